@@ -1,0 +1,1 @@
+"""distlab: a lab course on distributed deep learning that checks itself."""

@@ -1,0 +1,283 @@
+"""Where warm ranks come from.
+
+`LocalEngines` are ipyparallel engines forked from a zygote, controller included: up in a fraction of the
+time of `ipyparallel.Cluster`, and a killed one is back in well under a second. `AttachedEngines` are those
+of a cluster that somebody else runs: an ipyparallel profile, Slurm, MPI. `ForkedEngines` are bare
+processes for the grader, which starts new ones for each exercise.
+
+Rank is not engine id: ids are never reused, and the mapping is kept here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import atexit
+import concurrent.futures
+import contextlib
+import os
+import select
+import shutil
+import signal
+import socket
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from distlab import frames, zygote
+from distlab.zygote import ENGINE_PRELOAD, PRELOAD, Zygote
+
+
+class ForkedEngines:
+    """Ranks forked from this process, which must be clean: no torch operation run, no CUDA touched."""
+
+    def __init__(self, size: int, folder: Path) -> None:
+        self.folder = folder
+        self._ranks: list[tuple[int, socket.socket]] = []
+        for _ in range(size):
+            self._ranks.append(self._start())
+        self._pending: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._ranks)
+
+    def _start(self) -> tuple[int, socket.socket]:
+        ours, theirs = socket.socketpair()
+        held = [connection for _, connection in self._ranks] + [ours]
+
+        def serve() -> None:
+            for connection in held:
+                connection.close()
+            from distlab import rank
+
+            rank.serve(theirs)
+
+        with theirs:
+            return zygote.spawn(serve), ours
+
+    def send(self, rank: int, task: bytes) -> None:
+        self._pending.add(rank)
+        with contextlib.suppress(OSError):  # a dead rank is reported by `receive`
+            frames.write(self._ranks[rank][1], task)
+
+    def receive(self, timeout: float) -> list[tuple[int, bytes | None]]:
+        by_socket = {self._ranks[rank][1]: rank for rank in self._pending}
+        answers = []
+        for connection in select.select(list(by_socket), [], [], timeout)[0]:
+            rank = by_socket[connection]
+            try:
+                reply = frames.read(connection)
+            except OSError:
+                reply = None
+            self._pending.discard(rank)
+            answers.append((rank, reply))
+        return answers
+
+    def replace(self, ranks: Sequence[int]) -> None:
+        for rank in ranks:
+            self._end(*self._ranks[rank])
+            self._pending.discard(rank)
+        for rank in ranks:
+            self._ranks[rank] = self._start()
+
+    def store(self, run: Path) -> list:
+        return ["file", str(run / "store")]
+
+    def _end(self, pid: int, connection: socket.socket) -> None:
+        connection.close()
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+    def close(self) -> None:
+        for pid, connection in self._ranks:
+            self._end(pid, connection)
+        self._ranks = []
+
+
+class AttachedEngines:
+    """The engines of an ipyparallel cluster that runs already; rank r is the r-th by engine id.
+
+    Args:
+        client: a connected `ipyparallel.Client`.
+        folder: a folder that this process and the engines share; the home's cache by default.
+    """
+
+    def __init__(self, client, folder: Path | None = None) -> None:
+        self.client = client
+        self._owned = folder is None
+        if folder is None:
+            cache = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "distlab"
+            cache.mkdir(parents=True, exist_ok=True)
+            folder = Path(tempfile.mkdtemp(prefix="ranks-", dir=cache))
+        self.folder = folder
+        self.ids: list[int] = sorted(client.ids)
+        self._pending: dict = {}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def send(self, rank: int, task: bytes) -> None:
+        future = self.client[self.ids[rank]].apply_async(_execute, task)
+        self._pending[future] = rank
+
+    def receive(self, timeout: float) -> list[tuple[int, bytes | None]]:
+        done, _ = concurrent.futures.wait(
+            list(self._pending), timeout, concurrent.futures.FIRST_COMPLETED
+        )
+        answers = []
+        for future in done:
+            rank = self._pending.pop(future)
+            try:
+                answers.append((rank, future.get(timeout=1)))
+            except Exception as error:
+                if type(error).__name__ not in ("EngineError", "TimeoutError"):
+                    raise
+                answers.append((rank, None))
+        return answers
+
+    def replace(self, ranks: Sequence[int]) -> None:
+        """Kill the engines of these ranks. Only their own launcher could bring them back."""
+        for rank in ranks:
+            with contextlib.suppress(Exception):
+                self.client.send_signal(signal.SIGKILL, targets=[self.ids[rank]], block=True)
+        self._forget(ranks)
+        gone = {self.ids[rank] for rank in ranks}
+        self.ids = [i for i in self.ids if i not in gone]
+
+    def _forget(self, ranks: Sequence[int]) -> None:
+        self._pending = {f: r for f, r in self._pending.items() if r not in ranks}
+
+    def store(self, run: Path) -> list:
+        host, port = self.client[self.ids[0]].apply_sync(_address)
+        return ["tcp", host, port]
+
+    def close(self) -> None:
+        self.client.close()
+        if self._owned:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class LocalEngines(AttachedEngines):
+    """`size` ipyparallel engines on this machine, forked from a zygote with their controller."""
+
+    def __init__(self, size: int, timeout: float = 60.0) -> None:
+        import ipyparallel
+
+        folder = Path(tempfile.mkdtemp(prefix="distlab-"))
+        self._pids: list[int] = []
+        self._zygote = Zygote((*PRELOAD, *ENGINE_PRELOAD))
+        atexit.register(self.close)
+        ready, signal_ready = os.pipe()
+        with os.fdopen(ready, "rb") as pipe:
+            self._zygote.fork("distlab.engines:controller", [signal_ready], folder=str(folder))
+            os.close(signal_ready)
+            if pipe.read(1) != b"1":
+                raise RuntimeError("the ranks' controller did not start; try `distlab info`")
+        file = folder / "security" / "ipcontroller-client.json"
+        super().__init__(ipyparallel.Client(str(file), timeout=timeout), folder)
+        self._owned = True
+        self._timeout = timeout
+        self.grow(size)
+
+    def grow(self, size: int) -> None:
+        """Have at least `size` engines."""
+        more = range(len(self.ids), size)
+        self._start({rank: self._fork() for rank in more})
+
+    def _fork(self) -> int:
+        return self._zygote.fork("distlab.engines:engine", folder=str(self.folder))
+
+    def _start(self, pids: dict[int, int]) -> None:
+        """Give new engines, known by process id, their ranks."""
+        deadline = time.monotonic() + self._timeout
+        ranks = {pid: rank for rank, pid in pids.items()}
+        missing = len(self.ids) + len([r for r in pids if r >= len(self.ids)])
+        self.ids += [-1] * (missing - len(self.ids))
+        self._pids += [-1] * (missing - len(self._pids))
+        known = set(self.ids)
+        while ranks:
+            for engine in sorted(set(self.client.ids) - known):
+                known.add(engine)
+                with contextlib.suppress(Exception):  # it may have died meanwhile
+                    pid = self.client[engine].apply_async(os.getpid).get(timeout=self._timeout)
+                    if pid in ranks:
+                        rank = ranks.pop(pid)
+                        self.ids[rank], self._pids[rank] = engine, pid
+            if ranks and time.monotonic() > deadline:
+                raise RuntimeError(
+                    f"{len(ranks)} ranks did not start within {self._timeout:.0f} s; "
+                    "close other programs or ask for fewer"
+                )
+            if ranks:
+                self.client.wait([], timeout=0.01) or time.sleep(0.01)
+
+    def replace(self, ranks: Sequence[int]) -> None:
+        for rank in ranks:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pids[rank], signal.SIGKILL)
+        self._forget(ranks)
+        self._start({rank: self._fork() for rank in ranks})
+
+    def store(self, run: Path) -> list:
+        return ["file", str(run / "store")]
+
+    def close(self) -> None:
+        atexit.unregister(self.close)
+        with contextlib.suppress(Exception):
+            self.client.close()
+        self._zygote.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _execute(task: bytes) -> bytes:
+    """`distlab.rank.execute`, imported on the engine alone: this process may do without torch."""
+    from distlab import rank
+
+    return rank.execute(task)
+
+
+def _address() -> tuple[str, int]:
+    """A host name and a free port of the machine that rank 0 runs on."""
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        return socket.gethostname(), probe.getsockname()[1]
+
+
+def _app_config(folder: str):
+    from traitlets.config import Config
+
+    config = Config()
+    config.ProfileDir.location = folder
+    config.BaseParallelApplication.log_to_file = False
+    config.IPController.log_level = config.IPEngine.log_level = "CRITICAL"
+    config.IPController.use_threads = True
+    config.HeartMonitor.period = 100
+    config.HeartMonitor.max_heartmonitor_misses = 100  # a busy rank is not a dead one
+    config.IPEngine.enable_nanny = False
+    config.InteractiveShell.history_manager = None
+    config.HistoryManager.enabled = False
+    return config
+
+
+def controller(fds: list[int], folder: str) -> None:
+    """The ipyparallel controller of local ranks; says on `fds[0]` when its files are written."""
+    from ipyparallel.controller.app import IPController
+
+    class Controller(IPController):
+        def start(self):
+            os.write(fds[0], b"1")
+            os.close(fds[0])
+            super().start()
+
+    app = Controller.instance(config=_app_config(folder))
+    app.initialize([f"--profile-dir={folder}", "--ip=127.0.0.1", "--location=127.0.0.1"])
+    app.start()
+
+
+def engine(fds: list[int], folder: str) -> None:
+    """One ipyparallel engine: a rank."""
+    from ipyparallel.engine.app import IPEngine
+
+    app = IPEngine.instance(config=_app_config(folder))
+    app.initialize([f"--profile-dir={folder}"])
+    app.start()

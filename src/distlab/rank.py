@@ -1,0 +1,163 @@
+"""What runs on a rank: one function, once, in a process group of its own, recorded.
+
+A task arrives as bytes and its reply leaves as bytes, so that any kind of engine can carry them: an
+ipyparallel engine in a notebook, a forked process in the grader.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import functools
+import io
+import linecache
+import os
+import random
+import socket
+import time
+import traceback
+from pathlib import Path
+
+import cloudpickle
+import torch
+import torch.distributed as dist
+
+from distlab import frames, payload, recorder, world
+
+PRINTED_LIMIT = 64_000  # characters that a rank may print in one run
+_GROUP_TIMEOUT = datetime.timedelta(minutes=30)  # deadlines are the watcher's business
+_TORCH = os.path.dirname(torch.__file__)
+_DISTLAB = os.path.dirname(__file__)
+
+
+def execute(task: bytes) -> bytes:
+    """Run one task; the reply says whether its function returned or raised, and what.
+
+    Never raises for what the student's function does. `SystemExit` counts as an exception.
+    """
+    end_group()
+    tree, function, inputs = payload.unpack(task)
+    rank, folder = tree["rank"], Path(tree["folder"])
+    torch.set_num_threads(1)
+    for name, text in tree["sources"].items():
+        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    os.environ.update(
+        RANK=str(rank), WORLD_SIZE=str(tree["size"]), LOCAL_RANK=str(tree["local_rank"])
+    )
+    record = recorder.Recorder(folder / f"{rank}.rec", rank, tree["size"], tree["strict"])
+    status, error, output = "returned", None, b""
+    with _printed_to(folder / f"{rank}.out"):
+        begin = time.monotonic()
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                call, arguments = _unpickled(tree, function, inputs)
+            recorder.install(record)
+            _seed(tree["seed"])
+            _join(tree)
+            record.started()
+            begin = time.monotonic()
+            result = call(*arguments)
+            record.ended(raised=False)
+            output = payload.encode(result) if tree["harness"] else cloudpickle.dumps(result)
+        except (Exception, SystemExit, KeyboardInterrupt) as raised:
+            record.ended(raised=True)
+            status, error = "raised", describe(raised)
+        seconds = time.monotonic() - begin
+        recorder.uninstall()
+    return payload.pack({"status": status, "error": error, "seconds": seconds}, output)
+
+
+def _unpickled(tree: dict, function: bytes, inputs: bytes):
+    function = cloudpickle.loads(function)
+    if not tree["harness"]:
+        args, kwargs = cloudpickle.loads(inputs)
+        return functools.partial(function, *args, **kwargs), ()
+    from distlab.course import find
+
+    exercise = find(tree["harness"])
+    values = payload.decode(inputs, as_torch=True)
+    return exercise.call, (function, tree["rank"], tree["size"], values)
+
+
+def _seed(seed: int | None) -> None:
+    if seed is not None:
+        random.seed(seed)
+        torch.manual_seed(seed)
+        with contextlib.suppress(ImportError):
+            import numpy
+
+            numpy.random.seed(seed % 2**32)
+
+
+def _join(tree: dict) -> None:
+    """Make the default process group of this run."""
+    if torch.cuda.is_available():
+        torch.cuda.set_device(tree["local_rank"] % torch.cuda.device_count())
+    if not tree["group"]:
+        return
+    kind, *where = tree["store"]
+    if kind == "file":
+        store = dist.FileStore(where[0], tree["size"])
+    else:
+        host, port = where
+        store = dist.TCPStore(host, port, tree["size"], is_master=tree["rank"] == 0)
+    dist.init_process_group(
+        tree["backend"] or world.backend_for(tree["size"]),
+        store=store, rank=tree["rank"], world_size=tree["size"], timeout=_GROUP_TIMEOUT,
+    )  # fmt: skip
+
+
+def end_group() -> None:
+    """Leave the groups of the run before: a rank that only goes away can abort its peers."""
+    if dist.is_initialized():
+        with contextlib.suppress(Exception):
+            dist.destroy_process_group()
+
+
+class _Printed(io.TextIOBase):
+    """Standard output and error of a rank, in a file that outlives it, cut at a limit."""
+
+    def __init__(self, file: io.TextIOBase) -> None:
+        self._file, self._left = file, PRINTED_LIMIT
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if self._left > 0:
+            self._file.write(text[: self._left])
+            self._left -= len(text)
+            if self._left <= 0:
+                self._file.write(f"\n… cut after {PRINTED_LIMIT} characters\n")
+        return len(text)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+
+@contextlib.contextmanager
+def _printed_to(path: Path):
+    with path.open("w", buffering=1, encoding="utf-8", errors="replace") as file:
+        printed = _Printed(file)
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            yield
+
+
+def describe(error: BaseException) -> dict:
+    """An exception as data: its type, its message, and the frames that are the student's own."""
+    frames = [
+        {"function": f.name, "line": f.lineno, "file": os.path.basename(f.filename), "text": f.line}
+        for f in traceback.extract_tb(error.__traceback__)
+        if not f.filename.startswith((_TORCH, _DISTLAB)) and "site-packages" not in f.filename
+    ]
+    try:
+        message = str(error)
+    except Exception:
+        message = ""
+    return {"type": type(error).__name__, "message": message[:2000], "frames": frames[-12:]}
+
+
+def serve(connection: socket.socket) -> None:
+    """Execute tasks that arrive on a socket until it closes: a rank without ipyparallel."""
+    while (task := frames.read(connection)) is not None:
+        frames.write(connection, execute(task))

@@ -1,0 +1,302 @@
+"""What a rank wrote down about its communication, and how to read it back.
+
+A rank's records lie in one file that both the rank and whoever watches it have mapped. The rank writes
+an entry when an operation begins and completes the same entry when it ends, so that the file can be read
+at any moment: while the rank runs, while it hangs, and after it was killed.
+
+This module needs NumPy alone: watching a run must not import torch.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+HEADER_BYTES = 4096
+CAPACITY = 100_000  # entries; the file is sparse, so that unused ones cost nothing
+
+#: One entry, 256 bytes. Times are seconds on the machine's monotonic clock, 0 where not yet known.
+ENTRY = np.dtype(
+    [
+        ("state", "u1"),
+        ("op", "u1"),
+        ("flags", "u1"),
+        ("redop", "u1"),
+        ("group", "<i2"),
+        ("peer", "<i2"),
+        ("tag", "<i4"),
+        ("line", "<i4"),
+        ("dtype", "u1"),
+        ("ndim", "u1"),
+        ("pieces", "<u2"),
+        ("nbytes", "<i8"),
+        ("shape", "<i4", (6,)),
+        ("begin", "<f8"),
+        ("end", "<f8"),
+        ("wait_begin", "<f8"),
+        ("wait_end", "<f8"),
+        ("value", "<f8"),
+        ("crc_begin", "<u4"),
+        ("crc_end", "<u4"),
+        ("api", "S24"),
+        ("function", "S40"),
+        ("file", "S32"),
+        ("note", "S48"),
+        ("padding", "S12"),
+    ]
+)
+PACK = struct.Struct("<BBBBhhiiBBHq6idddddII24s40s32s48s12x")
+assert PACK.size == ENTRY.itemsize == 256
+
+#: rank, size, count, progress, start of the function, its end
+HEADER = struct.Struct("<iiiidd")
+
+OPS = (
+    "none",
+    "send",
+    "recv",
+    "broadcast",
+    "all_reduce",
+    "reduce",
+    "all_gather",
+    "gather",
+    "scatter",
+    "reduce_scatter",
+    "all_to_all",
+    "barrier",
+    "new_group",
+)
+OP_CODE = {name: code for code, name in enumerate(OPS)}
+ROOTED = {"broadcast", "reduce", "gather", "scatter"}
+
+REDUCTIONS = ("", "sum", "avg", "product", "min", "max", "band", "bor", "bxor", "premul_sum")
+DTYPES = (
+    "",
+    "float32",
+    "float64",
+    "float16",
+    "bfloat16",
+    "int64",
+    "int32",
+    "int16",
+    "int8",
+    "uint8",
+    "bool",
+    "complex64",
+    "complex128",
+    "other",
+)
+
+# state of an entry
+POSTED, DONE, FAILED = 1, 2, 3
+# flags of an entry
+BLOCKING = 1  # torch itself waits for it before the call returns
+WAITED = 2  # somebody called wait()
+INTERNAL = 4  # torch's own (DDP, say), not a call in the student's code
+ANY_SOURCE = 8
+CHANGED = 16  # the buffer of a send changed between the call and its wait
+# progress of a rank, in the header
+NOT_STARTED, RUNNING, RETURNED, RAISED = 0, 1, 2, 3
+
+WORLD = 0  # the group index of the default group
+NO_GROUP = -1  # a `new_group` that this rank is not a member of
+
+
+@dataclass
+class Event:
+    """One operation of one rank."""
+
+    rank: int
+    index: int
+    op: str
+    api: str  # the function of torch.distributed that was called: "isend", "all_gather_object", …
+    group: tuple[int, ...]  # global ranks of the group it ran in
+    group_index: int
+    peer: int | None  # the other rank (send, recv), the root (broadcast, reduce, …), else None
+    tag: int
+    nbytes: int
+    dtype: str
+    shape: tuple[int, ...]
+    pieces: int
+    reduction: str
+    function: str
+    file: str
+    line: int
+    state: int
+    flags: int
+    begin: float
+    end: float
+    wait_begin: float
+    wait_end: float
+    value: float
+    note: str = ""
+
+    @property
+    def done(self) -> bool:
+        return self.state == DONE
+
+    @property
+    def blocking(self) -> bool:
+        return bool(self.flags & BLOCKING)
+
+    @property
+    def waited(self) -> bool:
+        return bool(self.flags & WAITED)
+
+    @property
+    def internal(self) -> bool:
+        return bool(self.flags & INTERNAL)
+
+    @property
+    def is_message(self) -> bool:
+        return self.op in ("send", "recv")
+
+    @property
+    def is_collective(self) -> bool:
+        return self.op not in ("send", "recv", "new_group")
+
+    @property
+    def place(self) -> str:
+        """Where the call stands, as a student sees it: function and line in its cell or file."""
+        return f"{self.function}:{self.line}" if self.function else "?"
+
+    def __str__(self) -> str:
+        named = {"send": "dst", "recv": "src"}.get(self.op)
+        if named:
+            peer = "any" if self.peer is None else self.peer
+            return f"{self.api or self.op}({named}={peer})"
+        if self.op in ROOTED and self.peer is not None:
+            return f"{self.api or self.op}(root={self.peer})"
+        if self.op == "new_group":
+            return f"new_group({list(self.group)})"
+        return f"{self.api or self.op}()"
+
+
+@dataclass
+class RankRecord:
+    """All that one rank wrote down in one run."""
+
+    rank: int
+    size: int
+    progress: int = NOT_STARTED
+    begin: float = 0.0
+    end: float = 0.0
+    events: list[Event] = field(default_factory=list)
+    dropped: int = 0
+
+    @property
+    def ended(self) -> bool:
+        return self.progress in (RETURNED, RAISED)
+
+    def sends(self) -> list[Event]:
+        return [e for e in self.events if e.op == "send"]
+
+    def receives(self) -> list[Event]:
+        return [e for e in self.events if e.op == "recv"]
+
+    def collectives(self, internal: bool | None = None) -> list[Event]:
+        return [
+            e
+            for e in self.events
+            if e.is_collective and (internal is None or e.internal == internal)
+        ]
+
+    def waiting(self) -> Event | None:
+        """The operation that this rank sits in now, if it sits in one."""
+        for event in reversed(self.events):
+            if event.state == POSTED and (event.wait_begin or event.blocking) and not event.wait_end:
+                return event
+        return None
+
+
+def members_text(ranks: tuple[int, ...] | list[int]) -> str:
+    """Ranks as at most 47 characters: "0,2,5", or "0-15" where they are consecutive."""
+    ranks = list(ranks)
+    if len(ranks) > 2 and ranks == list(range(ranks[0], ranks[0] + len(ranks))):
+        return f"{ranks[0]}-{ranks[-1]}"
+    return ",".join(map(str, ranks))
+
+
+def _members(text: str) -> tuple[int, ...]:
+    if "-" in text:
+        first, last = text.split("-")
+        return tuple(range(int(first), int(last) + 1))
+    return tuple(int(part) for part in text.split(",") if part.isdigit())
+
+
+def read(source: str | Path | bytes) -> RankRecord:
+    """The record of one rank, from its file or from bytes that `trimmed` gave.
+
+    Reads what is there at this moment: the rank may be running. Anything that is no record raises
+    `ValueError`; what a hostile rank may have scribbled into it can be wrong but never runs.
+    """
+    data = source if isinstance(source, bytes) else _prefix(Path(source))
+    if len(data) < HEADER_BYTES:
+        raise ValueError("too short for a record")
+    rank, size, count, progress, begin, end = HEADER.unpack_from(data)
+    if not 0 <= rank < max(size, 1) or not 0 <= count:
+        raise ValueError("not a record")
+    record = RankRecord(rank, size, progress, begin, end, dropped=max(0, count - CAPACITY))
+    count = min(count, CAPACITY, (len(data) - HEADER_BYTES) // ENTRY.itemsize)
+    entries = np.frombuffer(data, ENTRY, count, HEADER_BYTES)
+    groups: dict[int, tuple[int, ...]] = {WORLD: tuple(range(size))}
+    for index, row in enumerate(entries):
+        if row["state"] and row["op"] < len(OPS):
+            record.events.append(_event(rank, index, row, groups))
+    return record
+
+
+def _event(rank: int, index: int, row: np.void, groups: dict[int, tuple[int, ...]]) -> Event:
+    op = OPS[row["op"]]
+    note = row["note"].decode("utf-8", "replace")
+    group_index = int(row["group"])
+    group = groups.get(group_index, ())
+    if op == "new_group":
+        group = _members(note)
+        if group_index > WORLD:
+            groups[group_index] = group
+    peer = int(row["peer"])
+    return Event(
+        rank=rank,
+        index=index,
+        op=op,
+        api=row["api"].decode("utf-8", "replace"),
+        group=group,
+        group_index=group_index,
+        peer=peer if peer >= 0 else None,
+        tag=int(row["tag"]),
+        nbytes=int(row["nbytes"]),
+        dtype=DTYPES[row["dtype"]] if row["dtype"] < len(DTYPES) else "other",
+        shape=tuple(int(n) for n in row["shape"][: min(int(row["ndim"]), 6)]),
+        pieces=int(row["pieces"]),
+        reduction=REDUCTIONS[row["redop"]] if row["redop"] < len(REDUCTIONS) else "",
+        function=row["function"].decode("utf-8", "replace"),
+        file=row["file"].decode("utf-8", "replace"),
+        line=int(row["line"]),
+        state=int(row["state"]),
+        flags=int(row["flags"]),
+        begin=float(row["begin"]),
+        end=float(row["end"]),
+        wait_begin=float(row["wait_begin"]),
+        wait_end=float(row["wait_end"]),
+        value=float(row["value"]),
+        note=note,
+    )
+
+
+def _prefix(path: Path) -> bytes:
+    """The header and the entries in use, not the sparse rest of the file."""
+    with path.open("rb") as file:
+        header = file.read(HEADER_BYTES)
+        if len(header) < HEADER.size:
+            return header
+        count = min(max(HEADER.unpack_from(header)[2], 0), CAPACITY)
+        return header + file.read(count * ENTRY.itemsize)
+
+
+def trimmed(path: str | Path, limit: int = CAPACITY) -> bytes:
+    """A record as bytes to hand on: header and at most `limit` entries."""
+    return _prefix(Path(path))[: HEADER_BYTES + limit * ENTRY.itemsize]

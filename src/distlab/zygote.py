@@ -1,0 +1,206 @@
+"""Fork processes that have torch already imported, from one that has done nothing else.
+
+`import torch` takes seconds and a fork takes milliseconds. The zygote imports what ranks need, runs no
+torch operation and touches no GPU (threads and CUDA contexts do not survive a fork), and forks a child
+for each request. Children die with it, and it dies with the process that started it, SIGKILL included.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+
+#: torch.optim and DDP import torch._dynamo at first use, which takes longer than all the rest
+PRELOAD = (
+    "torch",
+    "torch._dynamo",
+    "torch.distributed",
+    "torch.nn.parallel",
+    "torch.optim",
+    "cloudpickle",
+    "safetensors.numpy",
+    "distlab.recorder",
+    "distlab.rank",
+)
+ENGINE_PRELOAD = ("ipyparallel.engine.app", "ipyparallel.controller.app")
+_PR_SET_PDEATHSIG = 1
+
+
+class Zygote:
+    """A process to fork from. A context manager; closing it kills its children.
+
+    Args:
+        preload: modules that it imports before the first fork; the first of them may be missing.
+        prefix: command that starts it, a sandbox say; file descriptors must stay open across it.
+        env: its environment, this process's own if `None`.
+    """
+
+    def __init__(
+        self,
+        preload: Iterable[str] = PRELOAD,
+        prefix: Sequence[str] = (),
+        env: dict[str, str] | None = None,
+    ) -> None:
+        ours, theirs = socket.socketpair()
+        env = dict(os.environ if env is None else env)
+        env.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+        env.setdefault("GLOO_SOCKET_IFNAME", loopback())
+        env["OMP_NUM_THREADS"] = env.get("OMP_NUM_THREADS", "1")
+        with theirs:
+            self.process = subprocess.Popen(
+                [*prefix, sys.executable, "-m", "distlab.zygote", str(theirs.fileno()), *preload],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                env=env,
+                start_new_session=True,  # Ctrl-C in a terminal is for the parent to handle
+            )
+        self._socket, self._lines = ours, ours.makefile("r")
+
+    def fork(self, entry: str, fds: Sequence[int] = (), **arguments) -> int:
+        """Call `entry` ("module:function") in a new child; returns its process id.
+
+        The child gets `arguments` (JSON) and the descriptors `fds`, in order, as the list `fds`.
+        """
+        request = json.dumps({"entry": entry, "arguments": arguments, "fds": len(fds)}) + "\n"
+        try:
+            if fds:
+                socket.send_fds(self._socket, [request.encode()], list(fds))
+            else:
+                self._socket.sendall(request.encode())
+            return json.loads(self._lines.readline())["pid"]
+        except (OSError, ValueError) as error:
+            raise RuntimeError(
+                "the process that ranks are forked from has ended; `distlab info` says what is missing"
+            ) from error
+
+    def status(self, pid: int) -> int | None:
+        """How a child ended, as `os.waitpid` gives it; `None` while it lives or if it is not known."""
+        self._socket.sendall((json.dumps({"status": pid}) + "\n").encode())
+        return json.loads(self._lines.readline())["status"]
+
+    def close(self) -> None:
+        self._lines.close()
+        self._socket.close()
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+        self.process.wait()
+
+    def __enter__(self) -> Zygote:
+        return self
+
+    def __exit__(self, *exc) -> None:
+        self.close()
+
+
+def loopback() -> str:
+    """The name of the loopback interface, for gloo on a machine without a network."""
+    names = [name for _, name in socket.if_nameindex()]
+    return "lo" if "lo" in names else "lo0"
+
+
+def die_with_parent(parent: int) -> None:
+    """Ask Linux to kill this process when `parent` ends; elsewhere sockets that close must do."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def spawn(entry, *args, **kwargs) -> int:
+    """Fork this process and call `entry(*args, **kwargs)` in the child, which then ends."""
+    parent = os.getpid()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        die_with_parent(parent)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.set_wakeup_fd(-1)
+        entry(*args, **kwargs)
+        status = 0
+    except SystemExit as stop:
+        status = stop.code if isinstance(stop.code, int) else 1
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def reap(statuses: dict[int, int]) -> None:
+    """Collect the children that have ended, with how they did."""
+    with contextlib.suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            statuses[ended[0]] = ended[1]
+
+
+def _serve(fd: int) -> None:
+    """The zygote's own loop: one request a line, until its parent closes the socket."""
+    connection = socket.socket(fileno=fd)
+    statuses: dict[int, int] = {}
+    pending = b""
+    passed: list[int] = []
+    while True:
+        select.select([connection], [], [], 5.0)
+        reap(statuses)
+        if not select.select([connection], [], [], 0)[0]:
+            continue
+        data, fds, _, _ = socket.recv_fds(connection, 65536, 16)
+        if not data:
+            return
+        pending, passed = pending + data, passed + fds
+        while b"\n" in pending:
+            line, pending = pending.split(b"\n", 1)
+            request = json.loads(line)
+            if "status" in request:
+                answer = {"status": _status(request["status"], statuses)}
+            else:
+                pid = spawn(_child, connection, request, passed)
+                answer = {"pid": pid}
+                for descriptor in passed:
+                    os.close(descriptor)
+                passed = []
+            connection.sendall((json.dumps(answer) + "\n").encode())
+
+
+def _status(pid: int, statuses: dict[int, int], patience: float = 1.0) -> int | None:
+    deadline = time.monotonic() + patience
+    while pid not in statuses and time.monotonic() < deadline:
+        reap(statuses)
+        time.sleep(0.005)  # a process that has closed its socket is about to end
+    return statuses.pop(pid, None)
+
+
+def _child(connection: socket.socket, request: dict, fds: list[int]) -> None:
+    connection.close()
+    module, _, function = request["entry"].partition(":")
+    entry = getattr(importlib.import_module(module), function)
+    entry(fds=fds[: request["fds"]], **request["arguments"])
+
+
+def main() -> None:
+    fd, *preload = sys.argv[1:]
+    die_with_parent(os.getppid())
+    for name in preload:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    _serve(int(fd))
+
+
+if __name__ == "__main__":
+    main()
