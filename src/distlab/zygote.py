@@ -92,7 +92,7 @@ class Zygote:
         self._lines.close()
         self._socket.close()
         with contextlib.suppress(ProcessLookupError):
-            self.process.kill()
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def __enter__(self) -> Zygote:
@@ -108,12 +108,13 @@ def loopback() -> str:
     return "lo" if "lo" in names else "lo0"
 
 
-def die_with_parent(parent: int) -> None:
-    """Ask Linux to kill this process when `parent` ends; elsewhere sockets that close must do."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
+def _die_with_parent() -> None:
+    """Ask Linux to kill this process when its parent ends; elsewhere a closed socket must do."""
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def spawn(entry, *args, **kwargs) -> int:
@@ -126,7 +127,8 @@ def spawn(entry, *args, **kwargs) -> int:
         return pid
     status = 1
     try:
-        die_with_parent(parent)
+        if os.getppid() != parent:  # it died before it could be asked for
+            os._exit(1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
         entry(*args, **kwargs)
@@ -195,7 +197,9 @@ def _child(connection: socket.socket, request: dict, fds: list[int]) -> None:
 
 def main() -> None:
     fd, *preload = sys.argv[1:]
-    die_with_parent(os.getppid())
+    _die_with_parent()
+    # every process that comes of this one, DataLoader workers and the like included, ends with it
+    os.register_at_fork(after_in_child=_die_with_parent)
     for name in preload:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
