@@ -23,15 +23,23 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from distlab import frames, zygote
+from distlab import frames, runs, zygote
 from distlab.zygote import ENGINE_PRELOAD, PRELOAD, Zygote
 
 
 class ForkedEngines:
-    """Ranks forked from this process, which must be clean: no torch operation run, no CUDA touched."""
+    """Ranks forked from this process, which must be clean: no torch operation run, no CUDA touched.
 
-    def __init__(self, size: int, folder: Path) -> None:
-        self.folder = folder
+    Args:
+        limit: bytes that a rank may answer.
+        private: sockets of this process that are none of the ranks' business.
+    """
+
+    def __init__(
+        self, size: int, folder: Path, limit: int | None = None,
+        private: Sequence[socket.socket] = (),
+    ) -> None:  # fmt: skip
+        self.folder, self._limit, self._private = folder, limit, list(private)
         self._ranks: list[tuple[int, socket.socket]] = []
         for _ in range(size):
             self._ranks.append(self._start())
@@ -42,7 +50,7 @@ class ForkedEngines:
 
     def _start(self) -> tuple[int, socket.socket]:
         ours, theirs = socket.socketpair()
-        held = [connection for _, connection in self._ranks] + [ours]
+        held = [connection for _, connection in self._ranks] + self._private + [ours]
 
         def serve() -> None:
             for connection in held:
@@ -65,9 +73,11 @@ class ForkedEngines:
         for connection in select.select(list(by_socket), [], [], timeout)[0]:
             rank = by_socket[connection]
             try:
-                reply = frames.read(connection)
+                reply = frames.read(connection, self._limit)
             except OSError:
                 reply = None
+            except ValueError as error:
+                reply = runs.refusal(str(error))
             self._pending.discard(rank)
             answers.append((rank, reply))
         return answers

@@ -29,14 +29,17 @@ class Foreign:
         return f"<{self.type_name}>"
 
 
-def encode(value: Any) -> bytes:
-    """Any tree of None, bool, int, float, str, list, tuple, set, dict, tensors and arrays.
+def encode(value: Any, arrays: bool = True) -> bytes:
+    """Any tree of None, bool, int, float, str, list, tuple, set, dict, and tensors.
+
+    `arrays`: NumPy arrays stand for tensors. On a rank they do not: there an array that was returned
+    where a tensor is asked for is a mistake.
 
     What is none of these becomes a `Foreign` with its type's name. Subclasses of the plain types are
     reduced to the plain value that they hold.
     """
     tensors: dict[str, np.ndarray] = {}
-    return pack(_down(value, tensors, 0), safe.save(tensors))
+    return pack(_down(value, tensors, arrays, 0), safe.save(tensors))
 
 
 def decode(data: bytes, as_torch: bool = False) -> Any:
@@ -79,7 +82,7 @@ def unpack(data: bytes) -> tuple[Any, ...]:
     return (tree, *blocks)
 
 
-def _down(value: Any, tensors: dict[str, np.ndarray], depth: int) -> Any:
+def _down(value: Any, tensors: dict[str, np.ndarray], arrays: bool, depth: int) -> Any:
     if depth > MAX_DEPTH:
         return {"foreign": "something nested too deeply"}
     if value is None or value is True or value is False:
@@ -94,17 +97,17 @@ def _down(value: Any, tensors: dict[str, np.ndarray], depth: int) -> Any:
         kind = next(k for k in (list, tuple, set, frozenset) if isinstance(value, k))
         items = sorted(value, key=repr) if kind in (set, frozenset) else value
         name = "set" if kind is frozenset else kind.__name__
-        return {name: [_down(item, tensors, depth + 1) for item in items]}
+        return {name: [_down(item, tensors, arrays, depth + 1) for item in items]}
     if isinstance(value, dict):
         return {
             "dict": [
-                [_down(k, tensors, depth + 1), _down(v, tensors, depth + 1)]
-                for k, v in dict.items(value)
+                [_down(part, tensors, arrays, depth + 1) for part in pair]
+                for pair in dict.items(value)
             ]
         }
     if isinstance(value, Foreign):
         return {"foreign": value.type_name}
-    array = _array(value)
+    array = value if arrays and isinstance(value, np.ndarray) else _array(value)
     if array is None:
         return {"foreign": f"{type(value).__module__}.{type(value).__qualname__}"[:200]}
     key = str(len(tensors))
@@ -113,11 +116,10 @@ def _down(value: Any, tensors: dict[str, np.ndarray], depth: int) -> Any:
 
 
 def _array(value: Any) -> np.ndarray | None:
+    """A torch tensor as an array of its own, where it has a plain kind."""
     torch = sys.modules.get("torch")
-    if torch is None:
-        return value if isinstance(value, np.ndarray) else None
-    if not isinstance(value, torch.Tensor):
-        return None  # on a rank an array is an array and no tensor
+    if torch is None or not isinstance(value, torch.Tensor):
+        return None
     plain = value.detach().as_subclass(torch.Tensor)
     if plain.layout is not torch.strided or plain.dtype is torch.bfloat16 or plain.is_quantized:
         return None

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from distlab import payload, records
 
 POLL = 0.05  # seconds between two looks at ranks that have not answered
+RAW_EVENTS = 5_000  # events of a rank that are handed on
 GRACE = 1.0  # seconds that the others get when a rank has died
 
 
@@ -58,7 +59,8 @@ class Run:
     deadline: float
     finding: Any = None  # what the watcher found, if it ended the run
     timed_out: bool = False
-    notes: list[str] = field(default_factory=list)
+    overwritten: bool = False  # what an earlier call had returned was changed by this one
+    raw: list[bytes] = field(default_factory=list)  # the records as they were read
 
     @property
     def size(self) -> int:
@@ -114,6 +116,7 @@ def drive(
     if busy:
         # even ranks that have answered hold connections to those that are killed now
         engines.replace(sorted(busy))
+    run.raw = [_raw(folder / f"{rank}.rec") for rank in range(size)]
     run.records = _records(folder, size)
     for outcome in outcomes:
         path = folder / f"{outcome.rank}.out"
@@ -137,7 +140,7 @@ def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | No
                 run.outcomes[rank].status = "crashed"
                 deadline = min(deadline, time.monotonic() + GRACE)
             else:
-                _note(run.outcomes[rank], reply)
+                _note(run, rank, reply)
         if waiting and watch is not None:
             run.finding = watch(_records(folder, run.size), dead)
             if run.finding:
@@ -145,10 +148,25 @@ def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | No
     return waiting | dead
 
 
-def _note(outcome: Outcome, reply: bytes) -> None:
+def _note(run: Run, rank: int, reply: bytes) -> None:
+    outcome = run.outcomes[rank]
     tree, outcome.output = payload.unpack(reply)
+    run.overwritten |= bool(tree["overwritten"])
     outcome.status, outcome.error = str(tree["status"]), tree["error"]
     outcome.seconds = float(tree["seconds"])
+
+
+def _raw(path: Path) -> bytes:
+    try:
+        return records.trimmed(path, RAW_EVENTS)
+    except OSError:
+        return b""
+
+
+def refusal(reason: str) -> bytes:
+    """A rank's reply in place of one that is too large to be taken."""
+    error = {"type": "OutputTooLarge", "message": reason, "frames": []}
+    return payload.pack({"status": "raised", "error": error, "seconds": 0, "overwritten": False}, b"")
 
 
 def _records(folder: Path, size: int) -> list[records.RankRecord]:
@@ -159,3 +177,63 @@ def _records(folder: Path, size: int) -> list[records.RankRecord]:
         except (OSError, ValueError):
             found.append(records.RankRecord(rank, size))
     return found
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Why a run was ended, as data: what a watcher found on the other side of the wall."""
+
+    kind: str
+    message: str
+    hint: str = ""
+
+
+def pack(run: Run) -> bytes:
+    """A run as data. Records beyond a few thousand events a rank stay behind."""
+    finding = run.finding and vars(
+        Finding(run.finding.kind, run.finding.message[:10_000], run.finding.hint)
+    )
+    tree = {
+        "outcomes": [
+            [o.rank, o.status, o.error, o.seconds, o.printed] for o in run.outcomes
+        ],
+        "seconds": run.seconds, "deadline": run.deadline, "finding": finding or None,
+        "timed_out": run.timed_out, "overwritten": run.overwritten,
+        "records": len(run.raw),
+    }  # fmt: skip
+    return payload.pack(tree, *(o.output for o in run.outcomes), *run.raw)
+
+
+def unpack(parts: tuple) -> Run:
+    """The run of `payload.unpack(pack(run))`, checked: it comes from untrusted processes.
+
+    Raises:
+        ValueError: it is no run.
+    """
+    tree, *blocks = parts
+    try:
+        outcomes = [
+            Outcome(int(rank), str(status), blocks[i], _checked(error), float(seconds), str(printed))
+            for i, (rank, status, error, seconds, printed) in enumerate(tree["outcomes"])
+        ]
+        raw = blocks[len(outcomes) :]
+        read = [records.read(block) if block else records.RankRecord(i, len(outcomes))
+                for i, block in enumerate(raw)]  # fmt: skip
+        finding = Finding(**{k: str(v) for k, v in tree["finding"].items()}) if tree["finding"] else None
+        return Run(
+            outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding,
+            bool(tree["timed_out"]), bool(tree["overwritten"]), raw,
+        )  # fmt: skip
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(f"not a run: {error}") from error
+
+
+def _checked(error: dict | None) -> dict | None:
+    if error is None:
+        return None
+    frames = [
+        {"function": str(f["function"])[:80], "line": int(f["line"] or 0),
+         "file": str(f["file"])[:80], "text": str(f["text"] or "")[:200]}
+        for f in error["frames"][:12]
+    ]  # fmt: skip
+    return {"type": str(error["type"])[:80], "message": str(error["message"])[:2000], "frames": frames}

@@ -1,0 +1,1 @@
+"""What instructors alone have: hidden cases, reference outputs, the referee, the gradebook."""

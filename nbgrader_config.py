@@ -1,0 +1,48 @@
+"""nbgrader's own configuration of this course: `nbgrader autograde 01-message-passing` and the rest work here."""
+
+import sys
+from pathlib import Path
+
+root = Path(__file__).resolve().parent
+sys.path.insert(0, str(root))
+
+c = get_config()  # noqa: F821
+
+c.CourseDirectory.root = str(root)
+c.CourseDirectory.course_id = "distlab"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "labs"
+c.CourseDirectory.submitted_directory = "grader/submitted"
+c.CourseDirectory.autograded_directory = "grader/autograded"
+c.CourseDirectory.feedback_directory = "grader/feedback"
+c.CourseDirectory.solution_directory = "grader/solution"
+c.CourseDirectory.db_url = f"sqlite:///{root}/gradebook.db"
+c.CourseDirectory.ignore = [
+    ".ipynb_checkpoints", "*.pyc", "__pycache__", "saved_models", "data", "*.tmp",
+]  # fmt: skip
+
+c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
+
+# released labs are the same bytes each time they are generated
+c.GenerateAssignment.preprocessors = [
+    "nbgrader.preprocessors.IncludeHeaderFooter",
+    "nbgrader.preprocessors.LockCells",
+    "grader.preprocessors.ClearSolutions",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.CheckCellMetadata",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.SaveCells",
+    "nbgrader.preprocessors.ClearHiddenTests",
+    "nbgrader.preprocessors.ClearMarkScheme",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+
+# student code never runs in the process that grades: the referee's verdicts take the place of a kernel
+c.Autograde.autograde_preprocessors = [
+    "nbgrader.preprocessors.ClearOutput",
+    "grader.preprocessors.Verdicts",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]

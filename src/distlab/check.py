@@ -1,0 +1,149 @@
+"""`check(fn)`: run the visible cases of an exercise here and show a verdict to act on."""
+
+from __future__ import annotations
+
+import html
+import os
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+
+from distlab import course
+from distlab.exercises import Case, Exercise, Verdict, judge
+from distlab.reference import NoReference, References
+from distlab.runs import Run
+
+_references: dict[str, References] = {}
+
+
+class CheckFailed(AssertionError):
+    """The answer to an exercise is not right yet. `verdict` says why."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(f"{verdict.exercise.name}: {verdict.status}. {verdict.message}")
+        self.verdict = verdict
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"CheckFailed: {self}"]
+
+
+def check(answer: Any, name: str | None = None) -> Shown | None:
+    """Judge `answer` by the visible cases of the exercise of its name.
+
+    Args:
+        answer: the student's function.
+        name: the exercise, where `answer` is no function that has its name.
+
+    Raises:
+        CheckFailed: it is not right yet.
+    """
+    if os.environ.get("DISTLAB_GRADING"):
+        return None
+    exercise = course.find(name or getattr(answer, "__name__", ""))
+    verdict = judge(exercise, exercise.visible, _reference, Local(answer))
+    if verdict.status == "passed":
+        return Shown(verdict)
+    _show(Shown(verdict))
+    raise CheckFailed(verdict)
+
+
+class Local:
+    """Runs cases of one answer on this process's ranks."""
+
+    def __init__(self, answer: Any) -> None:
+        from distlab.ranks import sources_of
+
+        self._blob, self._sources = cloudpickle.dumps(answer), sources_of(answer)
+
+    def __call__(self, exercise: Exercise, case: Case, inputs: list[bytes], left: float) -> Run:
+        from distlab import ranks, runs
+        from distlab.deadlock import Watcher
+
+        engines = ranks.local(max(case.size, 4))
+        return runs.drive(
+            engines, self._blob, inputs, harness=exercise.id, group=exercise.group, strict=True,
+            sources=self._sources, deadline=left, watch=Watcher(),
+        )  # fmt: skip
+
+
+def _reference(exercise: Exercise, case: Case) -> list[Any]:
+    if exercise.lab not in _references:
+        folder = Path(os.environ.get("DISTLAB_LAB", "."))
+        for candidate in (folder, folder / "labs" / exercise.lab):
+            if (candidate / "reference.json").exists():
+                folder = candidate
+        if not (folder / "reference.json").exists():
+            raise NoReference(
+                f"reference.json of lab {exercise.lab} is not in {folder.resolve()}: open the notebook "
+                "in the folder that it came in"
+            )
+        _references[exercise.lab] = References(folder, "reference")
+    return _references[exercise.lab](exercise, case)
+
+
+class Shown:
+    """A verdict as a notebook or a terminal shows it."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+
+    def _headline(self) -> str:
+        v = self.verdict
+        if v.status == "passed":
+            cases = f"{v.total} visible case" + ("s" if v.total != 1 else "")
+            return f"{v.exercise.name} passed its {cases} in {v.seconds:.2g} s."
+        return f"{v.exercise.name}: {v.status} (case {v.passed + 1} of {v.total})."
+
+    def __repr__(self) -> str:
+        v = self.verdict
+        if v.status == "passed":
+            return self._headline()
+        lines = [self._headline()]
+        for label, text in (
+            ("expected", v.expected), ("happened", v.happened), ("look", v.look)
+        ):  # fmt: skip
+            if text:
+                lines.append(f"  {label:>8}: {text}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        v = self.verdict
+        mark, colour = ("✓", "#009E73") if v.status == "passed" else ("✗", "#D55E00")
+        rows = "".join(
+            f"<tr><td style='text-align:right;vertical-align:top;opacity:.7'>{label}</td>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for label, text in (
+                ("what was expected", v.expected), ("what happened", v.happened),
+                ("where to look", v.look),
+            )
+            if text and v.status != "passed"
+        )  # fmt: skip
+        return (
+            f"<div style='border-left:4px solid {colour};padding-left:.8em'>"
+            f"<b><span style='color:{colour}'>{mark}</span> {html.escape(self._headline())}</b>"
+            + (f"<table style='border:0'>{rows}</table>" if rows else "")
+            + self._picture()
+            + "</div>"
+        )
+
+    def _picture(self) -> str:
+        run = self.verdict.run
+        if run is None or not any(record.events for record in run.records):
+            return ""
+        from distlab.timeline import timeline
+
+        return timeline(run.records)._repr_html_()
+
+
+def _show(shown: Shown) -> None:
+    """In a notebook as HTML, in a plain terminal as text."""
+    try:
+        from IPython import get_ipython
+        from IPython.display import display
+    except ImportError:
+        get_ipython = None
+    if get_ipython is not None and get_ipython() is not None:
+        display(shown)
+    else:
+        print(shown)

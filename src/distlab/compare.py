@@ -1,0 +1,167 @@
+"""Is what came out what was expected? Types, shapes, dtypes, then values within a tolerance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from distlab.payload import Foreign
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """|got − expected| ≤ atol + rtol·|expected|, for floating-point numbers. Integers must be equal.
+
+    The default covers float32 sums in another order, on CPU and GPU.
+    """
+
+    rtol: float = 1e-4
+    atol: float = 1e-5
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place where two trees differ.
+
+    `kind`: "type", "shape", "dtype", "length", "keys", "nan" or "value". `where` is a path like
+    `["loss"]` or `[2]`; empty for the returned value itself.
+    """
+
+    kind: str
+    where: str
+    expected: str
+    got: str
+
+    def in_full(self) -> str:
+        """Words that go on "rank 1 …", with both sides."""
+        return f"{self._found(self.got)} where {self.expected} was expected"
+
+    def kind_only(self) -> str:
+        """The same without the expected side and without values, for hidden cases."""
+        if self.kind in ("value", "nan"):
+            return self._found("NaN" if self.kind == "nan" else "wrong values")
+        return f"{self._found(self.got)}, which is not the {self.kind} that is asked for"
+
+    def _found(self, what: str) -> str:
+        """A harness returns what a function returned beside what it left behind, under names."""
+        name, place = _split(self.where)
+        place = f" at {place}" if place else ""
+        if name in ("", "returned"):
+            return f"returned {what}{place}"
+        return f"left {what} in the {name}{place}"
+
+
+def _split(where: str) -> tuple[str, str]:
+    """(first key, the rest) of a path such as "['gradients'][2]"."""
+    if not where.startswith("['"):
+        return "", where
+    name, _, rest = where[2:].partition("']")
+    return name, rest
+
+
+def compare(expected: Any, got: Any, tolerance: Tolerance, where: str = "") -> Difference | None:
+    """The first difference between two decoded payloads, or `None` when `got` is right.
+
+    A list may stand for a tuple and an int for a float, but a bool never stands for a number and a
+    number never for a tensor.
+    """
+    if isinstance(expected, np.ndarray):
+        return _arrays(expected, got, tolerance, where)
+    if isinstance(expected, dict):
+        return _dicts(expected, got, tolerance, where)
+    if isinstance(expected, (list, tuple)):
+        return _sequences(expected, got, tolerance, where)
+    if isinstance(expected, float):
+        return _floats(expected, got, tolerance, where)
+    if type(expected) is not type(got):
+        return Difference("type", where, describe(expected), describe(got))
+    if expected != got:
+        return Difference("value", where, describe(expected), describe(got))
+    return None
+
+
+def describe(value: Any) -> str:
+    """A value in a few words."""
+    if value is None:
+        return "None"
+    if isinstance(value, np.ndarray):
+        if value.size <= 8:
+            return f"tensor({np.array2string(value, precision=5, separator=', ')})".replace("\n", "")
+        return f"a tensor of shape {value.shape} and dtype {value.dtype}"
+    if isinstance(value, Foreign):
+        return f"an object of type {value.type_name}"
+    if isinstance(value, (list, tuple, dict, set)):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, float):
+        return f"{value:.7g}"
+    return repr(value)[:80]
+
+
+def _arrays(expected: np.ndarray, got: Any, tolerance: Tolerance, where: str):
+    if not isinstance(got, np.ndarray):
+        return Difference("type", where, f"a tensor of shape {expected.shape}", describe(got))
+    if expected.shape != got.shape:
+        return Difference(
+            "shape", where, f"shape {expected.shape}", f"a tensor of shape {got.shape}"
+        )
+    if expected.dtype != got.dtype:
+        return Difference("dtype", where, str(expected.dtype), f"a tensor of dtype {got.dtype}")
+    if expected.dtype.kind not in "fc":
+        wrong = expected != got
+    else:
+        wrong = ~np.isclose(
+            got, expected, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True
+        )
+    if not wrong.any():
+        return None
+    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    place = f"{where}[{', '.join(map(str, first))}]" if first else where
+    a, b = expected[first].item(), got[first].item()
+    if expected.size <= 8 and not where:
+        return Difference(_kind(expected, got), where, describe(expected), describe(got))
+    return Difference(_kind(expected, got), place, f"{a:.7g}", f"{b:.7g}")
+
+
+def _kind(expected: np.ndarray, got: np.ndarray) -> str:
+    if got.dtype.kind in "fc" and (np.isnan(got) & ~np.isnan(expected)).any():
+        return "nan"
+    return "value"
+
+
+def _dicts(expected: dict, got: Any, tolerance: Tolerance, where: str):
+    if not isinstance(got, dict):
+        return Difference("type", where, describe(expected), describe(got))
+    if set(expected) != set(got):
+        return Difference("keys", where, f"the keys {_keys(expected)}", f"the keys {_keys(got)}")
+    for key, value in expected.items():
+        difference = compare(value, got[key], tolerance, f"{where}[{key!r}]")
+        if difference:
+            return difference
+    return None
+
+
+def _keys(value: dict) -> str:
+    return ", ".join(sorted(map(repr, value)))[:200]
+
+
+def _sequences(expected, got: Any, tolerance: Tolerance, where: str):
+    if not isinstance(got, (list, tuple)):
+        return Difference("type", where, describe(expected), describe(got))
+    if len(expected) != len(got):
+        return Difference("length", where, f"{len(expected)} items", f"{len(got)} items")
+    for index, (left, right) in enumerate(zip(expected, got, strict=True)):
+        difference = compare(left, right, tolerance, f"{where}[{index}]")
+        if difference:
+            return difference
+    return None
+
+
+def _floats(expected: float, got: Any, tolerance: Tolerance, where: str):
+    if isinstance(got, bool) or not isinstance(got, (int, float)):
+        return Difference("type", where, f"the number {expected:.7g}", describe(got))
+    if np.isclose(got, expected, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True):
+        return None
+    kind = "nan" if got != got else "value"
+    return Difference(kind, where, describe(expected), describe(float(got)))

@@ -1,0 +1,131 @@
+"""Who waits for whom, and that it can never end.
+
+A verdict here is a proof, not a matter of patience. A rank that computes may still post anything, so
+whoever it could release is not stuck; an operation whose match is posted will end, however long that
+takes. What remains when nobody else can be released can never move again: ranks that wait for each
+other, or for one that has ended. Sends are taken to wait for their receive, as gloo's do and as MPI
+allows: a program that only buffers let through is wrong.
+
+How this is known to be safe although the ranks' records are read one after the other: a verdict needs
+each stuck rank to sit in the same operation, with as many operations begun, in two looks. Between
+them none of them can have done anything, and ranks that have ended do nothing more.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from distlab.matching import Ledger, waiting
+from distlab.records import DONE, ROOTED, RankRecord
+from distlab.verdicts import Deadlock, Explanation, Wait, conflict_verdict
+
+__all__ = ["Deadlock", "Wait", "Watcher"]
+
+#: Seconds that a stand-still must last before it is believed where only MPI's rules, and not what
+#: back ends do, say that it can't end: a broadcast's root may or may not wait for the receivers.
+PATIENCE = 0.5
+
+
+class Watcher:
+    """Looks at the records of one run again and again, and says when it can't end.
+
+    Call it with the records of all ranks, in order, and the set of ranks whose process has died. It
+    returns a `Deadlock` or None, and costs time in what is new since the last look alone.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._ledger: Ledger | None = None
+        self._since: dict[int, tuple[tuple[int, int], float]] = {}
+        self._doubts = 0
+
+    def __call__(self, records: Sequence[RankRecord], dead: set[int]) -> Deadlock | None:
+        if self._ledger is None or self._ledger.size != len(records):
+            self._ledger = Ledger(len(records))
+        ledger = self._ledger
+        ledger.update(records)
+        if found := self._conflict(ledger):
+            return found
+        blocked = blocked_ranks(ledger, dead)
+        known, now = self._since, self._clock()
+        marks = {rank: (at, len(records[rank].events)) for rank, at in blocked.items()}
+        self._since = {
+            rank: known[rank] if rank in known and known[rank][0] == mark else (mark, now)
+            for rank, mark in marks.items()
+        }
+        for strict, patience in ((False, 0.0), (True, PATIENCE)):
+            stuck = stuck_ranks(ledger, blocked, dead, strict)
+            seen_twice = all(
+                rank in known and known[rank] == self._since[rank]
+                and now - known[rank][1] >= patience
+                for rank in stuck
+            )  # fmt: skip
+            if stuck and seen_twice:
+                return Explanation(ledger, stuck, dead).verdict()
+        return None
+
+    def _conflict(self, ledger: Ledger) -> Deadlock | None:
+        """A conflict that is certain, or that stood there at the last look already."""
+        conflicts, doubts = ledger.conflicts, self._doubts
+        self._doubts = len(conflicts)
+        for number, conflict in enumerate(conflicts):
+            posted = all(e.state == DONE or e.wait_begin for e in map(ledger.event, conflict.pair))
+            if posted or number < doubts:
+                return conflict_verdict(ledger, conflict)
+        return None
+
+
+def blocked_ranks(ledger: Ledger, dead: set[int]) -> dict[int, int]:
+    """The ranks that sit in an operation, with its position in their record."""
+    blocked = {}
+    for rank, record in enumerate(ledger.records):
+        if rank in dead or record.ended or rank in ledger.blind:
+            continue
+        at = waiting(ledger, rank)
+        if at is not None:
+            blocked[rank] = at
+    return blocked
+
+
+def stuck_ranks(
+    ledger: Ledger, blocked: dict[int, int], dead: set[int], strict: bool
+) -> dict[int, int]:
+    """Those of `blocked` that nobody can ever release.
+
+    Args:
+        strict: take every collective to wait for all members, as a portable program must. Otherwise
+            only for those whose data it needs.
+    """
+    stuck = dict(blocked)
+    free = {
+        rank
+        for rank, record in enumerate(ledger.records)
+        if rank not in blocked and (rank in ledger.blind or not (record.ended or rank in dead))
+    }
+    released = list(stuck)
+    while released:
+        released = [rank for rank, at in stuck.items() if can_end(ledger, rank, at, free, strict)]
+        free.update(released)
+        for rank in released:
+            del stuck[rank]
+    return stuck
+
+
+def can_end(ledger: Ledger, rank: int, at: int, free: set[int], strict: bool) -> bool:
+    """Can this operation end, if the ranks in `free` may post anything?"""
+    event = ledger.event((rank, at))
+    if event.is_message:
+        if any(other in free for other in ledger.partners(event)):
+            return True
+        met = ledger.send_met if event.op == "send" else ledger.receive_met
+        return met(rank, at)
+    absent = set(ledger.absentees(rank, at)) - free
+    root = event.peer
+    if not absent or strict or event.op not in ROOTED or root is None:
+        return not absent
+    if root != rank:
+        return root not in absent
+    if event.op in ("gather", "reduce"):
+        return False
+    return len(absent) < len(event.group) - 1

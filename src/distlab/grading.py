@@ -1,0 +1,110 @@
+"""Judge all exercises of one notebook, its code run in a session.
+
+The same function serves `distlab check` (visible cases), the grader (hidden ones too) and the recording of
+references: what differs is the cases and what they are compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from distlab import notebook, submission
+from distlab.exercises import Case, Exercise, Verdict, judge
+from distlab.runs import Run
+from distlab.session import Session, SessionLost
+from distlab.zygote import Zygote
+
+CELL_LIMIT = 10.0  # seconds that a cell may take
+
+
+class Grader:
+    """Grades notebooks of one lab, with sessions forked from `source`.
+
+    Args:
+        course: the released lab's notebook, parsed.
+        exercises: what to judge, by name.
+        cases: the cases of an exercise.
+        reference: the expected outputs of a case.
+        folder: where sessions put their files.
+    """
+
+    def __init__(
+        self,
+        course: Mapping[str, Any],
+        exercises: Mapping[str, Exercise],
+        cases: Callable[[Exercise], Iterable[Case]],
+        reference: Callable[[Exercise, Case], list[Any]],
+        source: Zygote,
+        folder: Path,
+    ) -> None:
+        self._course = notebook.cells(course)
+        self._exercises = exercises
+        self._cases, self._reference = cases, reference
+        self._source, self._folder = source, folder
+
+    def grade(self, content: Mapping[str, Any]) -> tuple[list[Verdict], list[str]]:
+        """The verdicts on a parsed notebook, in the order of the exercises, and what was repaired."""
+        plan = submission.plan(self._course, notebook.cells(content), self._exercises)
+        if not plan.answered:
+            return [self._unanswered(e) for e in self._exercises.values()], plan.repaired
+        verdicts = []
+        session, problems = self._open(plan)
+        try:
+            for exercise in self._exercises.values():
+                if exercise.name not in plan.answered:
+                    verdicts.append(self._unanswered(exercise))
+                elif _fatal(problem := problems.get(exercise.name)):
+                    verdicts.append(_cell_verdict(exercise, problem))
+                else:
+                    try:
+                        verdict = self._judge(exercise, session)
+                        if problem and verdict.status == "unanswered":
+                            verdict = _cell_verdict(exercise, problem)
+                        verdicts.append(verdict)
+                    except SessionLost:
+                        verdicts.append(_cell_verdict(exercise, {"status": "crashed"}))
+                        session.close()
+                        session, problems = self._open(plan)
+        finally:
+            session.close()
+        return verdicts, plan.repaired
+
+    def _open(self, plan: submission.Plan) -> tuple[Session, dict[str, dict]]:
+        session = Session(self._source, self._folder)
+        try:
+            return session, session.cells(plan.cells, CELL_LIMIT)
+        except SessionLost:
+            return session, {name: {"status": "crashed"} for name in plan.answered}
+
+    def _judge(self, exercise: Exercise, session: Session) -> Verdict:
+        def run(exercise: Exercise, case: Case, inputs: list[bytes], left: float) -> Run:
+            return session.run(exercise.id, inputs, left)
+
+        try:
+            return judge(exercise, self._cases(exercise), self._reference, run)
+        finally:
+            session.end_exercise()
+
+    @staticmethod
+    def _unanswered(exercise: Exercise) -> Verdict:
+        said = f"{exercise.name} is still to be written."
+        return Verdict(exercise, "unanswered", exercise.asks, said)
+
+
+def _fatal(problem: dict | None) -> bool:
+    """Did the cell end or hang its process? (After an error what it had defined is still there.)"""
+    return problem is not None and problem["status"] != "error"
+
+
+def _cell_verdict(exercise: Exercise, problem: dict) -> Verdict:
+    what = {
+        "error": f"its cell raised {problem.get('type')}: {problem.get('message', '')[:300]}",
+        "timeout": f"its cell had not ended after {CELL_LIMIT:.0f} s",
+        "crashed": "its cell, or what it started, ended the process that ran it",
+    }[problem["status"]]
+    return Verdict(
+        exercise, problem["status"], exercise.asks, f"{exercise.name} could not be run: {what}.",
+        "Look at what the cell does besides defining the function.",
+    )  # fmt: skip

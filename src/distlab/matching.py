@@ -1,0 +1,325 @@
+"""Match the operations of all ranks with each other, as the records grow.
+
+Messages match in order for each (group, sender, receiver, tag); a receive from any source may take
+the first message of any sender. Collectives match by the order in which each member calls them in a
+group. A group is known by its members and by how many groups with these members were made before it,
+because the index in a record is a rank's own. These are MPI's rules (MPI 4.1, 3.5 and 6.12), which
+torch.distributed shares.
+
+Counting can't tell which sender a pending any-source receive took. Where that matters the answers
+here lean towards "met": who uses them to prove that something can't happen is then never wrong.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from distlab.records import ANY_SOURCE, DONE, FAILED, NO_GROUP, POSTED, WORLD, Event, RankRecord
+
+Group = tuple[tuple[int, ...], int]  # members, and how many with the same members came before
+
+#: collectives in which every member hands in as many bytes as the others
+EVEN = {"broadcast", "all_reduce", "reduce", "all_gather", "gather", "scatter"}
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Two operations that match by their order and yet don't fit together."""
+
+    kind: str
+    text: str
+    group: Group
+    place: int  # which of its row, from 0
+    pair: list[tuple[int, int]]  # (rank, position) of both
+
+
+class Ledger:
+    """Every operation of a run, filed under what it can match.
+
+    Events are known here by (rank, position in `records[rank].events`); positions within channels and
+    rows are counted from 0.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._clear()
+
+    def _clear(self) -> None:
+        self.records: Sequence[RankRecord] = ()
+        self.blind: set[int] = set()  # ranks whose records don't tell everything
+        self.conflicts: list[Conflict] = []
+        self._seen = [0] * self.size
+        self._open: list[list[int]] = [[] for _ in range(self.size)]
+        self._place: list[list[int]] = [[] for _ in range(self.size)]
+        self._groups: list[dict[int, Group]] = [
+            {WORLD: (tuple(range(self.size)), 0)} for _ in range(self.size)
+        ]
+        self._made: list[dict[tuple[int, ...], int]] = [{} for _ in range(self.size)]
+        self._sends: dict[tuple, list[int]] = defaultdict(list)  # (group, src, dst, tag)
+        self._receives: dict[tuple, list[int]] = defaultdict(list)  # the same; source was named
+        self._from_any: dict[tuple, list[int]] = defaultdict(list)  # (group, dst, tag)
+        self._calls: dict[tuple, list[int]] = defaultdict(list)  # (group, rank)
+        self._first: dict[Group, list[tuple[int, int]]] = defaultdict(list)  # who called it first
+        self._creations: set[tuple[Group, int]] = set()
+
+    def update(self, records: Sequence[RankRecord]) -> None:
+        """Take in what is new since the last look at the same run."""
+        if any(len(r.events) < seen for r, seen in zip(records, self._seen, strict=True)):
+            self._clear()  # another run
+        self.records = records
+        refused = False
+        for rank, record in enumerate(records):
+            events, still = record.events, []
+            for at in self._open[rank]:
+                if events[at].state == POSTED:
+                    still.append(at)
+                elif refused_by_torch(events[at]):
+                    refused = True
+            self._open[rank] = still
+            if record.dropped:
+                self.blind.add(rank)
+            for at in range(self._seen[rank], len(events)):
+                self._add(rank, at, events[at])
+            self._seen[rank] = len(events)
+        if refused:  # it was filed as posted, but torch did not take it: file everything again
+            self._clear()
+            self.update(records)
+
+    def _add(self, rank: int, at: int, event: Event) -> None:
+        place = -1
+        if event.state == POSTED:
+            self._open[rank].append(at)
+        if refused_by_torch(event):
+            pass
+        elif event.op == "new_group":
+            place = self._add_group(rank, event)
+        elif (group := self._groups[rank].get(event.group_index)) is None:
+            self.blind.add(rank)
+        elif event.is_collective:
+            row = self._calls[group, rank]
+            place = len(row)
+            row.append(at)
+            self._compare_call(group, place, rank, at)
+        else:
+            place = self._add_message(group, rank, at, event)
+        self._place[rank].append(place)
+
+    def _add_group(self, rank: int, event: Event) -> int:
+        before = self._made[rank].get(event.group, 0)
+        self._made[rank][event.group] = before + 1
+        group = (event.group, before)
+        self._creations.add((group, rank))
+        if event.group_index > WORLD:
+            self._groups[rank][event.group_index] = group
+        return before
+
+    def _add_message(self, group: Group, rank: int, at: int, event: Event) -> int:
+        if event.flags & ANY_SOURCE:
+            row = self._from_any[group, rank, event.tag]
+        elif event.peer is None:
+            self.blind.add(rank)
+            return -1
+        elif event.op == "send":
+            row = self._sends[group, rank, event.peer, event.tag]
+        else:
+            row = self._receives[group, event.peer, rank, event.tag]
+        row.append(at)
+        if not event.flags & ANY_SOURCE:
+            self._compare_message(group, rank, event, len(row) - 1)
+        return len(row) - 1
+
+    def _compare_call(self, group: Group, place: int, rank: int, at: int) -> None:
+        first = self._first[group]
+        if place == len(first):
+            first.append((rank, at))
+            return
+        pair = sorted([first[place], (rank, at)])
+        if difference := call_difference(*map(self.event, pair)):
+            self.conflicts.append(Conflict(*difference, group, place, pair))
+
+    def _compare_message(self, group: Group, rank: int, event: Event, place: int) -> None:
+        sent = event.op == "send"
+        src, dst = (rank, event.peer) if sent else (event.peer, rank)
+        rows = self._sends, self._receives
+        send_row, receive_row = (row.get((group, src, dst, event.tag), ()) for row in rows)
+        if (
+            place >= min(len(send_row), len(receive_row))
+            or (group, dst, event.tag) in self._from_any
+        ):
+            return
+        pair = [(src, send_row[place]), (dst, receive_row[place])]
+        send, receive = map(self.event, pair)
+        if receive.nbytes < send.nbytes:
+            text = f"the message has {send.nbytes} bytes and the buffer {receive.nbytes}"
+            self.conflicts.append(Conflict("message-size", text, group, place, pair))
+
+    # what the analysis asks
+
+    def event(self, where: tuple[int, int]) -> Event:
+        rank, at = where
+        return self.records[rank].events[at]
+
+    def group_of(self, event: Event) -> Group | None:
+        return self._groups[event.rank].get(event.group_index)
+
+    def open(self, rank: int) -> Iterable[tuple[int, Event]]:
+        """Posted and unfinished operations of a rank with their positions, latest first."""
+        events = self.records[rank].events
+        return ((at, events[at]) for at in reversed(self._open[rank]))
+
+    def place(self, rank: int, at: int) -> int:
+        """Which of its row a call or message is, counted from 0."""
+        return self._place[rank][at]
+
+    def posted(self, group: Group, rank: int) -> int:
+        """How many collectives a rank has called in a group."""
+        return len(self._calls.get((group, rank), ()))
+
+    def groups_of(self, rank: int) -> list[Group]:
+        return list(self._groups[rank].values())
+
+    def calls(self, group: Group, rank: int) -> list[Event]:
+        return [self.records[rank].events[at] for at in self._calls.get((group, rank), ())]
+
+    def creating(self, rank: int, at: int) -> list[int]:
+        """The members of the group that this `new_group` makes which have called it as well."""
+        event = self.event((rank, at))
+        group = (event.group, self._place[rank][at])
+        return [m for m in event.group if (group, m) in self._creations]
+
+    def creations(self) -> dict[Group, set[int]]:
+        """For each group made by `new_group` the ranks that called it."""
+        made = defaultdict(set)
+        for group, rank in self._creations:
+            made[group].add(rank)
+        return dict(made)
+
+    def send_met(self, rank: int, at: int) -> bool:
+        """Can a receive that is posted already take this message?"""
+        event = self.records[rank].events[at]
+        group, place = self.group_of(event), self._place[rank][at]
+        box = (group, event.peer, event.tag)
+        room = len(self._receives.get((group, rank, event.peer, event.tag), ()))
+        if box in self._from_any:
+            taken, certain, free = self._shares(box)
+            room += taken[rank] + certain[rank] + free
+        return place < room
+
+    def receive_met(self, rank: int, at: int) -> bool:
+        """Is a message for this receive posted already, one that no earlier receive takes?"""
+        event = self.records[rank].events[at]
+        group = self.group_of(event)
+        box = (group, rank, event.tag)
+        if event.flags & ANY_SOURCE:
+            return self._any_met(box, at)
+        left = len(self._sends.get((group, event.peer, rank, event.tag), ()))
+        if box in self._from_any:
+            taken, certain, _ = self._shares(box)
+            left -= taken[event.peer] + certain[event.peer]
+        return self._place[rank][at] < left
+
+    def unmet_between(self, src: int, dst: int, op: str) -> list[Event]:
+        """Operations `op` between two ranks beyond those that the other side can match."""
+        rows, others = self._sends, self._receives
+        if op == "recv":
+            rows, others = others, rows
+        owner, found = (src if op == "send" else dst), []
+        for key, row in rows.items():
+            group, a, b, tag = key
+            if (a, b) == (src, dst) and (group, dst, tag) not in self._from_any:
+                beyond = row[len(others.get(key, ())) :]
+                found += [self.records[owner].events[at] for at in beyond]
+        return found
+
+    def unmatched(self) -> list[Event]:
+        """All messages and receives that nothing on the other side matches."""
+        found = []
+        for (_, src, _, _), row in self._sends.items():
+            found += [self.records[src].events[at] for at in row if not self.send_met(src, at)]
+        for rows, column in ((self._receives, 2), (self._from_any, 1)):
+            for key, row in rows.items():
+                rank = key[column]
+                events = self.records[rank].events
+                found += [
+                    events[at]
+                    for at in row
+                    if events[at].state != DONE and not self.receive_met(rank, at)
+                ]
+        return found
+
+    def _shares(self, box: tuple) -> tuple[dict[int, int], dict[int, int], int]:
+        """How the any-source receives of one receiver, group and tag are shared by the senders.
+
+        Returns for each sender the messages known to be taken that way, those that must have been
+        (the sender saw them arrive, and no receive that named it took them), and how many receives
+        remain for anybody.
+        """
+        group, dst, tag = box
+        taken, certain = defaultdict(int), defaultdict(int)
+        pending = 0
+        for at in self._from_any[box]:
+            event = self.records[dst].events[at]
+            if event.state == DONE and event.peer is not None:
+                taken[event.peer] += 1
+            else:
+                pending += 1
+        for src in group[0]:
+            events = self.records[src].events
+            row = self._sends.get((group, src, dst, tag), ())
+            arrived = sum(events[at].state == DONE for at in row)
+            named = len(self._receives.get((group, src, dst, tag), ()))
+            certain[src] = max(0, arrived - named - taken[src])
+        return taken, certain, max(0, pending - sum(certain.values()))
+
+    def _any_met(self, box: tuple, at: int) -> bool:
+        group, dst, tag = box
+        events = self.records[dst].events
+        taken, certain, _ = self._shares(box)
+        there = 0
+        for src in group[0]:
+            row = self._receives.get((group, src, dst, tag), [])
+            before = bisect_left(row, at)
+            named = before + sum(events[later].state == DONE for later in row[before:])
+            sent = len(self._sends.get((group, src, dst, tag), ()))
+            there += certain[src] + max(0, sent - taken[src] - certain[src] - named)
+        earlier = sum(
+            1 for other in self._from_any[box] if other < at and events[other].state != DONE
+        )
+        return there > earlier
+
+
+def refused_by_torch(event: Event) -> bool:
+    """Did the call raise before anything was posted (a bad argument, say)?"""
+    return event.state == FAILED and not event.wait_begin
+
+
+def call_difference(one: Event, other: Event) -> tuple[str, str] | None:
+    """(kind, how) two calls that ought to be one collective differ; None when they agree."""
+    if one.op != other.op:
+        return "order", f"{one.op} and {other.op}"
+    if one.dtype != other.dtype:
+        return "mismatch", f"types {one.dtype} and {other.dtype}"
+    if one.peer != other.peer:
+        return "mismatch", f"roots {one.peer} and {other.peer}"
+    if one.reduction != other.reduction:
+        return "mismatch", f"operations {one.reduction} and {other.reduction}"
+    if one.op in EVEN and one.nbytes != other.nbytes:
+        if one.pieces == other.pieces and len(one.shape) < 6 and len(other.shape) < 6:
+            return "mismatch", f"shapes {list(one.shape)} and {list(other.shape)}"
+        return "mismatch", f"{one.nbytes} and {other.nbytes} bytes"
+    return None
+
+
+def waiting(ledger: Ledger, rank: int) -> int | None:
+    """The position of the operation that a rank sits in now; None if it sits in none.
+
+    `new_group` counts: its call returns when every member has called it.
+    """
+    for at, event in ledger.open(rank):
+        inside = event.wait_begin and not event.wait_end
+        if inside or (event.op == "new_group" and event.group_index != NO_GROUP):
+            return at
+    return None

@@ -1,0 +1,177 @@
+"""A notebook as a module: what its cells define, without what they only show.
+
+`load` lets a script, `mp.spawn`, torchrun and sbatch use functions that were written in a notebook. The
+same reading of a notebook serves the grader, which runs the cells one by one (`distlab.session`).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import linecache
+import sys
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+#: cells of the course that define something carry this tag; its other cells only show something
+GIVEN = "given"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell. `kind`: "given" (the course's, defines), "shown" (the course's, does not),
+    "solution" (the student's answer to `name`), "test", or "added" (the student's own)."""
+
+    name: str
+    source: str
+    kind: str
+    id: str = ""
+
+    def defines(self) -> set[str]:
+        """The names that its top level binds; empty where it cannot be parsed."""
+        try:
+            tree = ast.parse(plain(self.source))
+        except (SyntaxError, ValueError, RecursionError):
+            return set()
+        return set().union(*(_bound(node) for node in tree.body)) if tree.body else set()
+
+
+def _bound(node: ast.stmt) -> set[str]:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+        return {node.name}
+    if isinstance(node, (ast.Assign, ast.AnnAssign)):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return {t.id for target in targets for t in ast.walk(target) if isinstance(t, ast.Name)}
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {(a.asname or a.name).split(".")[0] for a in node.names}
+    if isinstance(node, (ast.If, ast.Try, ast.With)):
+        return set().union(*map(_bound, node.body)) if node.body else set()
+    return set()
+
+
+def cells(content: Mapping[str, Any]) -> list[Cell]:
+    """The code cells of a parsed notebook (format 4), in order.
+
+    Raises:
+        ValueError: it is no notebook.
+    """
+    if not isinstance(content, Mapping) or not isinstance(content.get("cells"), list):
+        raise ValueError("this is no notebook of format 4: it has no list of cells")
+    found = []
+    for number, cell in enumerate(content["cells"], 1):
+        if not isinstance(cell, Mapping) or cell.get("cell_type") != "code":
+            continue
+        source = cell.get("source", "")
+        source = "".join(map(str, source)) if isinstance(source, list) else str(source)
+        metadata = cell.get("metadata")
+        metadata = metadata if isinstance(metadata, Mapping) else {}
+        name, kind = _identity(metadata, number)
+        found.append(Cell(name, source, kind, str(cell.get("id", ""))))
+    return found
+
+
+def _identity(metadata: Mapping[str, Any], number: int) -> tuple[str, str]:
+    """(name, kind) of a cell: its grade_id where it has one, else its place in the notebook."""
+    grading = metadata.get("nbgrader")
+    if isinstance(grading, Mapping) and isinstance(grading.get("grade_id"), str):
+        kind = "solution" if grading.get("solution") else "test" if grading.get("grade") else "shown"
+        if kind != "shown":
+            return grading["grade_id"], kind
+    tags = metadata.get("tags") or []
+    kind = "given" if GIVEN in tags else "shown" if "shown" in tags else "added"
+    return f"cell {number}", kind
+
+
+def plain(source: str) -> str:
+    """A cell's source as Python: magics become calls of `get_ipython()`."""
+    if not any(line.lstrip()[:1] in "%!?" for line in source.splitlines() if line.strip()):
+        return source
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    return TransformerManager().transform_cell(source)
+
+
+class _Shell:
+    """Stands for IPython where there is none: magics that matter to definitions work, the rest pass."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self.user_ns = namespace
+
+    def run_line_magic(self, name: str, line: str, *rest) -> None:
+        return None
+
+    def run_cell_magic(self, name: str, line: str, cell: str) -> None:
+        if name in ("time", "capture"):
+            exec(compile(plain(cell), "<cell>", "exec"), self.user_ns)
+
+    def system(self, command: str) -> None:
+        return None
+
+    def getoutput(self, command: str) -> list[str]:
+        return []
+
+
+def run_cell(cell: Cell, namespace: dict[str, Any], keep_going: bool = False) -> None:
+    """Execute a cell's source in `namespace`.
+
+    Args:
+        keep_going: go on with the next statement after one that raised.
+    """
+    source = plain(cell.source)
+    linecache.cache[cell.name] = (len(source), None, source.splitlines(True), cell.name)
+    namespace.setdefault("get_ipython", lambda: _Shell(namespace))
+    tree = ast.parse(source, cell.name)
+    if not keep_going:
+        exec(compile(tree, cell.name, "exec"), namespace)
+        return
+    for statement in tree.body:
+        try:
+            exec(compile(ast.Module([statement], []), cell.name, "exec"), namespace)
+        except Exception:  # a cell of one's own that does not work here is nobody's mistake
+            continue
+
+
+_DEFINING = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
+    ast.Assign, ast.AnnAssign, ast.If, ast.Try,
+)  # fmt: skip
+
+
+def definitions(cell: Cell) -> Cell:
+    """The cell with only those statements that define something."""
+    source = plain(cell.source)
+    kept = [
+        ast.get_source_segment(source, node, padded=True) or ""
+        for node in ast.parse(source).body
+        if isinstance(node, _DEFINING)
+    ]
+    return Cell(cell.name, "\n".join(kept), cell.kind)
+
+
+def load(path: str | Path, name: str | None = None) -> types.ModuleType:
+    """Import a notebook: its given cells, the student's answers, and what other cells define.
+
+    The module is entered in `sys.modules` under `name` (the file's stem by default), so that
+    what it defines can be pickled by processes that load it too.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is no notebook.
+    """
+    path = Path(path)
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is no notebook: {error}") from error
+    module = types.ModuleType(name or path.stem)
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    for cell in cells(content):
+        if cell.kind in ("given", "solution"):
+            run_cell(cell, module.__dict__)
+        elif cell.kind == "added":
+            run_cell(definitions(cell), module.__dict__, keep_going=True)
+    return module

@@ -1,0 +1,278 @@
+"""Run a function on every rank, from a notebook.
+
+    ranks = Ranks(4)
+    ranks.run(exchange, each([tensor_of_rank_0, …]))
+
+The function may stand in a notebook cell: it travels by value. What comes back is per rank and draws
+itself. Nothing here can hang: a run has a deadline, and a run that provably cannot end is ended at once.
+"""
+
+from __future__ import annotations
+
+import html
+import inspect
+import linecache
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cloudpickle
+
+from distlab import runs
+from distlab.runs import Run
+
+DEADLINE = 60.0  # seconds
+_pool: Any = None  # the local engines that this process shares
+
+
+class each:
+    """An argument that differs from rank to rank: `each([a, b])` gives a to rank 0 and b to rank 1."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = list(values)
+
+
+class RunFailed(RuntimeError):
+    """A run in which not every rank returned. `result` is what there is of it."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.story())
+        self.result = result
+
+    def _render_traceback_(self) -> list[str]:
+        """What Jupyter shows: the ranks' own story, not the machinery's frames."""
+        return [f"RunFailed: {self}"]
+
+
+class Ranks:
+    """`size` warm ranks: ipyparallel engines, one per GPU with NCCL where there are enough, else gloo.
+
+    Args:
+        size: number of ranks; the machine's cores (2 to 4) where it is left out.
+        cluster: an ipyparallel profile, connection file, `Client` or `Cluster` to attach to. By
+            default ranks are forked on this machine and shared by all `Ranks` of this process.
+        deadline: seconds after which a run is ended.
+
+    Raises:
+        ValueError: more ranks than the machine can carry, or than the cluster has.
+    """
+
+    def __init__(
+        self, size: int | None = None, *, cluster: Any = None, deadline: float = DEADLINE
+    ) -> None:
+        if os.environ.get("DISTLAB_GRADING"):
+            raise RuntimeError("while a notebook is graded, its cells start no ranks of their own")
+        self.size = size or min(4, max(2, os.cpu_count() or 2))
+        self.deadline = deadline
+        self._engines = attach(cluster, self.size) if cluster is not None else local(self.size)
+
+    @property
+    def client(self):
+        """The ipyparallel client of these ranks."""
+        return self._engines.client
+
+    @property
+    def view(self):
+        """Their ipyparallel view in the order of ranks; `view.activate()` gives `%px`."""
+        return self.client[list(self._engines.ids[: self.size])]
+
+    def run(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        deadline: float | None = None,
+        may_fail: bool = False,
+        seed: int | None = None,
+        strict: bool = False,
+    ) -> Result:
+        """Call `function(rank, size, *args)` on every rank, in a process group of their own.
+
+        Args:
+            args: the same for all ranks, or `each([...])`.
+            deadline: seconds, the ranks' own by default.
+            may_fail: return the result also when a rank raised, hung or died.
+            seed: seed Python, NumPy and torch on every rank with it.
+            strict: give non-blocking receives their content only when they are waited for.
+
+        Raises:
+            RunFailed: a rank raised, hung or died, and `may_fail` is false.
+        """
+        from distlab.deadlock import Watcher
+
+        inputs = [
+            cloudpickle.dumps(((rank, self.size, *(_of(a, rank, self.size) for a in args)), {}))
+            for rank in range(self.size)
+        ]
+        run = runs.drive(
+            self._engines, cloudpickle.dumps(function), inputs, sources=sources_of(function),
+            deadline=deadline or self.deadline, watch=Watcher(), seed=seed, strict=strict,
+        )  # fmt: skip
+        result = Result(getattr(function, "__name__", "the function"), run)
+        if not run.ok and not may_fail:
+            raise RunFailed(result)
+        return result
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>"
+
+    def __repr__(self) -> str:
+        from distlab import world
+
+        backend = world.backend_for(self.size)
+        where = "GPUs" if backend == "nccl" else "CPU"
+        if backend == "gloo" and world.gpu_count():
+            where = f"{world.gpu_count()} GPU shared"
+        return f"Ranks({self.size}): {self.size} processes on {where}, back end {backend}"
+
+
+@dataclass
+class Result:
+    """What every rank returned, printed and did. Indexed by rank."""
+
+    name: str
+    run: Run
+
+    def __len__(self) -> int:
+        return self.run.size
+
+    def __getitem__(self, rank: int) -> Any:
+        outcome = self.run.outcomes[rank]
+        if outcome.status != "returned":
+            raise RunFailed(self)
+        return cloudpickle.loads(outcome.output)
+
+    def __iter__(self):
+        return (self[rank] for rank in range(len(self)))
+
+    @property
+    def ok(self) -> bool:
+        return self.run.ok
+
+    @property
+    def records(self):
+        return self.run.records
+
+    @property
+    def printed(self) -> list[str]:
+        """What each rank printed."""
+        return [outcome.printed for outcome in self.run.outcomes]
+
+    def timeline(self, **options):
+        """The run as a space-time picture."""
+        from distlab.timeline import timeline
+
+        return timeline(self.records, **options)
+
+    def story(self) -> str:
+        """What each rank did, in words."""
+        lines = []
+        if self.run.finding:
+            lines += [self.run.finding.message, getattr(self.run.finding, "hint", "")]
+        elif self.run.timed_out:
+            lines.append(
+                f"{self.name} had not ended after {self.run.deadline:g} s, so its ranks were killed "
+                "and replaced."
+            )
+        for outcome, record in zip(self.run.outcomes, self.records, strict=True):
+            lines.append(_told(outcome, record))
+        return "\n".join(line for line in lines if line)
+
+    def __repr__(self) -> str:
+        lines = [self.story()] if not self.ok else []
+        for outcome in self.run.outcomes:
+            for line in outcome.printed.splitlines():
+                lines.append(f"[rank {outcome.rank}] {line}")
+            if outcome.status == "returned":
+                value = cloudpickle.loads(outcome.output)
+                if value is not None:
+                    lines.append(f"rank {outcome.rank} returned {_short(value)}")
+        return "\n".join(lines) or f"{self.name} returned None on {len(self)} ranks"
+
+    def _repr_html_(self) -> str:
+        picture = ""
+        if any(record.events for record in self.records):
+            picture = self.timeline()._repr_html_()
+        return f"<pre>{html.escape(repr(self))}</pre>{picture}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 300 else text[:300] + " …"
+
+
+def _told(outcome: runs.Outcome, record) -> str:
+    if outcome.status == "raised":
+        error = outcome.error or {}
+        lines = [f"rank {outcome.rank} raised {error['type']}: {error['message']}"]
+        for frame in error["frames"]:
+            lines.append(f"    {frame['function']}:{frame['line']}  {(frame['text'] or '').strip()}")
+        return "\n".join(lines)
+    if outcome.status == "returned":
+        return f"rank {outcome.rank} returned"
+    if outcome.status == "crashed":
+        return f"rank {outcome.rank}: its process ended in the middle of the function"
+    event = record.waiting()
+    doing = f"was waiting in {event} at {event.place}" if event else "was computing"
+    return f"rank {outcome.rank} {doing}"
+
+
+def _of(argument: Any, rank: int, size: int) -> Any:
+    if not isinstance(argument, each):
+        return argument
+    if len(argument.values) != size:
+        raise ValueError(f"each() has {len(argument.values)} values for {size} ranks")
+    return argument.values[rank]
+
+
+def local(size: int) -> Any:
+    """The engines that this process shares, at least `size` of them."""
+    global _pool
+    from distlab import world
+    from distlab.engines import LocalEngines
+
+    limit = int(os.environ.get("DISTLAB_MAX_RANKS", 0)) or max(8, 4 * (os.cpu_count() or 1))
+    if not 1 <= size <= max(limit, world.gpu_count()):
+        raise ValueError(
+            f"{size} ranks on a machine of {os.cpu_count()} cores: ask for 1 to {limit}, or set "
+            "DISTLAB_MAX_RANKS if you know that it can carry more"
+        )
+    if _pool is None:
+        _pool = LocalEngines(size)
+    elif len(_pool) < size:
+        _pool.grow(size)
+    return _pool
+
+
+def attach(cluster: Any, size: int) -> Any:
+    """The engines of a running ipyparallel cluster, at least `size` of them."""
+    import ipyparallel
+
+    from distlab.engines import AttachedEngines
+
+    client = cluster
+    if hasattr(cluster, "connect_client_sync"):
+        client = cluster.connect_client_sync()
+    elif isinstance(cluster, (str, os.PathLike)):
+        named = os.fspath(cluster)
+        client = (
+            ipyparallel.Client(named) if named.endswith(".json") else ipyparallel.Client(profile=named)
+        )
+    engines = AttachedEngines(client)
+    if len(engines) < size:
+        raise ValueError(f"the cluster has {len(engines)} engines, {size} ranks were asked for")
+    return engines
+
+
+def sources_of(function: Callable[..., Any]) -> dict[str, str]:
+    """The source of the cells that a function and its companions come from, for tracebacks."""
+    found: dict[str, str] = {}
+    function = inspect.unwrap(function) if callable(function) else function
+    companions = [function, *getattr(function, "__globals__", {}).values()]
+    for companion in companions:
+        code = getattr(companion, "__code__", None)
+        if code is not None and code.co_filename not in found:
+            lines = linecache.cache.get(code.co_filename)
+            if lines and ("ipykernel" in code.co_filename or code.co_filename.startswith("<")):
+                found[code.co_filename] = "".join(lines[2])
+    return found

@@ -1,0 +1,98 @@
+"""Rules on what ranks may say to each other, for exercises that ask for more than values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from distlab.exercises import Case, Look, Rule
+
+Pair = tuple[int, int]
+
+
+def messages(pairs: Callable[[Case], Iterable[Pair]]) -> Rule:
+    """Exactly these messages (src, dst), each as often as it is listed, and each received."""
+
+    def rule(look: Look) -> str | None:
+        wanted = Counter(pairs(look.case))
+        sent = Counter((e.rank, e.peer) for e in look.events("send"))
+        received = Counter((e.peer, e.rank) for e in look.events("recv"))
+        for pair in sorted((wanted | sent).keys()):
+            if sent[pair] != wanted[pair]:
+                return _told(pair, wanted[pair], sent[pair], look)
+        for pair in sorted((wanted | received).keys(), key=str):
+            if received[pair] != wanted[pair]:
+                return (
+                    f"{received[pair]} messages from rank {pair[0]} were received by rank {pair[1]}"
+                    f" where {wanted[pair]} should be."
+                )
+        return None
+
+    return rule
+
+
+def _told(pair: Pair, wanted: int, sent: int, look: Look) -> str:
+    source, target = pair
+    if wanted == 0:
+        event = next(e for e in look.events("send") if (e.rank, e.peer) == pair)
+        return f"rank {source} sent to rank {target} at {event.place}, which nobody asked for."
+    if sent == 0:
+        return f"rank {source} sent nothing to rank {target}."
+    return f"rank {source} sent {sent} messages to rank {target} where {wanted} should be."
+
+
+def no_collectives(look: Look) -> str | None:
+    """Messages between two ranks alone: no collective of any group."""
+    for event in look.events():
+        if event.is_collective:
+            return (
+                f"rank {event.rank} called {event.api or event.op} at {event.place}: this exercise "
+                "asks for messages between two ranks, not for a collective."
+            )
+    return None
+
+
+def all_waited(look: Look) -> str | None:
+    """Every request of a non-blocking send or receive is waited for."""
+    for event in look.events("send", "recv"):
+        if not event.waited:
+            return f"rank {event.rank} never waited for the request of {event} at {event.place}."
+    return None
+
+
+def blocking(look: Look) -> str | None:
+    """Messages by `dist.send` and `dist.recv`, not by their non-blocking forms."""
+    for event in look.events("send", "recv"):
+        if not event.blocking:
+            return f"rank {event.rank} called {event.api} at {event.place}, which does not block."
+    return None
+
+
+def non_blocking(look: Look) -> str | None:
+    """Messages by `dist.isend` and `dist.irecv`."""
+    for event in look.events("send", "recv"):
+        if event.blocking:
+            return f"rank {event.rank} called {event.api} at {event.place}, which blocks."
+    return None
+
+
+def new_group_on_every_rank(members: Callable[[Look], set[int]]) -> Rule:
+    """Every rank calls `dist.new_group` exactly once, with these members."""
+
+    def rule(look: Look) -> str | None:
+        wanted = members(look)
+        for record in look.records:
+            calls = [e for e in record.events if e.op == "new_group"]
+            if len(calls) != 1:
+                return (
+                    f"rank {record.rank} called new_group {len(calls)} times: every rank of the "
+                    "world has to call it once, also a rank that will not be a member."
+                )
+            if set(calls[0].group) != wanted:
+                return (
+                    f"rank {record.rank} made a group of the ranks {sorted(calls[0].group)} at "
+                    f"{calls[0].place}."
+                )
+        return None
+
+    return rule

@@ -1,0 +1,263 @@
+"""What is wrong with a run, in words for who wrote it: where each rank stands, and how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from distlab.matching import Conflict, Group, Ledger
+from distlab.records import RETURNED, Event, RankRecord
+
+HINTS = {
+    "cycle": "Let one side receive while the other sends (even ranks send first, odd ranks receive "
+    "first), or post isend/irecv and wait for both afterwards.",
+    "ended": "Every send needs a receive on its destination and every receive a send: count both for "
+    "these two ranks, first and last rounds and edge ranks included.",
+    "partial": "A collective has to be called by every rank of its group. Look for an `if rank == …`, "
+    "an early return or a loop that runs more often on one rank.",
+    "order": "Every rank of a group has to call the same collectives in the same order. Look for a call "
+    "inside an `if rank == …` or for two calls that are swapped.",
+    "mismatch": "In one collective every rank has to pass the same shape and dtype, and name the same "
+    "root and operation. Print them on each rank before the call.",
+    "message-size": "Make the receive buffer as large as the message, or send the size first.",
+    "tag": "A message is received only with its own tag and in its own group: use the same ones in "
+    "the send and in the receive.",
+    "new_group": "Call new_group on every rank of the job, those outside the new group included, "
+    "and in the same order.",
+}
+
+
+@dataclass(frozen=True)
+class Wait:
+    """One arrow of the wait-for graph: `rank` sits in `event` and needs `on_ranks`, because `reason`."""
+
+    rank: int
+    event: Event
+    on_ranks: tuple[int, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Deadlock:
+    """A proof that a run can't end well.
+
+    Attributes:
+        kind: "cycle", "ended" (the partner has returned, raised or died), "partial" (a collective that not
+            every member calls), "order", "mismatch", "message-size", "tag" or "new_group".
+        message: what every rank concerned does and where, for a beginner.
+        hint: how to mend this kind.
+        waits: the wait-for graph, of all stuck ranks.
+        ranks: those that the message is about.
+    """
+
+    kind: str
+    message: str
+    hint: str
+    waits: tuple[Wait, ...] = field(repr=False)
+    ranks: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.hint}"
+
+
+class Explanation:
+    """Puts a stand-still into words."""
+
+    def __init__(self, ledger: Ledger, stuck: dict[int, int], dead: set[int]) -> None:
+        self.ledger, self.stuck, self.dead = ledger, stuck, dead
+        self.waits = {rank: self._wait(rank, at) for rank, at in stuck.items()}
+
+    def _wait(self, rank: int, at: int) -> Wait:
+        event = self.ledger.event((rank, at))
+        if event.is_message:
+            on = self.ledger.partners(event)
+            need = "send" if event.op == "recv" else "receive"
+            on = tuple(r for r in on if r in self.stuck or self._gone(r)) or on
+            return Wait(rank, event, on, f"needs a {need} on {ranks_text(on, 'or')}")
+        on = tuple(r for r in self.ledger.absentees(rank, at) if r in self.stuck or self._gone(r))
+        return Wait(rank, event, on, f"needs {ranks_text(on)} to call it too")
+
+    def _gone(self, rank: int) -> bool:
+        return rank in self.dead or self.ledger.records[rank].ended
+
+    def verdict(self) -> Deadlock:
+        if found := self._wrong_tag():
+            return found
+        path, end = self._walk(min(self.stuck))
+        if self._gone(end):
+            return self._left_alone(path[-1], end)
+        return self._cycle(path[path.index(end) :])
+
+    def _walk(self, rank: int) -> tuple[list[int], int]:
+        """Follow the waits from a rank to one that has ended, or that was met before."""
+        path: list[int] = []
+        while rank not in path and not self._gone(rank):
+            path.append(rank)
+            on = self.waits[rank].on_ranks
+            rank = next((r for r in on if self._gone(r)), on[0])
+        return path, rank
+
+    def _made(self, kind: str, message: str, ranks: Sequence[int]) -> Deadlock:
+        others = sorted(set(self.stuck) - set(ranks))
+        if others:
+            verb = "waits" if len(others) == 1 else "wait"
+            message += f" {ranks_text(others).capitalize()} {verb} because of that."
+        waits = tuple(self.waits[rank] for rank in sorted(self.waits))
+        return Deadlock(kind, message, HINTS[kind], waits, tuple(sorted(ranks)))
+
+    def _clauses(self, ranks: Sequence[int]) -> str:
+        return _listed([clause(self.ledger, self.waits[rank].event) for rank in ranks])
+
+    def _wrong_tag(self) -> Deadlock | None:
+        """A message and a receive that would match but for their tag or group."""
+        for rank, wait in sorted(self.waits.items()):
+            event = wait.event
+            if not event.is_message or event.peer is None:
+                continue
+            if event.op == "send":
+                near = self.ledger.unmet_between(rank, event.peer, "recv")
+            else:
+                near = self.ledger.unmet_between(event.peer, rank, "send")
+            if not near:
+                continue
+            other = near[0]
+            what = f"{clause(self.ledger, event, plain=True)}, but rank {other.rank}'s {other} at "
+            if other.tag != event.tag:
+                text = f"{what}{other.place} has tag {other.tag}, not {event.tag}."
+            else:
+                text = f"{what}{other.place} is in another group."
+            involved = [rank] + [other.rank] * (other.rank in self.stuck)
+            return self._made("tag", text, involved)
+        return None
+
+    def _left_alone(self, rank: int, gone: int) -> Deadlock:
+        """`rank` waits for one that does nothing any more."""
+        event = self.waits[rank].event
+        how = f"rank {gone} {_end(self.ledger.records[gone], gone in self.dead)}"
+        if event.is_message:
+            if event.peer is None:
+                how = f"{ranks_text(self.waits[rank].on_ranks, 'or')} will never send one"
+                return self._made("ended", f"{clause(self.ledger, event)}, but {how}.", [rank])
+            todo = "sending" if event.op == "recv" else "receiving"
+            text = f"{clause(self.ledger, event)}, but {how} without {todo} it."
+            return self._made("ended", text, [rank])
+        kind = "new_group" if event.op == "new_group" else "partial"
+        together = self._together(rank)
+        text = f"{self._clauses(together)}, but {how} without calling it."
+        return self._made(kind, text, together)
+
+    def _together(self, rank: int) -> list[int]:
+        """The stuck ranks that sit in the same collective as this one."""
+        mine = self._call(rank)
+        return [r for r in sorted(self.stuck) if self._call(r) == mine]
+
+    def _call(self, rank: int) -> tuple[Group, str, int] | None:
+        at, event = self.stuck[rank], self.waits[rank].event
+        if event.is_message:
+            return None
+        if event.op == "new_group":
+            return (event.group, 0), event.op, 0
+        return self.ledger.group_of(event), event.op, self.ledger.place(rank, at)
+
+    def _cycle(self, ranks: list[int]) -> Deadlock:
+        events = [self.waits[rank].event for rank in ranks]
+        if all(event.is_message for event in events):
+            return self._made("cycle", f"{self._clauses(ranks)}; {_never(events)}.", ranks)
+        if any(event.op == "new_group" for event in events):
+            kind = "new_group"
+        elif all(event.is_collective for event in events):
+            text = (
+                f"{self._clauses(ranks)}: they call the collectives of these groups in different "
+            )
+            return self._made("order", f"{text}orders.", ranks)
+        else:
+            kind = "partial"
+        caller = next(r for r in ranks if not self.waits[r].event.is_message)
+        together = self._together(caller)
+        rest = [rank for rank in ranks if rank not in together]
+        verb = "has" if len(rest) == 1 else "have"
+        text = f"{self._clauses(together)}, but {ranks_text(rest)} {verb} not called it: "
+        return self._made(kind, f"{text}{self._clauses(rest)}.", [*together, *rest])
+
+
+def conflict_verdict(ledger: Ledger, conflict: Conflict) -> Deadlock:
+    """Words for two operations that match and don't fit."""
+    one, other = (ledger.event(where) for where in conflict.pair)
+    pair = (
+        f"rank {one.rank}'s {named(one)} at {one.place}",
+        (f"rank {other.rank}'s {named(other)} at {other.place}"),
+    )
+    if conflict.kind == "message-size":
+        text = f"{pair[0]} does not fit {pair[1]}: {conflict.text}."
+    elif conflict.kind == "order":
+        text = f"{pair[0]} meets {pair[1]}: each is the {_ordinal(conflict.place + 1)} collective "
+        text += f"its rank calls {_of_group(ledger, conflict.group)}."
+    else:
+        text = f"{pair[0]} and {pair[1]} are one collective, but have {conflict.text}."
+    waits = (
+        Wait(one.rank, one, (other.rank,), conflict.text),
+        Wait(other.rank, other, (one.rank,), conflict.text),
+    )
+    return Deadlock(conflict.kind, text, HINTS[conflict.kind], waits, (one.rank, other.rank))
+
+
+_INSIDE = {"_wrapped_call_impl": "the model's forward pass", "__init__": "a constructor"}
+
+
+def named(event: Event) -> str:
+    """An operation as a student knows it; one that torch does by itself, by what it is part of."""
+    if event.internal and event.is_collective:
+        return f"{event.op} inside {_INSIDE.get(event.api) or f'{event.api}()'}"
+    tag = f" with tag {event.tag}" if event.tag and event.is_message else ""
+    return f"{event}{tag}"
+
+
+def clause(ledger: Ledger, event: Event, plain: bool = False) -> str:
+    """ "rank 0 waits in recv(src=1) at exchange:4"."""
+    inside = "waits in" if event.blocking or event.op == "new_group" else "waits for its"
+    group = ledger.group_of(event)
+    where = ""
+    if event.op != "new_group" and group is not None and len(group[0]) < ledger.size:
+        where = f" {_of_group(ledger, group)}"
+    what = str(event) if plain and not event.internal else named(event)
+    return f"rank {event.rank} {inside} {what}{where} at {event.place}"
+
+
+def _of_group(ledger: Ledger, group: Group) -> str:
+    if len(group[0]) == ledger.size:
+        return "in the default group" if group[1] == 0 else "in its group"
+    return f"in the group {list(group[0])}"
+
+
+def _end(record: RankRecord, died: bool) -> str:
+    if record.ended:
+        return "has already returned" if record.progress == RETURNED else "stopped with an error"
+    return "has died" if died else "is still busy"
+
+
+def _never(events: list[Event]) -> str:
+    if len(events) == 1:
+        return "it waits for itself"
+    if len(events) > 2:
+        return "each waits for the next, so none can ever go on"
+    ops = {event.op for event in events}
+    if len(ops) == 2:
+        return "neither can ever go on"
+    return "neither can ever send" if ops == {"recv"} else "neither can ever receive"
+
+
+def _listed(parts: Sequence[str], word: str = "and") -> str:
+    *most, last = parts
+    return f"{', '.join(most)} {word} {last}" if most else last
+
+
+def ranks_text(ranks: Sequence[int], word: str = "and") -> str:
+    """ "rank 3", "ranks 0 and 2", "ranks 0, 1 and 2"."""
+    if not ranks:
+        return "nobody"
+    return f"rank{'s' * (len(ranks) > 1)} {_listed([str(rank) for rank in ranks], word)}"
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
+    return f"{number}{ending or 'th'}"
