@@ -39,10 +39,16 @@ c.GenerateAssignment.preprocessors = [
 ]
 
 # student code never runs in the process that grades: the referee's verdicts take the place of a kernel
-c.Autograde.autograde_preprocessors = [
+c.Autograde.sanitize_preprocessors = [
+    "grader.preprocessors.Rebuild",
     "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "nbgrader.preprocessors.OverwriteCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.Autograde.autograde_preprocessors = [
     "grader.preprocessors.Verdicts",
-    "nbgrader.preprocessors.LimitOutput",
     "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]

@@ -93,7 +93,7 @@ def main(lab: str, exercise: str = "*") -> int:
     with Zygote() as source, tempfile.TemporaryDirectory() as folder:
         for answer in answers(lab, exercise):
             judge = grader(lab, source, Path(folder), [answer.exercise])
-            verdict = judge.grade(handed_in(lab, **{answer.exercise: answer.source}))[0][0]
+            verdict = judge.grade(judge.plan(handed_in(lab, **{answer.exercise: answer.source})))[0]
             complaint = answer.complaint(verdict)
             failures += complaint is not None
             mark = "ok " if complaint is None else "BAD"

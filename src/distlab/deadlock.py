@@ -1,14 +1,14 @@
 """Who waits for whom, and that it can never end.
 
-A verdict here is a proof, not a matter of patience. A rank that computes may still post anything, so
-whoever it could release is not stuck; an operation whose match is posted will end, however long that
-takes. What remains when nobody else can be released can never move again: ranks that wait for each
-other, or for one that has ended. Sends are taken to wait for their receive, as gloo's do and as MPI
-allows: a program that only buffers let through is wrong.
+A verdict here is a proof, not a matter of patience. A rank that computes may still post anything,
+so whoever it could release is not stuck; an operation whose match is posted will end, however long
+that takes. What remains when nobody else can be released can never move again: ranks that wait for
+each other, or for one that has ended. Sends are taken to wait for their receive, as gloo's do and
+as MPI allows: a program that only buffers let through is wrong.
 
-How this is known to be safe although the ranks' records are read one after the other: a verdict needs
-each stuck rank to sit in the same operation, with as many operations begun, in two looks. Between
-them none of them can have done anything, and ranks that have ended do nothing more.
+How this is known to be safe although the ranks' records are read one after the other: a verdict
+needs each stuck rank to sit in the same operation, with as many operations begun, in two looks.
+Between them none of them can have done anything, and ranks that have ended do nothing more.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from distlab.matching import Ledger, waiting
+from distlab.matching import Ledger, awaited, waiting
 from distlab.records import DONE, ROOTED, RankRecord
+from distlab.remarks import Remark, remarks
 from distlab.verdicts import Deadlock, Explanation, Wait, conflict_verdict
+from distlab.waitgraph import wait_for_svg
 
-__all__ = ["Deadlock", "Wait", "Watcher"]
+__all__ = ["Deadlock", "Remark", "Wait", "Watcher", "remarks", "wait_for_svg"]
 
-#: Seconds that a stand-still must last before it is believed where only MPI's rules, and not what
-#: back ends do, say that it can't end: a broadcast's root may or may not wait for the receivers.
+#: Seconds that a stand-still must last before it is believed where the proof leans on a convention:
+#: MPI's rule that a broadcast's root may wait for the receivers, or that `backward` sends nothing.
 PATIENCE = 0.5
 
 
@@ -47,21 +49,19 @@ class Watcher:
         ledger.update(records)
         if found := self._conflict(ledger):
             return found
-        blocked = blocked_ranks(ledger, dead)
+        blocked, held = blocked_ranks(ledger, dead)
         known, now = self._since, self._clock()
-        marks = {rank: (at, len(records[rank].events)) for rank, at in blocked.items()}
-        self._since = {
-            rank: known[rank] if rank in known and known[rank][0] == mark else (mark, now)
-            for rank, mark in marks.items()
-        }
-        for strict, patience in ((False, 0.0), (True, PATIENCE)):
-            stuck = stuck_ranks(ledger, blocked, dead, strict)
-            seen_twice = all(
-                rank in known and known[rank] == self._since[rank]
-                and now - known[rank][1] >= patience
+        self._since = {}
+        for rank, at in held.items():
+            mark = (at, len(records[rank].events))
+            same = rank in known and known[rank][0] == mark
+            self._since[rank] = known[rank] if same else (mark, now)
+        for strict, among, patience in ((False, blocked, 0.0), (True, held, PATIENCE)):
+            stuck = stuck_ranks(ledger, among, dead, strict)
+            if stuck and all(
+                known.get(rank) == self._since[rank] and now - known[rank][1] >= patience
                 for rank in stuck
-            )  # fmt: skip
-            if stuck and seen_twice:
+            ):
                 return Explanation(ledger, stuck, dead).verdict()
         return None
 
@@ -76,16 +76,22 @@ class Watcher:
         return None
 
 
-def blocked_ranks(ledger: Ledger, dead: set[int]) -> dict[int, int]:
-    """The ranks that sit in an operation, with its position in their record."""
-    blocked = {}
+def blocked_ranks(ledger: Ledger, dead: set[int]) -> tuple[dict[int, int], dict[int, int]]:
+    """The ranks that sit in an operation, each with its position in the rank's record.
+
+    Returns those that are seen to wait, and these together with those in a `backward` that can't
+    return before an operation ends.
+    """
+    blocked, held = {}, {}
     for rank, record in enumerate(ledger.records):
         if rank in dead or record.ended or rank in ledger.blind:
             continue
         at = waiting(ledger, rank)
         if at is not None:
-            blocked[rank] = at
-    return blocked
+            blocked[rank] = held[rank] = at
+        elif (at := awaited(ledger, rank)) is not None:
+            held[rank] = at
+    return blocked, held
 
 
 def stuck_ranks(

@@ -171,16 +171,19 @@ class LocalEngines(AttachedEngines):
     """`size` ipyparallel engines on this machine, forked from a zygote with their controller."""
 
     def __init__(self, size: int, timeout: float = 60.0) -> None:
-        import ipyparallel
-
         folder = Path(tempfile.mkdtemp(prefix="distlab-"))
         self._pids: list[int] = []
         self._zygote = Zygote((*PRELOAD, *ENGINE_PRELOAD))
+        # the controller starts, and this process imports and connects, while the zygote imports torch
         atexit.register(self.close)
         ready, signal_ready = os.pipe()
         with os.fdopen(ready, "rb") as pipe:
-            self._zygote.fork("distlab.engines:controller", [signal_ready], folder=str(folder))
+            self._zygote.fork(
+                "distlab.engines:controller", [signal_ready], early=True, folder=str(folder)
+            )
             os.close(signal_ready)
+            import ipyparallel
+
             if pipe.read(1) != b"1":
                 raise RuntimeError("the ranks' controller did not start; try `distlab info`")
         file = folder / "security" / "ipcontroller-client.json"
@@ -280,7 +283,9 @@ def controller(fds: list[int], folder: str) -> None:
             super().start()
 
     app = Controller.instance(config=_app_config(folder))
-    app.initialize([f"--profile-dir={folder}", "--ip=127.0.0.1", "--location=127.0.0.1"])
+    app.initialize(
+        [f"--profile-dir={folder}", "--ip=127.0.0.1", "--location=127.0.0.1", "--log-level=50"]
+    )
     app.start()
 
 
@@ -289,5 +294,5 @@ def engine(fds: list[int], folder: str) -> None:
     from ipyparallel.engine.app import IPEngine
 
     app = IPEngine.instance(config=_app_config(folder))
-    app.initialize([f"--profile-dir={folder}"])
+    app.initialize([f"--profile-dir={folder}", "--log-level=50"])
     app.start()

@@ -29,7 +29,10 @@ def write(connection: socket.socket, data: bytes) -> None:
 def _exactly(connection: socket.socket, size: int) -> bytes | None:
     received = bytearray()
     while len(received) < size:
-        part = connection.recv(min(size - len(received), 1 << 20))
+        try:
+            part = connection.recv(min(size - len(received), 1 << 20))
+        except ConnectionError:
+            return None
         if not part:
             return None
         received += part

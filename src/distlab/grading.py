@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from distlab import notebook, submission
+from distlab import submission
 from distlab.exercises import Case, Exercise, Verdict, judge
 from distlab.runs import Run
 from distlab.session import Session, SessionLost
@@ -32,23 +32,26 @@ class Grader:
 
     def __init__(
         self,
-        course: Mapping[str, Any],
+        course: dict[str, Any],
         exercises: Mapping[str, Exercise],
         cases: Callable[[Exercise], Iterable[Case]],
         reference: Callable[[Exercise, Case], list[Any]],
         source: Zygote,
         folder: Path,
     ) -> None:
-        self._course = notebook.cells(course)
+        self._course = course
         self._exercises = exercises
         self._cases, self._reference = cases, reference
         self._source, self._folder = source, folder
 
-    def grade(self, content: Mapping[str, Any]) -> tuple[list[Verdict], list[str]]:
-        """The verdicts on a parsed notebook, in the order of the exercises, and what was repaired."""
-        plan = submission.plan(self._course, notebook.cells(content), self._exercises)
+    def plan(self, rebuilt: dict[str, Any]) -> submission.Plan:
+        """What of a rebuilt notebook is run."""
+        return submission.plan(self._course, rebuilt, self._exercises)
+
+    def grade(self, plan: submission.Plan) -> list[Verdict]:
+        """The verdicts on a submission, in the order of the exercises."""
         if not plan.answered:
-            return [self._unanswered(e) for e in self._exercises.values()], plan.repaired
+            return [self._unanswered(e) for e in self._exercises.values()]
         verdicts = []
         session, problems = self._open(plan)
         try:
@@ -69,7 +72,7 @@ class Grader:
                         session, problems = self._open(plan)
         finally:
             session.close()
-        return verdicts, plan.repaired
+        return verdicts
 
     def _open(self, plan: submission.Plan) -> tuple[Session, dict[str, dict]]:
         session = Session(self._source, self._folder)

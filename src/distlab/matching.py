@@ -2,9 +2,9 @@
 
 Messages match in order for each (group, sender, receiver, tag); a receive from any source may take
 the first message of any sender. Collectives match by the order in which each member calls them in a
-group. A group is known by its members and by how many groups with these members were made before it,
-because the index in a record is a rank's own. These are MPI's rules (MPI 4.1, 3.5 and 6.12), which
-torch.distributed shares.
+group. A group is known by its members and its number among the new groups with these members (0 is
+the default group), because the index in a record is a rank's own. These are MPI's rules (MPI 4.1,
+3.5 and 6.12), which torch.distributed shares.
 
 Counting can't tell which sender a pending any-source receive took. Where that matters the answers
 here lean towards "met": who uses them to prove that something can't happen is then never wrong.
@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from distlab.records import ANY_SOURCE, DONE, FAILED, NO_GROUP, POSTED, WORLD, Event, RankRecord
 
-Group = tuple[tuple[int, ...], int]  # members, and how many with the same members came before
+Group = tuple[tuple[int, ...], int]  # members, and its number among those of the same members
 
 #: collectives in which every member hands in as many bytes as the others
 EVEN = {"broadcast", "all_reduce", "reduce", "all_gather", "gather", "scatter"}
@@ -39,8 +39,8 @@ class Conflict:
 class Ledger:
     """Every operation of a run, filed under what it can match.
 
-    Events are known here by (rank, position in `records[rank].events`); positions within channels and
-    rows are counted from 0.
+    Events are known here by (rank, position in `records[rank].events`); places within a channel or
+    within the collectives of a group are counted from 0.
     """
 
     def __init__(self, size: int) -> None:
@@ -94,9 +94,13 @@ class Ledger:
             self._open[rank].append(at)
         if refused_by_torch(event):
             pass
+        elif any(member >= self.size for member in event.group):
+            self.blind.add(rank)
         elif event.op == "new_group":
             place = self._add_group(rank, event)
-        elif (group := self._groups[rank].get(event.group_index)) is None:
+        elif (group := self._groups[rank].get(event.group_index)) is None or (
+            event.peer is not None and event.peer >= self.size
+        ):
             self.blind.add(rank)
         elif event.is_collective:
             row = self._calls[group, rank]
@@ -108,13 +112,13 @@ class Ledger:
         self._place[rank].append(place)
 
     def _add_group(self, rank: int, event: Event) -> int:
-        before = self._made[rank].get(event.group, 0)
-        self._made[rank][event.group] = before + 1
-        group = (event.group, before)
+        number = self._made[rank].get(event.group, 0) + 1
+        self._made[rank][event.group] = number
+        group = (event.group, number)
         self._creations.add((group, rank))
         if event.group_index > WORLD:
             self._groups[rank][event.group_index] = group
-        return before
+        return number
 
     def _add_message(self, group: Group, rank: int, at: int, event: Event) -> int:
         if event.flags & ANY_SOURCE:
@@ -145,10 +149,9 @@ class Ledger:
         src, dst = (rank, event.peer) if sent else (event.peer, rank)
         rows = self._sends, self._receives
         send_row, receive_row = (row.get((group, src, dst, event.tag), ()) for row in rows)
-        if (
-            place >= min(len(send_row), len(receive_row))
-            or (group, dst, event.tag) in self._from_any
-        ):
+        if (group, dst, event.tag) in self._from_any:
+            return  # which receive takes which message is not known
+        if place >= min(len(send_row), len(receive_row)):
             return
         pair = [(src, send_row[place]), (dst, receive_row[place])]
         send, receive = map(self.event, pair)
@@ -165,6 +168,21 @@ class Ledger:
     def group_of(self, event: Event) -> Group | None:
         return self._groups[event.rank].get(event.group_index)
 
+    def partners(self, event: Event) -> tuple[int, ...]:
+        """Who could send to a receive, or receive from a send."""
+        if event.peer is not None:
+            return (event.peer,)
+        return tuple(member for member in self.group_of(event)[0] if member != event.rank)
+
+    def absentees(self, rank: int, at: int) -> list[int]:
+        """The members of the group that have not called this collective (or `new_group`)."""
+        event, place = self.event((rank, at)), self._place[rank][at]
+        if event.op == "new_group":
+            there = (event.group, place)
+            return [m for m in event.group if (there, m) not in self._creations]
+        group = self.group_of(event)
+        return [m for m in group[0] if len(self._calls.get((group, m), ())) <= place]
+
     def open(self, rank: int) -> Iterable[tuple[int, Event]]:
         """Posted and unfinished operations of a rank with their positions, latest first."""
         events = self.records[rank].events
@@ -174,28 +192,19 @@ class Ledger:
         """Which of its row a call or message is, counted from 0."""
         return self._place[rank][at]
 
-    def posted(self, group: Group, rank: int) -> int:
-        """How many collectives a rank has called in a group."""
-        return len(self._calls.get((group, rank), ()))
+    def calls(self) -> dict[Group, dict[int, list[Event]]]:
+        """The collectives of each group, by the rank that called them."""
+        called: dict[Group, dict[int, list[Event]]] = defaultdict(dict)
+        for (group, rank), row in self._calls.items():
+            called[group][rank] = [self.event((rank, at)) for at in row]
+        return called
 
-    def groups_of(self, rank: int) -> list[Group]:
-        return list(self._groups[rank].values())
-
-    def calls(self, group: Group, rank: int) -> list[Event]:
-        return [self.records[rank].events[at] for at in self._calls.get((group, rank), ())]
-
-    def creating(self, rank: int, at: int) -> list[int]:
-        """The members of the group that this `new_group` makes which have called it as well."""
-        event = self.event((rank, at))
-        group = (event.group, self._place[rank][at])
-        return [m for m in event.group if (group, m) in self._creations]
-
-    def creations(self) -> dict[Group, set[int]]:
+    def creations(self) -> dict[Group, list[int]]:
         """For each group made by `new_group` the ranks that called it."""
-        made = defaultdict(set)
-        for group, rank in self._creations:
-            made[group].add(rank)
-        return dict(made)
+        made = defaultdict(list)
+        for group, rank in sorted(self._creations):
+            made[group].append(rank)
+        return made
 
     def send_met(self, rank: int, at: int) -> bool:
         """Can a receive that is posted already take this message?"""
@@ -234,20 +243,26 @@ class Ledger:
                 found += [self.records[owner].events[at] for at in beyond]
         return found
 
+    def pairs(self) -> Iterator[tuple[Event, Event]]:
+        """Each send with its receive, where no any-source receive leaves that open."""
+        for key, row in self._sends.items():
+            group, src, dst, tag = key
+            if (group, dst, tag) in self._from_any:
+                continue
+            for sent, received in zip(row, self._receives.get(key, ()), strict=False):
+                yield self.event((src, sent)), self.event((dst, received))
+
     def unmatched(self) -> list[Event]:
-        """All messages and receives that nothing on the other side matches."""
+        """Messages that no receive takes, and receives that got none."""
         found = []
-        for (_, src, _, _), row in self._sends.items():
-            found += [self.records[src].events[at] for at in row if not self.send_met(src, at)]
-        for rows, column in ((self._receives, 2), (self._from_any, 1)):
-            for key, row in rows.items():
-                rank = key[column]
-                events = self.records[rank].events
-                found += [
-                    events[at]
-                    for at in row
-                    if events[at].state != DONE and not self.receive_met(rank, at)
-                ]
+        for rank, places in enumerate(self._place):
+            for at, place in enumerate(places):
+                event = self.event((rank, at))
+                if not event.is_message or place < 0 or (event.op == "recv" and event.done):
+                    continue
+                met = self.send_met if event.op == "send" else self.receive_met
+                if not met(rank, at):
+                    found.append(event)
         return found
 
     def _shares(self, box: tuple) -> tuple[dict[int, int], dict[int, int], int]:
@@ -323,3 +338,16 @@ def waiting(ledger: Ledger, rank: int) -> int | None:
         if inside or (event.op == "new_group" and event.group_index != NO_GROUP):
             return at
     return None
+
+
+def awaited(ledger: Ledger, rank: int) -> int | None:
+    """The position of a collective of torch's own that this rank will have to wait for.
+
+    DDP starts all-reduces during `backward` and takes their futures, so that no wait is on record;
+    `backward` does not return without them. The first that a member has not called counts.
+    """
+    found = None
+    for at, event in ledger.open(rank):
+        if event.internal and event.is_collective and ledger.absentees(rank, at):
+            found = at
+    return found

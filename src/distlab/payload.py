@@ -127,7 +127,7 @@ def _array(value: Any) -> np.ndarray | None:
 
 
 def _up(node: Any, arrays: dict[str, np.ndarray], as_torch: bool, depth: int) -> Any:
-    if depth > MAX_DEPTH:
+    if depth > MAX_DEPTH + 1:
         raise ValueError("a payload nested too deeply")
     if node is None or isinstance(node, (bool, int, str)):
         return node

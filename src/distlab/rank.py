@@ -42,8 +42,9 @@ def execute(task: bytes) -> bytes:
     for name, text in tree["sources"].items():
         linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     os.environ.update(
-        RANK=str(rank), WORLD_SIZE=str(tree["size"]), LOCAL_RANK=str(tree["local_rank"])
-    )
+        RANK=str(rank), WORLD_SIZE=str(tree["size"]), LOCAL_RANK=str(tree["local_rank"]),
+        DISTLAB_RUN=str(folder),
+    )  # fmt: skip
     record = recorder.Recorder(folder / f"{rank}.rec", rank, tree["size"], tree["strict"])
     status, error, output, overwritten = "returned", None, b"", False
     with _printed_to(folder / f"{rank}.out"):

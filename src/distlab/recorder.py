@@ -303,8 +303,16 @@ class RecordedGroup(dist.ProcessGroup):
     def _global(self, rank: int) -> int:
         return self._ranks[rank] if 0 <= rank < len(self._ranks) else -1
 
+    def _exists(self, rank: int, what: str) -> None:
+        """gloo waits for ever for a rank that there is not."""
+        if not 0 <= rank < len(self._ranks):
+            raise ValueError(
+                f"Invalid {what} rank {rank}: this group has ranks 0 to {len(self._ranks) - 1}."
+            )
+
     # point to point
     def send(self, tensors, dst, tag=0):
+        self._exists(dst, "destination")
         tensor = tensors[0]
         at = self._recorder.begin("send", self._index, tensor, self._global(dst), tag)
         sent = [tensor.cpu()] if self._stages and tensor.is_cuda else tensors
@@ -315,6 +323,7 @@ class RecordedGroup(dist.ProcessGroup):
         return self._start(at, after, self._group.send, sent, dst, tag)
 
     def recv(self, tensors, src, tag=0):
+        self._exists(src, "source")
         at = self._recorder.begin("recv", self._index, tensors[0], self._global(src), tag)
         return self._receive(at, tensors[0], lambda buffer: self._group.recv([buffer], src, tag))
 

@@ -9,6 +9,7 @@ This module needs NumPy alone: watching a run must not import torch.
 
 from __future__ import annotations
 
+import functools
 import struct
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 HEADER_BYTES = 4096
+MOST_RANKS = 1 << 15  # what a peer's two bytes can name
 CAPACITY = 100_000  # entries; the file is sparse, so that unused ones cost nothing
 
 #: One entry, 256 bytes. Times are seconds on the machine's monotonic clock, 0 where not yet known.
@@ -221,10 +223,10 @@ def members_text(ranks: tuple[int, ...] | list[int]) -> str:
 
 
 def _members(text: str) -> tuple[int, ...]:
-    if "-" in text:
-        first, last = text.split("-")
-        return tuple(range(int(first), int(last) + 1))
-    return tuple(int(part) for part in text.split(",") if part.isdigit())
+    first, dash, last = text.partition("-")
+    if dash and first.isdecimal() and last.isdecimal():
+        return tuple(range(int(first), min(int(last), MOST_RANKS) + 1))
+    return tuple(int(part) for part in text.split(",") if part.isdecimal())
 
 
 def read(source: str | Path | bytes) -> RankRecord:
@@ -237,52 +239,119 @@ def read(source: str | Path | bytes) -> RankRecord:
     if len(data) < HEADER_BYTES:
         raise ValueError("too short for a record")
     rank, size, count, progress, begin, end = HEADER.unpack_from(data)
-    if not 0 <= rank < max(size, 1) or not 0 <= count:
+    if not 0 <= rank < max(size, 1) or size > MOST_RANKS or not 0 <= count:
         raise ValueError("not a record")
-    record = RankRecord(rank, size, progress, begin, end, dropped=max(0, count - CAPACITY))
-    count = min(count, CAPACITY, (len(data) - HEADER_BYTES) // ENTRY.itemsize)
-    entries = np.frombuffer(data, ENTRY, count, HEADER_BYTES)
-    groups: dict[int, tuple[int, ...]] = {WORLD: tuple(range(size))}
-    for index, row in enumerate(entries):
-        if row["state"] and row["op"] < len(OPS):
-            record.events.append(_event(rank, index, row, groups))
+    there = min(count, CAPACITY, (len(data) - HEADER_BYTES) // ENTRY.itemsize)
+    record = RankRecord(rank, size, progress, begin, end, dropped=count - there)
+    rows = memoryview(data)[HEADER_BYTES : HEADER_BYTES + there * ENTRY.itemsize]
+    _append(record, 0, rows, {WORLD: tuple(range(size))})
     return record
 
 
-def _event(rank: int, index: int, row: np.void, groups: dict[int, tuple[int, ...]]) -> Event:
-    op = OPS[row["op"]]
-    note = row["note"].decode("utf-8", "replace")
-    group_index = int(row["group"])
+class Follower:
+    """The record of a rank that is running, read a bit further at each look.
+
+    A look costs time in what is new and in what was unfinished at the last look, not in all that is
+    there. The events of all looks are the same objects, brought up to date.
+    """
+
+    def __init__(self, path: str | Path, rank: int, size: int) -> None:
+        self._path = path
+        self._record = RankRecord(rank, size)
+        self._rows = 0
+        self._unfinished: list[Event] = []
+        self._groups = {WORLD: tuple(range(size))}
+
+    def look(self) -> RankRecord:
+        """What is there now; an empty record where there is none, or none of this rank."""
+        record = self._record
+        try:
+            with open(self._path, "rb", buffering=0) as file:
+                rank, size, count, *state = HEADER.unpack(file.read(HEADER.size))
+                if (rank, size) != (record.rank, record.size) or count < self._rows:
+                    return record
+                self._refresh(file)
+                there = min(count, CAPACITY)
+                rows = self._read(file, self._rows, there)
+        except (OSError, struct.error):
+            return record
+        known = len(record.events)
+        _append(record, self._rows, rows, self._groups)
+        self._unfinished += [e for e in record.events[known:] if e.state == POSTED]
+        self._rows += len(rows) // ENTRY.itemsize
+        record.progress, record.begin, record.end = state
+        record.dropped = count - self._rows
+        return record
+
+    def _read(self, file, first: int, end: int) -> bytes:
+        file.seek(HEADER_BYTES + first * ENTRY.itemsize)
+        data = file.read((end - first) * ENTRY.itemsize)
+        return data[: len(data) // ENTRY.itemsize * ENTRY.itemsize]
+
+    def _refresh(self, file) -> None:
+        """Bring the unfinished events up to date."""
+        unfinished = self._unfinished
+        if not unfinished:
+            return
+        first, end = unfinished[0].index, unfinished[-1].index + 1
+        scattered = end - first > 16 * len(unfinished)
+        block = b"" if scattered else self._read(file, first, end)
+        for event in unfinished:
+            offset = 0 if scattered else (event.index - first) * PACK.size
+            row = self._read(file, event.index, event.index + 1) if scattered else block
+            if len(row) < offset + PACK.size:
+                return
+            values = PACK.unpack_from(row, offset)
+            event.flags, event.peer = values[2], values[5] if values[5] >= 0 else None
+            event.end, event.wait_begin, event.wait_end, event.value = values[19:23]
+            event.state = values[0]
+        self._unfinished = [event for event in unfinished if event.state == POSTED]
+
+
+def _append(record: RankRecord, first: int, rows, groups: dict[int, tuple[int, ...]]) -> None:
+    for index, row in enumerate(PACK.iter_unpack(rows), first):
+        if row[0] and row[1] < len(OPS):
+            record.events.append(_event(record.rank, index, row, groups))
+
+
+@functools.lru_cache(4096)
+def _text(field: bytes) -> str:
+    return field.rstrip(b"\0").decode("utf-8", "replace")
+
+
+def _event(rank: int, index: int, row: tuple, groups: dict[int, tuple[int, ...]]) -> Event:
+    state, op, flags, redop, group_index, peer, tag, line, dtype, ndim, pieces, nbytes = row[:12]
+    begin, end, wait_begin, wait_end, value, _, _, api, function, file, note = row[18:]
+    op, note = OPS[op], _text(note)
     group = groups.get(group_index, ())
     if op == "new_group":
         group = _members(note)
         if group_index > WORLD:
             groups[group_index] = group
-    peer = int(row["peer"])
     return Event(
         rank=rank,
         index=index,
         op=op,
-        api=row["api"].decode("utf-8", "replace"),
+        api=_text(api),
         group=group,
         group_index=group_index,
         peer=peer if peer >= 0 else None,
-        tag=int(row["tag"]),
-        nbytes=int(row["nbytes"]),
-        dtype=DTYPES[row["dtype"]] if row["dtype"] < len(DTYPES) else "other",
-        shape=tuple(int(n) for n in row["shape"][: min(int(row["ndim"]), 6)]),
-        pieces=int(row["pieces"]),
-        reduction=REDUCTIONS[row["redop"]] if row["redop"] < len(REDUCTIONS) else "",
-        function=row["function"].decode("utf-8", "replace"),
-        file=row["file"].decode("utf-8", "replace"),
-        line=int(row["line"]),
-        state=int(row["state"]),
-        flags=int(row["flags"]),
-        begin=float(row["begin"]),
-        end=float(row["end"]),
-        wait_begin=float(row["wait_begin"]),
-        wait_end=float(row["wait_end"]),
-        value=float(row["value"]),
+        tag=tag,
+        nbytes=nbytes,
+        dtype=DTYPES[dtype] if dtype < len(DTYPES) else "other",
+        shape=row[12 : 12 + min(ndim, 6)],
+        pieces=pieces,
+        reduction=REDUCTIONS[redop] if redop < len(REDUCTIONS) else "",
+        function=_text(function),
+        file=_text(file),
+        line=line,
+        state=state,
+        flags=flags,
+        begin=begin,
+        end=end,
+        wait_begin=wait_begin,
+        wait_end=wait_end,
+        value=value,
         note=note,
     )
 

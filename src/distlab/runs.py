@@ -128,6 +128,7 @@ def drive(
 def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | None) -> set[int]:
     """Wait until the run is over; returns the ranks that must be replaced."""
     waiting, dead = set(range(run.size)), set()
+    followers = [records.Follower(folder / f"{r}.rec", r, run.size) for r in range(run.size)]
     while waiting:
         left = deadline - time.monotonic()
         if left <= 0:
@@ -142,7 +143,7 @@ def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | No
             else:
                 _note(run, rank, reply)
         if waiting and watch is not None:
-            run.finding = watch(_records(folder, run.size), dead)
+            run.finding = watch([follower.look() for follower in followers], dead)
             if run.finding:
                 break
     return waiting | dead

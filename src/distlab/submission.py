@@ -6,10 +6,12 @@ the course, whatever the submission says.
 
 from __future__ import annotations
 
+import copy
+import hashlib
 import json
 import stat
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +20,28 @@ from distlab.notebook import Cell
 
 SIZE_LIMIT = 50 << 20  # bytes of a notebook
 CELL_LIMIT = 1 << 20  # characters of a cell
+Content = dict[str, Any]  # a parsed notebook, or one of its cells
 
 
 class Unreadable(ValueError):
     """A submission from which nothing can be graded. The message says why, in one line."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Plan:
-    """What to run: `cells` in order, the names that are `answered`, and what was `repaired`."""
+    """What to run: `cells` in order, and the names that are `answered`."""
 
-    cells: list[Cell] = field(default_factory=list)
-    answered: set[str] = field(default_factory=set)
-    repaired: list[str] = field(default_factory=list)
+    cells: list[Cell]
+    answered: set[str]
+
+    @property
+    def digest(self) -> str:
+        """The same for the same code in the same order."""
+        text = json.dumps([[c.name, c.kind, c.source] for c in self.cells])
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
-def read(path: str | Path) -> dict[str, Any]:
+def read(path: str | Path) -> Content:
     """A notebook file as nbformat 4, older formats brought up to it. Links are not followed.
 
     Raises:
@@ -67,7 +75,7 @@ def read(path: str | Path) -> dict[str, Any]:
     return content
 
 
-def _upgraded(content: dict[str, Any], name: str) -> dict[str, Any]:
+def _upgraded(content: Content, name: str) -> Content:
     try:
         import nbformat
 
@@ -79,90 +87,111 @@ def _upgraded(content: dict[str, Any], name: str) -> dict[str, Any]:
         ) from error
 
 
-def plan(course: Sequence[Cell], student: Sequence[Cell], names: Iterable[str]) -> Plan:
-    """Put a submission's answers into the course's own notebook.
+def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
+    """The course's notebook with a student's answers in it, and what was repaired.
 
-    Args:
-        course: the code cells of the released lab.
-        student: the code cells of the submission.
-        names: the exercises.
+    Solution cells are found by `grade_id`, else by cell id. Cells that the student has added follow the
+    course cell that they followed; a demonstration that was changed stands behind the original.
     """
-    names = list(names)
-    result = Plan()
-    solutions = _solutions(student, names, result)
-    added = _added(course, student)
-    result.cells += added.pop("", [])
-    for cell in course:
-        if cell.kind == "given":
-            result.cells.append(cell)
-        elif cell.kind == "solution" and cell.name in solutions:
-            answer = solutions[cell.name]
-            if answer.source.strip() != cell.source.strip():
-                result.cells.append(answer)
-        result.cells += added.pop(_anchor(cell), [])
-    _missing_tests(course, student, result)
-    result.answered = {
-        name for name in names if any(name in c.defines() for c in result.cells if _own(c))
+    result = copy.deepcopy(course)
+    for cell in result["cells"]:
+        cell["source"] = _source(cell)
+    known = {cell.get("id"): cell for cell in result["cells"] if cell.get("id")}
+    named = {_grade_id(cell): cell for cell in result["cells"] if _grade_id(cell)}
+    sources = {_source(cell).strip() for cell in course["cells"]}
+    repaired: list[str] = []
+    extra: dict[int, list[Content]] = {}
+    filled: set[int] = set()
+    anchor = -1
+    for number, cell in enumerate(student["cells"], 1):
+        if not isinstance(cell, Mapping):
+            continue
+        mine = named.get(_grade_id(cell)) or known.get(cell.get("id"))
+        if mine is not None:
+            anchor = next(i for i, c in enumerate(result["cells"]) if c is mine)
+            if _is_answer(mine):
+                _fill(mine, cell, anchor in filled, repaired)
+                filled.add(anchor)
+                continue
+            if _grade_id(mine) or _source(cell).strip() in sources:
+                continue  # given and test cells are the course's own
+        if _source(cell).strip() not in sources:
+            extra.setdefault(anchor, []).append(_added(cell, number))
+    _note_missing(result["cells"], filled, student, repaired)
+    result["cells"] = extra.get(-1, []) + [
+        each for i, cell in enumerate(result["cells"]) for each in (cell, *extra.get(i, []))
+    ]
+    return result, repaired
+
+
+def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
+    """Which cells of a rebuilt notebook to run, and which of the exercises `names` they answer."""
+    blank = {c.name: c.source.strip() for c in notebook.cells(course) if c.kind == "solution"}
+    cells = [
+        cell
+        for cell in notebook.cells(rebuilt)
+        if cell.kind in ("given", "added")
+        or (cell.kind == "solution" and cell.source.strip() != blank.get(cell.name))
+    ]
+    own = [cell for cell in cells if cell.kind != "given"]
+    # a cell that cannot be parsed is an answer too, only one that does not work
+    answered = {
+        name
+        for name in names
+        if any(name in c.defines() or (c.name == name and not c.defines()) for c in own)
     }
-    unparsed = {c.name for c in result.cells if c.kind == "solution" and not c.defines()}
-    result.answered |= unparsed & set(names)
-    return result
+    return Plan(cells, answered)
 
 
-def _own(cell: Cell) -> bool:
-    return cell.kind in ("solution", "added")
+def _grade_id(cell: Mapping[str, Any]) -> str:
+    metadata = cell.get("metadata")
+    grading = metadata.get("nbgrader") if isinstance(metadata, Mapping) else None
+    name = grading.get("grade_id") if isinstance(grading, Mapping) else None
+    return name if isinstance(name, str) else ""
 
 
-def _anchor(cell: Cell) -> str:
-    """What a course cell is known by in a submission."""
-    return cell.name if cell.kind in ("solution", "test") else cell.id
+def _is_answer(cell: Content) -> bool:
+    return bool(cell["metadata"].get("nbgrader", {}).get("solution"))
 
 
-def _solutions(student: Sequence[Cell], names: list[str], result: Plan) -> dict[str, Cell]:
-    solutions: dict[str, Cell] = {}
-    for cell in student:
-        if cell.kind != "solution":
-            continue
-        source = cell.source
-        if len(source) > CELL_LIMIT:
-            result.repaired.append(f"the cell {cell.name} is over {CELL_LIMIT} characters")
-            source = ""
-        if cell.name in solutions:
-            result.repaired.append(f"the cell {cell.name} stands there twice: the first one counts")
-            continue
-        solutions[cell.name] = Cell(cell.name, source, "solution", cell.id)
-    for name in names:
-        if name not in solutions:
-            result.repaired.append(f"the cell {name} is missing or no longer a solution cell")
-    return solutions
+def _source(cell: Mapping[str, Any]) -> str:
+    source = cell.get("source", "")
+    return "".join(map(str, source)) if isinstance(source, list) else str(source)
 
 
-def _added(course: Sequence[Cell], student: Sequence[Cell]) -> dict[str, list[Cell]]:
-    """The student's own cells, by the course cell that they follow ("" for none).
-
-    A cell of the course that only shows something and was changed counts as the student's own.
-    """
-    known = {cell.id: cell for cell in course if cell.id}
-    sources = {cell.source.strip() for cell in course}
-    anchors = {_anchor(cell) for cell in course}
-    added: dict[str, list[Cell]] = {}
-    anchor = ""
-    for number, cell in enumerate(student, 1):
-        if _anchor(cell) in anchors:
-            anchor = _anchor(cell)
-        original = known.get(cell.id)
-        changed = original is None or (original.kind == "shown" and cell.kind != "solution")
-        mine = cell.kind in ("added", "shown", "given") and changed
-        if mine and cell.source.strip() not in sources and len(cell.source) <= CELL_LIMIT:
-            added.setdefault(anchor, []).append(
-                Cell(f"your cell {number}", cell.source, "added", cell.id)
-            )
-    return added
+def _fill(mine: Content, theirs: Mapping[str, Any], again: bool, repaired: list[str]) -> None:
+    """Put a student's cell into the course's."""
+    name, source = _grade_id(mine), _source(theirs)
+    if again:
+        repaired.append(f"the cell {name} stands there twice: the first one counts")
+    elif theirs.get("cell_type") != mine["cell_type"]:
+        repaired.append(f"the cell {name} is no {mine['cell_type']} cell any more")
+    elif len(source) > CELL_LIMIT:
+        repaired.append(f"the cell {name} has over {CELL_LIMIT} characters and was left out")
+    else:
+        if _grade_id(theirs) != name:
+            repaired.append(f"the metadata of the cell {name} was restored")
+        mine["source"] = source
 
 
-def _missing_tests(course: Sequence[Cell], student: Sequence[Cell], result: Plan) -> None:
-    theirs = {cell.name: cell.source for cell in student if cell.kind == "test"}
-    for cell in course:
-        if cell.kind == "test" and theirs.get(cell.name, "").strip() != cell.source.strip():
-            what = "changed" if cell.name in theirs else "missing"
-            result.repaired.append(f"the test cell {cell.name} was {what}")
+def _added(cell: Mapping[str, Any], number: int) -> Content:
+    kind = "code" if cell.get("cell_type") == "code" else "markdown"
+    made: Content = {
+        "cell_type": kind, "id": f"student-{number}", "metadata": {"tags": ["added"]},
+        "source": _source(cell)[:CELL_LIMIT],
+    }  # fmt: skip
+    if kind == "code":
+        made.update(outputs=[], execution_count=None)
+    return made
+
+
+def _note_missing(cells: list[Content], filled: set[int], student: Content, repaired: list[str]):
+    theirs = {_grade_id(c): _source(c) for c in student["cells"] if isinstance(c, Mapping)}
+    for number, cell in enumerate(cells):
+        name, grading = _grade_id(cell), cell["metadata"].get("nbgrader", {})
+        if _is_answer(cell):
+            if number not in filled:
+                repaired.append(f"the cell {name} was missing")
+        elif grading.get("grade") and theirs.get(name, "").strip() != _source(cell).strip():
+            what = "changed" if name in theirs else "missing"
+            repaired.append(f"the test cell {name} was {what}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from distlab import records
 from distlab.exercises import Case, Look, Rule
 
 Pair = tuple[int, int]
@@ -96,3 +97,25 @@ def new_group_on_every_rank(members: Callable[[Look], set[int]]) -> Rule:
         return None
 
     return rule
+
+
+def no_collective_but_barrier(look: Look) -> str | None:
+    """Data travels in messages between two ranks; a barrier carries none."""
+    for event in look.events():
+        if event.is_collective and event.op != "barrier":
+            return (
+                f"rank {event.rank} called {event.api or event.op} at {event.place}: this exercise "
+                "asks for messages between two ranks, not for a collective."
+            )
+    return None
+
+
+def sends_unchanged(look: Look) -> str | None:
+    """No tensor is changed between its send and the end of the wait for it."""
+    for event in look.events("send"):
+        if event.flags & records.CHANGED:
+            return (
+                f"rank {event.rank} changed the tensor of {event} at {event.place} before it had "
+                "waited for the request: what then arrives is a matter of luck."
+            )
+    return None

@@ -1,4 +1,4 @@
-"""What is wrong with a run, in words for who wrote it: where each rank stands, and how to mend it."""
+"""What is wrong with a run, in words for who wrote it: where ranks stand, and how to mend it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from distlab.records import RETURNED, Event, RankRecord
 HINTS = {
     "cycle": "Let one side receive while the other sends (even ranks send first, odd ranks receive "
     "first), or post isend/irecv and wait for both afterwards.",
-    "ended": "Every send needs a receive on its destination and every receive a send: count both for "
-    "these two ranks, first and last rounds and edge ranks included.",
-    "partial": "A collective has to be called by every rank of its group. Look for an `if rank == …`, "
-    "an early return or a loop that runs more often on one rank.",
-    "order": "Every rank of a group has to call the same collectives in the same order. Look for a call "
-    "inside an `if rank == …` or for two calls that are swapped.",
-    "mismatch": "In one collective every rank has to pass the same shape and dtype, and name the same "
-    "root and operation. Print them on each rank before the call.",
+    "ended": "Every send needs a receive on its destination and every receive a send: count both "
+    "for these two ranks, first and last rounds and edge ranks included.",
+    "partial": "A collective has to be called by every rank of its group. Look for an "
+    "`if rank == …`, an early return or a loop that runs more often on one rank.",
+    "order": "Every rank of a group has to call the same collectives in the same order. Look for "
+    "a call inside an `if rank == …` or for two calls that are swapped.",
+    "mismatch": "In one collective every rank has to pass the same shape and dtype, and name the "
+    "same root and operation. Print them on each rank before the call.",
     "message-size": "Make the receive buffer as large as the message, or send the size first.",
     "tag": "A message is received only with its own tag and in its own group: use the same ones in "
     "the send and in the receive.",
@@ -29,7 +29,7 @@ HINTS = {
 
 @dataclass(frozen=True)
 class Wait:
-    """One arrow of the wait-for graph: `rank` sits in `event` and needs `on_ranks`, because `reason`."""
+    """One arrow of the wait-for graph: `rank` sits in `event` and needs `on_ranks`: the reason."""
 
     rank: int
     event: Event
@@ -42,8 +42,8 @@ class Deadlock:
     """A proof that a run can't end well.
 
     Attributes:
-        kind: "cycle", "ended" (the partner has returned, raised or died), "partial" (a collective that not
-            every member calls), "order", "mismatch", "message-size", "tag" or "new_group".
+        kind: "cycle", "ended" (the partner has returned, raised or died), "partial" (a collective
+            that not every member calls), "order", "mismatch", "message-size", "tag" or "new_group".
         message: what every rank concerned does and where, for a beginner.
         hint: how to mend this kind.
         waits: the wait-for graph, of all stuck ranks.
@@ -106,7 +106,7 @@ class Explanation:
         return Deadlock(kind, message, HINTS[kind], waits, tuple(sorted(ranks)))
 
     def _clauses(self, ranks: Sequence[int]) -> str:
-        return _listed([clause(self.ledger, self.waits[rank].event) for rank in ranks])
+        return listed([clause(self.ledger, self.waits[rank].event) for rank in ranks])
 
     def _wrong_tag(self) -> Deadlock | None:
         """A message and a receive that would match but for their tag or group."""
@@ -114,10 +114,10 @@ class Explanation:
             event = wait.event
             if not event.is_message or event.peer is None:
                 continue
-            if event.op == "send":
-                near = self.ledger.unmet_between(rank, event.peer, "recv")
-            else:
-                near = self.ledger.unmet_between(event.peer, rank, "send")
+            ends = (rank, event.peer) if event.op == "send" else (event.peer, rank)
+            near = self.ledger.unmet_between(*ends, "recv" if event.op == "send" else "send")
+            sits_in = self.waits.get(event.peer)
+            near = [other for other in near if sits_in is None or other is sits_in.event]
             if not near:
                 continue
             other = near[0]
@@ -125,7 +125,8 @@ class Explanation:
             if other.tag != event.tag:
                 text = f"{what}{other.place} has tag {other.tag}, not {event.tag}."
             else:
-                text = f"{what}{other.place} is in another group."
+                group = of_group(self.ledger, self.ledger.group_of(other))
+                text = f"{what}{other.place} is {group}."
             involved = [rank] + [other.rank] * (other.rank in self.stuck)
             return self._made("tag", text, involved)
         return None
@@ -191,7 +192,7 @@ def conflict_verdict(ledger: Ledger, conflict: Conflict) -> Deadlock:
         text = f"{pair[0]} does not fit {pair[1]}: {conflict.text}."
     elif conflict.kind == "order":
         text = f"{pair[0]} meets {pair[1]}: each is the {_ordinal(conflict.place + 1)} collective "
-        text += f"its rank calls {_of_group(ledger, conflict.group)}."
+        text += f"its rank calls {of_group(ledger, conflict.group)}."
     else:
         text = f"{pair[0]} and {pair[1]} are one collective, but have {conflict.text}."
     waits = (
@@ -214,19 +215,22 @@ def named(event: Event) -> str:
 
 def clause(ledger: Ledger, event: Event, plain: bool = False) -> str:
     """ "rank 0 waits in recv(src=1) at exchange:4"."""
-    inside = "waits in" if event.blocking or event.op == "new_group" else "waits for its"
+    called = event.blocking or event.internal or event.op == "new_group"
+    inside = "waits in" if called else "waits for its"
     group = ledger.group_of(event)
     where = ""
-    if event.op != "new_group" and group is not None and len(group[0]) < ledger.size:
-        where = f" {_of_group(ledger, group)}"
+    if event.op != "new_group" and group is not None and group[1]:
+        where = f" {of_group(ledger, group)}"
     what = str(event) if plain and not event.internal else named(event)
     return f"rank {event.rank} {inside} {what}{where} at {event.place}"
 
 
-def _of_group(ledger: Ledger, group: Group) -> str:
-    if len(group[0]) == ledger.size:
-        return "in the default group" if group[1] == 0 else "in its group"
-    return f"in the group {list(group[0])}"
+def of_group(ledger: Ledger, group: Group) -> str:
+    members, number = group
+    if number == 0:
+        return "in the default group"
+    which = f"{_ordinal(number)} " if number > 1 or len(members) == ledger.size else ""
+    return f"in the {which}group {list(members)}"
 
 
 def _end(record: RankRecord, died: bool) -> str:
@@ -246,7 +250,7 @@ def _never(events: list[Event]) -> str:
     return "neither can ever send" if ops == {"recv"} else "neither can ever receive"
 
 
-def _listed(parts: Sequence[str], word: str = "and") -> str:
+def listed(parts: Sequence[str], word: str = "and") -> str:
     *most, last = parts
     return f"{', '.join(most)} {word} {last}" if most else last
 
@@ -255,7 +259,7 @@ def ranks_text(ranks: Sequence[int], word: str = "and") -> str:
     """ "rank 3", "ranks 0 and 2", "ranks 0, 1 and 2"."""
     if not ranks:
         return "nobody"
-    return f"rank{'s' * (len(ranks) > 1)} {_listed([str(rank) for rank in ranks], word)}"
+    return f"rank{'s' * (len(ranks) > 1)} {listed([str(rank) for rank in ranks], word)}"
 
 
 def _ordinal(number: int) -> str:

@@ -17,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Sequence
 
@@ -65,19 +66,23 @@ class Zygote:
                 start_new_session=True,  # Ctrl-C in a terminal is for the parent to handle
             )
         self._socket, self._lines = ours, ours.makefile("r")
+        self._lock = threading.Lock()  # one request at a time, from whichever thread
 
-    def fork(self, entry: str, fds: Sequence[int] = (), **arguments) -> int:
+    def fork(self, entry: str, fds: Sequence[int] = (), early: bool = False, **arguments) -> int:
         """Call `entry` ("module:function") in a new child; returns its process id.
 
         The child gets `arguments` (JSON) and the descriptors `fds`, in order, as the list `fds`.
+        `early`: do not wait until everything is imported; the child needs little of it.
         """
-        request = json.dumps({"entry": entry, "arguments": arguments, "fds": len(fds)}) + "\n"
+        request = {"entry": entry, "arguments": arguments, "fds": len(fds), "early": early}
+        request = json.dumps(request) + "\n"
         try:
-            if fds:
-                socket.send_fds(self._socket, [request.encode()], list(fds))
-            else:
-                self._socket.sendall(request.encode())
-            return json.loads(self._lines.readline())["pid"]
+            with self._lock:
+                if fds:
+                    socket.send_fds(self._socket, [request.encode()], list(fds))
+                else:
+                    self._socket.sendall(request.encode())
+                return json.loads(self._lines.readline())["pid"]
         except (OSError, ValueError) as error:
             raise RuntimeError(
                 "the process that ranks are forked from has ended; `distlab info` says what is missing"
@@ -85,8 +90,9 @@ class Zygote:
 
     def status(self, pid: int) -> int | None:
         """How a child ended, as `os.waitpid` gives it; `None` while it lives or if it is not known."""
-        self._socket.sendall((json.dumps({"status": pid}) + "\n").encode())
-        return json.loads(self._lines.readline())["status"]
+        with self._lock:
+            self._socket.sendall((json.dumps({"status": pid}) + "\n").encode())
+            return json.loads(self._lines.readline())["status"]
 
     def close(self) -> None:
         self._lines.close()
@@ -151,33 +157,53 @@ def reap(statuses: dict[int, int]) -> None:
             statuses[ended[0]] = ended[1]
 
 
-def _serve(fd: int) -> None:
-    """The zygote's own loop: one request a line, until its parent closes the socket."""
-    connection = socket.socket(fileno=fd)
-    statuses: dict[int, int] = {}
-    pending = b""
-    passed: list[int] = []
-    while True:
-        select.select([connection], [], [], 5.0)
-        reap(statuses)
-        if not select.select([connection], [], [], 0)[0]:
-            continue
-        data, fds, _, _ = socket.recv_fds(connection, 65536, 16)
-        if not data:
-            return
-        pending, passed = pending + data, passed + fds
-        while b"\n" in pending:
-            line, pending = pending.split(b"\n", 1)
-            request = json.loads(line)
-            if "status" in request:
-                answer = {"status": _status(request["status"], statuses)}
-            else:
-                pid = spawn(_child, connection, request, passed)
-                answer = {"pid": pid}
-                for descriptor in passed:
-                    os.close(descriptor)
-                passed = []
-            connection.sendall((json.dumps(answer) + "\n").encode())
+class _Server:
+    """The zygote's own side: one request a line."""
+
+    def __init__(self, fd: int) -> None:
+        self._connection = socket.socket(fileno=fd)
+        self._statuses: dict[int, int] = {}
+        self._pending = b""
+        self._passed: list[int] = []
+
+    def early(self) -> None:
+        """Answer the requests at the head of the line that need not wait for the imports."""
+        while select.select([self._connection], [], [], 0)[0]:
+            if not self._receive():
+                os._exit(0)
+        while b"\n" in self._pending:
+            request = json.loads(self._pending.split(b"\n", 1)[0])
+            if not request.get("early"):
+                return
+            self._answer_next()
+
+    def serve(self) -> None:
+        """Answer until the parent closes the socket."""
+        while True:
+            while b"\n" in self._pending:
+                self._answer_next()
+            select.select([self._connection], [], [], 5.0)
+            reap(self._statuses)
+            if select.select([self._connection], [], [], 0)[0] and not self._receive():
+                return
+
+    def _receive(self) -> bool:
+        data, fds, _, _ = socket.recv_fds(self._connection, 65536, 16)
+        self._pending += data
+        self._passed += fds
+        return bool(data)
+
+    def _answer_next(self) -> None:
+        line, self._pending = self._pending.split(b"\n", 1)
+        request = json.loads(line)
+        if "status" in request:
+            answer = {"status": _status(request["status"], self._statuses)}
+        else:
+            passed, self._passed = self._passed[: request["fds"]], self._passed[request["fds"] :]
+            answer = {"pid": spawn(_child, self._connection, request, passed)}
+            for descriptor in passed:
+                os.close(descriptor)
+        self._connection.sendall((json.dumps(answer) + "\n").encode())
 
 
 def _status(pid: int, statuses: dict[int, int], patience: float = 1.0) -> int | None:
@@ -192,7 +218,7 @@ def _child(connection: socket.socket, request: dict, fds: list[int]) -> None:
     connection.close()
     module, _, function = request["entry"].partition(":")
     entry = getattr(importlib.import_module(module), function)
-    entry(fds=fds[: request["fds"]], **request["arguments"])
+    entry(fds=fds, **request["arguments"])
 
 
 def main() -> None:
@@ -200,10 +226,12 @@ def main() -> None:
     _die_with_parent()
     # every process that comes of this one, DataLoader workers and the like included, ends with it
     os.register_at_fork(after_in_child=_die_with_parent)
+    server = _Server(int(fd))
     for name in preload:
+        server.early()
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    _serve(int(fd))
+    server.serve()
 
 
 if __name__ == "__main__":

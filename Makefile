@@ -1,0 +1,54 @@
+# Everything from a fresh clone: make grade, make test. `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+DATA ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup grade test lint lab labs references verify bench clean
+
+help: ## list what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
+
+setup: $(READY) ## install everything into .venv (the other targets do it when it is needed)
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 12))' \
+	  || { echo "distlab needs Python 3.10 to 3.12: say PYTHON=/path/to/python3.11 make …"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[grader,dev]'
+	touch $@
+
+grade: $(READY) ## grade the demonstration class: one table, then where the feedback pages lie
+	$(BIN)/distlab grade --demo
+
+test: $(READY) lint ## lint and the test suite
+	$(BIN)/python -m pytest -m 'not slow'
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+lab: $(READY) ## JupyterLab on the students' notebooks
+	cd labs && ../$(BIN)/jupyter lab
+
+labs: $(READY) ## generate labs/ from solutions/
+	for lab in solutions/*/; do \
+	  $(BIN)/nbgrader generate_assignment $$(basename $$lab) --force --no-db --log-level=ERROR || exit 1; \
+	done
+
+references: $(READY) ## record the reference outputs, on every GPU there is
+	$(BIN)/distlab reference record
+	$(MAKE) labs
+
+verify: $(READY) ## run the solutions again and compare with the recorded outputs
+	$(BIN)/distlab reference verify
+
+bench: $(READY) ## all benchmarks, as ratios
+	$(BIN)/distlab bench
+
+clean: ## remove what was made, .venv too
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis gradebook.db \
+	  grader/submitted grader/autograded grader/feedback grader/ledger grader/out

@@ -1,0 +1,102 @@
+"""What recording costs: microseconds an operation, and the share of a CIFAR-10 DDP epoch.
+
+    python -m bench.recorder
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench import Row, in_turn, show
+
+OPERATIONS = 2_000
+REPEATS = 5
+BATCHES = 8  # of a CIFAR-10 epoch; each rank does as many
+LIMIT = 20e-6  # seconds an event
+
+
+def measure() -> Iterator[Row]:
+    ours, plain = in_turn(lambda: _run(_all_reduces, True), lambda: _run(_all_reduces, False), REPEATS)
+    yield Row(f"an all-reduce of 4 floats, mean of {OPERATIONS}", ours, plain, "not recorded")
+    cost = sorted(a - b for a, b in zip(ours, plain, strict=True))[REPEATS // 2]
+    print(f"  recording an event costs {cost * 1e6:.1f} µs (limit {LIMIT * 1e6:.0f} µs)")
+    ours, plain = in_turn(lambda: _run(_epoch, True), lambda: _run(_epoch, False), 3)
+    yield Row(f"ResNet-18 DDP, {BATCHES} batches of 16 a rank", ours, plain, "not recorded")
+    share = sorted(a / b - 1 for a, b in zip(ours, plain, strict=True))[1]
+    print(f"  recording an epoch costs {share:+.1%} (limit 5%)")
+
+
+def _run(work, recorded: bool) -> float:
+    """Seconds that rank 0 of 2 measures for `work`, in fresh processes."""
+    context = multiprocessing.get_context("spawn")
+    queue = context.SimpleQueue()
+    with tempfile.TemporaryDirectory() as folder:
+        ranks = [
+            context.Process(target=_rank, args=(r, folder, work, recorded, queue)) for r in range(2)
+        ]
+        for process in ranks:
+            process.start()
+        for process in ranks:
+            process.join()
+    return queue.get()
+
+
+def _rank(rank: int, folder: str, work, recorded: bool, queue) -> None:
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    import torch
+    import torch.distributed as dist
+
+    from distlab import recorder
+
+    torch.set_num_threads(1)
+    if recorded:
+        recorder.install(recorder.Recorder(Path(folder) / f"{rank}.rec", rank, 2))
+    dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
+    seconds = work(rank)
+    dist.barrier()
+    dist.destroy_process_group()
+    if rank == 0:
+        queue.put(seconds)
+
+
+def _all_reduces(rank: int) -> float:
+    import torch
+    import torch.distributed as dist
+
+    tensor = torch.zeros(4)
+    for _ in range(100):
+        dist.all_reduce(tensor)
+    begin = time.perf_counter()
+    for _ in range(OPERATIONS):
+        dist.all_reduce(tensor)
+    return (time.perf_counter() - begin) / OPERATIONS
+
+
+def _epoch(rank: int) -> float:
+    import torch
+    from torch.nn.parallel import DistributedDataParallel
+
+    from distlab.vision import models
+
+    torch.manual_seed(rank)
+    model = DistributedDataParallel(models.resnet18(num_classes=10))
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    images, labels = torch.randn(16, 3, 32, 32), torch.randint(10, (16,))
+    begin = 0.0
+    for batch in range(BATCHES + 1):
+        if batch == 1:  # the first one allocates
+            begin = time.perf_counter()
+        loss = torch.nn.functional.cross_entropy(model(images), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return time.perf_counter() - begin
+
+
+if __name__ == "__main__":
+    show(measure())

@@ -1,0 +1,81 @@
+"""The demonstration class: submissions made of the solutions and the collected answers."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from pathlib import Path
+
+from distlab import course as labs
+from grader import course
+
+ANSWERS = course.ROOT / "tests" / "answers"
+
+#: student → what they hand in; {lab: {exercise: collected answer}} over a base of all solutions
+CLASS = {
+    "ada": "everything right",
+    "ben": "everything right, written in another way",
+    "chen": "a sum where a mean belongs",
+    "dora": "deadlocks",
+    "emil": "crashes",
+    "fay": "nothing but the released notebooks",
+    "gus": "a file that is no notebook",
+}
+_CHANGED = {
+    "chen": {
+        "01-message-passing": {"group_mean": "wrong_sum_not_mean"},
+        "02-toy-model": {"average_gradients": "wrong_sum_not_mean"},
+        "03-cifar10-ddp": {},
+    },
+    "dora": {
+        "01-message-passing": {"exchange": "wrong_both_send_first"},
+    },
+    "emil": {},
+}
+
+
+def build(submitted: Path) -> list[str]:
+    """Write the class below `submitted`, in place of what was there of these students; returns them."""
+    for student in CLASS:
+        shutil.rmtree(submitted / student, ignore_errors=True)
+        for lab in labs.LABS:
+            folder = submitted / student / lab
+            folder.mkdir(parents=True)
+            path = folder / labs.notebook_name(lab)
+            if student == "gus":
+                path.write_text('{"cells": [', "utf-8")
+            else:
+                path.write_text(json.dumps(handed_in(student, lab), indent=1), "utf-8")
+    return list(CLASS)
+
+
+def handed_in(student: str, lab: str) -> dict:
+    released = course.released(lab)
+    if student == "fay":
+        return released
+    solutions = {_name(cell): cell for cell in course.solution(lab)["cells"] if _name(cell)}
+    content = copy.deepcopy(released)
+    for cell in content["cells"]:
+        name = _name(cell)
+        if cell["metadata"].get("nbgrader", {}).get("solution"):
+            cell["source"] = _answer(student, lab, name) or _plain(solutions[name])
+    return content
+
+
+def _name(cell: dict) -> str:
+    return cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+
+
+def _plain(cell: dict) -> str:
+    lines = "".join(cell["source"]).splitlines()
+    return "\n".join(line for line in lines if "### " not in line or "SOLUTION" not in line)
+
+
+def _answer(student: str, lab: str, exercise: str) -> str | None:
+    folder = ANSWERS / lab / exercise
+    if student == "ben":
+        right = sorted(folder.glob("right_*.py"))
+        return right[0].read_text("utf-8") if right else None
+    chosen = _CHANGED.get(student, {}).get(lab, {}).get(exercise)
+    return (folder / f"{chosen}.py").read_text("utf-8") if chosen else None

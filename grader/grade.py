@@ -1,0 +1,182 @@
+"""Grade a class: judge many submissions at once, then enter them one by one."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from distlab import course as labs
+from distlab import submission
+from distlab.submission import Unreadable
+from grader import course
+from grader.gradebook import Gradebook, GradingFailed
+from grader.ledger import Entry
+from grader.referee import Referee
+
+SUBMITTED = course.ROOT / "grader" / "submitted"
+
+
+class NothingSubmitted(RuntimeError):
+    """There is no submission of an assignment."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a student handed in: the folder of one assignment."""
+
+    student: str
+    assignment: str
+    folder: Path
+
+
+@dataclass
+class Graded:
+    """A submission's entry in the ledger beside what the gradebook says of its free-text answers."""
+
+    entry: Entry
+    manual_score: float | None
+    manual_max_score: float
+    feedback: Path
+
+
+def submissions(assignment: str, submitted: Path, student: str | None = None) -> list[Submission]:
+    """The submissions of an assignment below `submitted`, by student.
+
+    Raises:
+        NothingSubmitted: there are none.
+    """
+    found = [
+        Submission(folder.parent.name, assignment, folder)
+        for folder in sorted(submitted.glob(f"*/{assignment}"))
+        if folder.is_dir() and student in (None, folder.parent.name)
+    ]
+    if not found:
+        whose = f" of {student}" if student else ""
+        raise NothingSubmitted(
+            f"there is no submission{whose} below {submitted}: put notebooks there as "
+            f"STUDENT/{assignment}/{labs.notebook_name(assignment)}, or name the folder by --submitted"
+        )
+    return found
+
+
+def grade(
+    assignment: str,
+    submitted: Path = SUBMITTED,
+    student: str | None = None,
+    jobs: int = 2,
+    progress: Callable[[Entry], None] = lambda entry: None,
+) -> list[Graded]:
+    """Judge the submissions of an assignment, `jobs` at once, and enter them in the gradebook.
+
+    Raises:
+        NothingSubmitted: there are none.
+        GradingFailed: nbgrader could not take them.
+    """
+    found = submissions(assignment, submitted, student)
+    with tempfile.TemporaryDirectory(prefix="distlab-submitted-") as folder, Referee() as referee:
+        staged = Path(folder)
+        book = Gradebook(staged)
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            judged = [pool.submit(_judge, referee, one, staged) for one in found]
+            book.have(assignment)
+            graded = []
+            for one, future in zip(found, judged, strict=True):
+                entry = future.result()
+                progress(entry)
+                graded.append(_enter(book, one, entry))
+    return graded
+
+
+def _judge(referee: Referee, one: Submission, staged: Path) -> Entry:
+    """Judge a submission and stage its rebuilt notebook for nbgrader."""
+    lab = one.assignment
+    try:
+        content = submission.read(notebook_of(one))
+    except Unreadable as reason:
+        content = course.released(lab)
+        entry = referee.unreadable(lab, one.student, reason)
+        rebuilt, _ = referee.rebuild(lab, content)
+    else:
+        rebuilt, repaired = referee.rebuild(lab, content)
+        entry = referee.judge(lab, one.student, rebuilt, repaired)
+    folder = staged / one.student / lab
+    folder.mkdir(parents=True)
+    path = folder / labs.notebook_name(lab)
+    path.write_text(json.dumps(rebuilt), "utf-8")
+    stamp = one.folder / "timestamp.txt"
+    if stamp.is_file() and not stamp.is_symlink():
+        shutil.copy(stamp, folder)
+    return entry
+
+
+def notebook_of(one: Submission) -> Path:
+    """The notebook of a submission: by its name, else the only one with this lab's exercises.
+
+    Raises:
+        Unreadable: there is no such notebook, or more than one.
+    """
+    named = one.folder / labs.notebook_name(one.assignment)
+    if named.exists() or named.is_symlink():
+        return named
+    fitting = [path for path in sorted(one.folder.glob("*.ipynb")) if _fits(path, one.assignment)]
+    if len(fitting) != 1:
+        raise Unreadable(
+            f"{named.name} is not there"
+            + (f", and {len(fitting)} other notebooks hold this lab's exercises" if fitting else "")
+            + f": hand in the notebook under the name {named.name}"
+        )
+    return fitting[0]
+
+
+def _fits(path: Path, assignment: str) -> bool:
+    try:
+        cells = submission.notebook.cells(submission.read(path))
+    except Unreadable:
+        return False
+    return bool({cell.name for cell in cells} & set(labs.exercises(assignment)))
+
+
+def _enter(book: Gradebook, one: Submission, entry: Entry) -> Graded:
+    book.enter(one.assignment, one.student)
+    scores = book.scores(one.assignment, one.student)
+    manual = {name: both for name, both in scores.items() if not name.startswith("test_")}
+    known = [score for score, _ in manual.values() if score is not None]
+    automatic = sum(score or 0.0 for name, (score, _) in scores.items() if name not in manual)
+    if automatic != entry.score:
+        raise GradingFailed(
+            f"the gradebook has {automatic:g} points for {one.student}'s {one.assignment} where the "
+            f"ledger has {entry.score:g}: run `nbgrader generate_assignment {one.assignment}` again"
+        )
+    return Graded(
+        entry,
+        sum(known) if len(known) == len(manual) else None,
+        sum(maximum for _, maximum in manual.values()),
+        book.feedback(one.assignment, one.student),
+    )
+
+
+def report(assignment: str, graded: Sequence[Graded]) -> dict:
+    """The JSON report of an assignment."""
+    return {"assignment": assignment, "submissions": [_reported(one) for one in graded]}
+
+
+def _reported(one: Graded) -> dict:
+    entry = one.entry
+    about = {
+        "student": entry.student, "score": entry.score, "max_score": entry.max_score,
+        "manual_score": one.manual_score, "manual_max_score": one.manual_max_score,
+        "seconds": entry.seconds, "repaired": entry.repaired,
+    }  # fmt: skip
+    if entry.unreadable:
+        return {**about, "status": "unreadable", "message": entry.unreadable}
+    lines = [
+        {"name": line.name, "score": line.score, "max_score": line.max_score,
+         "status": line.status, "message": line.message}
+        for line in entry.lines
+    ]  # fmt: skip
+    return {**about, "exercises": lines}

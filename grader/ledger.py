@@ -1,0 +1,100 @@
+"""The ledger: what the referee judged, one file a submission. Scores come from here and nowhere else.
+
+An entry holds for one state of the submission's code, of the course and of the references; when one of
+them changes, it is stale and the submission is graded again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from distlab.exercises import Verdict
+
+MESSAGE_LIMIT = 10_000  # characters
+
+
+@dataclass
+class Line:
+    """One exercise of one submission."""
+
+    name: str
+    status: str
+    score: float
+    max_score: float
+    message: str = ""
+    seconds: float = 0.0
+    hint: str = ""
+    picture: str = ""  # SVG of the visible case that failed
+
+
+@dataclass
+class Entry:
+    """One submission: a line for each exercise, or why it is `unreadable`."""
+
+    student: str
+    assignment: str
+    digest: str
+    lines: list[Line] = field(default_factory=list)
+    repaired: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    unreadable: str = ""
+
+    @property
+    def score(self) -> float:
+        return sum(line.score for line in self.lines)
+
+    @property
+    def max_score(self) -> float:
+        return sum(line.max_score for line in self.lines)
+
+    def line(self, name: str) -> Line | None:
+        return next((line for line in self.lines if line.name == name), None)
+
+
+def line(verdict: Verdict) -> Line:
+    """A verdict as the ledger keeps it. Of a hidden case there is no picture: it would show the inputs."""
+    picture = ""
+    shown = verdict.status != "passed" and verdict.case is not None and not verdict.case.hidden
+    if shown and verdict.run is not None and any(r.events for r in verdict.run.records):
+        from distlab.timeline import timeline
+
+        picture = timeline(verdict.run.records).svg()
+    return Line(
+        verdict.exercise.name, verdict.status, verdict.score, float(verdict.exercise.points),
+        verdict.message[:MESSAGE_LIMIT], round(verdict.seconds, 3), verdict.hint, picture,
+    )  # fmt: skip
+
+
+class Ledger:
+    """The entries below `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, assignment: str, student: str) -> Path:
+        return self.folder / assignment / f"{student}.json"
+
+    def get(self, assignment: str, student: str, digest: str) -> Entry | None:
+        """The entry of a submission, if there is one that is not stale."""
+        try:
+            content = json.loads(self.path(assignment, student).read_text("utf-8"))
+        except (OSError, ValueError):
+            return None
+        if content.get("digest") != digest:
+            return None
+        lines: list[dict[str, Any]] = content.pop("lines")
+        return Entry(**content, lines=[Line(**one) for one in lines])
+
+    def put(self, entry: Entry) -> None:
+        """Write an entry, whole or not at all."""
+        path = self.path(entry.assignment, entry.student)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(asdict(entry), file)
+        os.replace(temporary, path)

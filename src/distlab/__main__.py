@@ -1,0 +1,5 @@
+"""python -m distlab"""
+
+from distlab.cli import main
+
+raise SystemExit(main())

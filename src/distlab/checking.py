@@ -1,0 +1,69 @@
+"""`distlab check`: a student's notebook by its visible cases, as Validate would, without a gradebook."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+from distlab import course, submission
+from distlab.exercises import Verdict
+from distlab.grading import Grader
+from distlab.reference import References
+from distlab.zygote import Zygote
+
+
+def lab_of(path: Path, content: dict) -> str:
+    """The lab that a notebook belongs to: by its name, else by its exercises.
+
+    Raises:
+        ValueError: it is no lab of this course.
+    """
+    names = {cell.name for cell in submission.notebook.cells(content) if cell.kind == "solution"}
+    for lab in course.LABS:
+        if path.name == course.notebook_name(lab) or names & set(course.exercises(lab)):
+            return lab
+    raise ValueError(f"{path.name} is no notebook of this course: it holds none of its exercises")
+
+
+def check_notebook(path: Path) -> list[Verdict]:
+    """The verdicts on the visible cases of all exercises of a notebook, in their order.
+
+    The references are those beside the notebook, as the lab was released.
+    """
+    content = submission.read(path)
+    lab = lab_of(path, content)
+    references = References(path.parent, "reference")
+    with Zygote() as source, tempfile.TemporaryDirectory(prefix="distlab-check-") as folder:
+        grader = Grader(
+            _blank(content), course.exercises(lab), lambda exercise: exercise.visible, references,
+            source, Path(folder),
+        )  # fmt: skip
+        return grader.grade(grader.plan(content))
+
+
+def _blank(content: dict) -> dict:
+    """The notebook with its answers taken out: what "left as it was" means without the course at hand."""
+    blank = json.loads(json.dumps(content))
+    for cell in blank["cells"]:
+        grading = cell.get("metadata", {}).get("nbgrader", {})
+        if grading.get("solution") and "TODO" not in "".join(cell["source"]):
+            cell["source"] = ""
+    return blank
+
+
+def report(path: Path, verdicts: list[Verdict]) -> dict:
+    """The JSON report of DESIGN.md for one notebook."""
+    lines = [
+        {"name": v.exercise.name, "score": v.score, "max_score": float(v.exercise.points),
+         "status": v.status, "message": v.message}
+        for v in verdicts
+    ]  # fmt: skip
+    return {
+        "assignment": verdicts[0].exercise.lab,
+        "submissions": [{
+            "student": path.parent.parent.name, "score": sum(v.score for v in verdicts),
+            "max_score": float(sum(v.exercise.points for v in verdicts)),
+            "seconds": round(sum(v.seconds for v in verdicts), 3), "exercises": lines,
+        }],
+    }  # fmt: skip

@@ -1,0 +1,201 @@
+"""The command line. What a command does not need it does not import."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from distlab import __version__
+
+
+class Refused(Exception):
+    """Something asked for cannot be done; the message says what to do instead, in one line."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit status: 0 done, 1 could not be done, 2 usage."""
+    arguments = _parser().parse_args(argv)
+    try:
+        return arguments.command(arguments) or 0
+    except KeyboardInterrupt:
+        print("distlab: interrupted", file=sys.stderr)
+        return 1
+    except Exception as error:
+        if arguments.debug:
+            traceback.print_exc()
+        else:
+            said = " ".join(str(error).split()) or type(error).__name__
+            print(f"distlab: {said}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="distlab", description="A lab course on distributed deep learning that checks itself."
+    )
+    parser.add_argument("--version", action="version", version=f"distlab {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _add_info(commands)
+    _add_check(commands)
+    _add_run(commands)
+    _add_grade(commands)
+    _add_reference(commands)
+    _add_bench(commands)
+    return parser
+
+
+def _command(commands, name: str, function, help: str, example: str) -> argparse.ArgumentParser:
+    parser = commands.add_parser(
+        name, help=help, description=help, epilog=f"example: distlab {example}"
+    )
+    parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    parser.set_defaults(command=function)
+    return parser
+
+
+def _add_info(commands) -> None:
+    _command(commands, "info", info, "What works on this machine, and what would mend the rest.", "info")
+
+
+def info(arguments: argparse.Namespace) -> int:
+    from distlab.info import lines
+
+    for line in lines():
+        print(line)
+    return 0
+
+
+def _add_check(commands) -> None:
+    parser = _command(
+        commands, "check", check, "Judge a notebook by its visible cases, without a gradebook.",
+        "check labs/01-message-passing/message_passing.ipynb",
+    )  # fmt: skip
+    parser.add_argument("notebook", type=Path)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report there")
+
+
+def check(arguments: argparse.Namespace) -> int:
+    from distlab.checking import check_notebook, report
+
+    verdicts = check_notebook(arguments.notebook)
+    for verdict in verdicts:
+        points = f"{verdict.score:g}/{verdict.exercise.points}"
+        print(f"{verdict.exercise.name:24} {points:>6} {verdict.status:10} {verdict.message}".rstrip())
+    if arguments.json:
+        _write_json(arguments.json, report(arguments.notebook, verdicts))
+    return 0
+
+
+def _add_run(commands) -> None:
+    parser = _command(
+        commands, "run", run, "Run a lab script, or a function of a notebook, on ranks of this machine.",
+        "run solutions/01-message-passing/send_receive.py --ranks 2 --trace trace.json",
+    )  # fmt: skip
+    parser.add_argument("program", type=Path, metavar="NOTEBOOK_OR_SCRIPT")
+    parser.add_argument("--ranks", type=int, default=2, metavar="N", help="how many (default: 2)")
+    parser.add_argument("--function", metavar="NAME", help="of a notebook: call NAME(rank, size)")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write a Chrome/Perfetto trace")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end the run after this time")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from distlab.launch import launch
+
+    own, ours = _split(arguments)
+    return launch(
+        ours.program, ours.ranks, own, function=ours.function, trace=ours.trace, timeout=ours.timeout
+    )
+
+
+def _split(arguments: argparse.Namespace) -> tuple[list[str], argparse.Namespace]:
+    """Our options may also stand behind the program's name; what is left is the script's own."""
+    late = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    late.add_argument("--ranks", type=int, default=arguments.ranks)
+    late.add_argument("--function", default=arguments.function)
+    late.add_argument("--trace", type=Path, default=arguments.trace)
+    late.add_argument("--timeout", type=float, default=arguments.timeout)
+    ours, own = late.parse_known_args(arguments.arguments)
+    ours.program = arguments.program
+    return [word for word in own if word != "--"], ours
+
+
+def _add_grade(commands) -> None:
+    parser = _command(
+        commands, "grade", grade, "Grade submissions into nbgrader's gradebook, with feedback pages.",
+        "grade 01-message-passing --jobs 4 --json report.json",
+    )  # fmt: skip
+    parser.add_argument("assignment", nargs="*", help="labs (default: all that were submitted)")
+    parser.add_argument("--submitted", type=Path, metavar="DIR", help="where the submissions lie")
+    parser.add_argument("--student", metavar="ID", help="only this student's")
+    parser.add_argument("--jobs", type=int, metavar="N", help="submissions at once (default: cores)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there")
+    parser.add_argument("--demo", action="store_true", help="hand in the demonstration class first")
+
+
+def grade(arguments: argparse.Namespace) -> int:
+    _course()
+    from grader.commands import grade as grade_class
+
+    reports = grade_class(
+        arguments.assignment, arguments.submitted, arguments.student, arguments.jobs, arguments.demo
+    )
+    if arguments.json:
+        _write_json(arguments.json, reports[0] if len(reports) == 1 else reports)
+    return 0
+
+
+def _add_reference(commands) -> None:
+    parser = _command(
+        commands, "reference", reference, "Record or verify the reference solutions' outputs.",
+        "reference verify 01-message-passing",
+    )  # fmt: skip
+    parser.add_argument("action", choices=("record", "verify"))
+    parser.add_argument("assignment", nargs="*", help="labs (default: all)")
+
+
+def reference(arguments: argparse.Namespace) -> int:
+    _course()
+    from grader.commands import reference as record_or_verify
+
+    return record_or_verify(arguments.action, arguments.assignment)
+
+
+def _add_bench(commands) -> None:
+    parser = _command(
+        commands, "bench", bench, "Run the benchmarks of bench/ as one table of ratios.", "bench startup"
+    )
+    parser.add_argument("names", nargs="*", help="which (default: all)")
+
+
+def bench(arguments: argparse.Namespace) -> int:
+    _course()
+    from bench import run_all
+
+    return run_all(arguments.names)
+
+
+def _course() -> Path:
+    """Make the course's own packages (`grader`, `bench`) importable; returns its root.
+
+    Raises:
+        Refused: this is not inside a course.
+    """
+    here = Path.cwd()
+    for root in (here, *here.parents):
+        if (root / "nbgrader_config.py").exists() and (root / "grader").is_dir():
+            sys.path.insert(0, str(root))
+            return root
+    raise Refused(
+        f"{here} is no course folder: change to the folder with nbgrader_config.py and grader/"
+    )
+
+
+def _write_json(path: Path, content) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -1,0 +1,69 @@
+"""`distlab info`: what works on this machine, and the one line that mends what does not."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+
+PACKAGES = ("torch", "torchvision", "ipyparallel", "nbgrader", "jupyterlab")
+
+
+def lines() -> Iterator[str]:
+    """The report, a fact a line. Nothing heavy is imported for it."""
+    cores = os.cpu_count() or 1
+    yield f"Python      {platform.python_version()} on {platform.system()} {platform.machine()}"
+    yield f"processor   {cores} cores{_numa()}"
+    yield f"memory      {_memory()}"
+    for name in PACKAGES:
+        yield f"{name:11} {_version(name)}"
+    gpus = _gpus()
+    for line in gpus or ["none: the labs run on the CPU with gloo"]:
+        yield f"GPU         {line}"
+    backend = f"nccl up to {len(gpus)} ranks, gloo beyond" if gpus else "gloo"
+    yield f"back ends   {backend}"
+    limit = os.environ.get("DISTLAB_MAX_RANKS") or max(8, 4 * cores, len(gpus))
+    yield f"ranks       up to {limit} (DISTLAB_MAX_RANKS changes that)"
+    yield f"Slurm       {_command('sbatch', 'no sbatch: lab scripts run with `distlab run` here')}"
+    yield f"Open MPI    {_command('mpirun', 'no mpirun: labs 01 to 06 need none')}"
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        extra = "[grader]" if name in ("nbgrader", "jupyterlab") else ""
+        return f"missing: pip install 'distlab{extra}'"
+
+
+def _gpus() -> list[str]:
+    if not shutil.which("nvidia-smi"):
+        return []
+    asked = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
+    try:
+        answer = subprocess.run(asked, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return answer.stdout.splitlines() if answer.returncode == 0 else []
+
+
+def _numa() -> str:
+    try:
+        nodes = [n for n in os.listdir("/sys/devices/system/node") if n.startswith("node")]
+    except OSError:
+        return ""
+    return f", {len(nodes)} NUMA node{'s' if len(nodes) != 1 else ''}"
+
+
+def _memory() -> str:
+    if not hasattr(os, "sysconf") or sys.platform == "darwin":
+        return "not known on this system"
+    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
+
+
+def _command(name: str, without: str) -> str:
+    return shutil.which(name) or without

@@ -1,0 +1,34 @@
+"""What several test modules share: one zygote, one set of ranks, the course's root on the path."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "tests"))
+
+
+@pytest.fixture(scope="session")
+def zygote():
+    from distlab.zygote import Zygote
+
+    with Zygote() as made:
+        yield made
+
+
+@pytest.fixture
+def session(zygote, tmp_path):
+    from distlab.session import Session
+
+    with Session(zygote, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def ranks():
+    """Four warm ranks, as a notebook has them."""
+    from distlab import Ranks
+
+    return Ranks(4, deadline=30)

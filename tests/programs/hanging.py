@@ -1,0 +1,441 @@
+"""Programs that can't end well, each with the verdict it deserves.
+
+A comment `# here` marks the lines that the verdict has to name.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+import torch.distributed as dist
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    run: Callable[[int, int], object]
+    size: int
+    kind: str
+
+    @property
+    def places(self) -> set[str]:
+        """Function and line of each call that is marked."""
+        lines, first = inspect.getsourcelines(self.run)
+        return {f"{self.name}:{first + i}" for i, line in enumerate(lines) if "# here" in line}
+
+
+PROGRAMS: list[Program] = []
+
+
+def hangs(kind: str, size: int):
+    def register(run):
+        PROGRAMS.append(Program(run.__name__, run, size, kind))
+        return run
+
+    return register
+
+
+def one() -> torch.Tensor:
+    return torch.ones(1)
+
+
+def late(seconds: float) -> None:
+    threading.Event().wait(seconds)
+
+
+# cycles of messages
+
+
+@hangs("cycle", 2)
+def both_receive_first(rank, size):
+    x = one()
+    dist.recv(x, 1 - rank)  # here
+    dist.send(x, 1 - rank)
+
+
+@hangs("cycle", 2)
+def both_send_first(rank, size):
+    x = one()
+    dist.send(x, 1 - rank)  # here
+    dist.recv(x, 1 - rank)
+
+
+@hangs("cycle", 2)
+def both_send_first_large(rank, size):
+    x = torch.ones(1_000_000)
+    dist.send(x, 1 - rank)  # here
+    dist.recv(x, 1 - rank)
+
+
+@hangs("cycle", 3)
+def ring_of_sends(rank, size):
+    x = one()
+    dist.send(x, (rank + 1) % size)  # here
+    dist.recv(x, (rank - 1) % size)
+
+
+@hangs("cycle", 5)
+def ring_of_receives(rank, size):
+    x = one()
+    dist.recv(x, (rank - 1) % size)  # here
+    dist.send(x, (rank + 1) % size)
+
+
+@hangs("cycle", 4)
+def ring_with_one_late(rank, size):
+    x = one()
+    if rank == 2:
+        late(0.4)
+    dist.recv(x, (rank - 1) % size)  # here
+    dist.send(x, (rank + 1) % size)
+
+
+@hangs("cycle", 4)
+def pair_hangs_and_others_follow(rank, size):
+    x = one()
+    if rank < 2:
+        dist.recv(x, 1 - rank)  # here
+    elif rank == 2:
+        dist.recv(x, 1)
+    else:
+        dist.recv(x, 2)
+
+
+@hangs("cycle", 3)
+def pair_hangs_while_another_computes(rank, size):
+    x = one()
+    if rank == 2:
+        late(4)
+    else:
+        dist.recv(x, 1 - rank)  # here
+
+
+@hangs("cycle", 2)
+def waits_before_it_sends(rank, size):
+    x, y = one(), one()
+    request = dist.irecv(x, 1 - rank)  # here
+    request.wait()
+    dist.isend(y, 1 - rank).wait()
+
+
+@hangs("cycle", 2)
+def waits_for_isend_before_receiving(rank, size):
+    x, y = one(), one()
+    request = dist.isend(x, 1 - rank)  # here
+    request.wait()
+    dist.recv(y, 1 - rank)
+
+
+@hangs("cycle", 2)
+def older_request_is_waited_for(rank, size):
+    x, y, z = one(), one(), one()
+    first = dist.irecv(x, 1 - rank, tag=1)  # here
+    second = dist.irecv(y, 1 - rank, tag=2)
+    first.wait()
+    dist.send(z, 1 - rank, tag=1)
+    second.wait()
+
+
+@hangs("cycle", 2)
+def second_round_is_swapped(rank, size):
+    x = one()
+    for step in range(2):
+        if rank == 0 or step == 1:
+            dist.send(x, 1 - rank)  # here
+            dist.recv(x, 1 - rank)
+        else:
+            dist.recv(x, 1 - rank)
+            dist.send(x, 1 - rank)
+
+
+@hangs("cycle", 3)
+def any_source_on_all(rank, size):
+    x = one()
+    dist.recv(x)  # here
+    dist.send(x, (rank + 1) % size)
+
+
+@hangs("cycle", 2)
+def batch_of_receives_alone(rank, size):
+    x = one()
+    works = dist.batch_isend_irecv([dist.P2POp(dist.irecv, x, 1 - rank)])  # here
+    for work in works:
+        work.wait()
+
+
+@hangs("cycle", 4)
+def ring_within_a_subgroup(rank, size):
+    group = dist.new_group([1, 3])
+    x = one()
+    if rank % 2:
+        dist.recv(x, 4 - rank, group=group)  # here
+
+
+# a partner that has ended
+
+
+@hangs("ended", 2)
+def nobody_sends(rank, size):
+    if rank == 1:
+        dist.recv(one(), 0)  # here
+
+
+@hangs("ended", 2)
+def nobody_receives(rank, size):
+    if rank == 0:
+        dist.send(one(), 1)  # here
+
+
+@hangs("ended", 2)
+def one_receive_too_many(rank, size):
+    x = one()
+    for _ in range(3):
+        if rank == 0:
+            dist.send(x, 1)
+    for _ in range(4):
+        if rank == 1:
+            dist.recv(x, 0)  # here
+
+
+@hangs("ended", 2)
+def partner_raised(rank, size):
+    x = one()
+    if rank == 0:
+        raise ValueError("no luck today")
+    dist.recv(x, 0)  # here
+
+
+@hangs("ended", 3)
+def pipeline_whose_first_stage_ended(rank, size):
+    x = one()
+    if rank == 1:
+        dist.recv(x, 0)  # here
+        dist.send(x, 2)
+    elif rank == 2:
+        dist.recv(x, 1)
+
+
+@hangs("ended", 3)
+def any_source_and_all_have_ended(rank, size):
+    x = one()
+    if rank == 0:
+        for _ in range(3):
+            dist.recv(x)  # here
+    else:
+        dist.send(x, 0)
+
+
+@hangs("ended", 2)
+def send_that_torch_refused(rank, size):
+    if rank == 0:
+        dist.send(torch.ones(4, 4).t()[1:], 1)
+    else:
+        dist.recv(torch.ones(3, 4), 0)  # here
+
+
+@hangs("ended", 5)
+def gather_by_hand_with_one_silent(rank, size):
+    x = one()
+    if rank == 0:
+        for source in range(1, size):
+            dist.recv(x, source)  # here
+    elif rank != 3:
+        dist.send(x, 0)
+
+
+# collectives that not everybody calls
+
+
+@hangs("partial", 2)
+def barrier_on_rank_zero_alone(rank, size):
+    if rank == 0:
+        dist.barrier()  # here
+
+
+@hangs("partial", 3)
+def early_return(rank, size):
+    x = one()
+    if rank == 2:
+        return x
+    dist.all_reduce(x)  # here
+
+
+@hangs("partial", 2)
+def one_more_round(rank, size):
+    x = one()
+    for _ in range(3 + rank):
+        dist.all_reduce(x)  # here
+
+
+@hangs("partial", 2)
+def barrier_against_a_receive(rank, size):
+    x = one()
+    if rank == 0:
+        dist.barrier()  # here
+        dist.send(x, 1)
+    else:
+        dist.recv(x, 0)  # here
+        dist.barrier()
+
+
+@hangs("partial", 3)
+def member_raised_before_the_collective(rank, size):
+    x = one()
+    if rank == 1:
+        raise RuntimeError("out of data")
+    dist.all_reduce(x)  # here
+
+
+@hangs("partial", 2)
+def asynchronous_collective_alone(rank, size):
+    x = one()
+    if rank == 1:
+        work = dist.all_reduce(x, async_op=True)  # here
+        work.wait()
+
+
+@hangs("partial", 4)
+def subgroup_with_a_missing_member(rank, size):
+    group = dist.new_group([0, 1, 2])
+    x = one()
+    if rank in (0, 2):
+        dist.all_reduce(x, group=group)  # here
+
+
+@hangs("partial", 2)
+def object_collective_on_one_rank(rank, size):
+    if rank == 0:
+        found = [None, None]
+        dist.all_gather_object(found, {"loss": 1.0})  # here
+
+
+@hangs("partial", 2)
+def broadcast_without_its_root(rank, size):
+    x = one()
+    if rank == 1:
+        dist.broadcast(x, 0)  # here
+
+
+@hangs("partial", 3)
+def reduce_without_one_member(rank, size):
+    x = one()
+    if rank != 1:
+        dist.reduce(x, 0)  # here
+
+
+@hangs("partial", 2)
+def data_parallel_with_an_extra_batch(rank, size):
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
+    for _ in range(4 if rank == 0 else 3):
+        model(torch.ones(2, 2)).sum().backward()  # here
+
+
+@hangs("partial", 2)
+def batch_norm_with_an_extra_batch(rank, size):
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+    model = torch.nn.parallel.DistributedDataParallel(net)
+    for _ in range(4 if rank == 0 else 3):
+        loss = model(torch.ones(2, 2)).sum()  # here
+        loss.backward()
+
+
+@hangs("new_group", 2)
+def new_group_on_one_rank(rank, size):
+    if rank == 0:
+        dist.new_group([0, 1])  # here
+
+
+# collectives in another order
+
+
+@hangs("order", 2)
+def swapped_collectives(rank, size):
+    x = one()
+    if rank == 0:
+        dist.all_reduce(x)  # here
+        dist.broadcast(x, 0)
+    else:
+        dist.broadcast(x, 0)  # here
+        dist.all_reduce(x)
+
+
+@hangs("order", 3)
+def saving_inside_rank_zero(rank, size):
+    x = one()
+    if rank == 0:
+        dist.all_reduce(x)  # here
+    dist.barrier()  # here
+
+
+@hangs("order", 2)
+def groups_in_another_order(rank, size):
+    a, b = dist.new_group([0, 1]), dist.new_group([0, 1])
+    x = one()
+    if rank == 0:
+        dist.all_reduce(x, group=a)  # here
+        dist.all_reduce(x, group=b)
+    else:
+        dist.all_reduce(x, group=b)  # here
+        dist.all_reduce(x, group=a)
+
+
+# collectives and messages that don't fit
+
+
+@hangs("mismatch", 2)
+def different_shapes(rank, size):
+    dist.all_reduce(torch.ones(2 + rank))  # here
+
+
+@hangs("mismatch", 2)
+def different_types(rank, size):
+    dist.all_reduce(torch.ones(64, dtype=torch.float64 if rank else torch.float32))  # here
+    dist.barrier()
+    late(5)
+
+
+@hangs("mismatch", 2)
+def different_roots(rank, size):
+    dist.broadcast(one(), src=rank)  # here
+
+
+@hangs("mismatch", 2)
+def different_operations(rank, size):
+    dist.all_reduce(one(), dist.ReduceOp.MAX if rank else dist.ReduceOp.SUM)  # here
+    late(5)
+
+
+@hangs("message-size", 2)
+def small_buffer(rank, size):
+    x = torch.ones(4)
+    if rank == 0:
+        dist.send(x, 1)  # here
+        late(2)
+    else:
+        late(0.3)
+        request = dist.irecv(x[:2], 0, tag=5)
+        dist.recv(x[2:], 0)  # here
+        request.wait()
+
+
+@hangs("tag", 2)
+def tags_differ(rank, size):
+    x = one()
+    if rank == 0:
+        dist.send(x, 1, tag=7)  # here
+    else:
+        dist.recv(x, 0, tag=8)  # here
+
+
+@hangs("tag", 2)
+def groups_differ(rank, size):
+    group = dist.new_group([0, 1])
+    x = one()
+    if rank == 0:
+        dist.send(x, 1, group=group)  # here
+    else:
+        dist.recv(x, 0)  # here

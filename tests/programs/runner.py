@@ -1,0 +1,97 @@
+"""Run the programs on forked ranks, from a process of its own that has used torch for nothing else.
+
+`python -m programs.runner hanging|right|remarked` prints a line of JSON for each program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import tempfile
+import time
+from pathlib import Path
+
+os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+
+import cloudpickle
+import torch._dynamo  # noqa: F401  DDP imports it; once here, not in each rank
+
+from distlab import deadlock, engines, runs
+
+
+@dataclasses.dataclass
+class Seen:
+    """What came of one program. `lag` is the time from the last rank blocking to the verdict."""
+
+    name: str
+    kind: str | None
+    message: str
+    lag: float
+    seconds: float
+    looks: int
+    slowest_look: float
+    statuses: list[str]
+    errors: list[str]
+    svg: str
+    remarks: list[tuple[str, str]]
+
+
+def observe(forked, name, function, size, arguments=(), deadline=20.0) -> Seen:
+    watcher, times = deadlock.Watcher(), [0.0]
+    last = 0.0
+
+    def watch(records, dead):
+        nonlocal last
+        begin = time.monotonic()
+        found = watcher(records, dead)
+        last = time.monotonic()
+        times.append(last - begin)
+        return found
+
+    inputs = [cloudpickle.dumps(((rank, size, *arguments), {})) for rank in range(size)]
+    run = runs.drive(forked, cloudpickle.dumps(function), inputs, deadline=deadline, watch=watch)
+    found = run.finding
+    lag = last - blocked_since(run.records, found) if found else 0.0
+    return Seen(
+        name, found.kind if found else None, found.message if found else "", lag, run.seconds,
+        len(times) - 1, max(times), [outcome.status for outcome in run.outcomes],
+        [outcome.error["message"] for outcome in run.outcomes if outcome.error],
+        deadlock.wait_for_svg(found) if found else "",
+        [(remark.kind, remark.sentence) for remark in deadlock.remarks(run.records)],
+    )  # fmt: skip
+
+
+def blocked_since(records, found) -> float:
+    """When the last of the ranks in a verdict blocked or ended."""
+    moments = [wait.event.wait_begin or wait.event.begin for wait in found.waits]
+    partners = {rank for wait in found.waits for rank in wait.on_ranks}
+    return max(moments + [records[rank].end for rank in partners])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("which", choices=("hanging", "right", "remarked"))
+    parser.add_argument("--longest", type=float, default=0.3)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    if options.which == "hanging":
+        from programs.hanging import PROGRAMS
+    elif options.which == "right":
+        from programs.right import PROGRAMS
+    else:
+        from programs.remarked import PROGRAMS
+    arguments = (options.longest, options.seed) if options.which == "right" else ()
+    with tempfile.TemporaryDirectory() as folder:
+        forked = engines.ForkedEngines(max(program.size for program in PROGRAMS), Path(folder))
+        try:
+            for program in PROGRAMS:
+                seen = observe(forked, program.name, program.run, program.size, arguments)
+                print(json.dumps(dataclasses.asdict(seen)), flush=True)
+        finally:
+            forked.close()
+
+
+if __name__ == "__main__":
+    main()

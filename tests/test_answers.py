@@ -1,0 +1,23 @@
+"""Every collected answer is judged as it states: right ones pass in full, wrong ones fail with their hint."""
+
+import collected
+import pytest
+
+from distlab import course as labs
+
+EXERCISES = [(lab, name) for lab in labs.LABS for name in labs.exercises(lab)]
+
+
+@pytest.mark.parametrize(("lab", "name"), EXERCISES, ids=[name for _, name in EXERCISES])
+def test_every_collected_answer_is_judged_as_it_states(lab, name, zygote, tmp_path):
+    answers = list(collected.answers(lab, name))
+    grader = collected.grader(lab, zygote, tmp_path, [name])
+    complaints = []
+    for answer in answers:
+        plan = grader.plan(collected.handed_in(lab, **{name: answer.source}))
+        complaint = answer.complaint(grader.grade(plan)[0])
+        if complaint:
+            complaints.append(f"{answer.path.name}: {complaint}")
+    assert not complaints, "\n".join(complaints)
+    assert sum(answer.right for answer in answers) >= 1
+    assert sum(not answer.right for answer in answers) >= 3

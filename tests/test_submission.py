@@ -1,0 +1,178 @@
+"""Only solution cells and cells of one's own are taken from a submission."""
+
+import copy
+import json
+import os
+
+import pytest
+
+from distlab import submission
+from distlab.submission import Unreadable
+
+
+def cell(source, kind="code", id="", tags=(), **grading):
+    made = {"cell_type": kind, "id": id, "metadata": {"tags": list(tags)}, "source": source}
+    if grading:
+        made["metadata"]["nbgrader"] = grading
+    return made
+
+
+def solution(name, source=None):
+    source = source or f'def {name}():\n    raise NotImplementedError("TODO {name}")'
+    return cell(source, id=name, grade_id=name, solution=True, grade=False)
+
+
+def test_cell(name):
+    return cell(f"check({name})", id=f"test-{name}", grade_id=f"test_{name}", grade=True, points=3)
+
+
+test_cell.__test__ = False
+
+COURSE = {
+    "nbformat": 4, "nbformat_minor": 5, "metadata": {},
+    "cells": [
+        cell("import torch", id="given", tags=["given"]),
+        cell("Ranks(4)", id="shown", tags=["shown"]),
+        solution("relay"), test_cell("relay"),
+        solution("exchange"), test_cell("exchange"),
+        cell("Why?", "markdown", id="why", grade_id="why", solution=True, grade=True, points=2),
+    ],
+}  # fmt: skip
+NAMES = ["relay", "exchange"]
+ANSWER = "def relay():\n    return 1"
+
+
+def handed_in(change):
+    content = copy.deepcopy(COURSE)
+    change(content["cells"])
+    return content
+
+
+def graded(change):
+    rebuilt, repaired = submission.rebuild(COURSE, handed_in(change))
+    return submission.plan(COURSE, rebuilt, NAMES), repaired, rebuilt
+
+
+def test_the_released_notebook_answers_nothing():
+    plan, repaired, rebuilt = graded(lambda cells: None)
+    assert plan.answered == set() and repaired == [] and rebuilt == COURSE
+
+
+def test_an_answer_is_taken_over():
+    plan, repaired, _ = graded(lambda cells: cells[2].update(source=ANSWER))
+    assert plan.answered == {"relay"} and repaired == []
+    assert [c.source for c in plan.cells] == ["import torch", ANSWER]
+
+
+def test_an_answer_in_a_cell_of_ones_own_counts():
+    plan, _, _ = graded(lambda cells: cells.insert(3, cell(ANSWER, id="mine")))
+    assert plan.answered == {"relay"}
+    assert [c.kind for c in plan.cells] == ["given", "added"]
+
+
+def test_an_answer_that_cannot_be_parsed_is_an_answer():
+    plan, _, _ = graded(lambda cells: cells[2].update(source="def relay(:"))
+    assert plan.answered == {"relay"}
+
+
+@pytest.mark.parametrize("at", [0, 3])
+def test_given_and_test_cells_are_the_courses_own(at):
+    _, _, rebuilt = graded(lambda cells: cells[at].update(source="raise SystemExit"))
+    assert rebuilt["cells"][at]["source"] == COURSE["cells"][at]["source"]
+
+
+def test_a_changed_test_cell_is_reported():
+    assert graded(lambda cells: cells[3].update(source="pass"))[1] == [
+        "the test cell test_relay was changed"
+    ]
+
+
+def test_deleted_cells_come_back_and_are_reported():
+    plan, repaired, rebuilt = graded(lambda cells: cells.clear())
+    assert plan.answered == set() and rebuilt["cells"] == COURSE["cells"]
+    assert "the cell relay was missing" in repaired
+
+
+def test_of_a_cell_that_stands_there_twice_the_first_counts():
+    def twice(cells):
+        cells[2]["source"] = ANSWER
+        cells.append(solution("relay", "def relay():\n    return 2"))
+
+    plan, repaired, _ = graded(twice)
+    assert [c.source for c in plan.cells if c.kind == "solution"] == [ANSWER]
+    assert repaired == ["the cell relay stands there twice: the first one counts"]
+
+
+def test_metadata_that_was_changed_is_restored():
+    def strip(cells):
+        cells[2].update(source=ANSWER, metadata={})
+
+    plan, repaired, _ = graded(strip)
+    assert plan.answered == {"relay"}
+    assert repaired == ["the metadata of the cell relay was restored"]
+
+
+def test_a_retyped_cell_answers_nothing():
+    plan, repaired, _ = graded(lambda cells: cells[2].update(source=ANSWER, cell_type="markdown"))
+    assert plan.answered == set()
+    assert repaired == ["the cell relay is no code cell any more"]
+
+
+def test_free_text_is_taken_over():
+    _, _, rebuilt = graded(lambda cells: cells[6].update(source="Because."))
+    assert rebuilt["cells"][6]["source"] == "Because."
+
+
+def test_a_changed_demonstration_stands_behind_the_original():
+    _, _, rebuilt = graded(lambda cells: cells[1].update(source="HALF = 0.5"))
+    assert [c["source"] for c in rebuilt["cells"][1:3]] == ["Ranks(4)", "HALF = 0.5"]
+
+
+def test_rebuilding_twice_changes_nothing():
+    def change(cells):
+        cells[2]["source"] = ANSWER
+        cells.insert(0, cell("X = 1", id="x"))
+        cells.append(cell("Y = 1", id="y"))
+
+    once, _ = submission.rebuild(COURSE, handed_in(change))
+    again, repaired = submission.rebuild(COURSE, once)
+    assert [c["source"] for c in again["cells"]] == [c["source"] for c in once["cells"]]
+    assert repaired == []
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"\xff\xfe", "is no notebook"),
+        (b'{"cells": [', "is no notebook"),
+        (b"[" * 100_000, "is no notebook"),
+        (b"[]", "no notebook of format 4"),
+        (b'{"cells": {}}', "no list of cells"),
+    ],
+)
+def test_a_file_that_is_no_notebook_is_refused_in_one_line(tmp_path, content, said):
+    path = tmp_path / "lab.ipynb"
+    path.write_bytes(content)
+    with pytest.raises(Unreadable, match=said) as refused:
+        submission.read(path)
+    assert "\n" not in str(refused.value)
+
+
+def test_links_are_not_followed(tmp_path):
+    (tmp_path / "real.ipynb").write_text(json.dumps(COURSE))
+    os.symlink("real.ipynb", tmp_path / "lab.ipynb")
+    with pytest.raises(Unreadable, match="not a link"):
+        submission.read(tmp_path / "lab.ipynb")
+
+
+def test_an_old_format_is_brought_up_to_date(tmp_path):
+    import nbformat
+
+    old = nbformat.v3.new_notebook(
+        worksheets=[nbformat.v3.new_worksheet(cells=[nbformat.v3.new_code_cell(input="x = 1")])]
+    )
+    path = tmp_path / "lab.ipynb"
+    path.write_text(nbformat.v3.writes_json(old))
+    (cell,) = submission.notebook.cells(submission.read(path))
+    assert cell.source == "x = 1"
