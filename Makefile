@@ -50,5 +50,5 @@ bench: $(READY) ## all benchmarks, as ratios
 	$(BIN)/distlab bench
 
 clean: ## remove what was made, .venv too
-	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis gradebook.db \
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis \
 	  grader/submitted grader/autograded grader/feedback grader/ledger grader/out

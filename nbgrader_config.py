@@ -6,17 +6,19 @@ from pathlib import Path
 root = Path(__file__).resolve().parent
 sys.path.insert(0, str(root))
 
+from grader.course import GRADES  # noqa: E402
+
 c = get_config()  # noqa: F821
 
 c.CourseDirectory.root = str(root)
 c.CourseDirectory.course_id = "distlab"
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "labs"
-c.CourseDirectory.submitted_directory = "grader/submitted"
-c.CourseDirectory.autograded_directory = "grader/autograded"
-c.CourseDirectory.feedback_directory = "grader/feedback"
-c.CourseDirectory.solution_directory = "grader/solution"
-c.CourseDirectory.db_url = f"sqlite:///{root}/gradebook.db"
+c.CourseDirectory.submitted_directory = str(GRADES / "submitted")
+c.CourseDirectory.autograded_directory = str(GRADES / "autograded")
+c.CourseDirectory.feedback_directory = str(GRADES / "feedback")
+c.CourseDirectory.solution_directory = str(GRADES / "solution")
+c.CourseDirectory.db_url = f"sqlite:///{GRADES}/gradebook.db"
 c.CourseDirectory.ignore = [
     ".ipynb_checkpoints", "*.pyc", "__pycache__", "saved_models", "data", "*.tmp",
 ]  # fmt: skip

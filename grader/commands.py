@@ -42,7 +42,7 @@ def grade(
     for assignment in chosen:
         graded = _graded(assignment, submitted, student, jobs or os.cpu_count() or 1, console)
         table.show(assignment, graded, console)
-        out = course.ROOT / "grader" / "out" / f"{assignment}.csv"
+        out = course.GRADES / "out" / f"{assignment}.csv"
         table.write_csv(out, assignment, graded)
         console.print(f"  CSV       {_relative(out)}", highlight=False)
         console.print(f"  feedback  {_relative(graded[0].feedback)} and its like\n", highlight=False)

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import importlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SOLUTIONS = ROOT / "solutions"
 LABS = ROOT / "labs"
 REFERENCE = ROOT / "grader" / "reference"
+#: where submissions, gradebook, ledger, feedback and tables lie; DISTLAB_GRADES puts them elsewhere
+GRADES = Path(os.environ.get("DISTLAB_GRADES") or ROOT / "grader").resolve()
 
 
 def solution(lab: str) -> dict[str, Any]:

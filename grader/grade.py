@@ -18,7 +18,7 @@ from grader.gradebook import Gradebook, GradingFailed
 from grader.ledger import Entry
 from grader.referee import Referee
 
-SUBMITTED = course.ROOT / "grader" / "submitted"
+SUBMITTED = course.GRADES / "submitted"
 
 
 class NothingSubmitted(RuntimeError):

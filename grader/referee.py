@@ -22,8 +22,6 @@ from distlab.zygote import Zygote
 from grader import course
 from grader.ledger import Entry, Ledger, Line, line
 
-LEDGER = course.ROOT / "grader" / "ledger"
-
 
 class Referee:
     """Judges submissions, from as many threads as one likes. A context manager.
@@ -33,7 +31,7 @@ class Referee:
     """
 
     def __init__(self, ledger: Ledger | None = None) -> None:
-        self.ledger = ledger or Ledger(LEDGER)
+        self.ledger = ledger or Ledger(course.GRADES / "ledger")
         self._zygote: Zygote | None = None
         self._graders: dict[str, Grader] = {}
         self._lock = threading.Lock()

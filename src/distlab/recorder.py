@@ -353,6 +353,11 @@ class RecordedGroup(dist.ProcessGroup):
         return self._start(at, after, start, buffer)
 
     def _start(self, at, after, call, *args):
+        if _active not in (None, self._recorder):  # gloo would wait for ever
+            raise RuntimeError(
+                "this process group is of an earlier call and has ended with it: "
+                "use the groups of this call"
+            )
         try:
             work = call(*args)
         except BaseException:

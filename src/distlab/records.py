@@ -167,14 +167,16 @@ class Event:
 
     def __str__(self) -> str:
         named = {"send": "dst", "recv": "src"}.get(self.op)
+        # what torch calls by itself has no name in the student's code: "backward" says too little
+        name = self.op if self.internal else self.api or self.op
         if named:
             peer = "any" if self.peer is None else self.peer
-            return f"{self.api or self.op}({named}={peer})"
+            return f"{name}({named}={peer})"
         if self.op in ROOTED and self.peer is not None:
-            return f"{self.api or self.op}(root={self.peer})"
+            return f"{name}(root={self.peer})"
         if self.op == "new_group":
             return f"new_group({list(self.group)})"
-        return f"{self.api or self.op}()"
+        return f"{name}()"
 
 
 @dataclass

@@ -119,3 +119,11 @@ def sends_unchanged(look: Look) -> str | None:
                 "waited for the request: what then arrives is a matter of luck."
             )
     return None
+
+
+def nothing_left_open(look: Look) -> str | None:
+    """Whatever was begun was waited for: by its request, or by the future of that."""
+    for event in look.events():
+        if not (event.waited or event.done):
+            return f"rank {event.rank} never waited for the request of {event} at {event.place}."
+    return None

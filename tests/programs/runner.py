@@ -66,7 +66,9 @@ def observe(forked, name, function, size, arguments=(), deadline=20.0) -> Seen:
 def blocked_since(records, found) -> float:
     """When the last of the ranks in a verdict blocked or ended."""
     moments = [wait.event.wait_begin or wait.event.begin for wait in found.waits]
-    partners = {rank for wait in found.waits for rank in wait.on_ranks}
+    # records are from after the run: stuck ranks may have raised since, as others were killed
+    stuck = {wait.rank for wait in found.waits}
+    partners = {rank for wait in found.waits for rank in wait.on_ranks} - stuck
     return max(moments + [records[rank].end for rank in partners])
 
 

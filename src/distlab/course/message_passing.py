@@ -245,6 +245,7 @@ run_blocking = Exercise(
         traffic.no_collective_but_barrier,
         traffic.messages(_only_0_to_1),
         traffic.blocking,
+        traffic.nothing_left_open,
         _carries_one,
     ),
     hints=(*_SEND_AND_RECEIVE, *_MESSAGES),
@@ -382,6 +383,7 @@ broadcast_from = Exercise(
     make=_tensor_and("src"),
     asks="In broadcast_from, every rank returns the tensor of rank src.",
     visible=(Case(2, 1, {"src": 0}), Case(4, 2, {"src": 2})),
+    rules=(traffic.nothing_left_open,),
     hints=(
         Hint(
             "always from rank 0",
@@ -409,6 +411,7 @@ scatter_rows = Exercise(
     asks="In scatter_rows, rank r returns row r of the matrix that rank src has, a tensor of shape "
     "(width,).",
     visible=(Case(2, 1, {"src": 0}), Case(4, 2, {"src": 3, "width": 2})),
+    rules=(traffic.nothing_left_open,),
     hints=(
         Hint(
             "two dimensions",
@@ -463,6 +466,12 @@ def _matrices(look: Look) -> list[np.ndarray]:
 
 
 _ROWS = (
+    Hint(
+        "nothing arrived",
+        lambda look: any(got.size and not got.any() for got in _matrices(look)),
+        "The matrix holds the zeros that its buffers began with: nothing had arrived in them yet. "
+        "With async_op=True, wait for the request first.",
+    ),
     Hint(
         "list of rows",
         lambda look: any(isinstance(got, (list, tuple)) for got in _returned(look)),
@@ -560,6 +569,7 @@ gather_rows = Exercise(
     asks="In gather_rows, rank dst returns all rows as a tensor of shape (size, width), row r from "
     "rank r; the others return None.",
     visible=(Case(2, 1, {"dst": 0}), Case(4, 2, {"dst": 1, "width": 2})),
+    rules=(traffic.nothing_left_open,),
     hints=(
         *_dst_hints("Only dst collects the rows: on every other rank the answer is None."),
         *_ROWS,
@@ -578,13 +588,13 @@ all_gather_rows = Exercise(
     asks="In all_gather_rows, every rank returns all rows as a tensor of shape (size, width), row r "
     "from rank r.",
     visible=(Case(2, 1), Case(4, 2, {"width": 2})),
+    rules=(traffic.nothing_left_open,),
     hints=(
         Hint(
             "on one rank only",
             lambda look: 0 < sum(got is None for got in _returned(look)) < look.size,
             "Some ranks returned None: here every rank is to have all rows.",
         ),
-        *_ROWS,
         Hint(
             "own row only",
             lambda look: all(
@@ -594,6 +604,7 @@ all_gather_rows = Exercise(
             ) and look.size > 1,
             "Each rank has its own row alone: the others' have to arrive.",
         ),
+        *_ROWS,
         *_MESSAGES,
     ),
 )  # fmt: skip
@@ -610,6 +621,7 @@ reduce_max_to = Exercise(
     asks="In reduce_max_to, rank dst returns the elementwise maximum of all ranks' tensors; the "
     "others return None.",
     visible=(Case(2, 1, {"dst": 0}), Case(4, 2, {"dst": 3, "shape": [2, 2], "shift": -5})),
+    rules=(traffic.nothing_left_open,),
     hints=(
         *_dst_hints("On a rank other than dst, return None: after a reduce its tensor holds nothing "
                     "that you could use."),
@@ -691,7 +703,7 @@ run_all_reduce = Exercise(
     asks="In run_all_reduce, every rank makes a group of all ranks with dist.new_group and returns "
     "the sum of all tensors over that group.",
     visible=(Case(2, 1), Case(4, 2, {"shape": [2, 2]})),
-    rules=(_whole_group_used,),
+    rules=(_whole_group_used, traffic.nothing_left_open),
     hints=(
         Hint(
             "mean for sum",
@@ -773,7 +785,7 @@ group_mean = Exercise(
         Case(4, 2, {"members": [2]}),
         Case(4, 3, {"members": [3, 1]}),
     ),
-    rules=(_one_new_group_each,),
+    rules=(_one_new_group_each, traffic.nothing_left_open),
     hints=(
         Hint(
             "sum for mean",

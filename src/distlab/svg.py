@@ -1,0 +1,98 @@
+"""Write SVG: elements as strings, the width of a text, and room for labels."""
+
+from __future__ import annotations
+
+from xml.sax.saxutils import escape, quoteattr
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart: https://jfly.uni-koeln.de/color
+BLUE, SKY, GREEN, ORANGE = "#0072B2", "#56B4E9", "#009E73", "#E69F00"
+VERMILLION, PURPLE = "#D55E00", "#CC79A7"
+
+
+def number(value: float) -> str:
+    """A coordinate with at most one decimal: 12, 12.5."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def tag(name: str, *content: str, **attributes: object) -> str:
+    """An element. Content is SVG already; attributes are escaped, `stroke_width` is stroke-width."""
+    parts = [name]
+    for key, value in attributes.items():
+        if value is not None:
+            text = number(value) if isinstance(value, float) else str(value)
+            parts.append(f"{key.rstrip('_').replace('_', '-')}={quoteattr(text)}")
+    head = " ".join(parts)
+    return f"<{head}>{''.join(content)}</{name}>" if content else f"<{head}/>"
+
+
+def hover(text: str) -> str:
+    """What a reader sees who rests the pointer on the element around it."""
+    return tag("title", clean(text)) if text else ""
+
+
+def clean(text: str) -> str:
+    """Text as SVG content: escaped, and without the characters that XML forbids."""
+    return escape("".join(c for c in text if c in "\t\n" or c >= " " and not "\ud800" <= c <= "\udfff"
+                          and c not in "\ufffe\uffff"))  # fmt: skip
+
+
+def text(x: float, y: float, content: str, size: float = 11, **attributes: object) -> str:
+    if size != 11:
+        attributes["font_size"] = size
+    return tag("text", clean(content), x=float(x), y=float(y), **attributes)
+
+
+def text_width(content: str, size: float = 11) -> float:
+    """About how wide a text is in a sans-serif font, in pixels; rather too wide than too narrow."""
+    narrow = sum(c in "ijl.,:;|!()[]'·1 tfr" for c in content)
+    return size * (0.62 * (len(content) - narrow) + 0.42 * narrow)
+
+
+def head(x: float, y: float, dx: float, dy: float, size: float = 7, **attributes: object) -> str:
+    """An arrowhead with its tip at (x, y), of an arrow that runs in direction (dx, dy)."""
+    length = (dx * dx + dy * dy) ** 0.5 or 1.0
+    ux, uy = dx / length, dy / length
+    bx, by = x - size * ux, y - size * uy
+    side = 0.42 * size
+    points = ((x, y), (bx - side * uy, by + side * ux), (bx + side * uy, by - side * ux))
+    path = "L".join(f"{number(px)} {number(py)}" for px, py in points)
+    return tag("path", d=f"M{path}Z", **attributes)
+
+
+class Room:
+    """Where labels may still go: boxes (x0, y0, x1, y1) that are taken."""
+
+    def __init__(self, x0: float, y0: float, x1: float, y1: float) -> None:
+        self._bounds = x0, y0, x1, y1
+        self._taken: list[tuple[float, float, float, float]] = []
+
+    def take(self, x0: float, y0: float, x1: float, y1: float) -> None:
+        self._taken.append((x0, y0, x1, y1))
+
+    def take_line(self, x0: float, y0: float, x1: float, y1: float) -> None:
+        """A slanted line, as a row of small boxes along it."""
+        steps = max(1, int(max(abs(x1 - x0), abs(y1 - y0)) / 6))
+        for step in range(steps + 1):
+            x, y = x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps
+            self.take(x - 2, y - 2, x + 2, y + 2)
+
+    def free(self, x0: float, y0: float, x1: float, y1: float) -> bool:
+        left, top, right, bottom = self._bounds
+        if x0 < left or y0 < top or x1 > right or y1 > bottom:
+            return False
+        return not any(x0 < b[2] and b[0] < x1 and y0 < b[3] and b[1] < y1 for b in self._taken)
+
+    def place(
+        self, content: str, places: list[tuple[float, float, str]], size: float = 11,
+        **attributes: object,
+    ) -> str:  # fmt: skip
+        """The text at the first place (x, y of its baseline, anchor) that is free, or nothing."""
+        width = text_width(content, size)
+        for x, y, anchor in places:
+            left = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
+            box = (left - 2, y - 0.85 * size, left + width + 2, y + 0.3 * size)
+            if self.free(*box):
+                self.take(*box)
+                anchored = {} if anchor == "start" else {"text_anchor": anchor}
+                return text(x, y, content, size, **anchored, **attributes)
+        return ""

@@ -1,0 +1,4 @@
+def all_gather_rows(rank, size, row):
+    rows = [torch.zeros_like(row) for _ in range(size)]
+    dist.all_gather(rows, row)
+    return torch.stack(rows)

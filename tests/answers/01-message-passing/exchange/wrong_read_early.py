@@ -1,0 +1,8 @@
+# hint: read before wait
+def exchange(rank, size, tensor):
+    received = torch.empty_like(tensor)
+    requests = [dist.isend(tensor, rank ^ 1), dist.irecv(received, rank ^ 1)]
+    result = received.clone()
+    for request in requests:
+        request.wait()
+    return result

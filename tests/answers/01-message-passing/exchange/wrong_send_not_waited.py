@@ -1,0 +1,6 @@
+# says: never waited for
+def exchange(rank, size, tensor):
+    received = torch.empty_like(tensor)
+    dist.isend(tensor, rank ^ 1)
+    dist.irecv(received, rank ^ 1).wait()
+    return received

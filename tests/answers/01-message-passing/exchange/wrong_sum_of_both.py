@@ -1,0 +1,7 @@
+# status: wrong
+def exchange(rank, size, tensor):
+    received = torch.zeros_like(tensor)
+    requests = [dist.isend(tensor, rank ^ 1), dist.irecv(received, rank ^ 1)]
+    for request in requests:
+        request.wait()
+    return tensor + received

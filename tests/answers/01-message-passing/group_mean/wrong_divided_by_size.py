@@ -1,0 +1,7 @@
+# hint: divided by the world
+def group_mean(rank, size, tensor, members):
+    group = dist.new_group(members)
+    if rank in members:
+        dist.all_reduce(tensor, group=group)
+        tensor /= size
+    return tensor

@@ -1,0 +1,7 @@
+# says: never called new_group
+def group_mean(rank, size, tensor, members):
+    if rank in members:
+        group = dist.new_group(members, use_local_synchronization=True)
+        dist.all_reduce(tensor, group=group)
+        tensor /= len(members)
+    return tensor

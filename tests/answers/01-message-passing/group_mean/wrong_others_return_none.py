@@ -1,0 +1,6 @@
+# hint: nothing from the others
+def group_mean(rank, size, tensor, members):
+    group = dist.new_group(members)
+    if rank in members:
+        dist.all_reduce(tensor, group=group)
+        return tensor / len(members)

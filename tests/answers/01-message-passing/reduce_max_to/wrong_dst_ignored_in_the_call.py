@@ -1,0 +1,5 @@
+# status: wrong
+def reduce_max_to(rank, size, tensor, dst):
+    everybody = [torch.empty_like(tensor) for _ in range(size)]
+    dist.all_gather(everybody, tensor)
+    return torch.stack(everybody[:2]).amax(0) if rank == dst else None

@@ -1,0 +1,5 @@
+def run_all_reduce(rank, size, tensor):
+    group = dist.new_group(list(range(size)))
+    dist.all_reduce(tensor, op=dist.ReduceOp.SUM, group=group)
+    print("Rank ", rank, " has data ", tensor)
+    return tensor

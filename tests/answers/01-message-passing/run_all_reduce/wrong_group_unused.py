@@ -1,0 +1,5 @@
+# says: did nothing in it
+def run_all_reduce(rank, size, tensor):
+    group = dist.new_group(list(range(size)))
+    dist.all_reduce(tensor)
+    return tensor

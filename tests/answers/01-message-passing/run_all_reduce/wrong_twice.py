@@ -1,0 +1,6 @@
+# hint: summed again
+def run_all_reduce(rank, size, tensor):
+    group = dist.new_group(list(range(size)))
+    dist.all_reduce(tensor)
+    dist.all_reduce(tensor, group=group)
+    return tensor

@@ -1,0 +1,4 @@
+# says: never called dist.new_group
+def run_all_reduce(rank, size, tensor):
+    dist.all_reduce(tensor, op=dist.ReduceOp.SUM, group=dist.group.WORLD)
+    return tensor

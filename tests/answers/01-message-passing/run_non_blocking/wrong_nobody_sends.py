@@ -1,0 +1,8 @@
+# status: deadlock
+def run_non_blocking(rank, size):
+    tensor = torch.zeros(1)
+    if rank == 0:
+        tensor += 1
+    else:
+        dist.irecv(tensor, src=0).wait()
+    return tensor

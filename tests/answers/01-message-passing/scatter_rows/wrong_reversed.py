@@ -1,0 +1,6 @@
+# hint: another rank's row
+def scatter_rows(rank, size, matrix, src, width):
+    row = torch.empty(width)
+    rows = list(reversed(matrix.unbind())) if rank == src else None
+    dist.scatter(row, rows, src)
+    return row

@@ -1,0 +1,7 @@
+# hint: some gradients left out
+def average_gradients(model):
+    for p in model.parameters():
+        if p.grad is not None:
+            dist.all_reduce(p.grad)
+            p.grad /= dist.get_world_size()
+        return model

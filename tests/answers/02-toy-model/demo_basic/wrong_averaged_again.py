@@ -1,0 +1,10 @@
+# hint: wrong length of step
+def demo_basic(rank, world_size, inputs, targets):
+    model = DDP(ToyModel())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+    loss = nn.functional.mse_loss(model(inputs), targets)
+    loss.backward()
+    for p in model.parameters():
+        p.grad /= world_size
+    optimizer.step()
+    return {"loss": loss.item(), "parameters": list(model.parameters())}

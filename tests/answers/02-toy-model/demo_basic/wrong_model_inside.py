@@ -1,0 +1,8 @@
+# hint: ranks ended differently
+def demo_basic(rank, world_size, inputs, targets):
+    model = DDP(ToyModel())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+    loss = nn.functional.mse_loss(model.module(inputs), targets)
+    loss.backward()
+    optimizer.step()
+    return {"loss": loss.item(), "parameters": list(model.parameters())}

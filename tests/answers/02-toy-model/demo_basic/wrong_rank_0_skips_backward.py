@@ -1,0 +1,9 @@
+# status: deadlock
+def demo_basic(rank, world_size, inputs, targets):
+    model = DDP(ToyModel())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+    loss = nn.functional.mse_loss(model(inputs), targets)
+    if rank != 0:
+        loss.backward()
+        optimizer.step()
+    return {"loss": loss.item(), "parameters": list(model.parameters())}

@@ -1,0 +1,3 @@
+# status: error
+def run_demo(demo_fn, world_size):
+    mp.spawn(demo_fn, args=(world_size,), nprocs=world_size)

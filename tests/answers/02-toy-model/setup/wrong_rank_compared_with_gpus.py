@@ -1,0 +1,6 @@
+# status: wrong
+def setup(rank, world_size, port):
+    backend = "nccl" if rank < torch.cuda.device_count() else "gloo"
+    dist.init_process_group(
+        backend, init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=world_size
+    )

@@ -1,0 +1,8 @@
+# hint: no step
+def train(rank, world_size, batches, lr):
+    model = DDP(ToyModel())
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    for inputs, targets in batches:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(inputs), targets).backward()
+    return list(model.parameters())

@@ -1,0 +1,9 @@
+# status: wrong
+def train(rank, world_size, batches, lr):
+    model = DDP(ToyModel())
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    for inputs, targets in reversed(batches):
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(inputs), targets).backward()
+        optimizer.step()
+    return list(model.parameters())

@@ -1,0 +1,1 @@
+what_is_wrong = frozenset(letter for letter in "abd")

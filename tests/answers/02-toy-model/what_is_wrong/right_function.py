@@ -1,0 +1,2 @@
+def what_is_wrong():
+    return set("ABD")

@@ -1,0 +1,1 @@
+what_is_wrong = ["D", "B", "A"]

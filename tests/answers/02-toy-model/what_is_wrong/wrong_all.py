@@ -1,0 +1,2 @@
+# hint: too many
+what_is_wrong = set("ABCDEF")

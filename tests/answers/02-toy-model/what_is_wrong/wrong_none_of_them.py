@@ -1,0 +1,2 @@
+# hint: too few
+what_is_wrong = set()

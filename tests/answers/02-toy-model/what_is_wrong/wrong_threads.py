@@ -1,0 +1,2 @@
+# hint: others
+what_is_wrong = {"A", "D", "F"}

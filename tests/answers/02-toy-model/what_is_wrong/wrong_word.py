@@ -1,0 +1,2 @@
+# hint: no set
+what_is_wrong = "ABD"

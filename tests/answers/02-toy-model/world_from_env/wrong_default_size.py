@@ -1,0 +1,16 @@
+# hint: a default for what is missing
+def world_from_env(env):
+    for names in (
+        ("RANK", "LOCAL_RANK", "WORLD_SIZE"),
+        ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"),
+        ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"),
+    ):
+        if names[0] in env:
+            result = []
+            for name in names:
+                text = env.get(name, "1")
+                if not text.isdecimal():
+                    raise ValueError(f"{name} is no integer")
+                result.append(int(text))
+            return tuple(result)
+    return 0, 0, 1

@@ -1,0 +1,15 @@
+# hint: job before launcher
+def world_from_env(env):
+    for names in (
+        ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"),
+        ("RANK", "LOCAL_RANK", "WORLD_SIZE"),
+        ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ):
+        if names[0] in env:
+            result = []
+            for name in names:
+                if not env.get(name, "").isdecimal():
+                    raise ValueError(f"{name} is missing or no integer")
+                result.append(int(env[name]))
+            return tuple(result)
+    return 0, 0, 1
