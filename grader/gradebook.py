@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
+import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -35,6 +37,10 @@ class Gradebook:
     """
 
     def __init__(self, submitted: Path) -> None:
+        # nbgrader starts alembic by its bare name, also when no environment is activated
+        own = str(Path(sys.executable).parent)
+        if own not in os.environ.get("PATH", "").split(os.pathsep):
+            os.environ["PATH"] = os.pathsep.join([own, os.environ.get("PATH", "")])
         self._config = _configuration()
         self._submitted = submitted
         self._api = self._make_api(submitted)

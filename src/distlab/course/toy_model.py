@@ -99,6 +99,10 @@ def _ranks_differ(look: Look, part) -> bool:
 # setup
 
 
+_FOUND = (
+    "default process group", "choice of the back end", "address of the rendezvous",
+    "sum of a one from each rank",
+)  # fmt: skip
 _MISLEADING = "127.0.0.2"  # reaches this machine too, so that a mistake shows and does not hang
 
 
@@ -171,7 +175,7 @@ def _group_as_found(port: int, asked: list[str]) -> dict:
     from distlab import recorder
 
     if not dist.is_initialized():
-        return {"default process group": None}
+        return dict.fromkeys(_FOUND)
     store = c10d._get_default_store()
     while hasattr(store, "underlying_store"):
         store = store.underlying_store
@@ -180,12 +184,11 @@ def _group_as_found(port: int, asked: list[str]) -> dict:
     total = torch.ones(1)
     with recorder.paused():
         dist.all_reduce(total)
-    return {
-        "choice of the back end": asked[-1] if asked else "",
-        "address of the rendezvous": f"{host}, {'this port' if at == port else 'another port'}",
-        "default process group": f"rank {dist.get_rank()} of {dist.get_world_size()}",
-        "sum of a one from each rank": int(total.item()),
-    }
+    values = (
+        f"rank {dist.get_rank()} of {dist.get_world_size()}", asked[-1] if asked else "",
+        f"{host}, {'this port' if at == port else 'another port'}", int(total.item()),
+    )  # fmt: skip
+    return dict(zip(_FOUND, values, strict=True))
 
 
 def _call_setup(function, rank, size, inputs):
@@ -215,7 +218,7 @@ def _call_setup(function, rank, size, inputs):
 
 
 def _found(look: Look, key: str) -> list:
-    return [got["first group"].get(key) for got in look.got]
+    return [group.get(key) for got in look.got for group in got.values()]
 
 
 setup = Exercise(
@@ -240,7 +243,7 @@ setup = Exercise(
         ),
         Hint(
             "port not used",
-            lambda look: any("another" in a for a in _found(look, "address of the rendezvous")),
+            lambda look: any("another" in str(a) for a in _found(look, "address of the rendezvous")),
             "The ranks met at another port than the one that setup was given: two jobs on one machine "
             "would then collide.",
         ),
@@ -452,6 +455,11 @@ demo_basic = Exercise(
             lambda look: _ranks_differ(look, lambda tree: tree["parameters"]),
             "The ranks ended with different parameters. DDP gives every rank rank 0's weights when it wraps "
             "the model, and averages gradients only of what went through its own forward.",
+        ),
+        Hint(
+            "loss as a tensor",
+            lambda look: any(isinstance(got["loss"], np.ndarray) for got in look.got),
+            "The loss is a tensor of one element: item() makes a plain number of it.",
         ),
         Hint(
             "no step",
@@ -1017,7 +1025,7 @@ world_from_env = Exercise(
         ),
         Hint(
             "nothing started",
-            lambda look: any(look.expected[0]["returned"][name] == (0, 0, 1) for name in _answers(look)),
+            lambda look: any(list(look.expected[0]["returned"][name]) == [0, 0, 1] for name in _answers(look)),
             "Without any launcher's rank variable a program is one process: (0, 0, 1).",
         ),
         Hint(

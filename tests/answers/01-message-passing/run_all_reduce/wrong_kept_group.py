@@ -1,5 +1,4 @@
 # status: error
-# says: earlier call
 GROUPS = []
 
 

@@ -1,4 +1,4 @@
-# says: a tensor
+# hint: loss as a tensor
 def demo_basic(rank, world_size, inputs, targets):
     model = DDP(ToyModel())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.001)

@@ -1,4 +1,3 @@
-# status: error
 def average_gradients(model):
     for p in model.parameters():
         if p.grad is not None:
