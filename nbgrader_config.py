@@ -1,10 +1,13 @@
 """nbgrader's own configuration of this course: `nbgrader autograde 01-message-passing` and the rest work here."""
 
+import os
 import sys
 from pathlib import Path
 
 root = Path(__file__).resolve().parent
 sys.path.insert(0, str(root))
+# nbgrader starts alembic by its bare name, also when no environment is activated
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 from grader.course import GRADES  # noqa: E402
 

@@ -77,7 +77,9 @@ def run_all(names: list[str]) -> int:
     """Run benchmarks by name, all by default; returns the exit status."""
     unknown = set(names) - set(BENCHMARKS)
     if unknown:
-        raise ValueError(f"there is no benchmark {unknown.pop()!r}: choose from {', '.join(BENCHMARKS)}")
+        raise ValueError(
+            f"there is no benchmark {unknown.pop()!r}: choose from {', '.join(BENCHMARKS)}"
+        )
     for name in names or BENCHMARKS:
         show(importlib.import_module(f"bench.{name}").measure())
     return 0

@@ -1,6 +1,6 @@
 """What recording costs: microseconds an operation, and the share of a CIFAR-10 DDP epoch.
 
-    python -m bench.recorder
+python -m bench.recorder
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ LIMIT = 20e-6  # seconds an event
 
 
 def measure() -> Iterator[Row]:
-    ours, plain = in_turn(lambda: _run(_all_reduces, True), lambda: _run(_all_reduces, False), REPEATS)
+    ours, plain = in_turn(
+        lambda: _run(_all_reduces, True), lambda: _run(_all_reduces, False), REPEATS
+    )
     yield Row(f"an all-reduce of 4 floats, mean of {OPERATIONS}", ours, plain, "not recorded")
     cost = sorted(a - b for a, b in zip(ours, plain, strict=True))[REPEATS // 2]
     print(f"  recording an event costs {cost * 1e6:.1f} µs (limit {LIMIT * 1e6:.0f} µs)")

@@ -1,6 +1,6 @@
 """How long until four ranks are up, and until a check is answered.
 
-    python -m bench.startup
+python -m bench.startup
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from rich.progress import Progress, TextColumn, TimeRemainingColumn
 from distlab import course as labs
 from grader import course, demo, table
 from grader import grade as grading
-from grader.gradebook import Gradebook
 
 
 def _named(assignments: list[str]) -> list[str]:
@@ -29,6 +28,8 @@ def grade(
 ) -> list[dict]:
     """Grade assignments, print their tables, and say where everything lies; returns the reports."""
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)  # a file or a pipe has no width that a table must fit
     submitted = (submitted or grading.SUBMITTED).resolve()
     if demonstration:
         demo.build(submitted)
@@ -45,9 +46,11 @@ def grade(
         out = course.GRADES / "out" / f"{assignment}.csv"
         table.write_csv(out, assignment, graded)
         console.print(f"  CSV       {_relative(out)}", highlight=False)
-        console.print(f"  feedback  {_relative(graded[0].feedback)} and its like\n", highlight=False)
+        console.print(
+            f"  feedback  {_relative(graded[0].feedback)} and its like\n", highlight=False
+        )
         reports.append(grading.report(assignment, graded))
-    console.print(f"gradebook {_relative(Gradebook(submitted).path)}", highlight=False)
+    console.print(f"gradebook {_relative(course.GRADES / 'gradebook.db')}", highlight=False)
     if demonstration:
         for name, what in demo.CLASS.items():
             console.print(f"  {name:5} hands in {what}", style="dim", highlight=False)
@@ -56,7 +59,11 @@ def grade(
 
 def _graded(assignment, submitted, student, jobs, console):
     found = grading.submissions(assignment, submitted, student)
-    columns = (*Progress.get_default_columns()[:3], TimeRemainingColumn(), TextColumn("{task.fields[last]}"))
+    columns = (
+        *Progress.get_default_columns()[:3],
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[last]}"),
+    )
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(assignment, total=len(found), last="")
 
@@ -80,7 +87,9 @@ def reference(action: str, assignments: list[str]) -> int:
             print(f"{assignment}: {record.record(assignment)} cases recorded")
             continue
         differences = record.verify(assignment)
-        print(f"{assignment}: " + ("as recorded" if not differences else f"{len(differences)} differ"))
+        print(
+            f"{assignment}: " + ("as recorded" if not differences else f"{len(differences)} differ")
+        )
         for said in differences:
             print(f"  {said}")
         status = 1 if differences else status

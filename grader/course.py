@@ -22,6 +22,10 @@ REFERENCE = ROOT / "grader" / "reference"
 GRADES = Path(os.environ.get("DISTLAB_GRADES") or ROOT / "grader").resolve()
 
 
+class GradingFailed(RuntimeError):
+    """nbgrader could not do what it was asked for."""
+
+
 def solution(lab: str) -> dict[str, Any]:
     """The hand-written notebook of a lab, parsed."""
     return _parsed(SOLUTIONS / lab / course.notebook_name(lab))

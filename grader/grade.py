@@ -14,7 +14,7 @@ from distlab import course as labs
 from distlab import submission
 from distlab.submission import Unreadable
 from grader import course
-from grader.gradebook import Gradebook, GradingFailed
+from grader.course import GradingFailed
 from grader.ledger import Entry
 from grader.referee import Referee
 
@@ -78,6 +78,8 @@ def grade(
         GradingFailed: nbgrader could not take them.
     """
     found = submissions(assignment, submitted, student)
+    from grader.gradebook import Gradebook  # nbgrader takes seconds to import
+
     with tempfile.TemporaryDirectory(prefix="distlab-submitted-") as folder, Referee() as referee:
         staged = Path(folder)
         book = Gradebook(staged)
@@ -141,7 +143,7 @@ def _fits(path: Path, assignment: str) -> bool:
     return bool({cell.name for cell in cells} & set(labs.exercises(assignment)))
 
 
-def _enter(book: Gradebook, one: Submission, entry: Entry) -> Graded:
+def _enter(book, one: Submission, entry: Entry) -> Graded:
     book.enter(one.assignment, one.student)
     scores = book.scores(one.assignment, one.student)
     manual = {name: both for name, both in scores.items() if not name.startswith("test_")}

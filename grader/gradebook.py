@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
-import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -19,14 +17,11 @@ from sqlalchemy.exc import SAWarning
 from traitlets.config.loader import Config, PyFileConfigLoader
 
 from grader import course
+from grader.course import GradingFailed
 
 
 # nbgrader's own use of its session, which autoflushes while it makes rows
 warnings.filterwarnings("ignore", category=SAWarning)
-
-
-class GradingFailed(RuntimeError):
-    """nbgrader could not do what it was asked for."""
 
 
 class Gradebook:
@@ -37,10 +32,6 @@ class Gradebook:
     """
 
     def __init__(self, submitted: Path) -> None:
-        # nbgrader starts alembic by its bare name, also when no environment is activated
-        own = str(Path(sys.executable).parent)
-        if own not in os.environ.get("PATH", "").split(os.pathsep):
-            os.environ["PATH"] = os.pathsep.join([own, os.environ.get("PATH", "")])
         self._config = _configuration()
         self._submitted = submitted
         self._api = self._make_api(submitted)
@@ -53,10 +44,6 @@ class Gradebook:
         api = NbGraderAPI(CourseDirectory(config=config), config=config)
         logging.getLogger("traitlets").setLevel(logging.ERROR)
         return api
-
-    @property
-    def path(self) -> Path:
-        return Path(self._api.coursedir.db_url.removeprefix("sqlite:///"))
 
     def have(self, assignment: str) -> None:
         """Enter an assignment as its solution defines it. The released lab is left as it is."""
@@ -92,8 +79,12 @@ class Gradebook:
     def _checked(result: dict[str, Any], what: str) -> None:
         if not result["success"]:
             said = f"{result.get('log') or ''}\n{result.get('error') or ''}".splitlines()
-            reasons = [line.strip() for line in said if re.match(r"\s*[\w.]*(Error|Exception)\b", line)]
-            raise GradingFailed(f"nbgrader could not {what}: {reasons[0] if reasons else 'see its log'}")
+            reasons = [
+                line.strip() for line in said if re.match(r"\s*[\w.]*(Error|Exception)\b", line)
+            ]
+            raise GradingFailed(
+                f"nbgrader could not {what}: {reasons[0] if reasons else 'see its log'}"
+            )
 
 
 def _score(grade: Any) -> float | None:

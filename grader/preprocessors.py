@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import textwrap
 
 import nbformat
 from nbformat.v4 import new_output
@@ -60,8 +61,10 @@ def outputs(line: Line) -> list[nbformat.NotebookNode]:
     points = f"{line.score:g} of {line.max_score:g} points"
     if line.status == "passed":
         return [_text(f"{line.name}: passed, {points}")]
-    said = f"{line.name}: {line.status}, {points}. {line.message}"
-    shown = [new_output("error", ename=line.status, evalue=said, traceback=[said])]
+    head = f"{line.name}: {line.status}, {points}."
+    told = textwrap.wrap(line.message, 100)
+    said = f"{head} {line.message}"
+    shown = [new_output("error", ename=line.status, evalue=said, traceback=[head, *told])]
     if line.picture:
         shown.append(new_output("display_data", {"image/svg+xml": line.picture}))
     return shown

@@ -11,7 +11,7 @@ import cloudpickle
 import numpy as np
 
 from distlab import course as labs
-from distlab import notebook, payload, ranks, runs, world
+from distlab import notebook, payload, pickling, ranks, runs, world
 from distlab.compare import compare
 from distlab.deadlock import Watcher
 from distlab.exercises import Case, Exercise
@@ -43,7 +43,7 @@ def outputs(lab: str, only: str | None = None) -> Iterator[tuple[Exercise, Case,
 def _run(exercise: Exercise, case: Case, answer: Any) -> list[Any]:
     inputs = [payload.encode(values) for values in exercise.inputs(case)]
     run = runs.drive(
-        ranks.local(case.size), cloudpickle.dumps(answer), inputs, harness=exercise.id,
+        ranks.local(case.size), pickling.dumps(answer), inputs, harness=exercise.id,
         group=exercise.group, strict=True, deadline=PATIENCE, watch=Watcher(),
     )  # fmt: skip
     if not run.ok:
@@ -86,8 +86,6 @@ def verify(lab: str) -> list[str]:
         ):
             difference = compare(was, now, exercise.tolerance)
             if difference:
-                differences.append(
-                    f"{exercise.id} {case.key}, rank {rank}: {difference.in_full()}"
-                )
+                differences.append(f"{exercise.id} {case.key}, rank {rank}: {difference.in_full()}")
                 break
     return differences

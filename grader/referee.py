@@ -41,9 +41,7 @@ class Referee:
         """The released notebook with a submission's answers in it, and what was repaired."""
         return submission.rebuild(course.released(lab), content)
 
-    def judge(
-        self, lab: str, student: str, rebuilt: dict[str, Any], repaired: list[str]
-    ) -> Entry:
+    def judge(self, lab: str, student: str, rebuilt: dict[str, Any], repaired: list[str]) -> Entry:
         """The ledger's entry on a rebuilt notebook; judged now, unless that was done before."""
         grader = self._grader(lab)
         plan = grader.plan(rebuilt)

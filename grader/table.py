@@ -29,7 +29,7 @@ def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
     table.add_row("of", *(f"{one.entry.max_score:g}" for one in graded))
     console.print(table)
     for one in graded:
-        for said in ([one.entry.unreadable] if one.entry.unreadable else one.entry.repaired[:3]):
+        for said in [one.entry.unreadable] if one.entry.unreadable else one.entry.repaired[:3]:
             console.print(f"  {one.entry.student}: {said}", style="dim", highlight=False)
 
 

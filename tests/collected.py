@@ -71,7 +71,12 @@ def answers(lab: str, exercise: str = "*") -> Iterator[Answer]:
 
 def handed_in(lab: str, **sources: str) -> dict[str, Any]:
     """The released notebook with these solution cells filled in."""
-    content = copy.deepcopy(course.released(lab))
+    return filled(course.released(lab), **sources)
+
+
+def filled(content: dict[str, Any], **sources: str) -> dict[str, Any]:
+    """A copy of a notebook with other sources in the cells of these names."""
+    content = copy.deepcopy(content)
     for cell in content["cells"]:
         name = cell["metadata"].get("nbgrader", {}).get("grade_id")
         if name in sources:
@@ -79,13 +84,19 @@ def handed_in(lab: str, **sources: str) -> dict[str, Any]:
     return content
 
 
+def source_of(content: dict[str, Any], name: str) -> str:
+    """The source of the cell of that name."""
+    for cell in content["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == name:
+            return "".join(cell["source"])
+    raise KeyError(name)
+
+
 def grader(lab: str, source: Zygote, folder: Path, exercises: list[str] | None = None) -> Grader:
     asked = labs.exercises(lab)
     if exercises:
         asked = {name: asked[name] for name in exercises}
-    return Grader(
-        course.released(lab), asked, course.cases, course.reference, source, folder
-    )
+    return Grader(course.released(lab), asked, course.cases, course.reference, source, folder)
 
 
 def main(lab: str, exercise: str = "*") -> int:

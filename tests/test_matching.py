@@ -277,6 +277,34 @@ def test_a_broadcast_that_only_convention_blocks_is_believed_after_a_while():
     assert watcher(ranks, set()).kind == "partial"
 
 
+def ended_after(rank, op, **values):
+    posted = event(rank, 0, op, state=POSTED, flags=0, wait_begin=0.0, **values)
+    return RankRecord(rank, 2, RETURNED, events=[posted])
+
+
+def test_a_message_that_an_ended_rank_left_on_its_way_will_still_arrive():
+    for source, flags in ((1, 0), (None, records.ANY_SOURCE)):
+        receiver = waiting_in(0, "recv", peer=source, flags=records.BLOCKING | flags)
+        assert twice([receiver, ended_after(1, "send", peer=0)]) is None
+        assert twice([receiver, ended_after(1, "send", peer=0, tag=5)]).kind in ("ended", "tag")
+
+
+def test_a_send_to_a_request_of_an_ended_rank_will_still_arrive():
+    for source, flags in ((0, 0), (None, records.ANY_SOURCE)):
+        receiver = ended_after(1, "recv", peer=source)
+        receiver.events[0].flags |= flags
+        assert twice([waiting_in(0, "send", peer=1), receiver]) is None
+
+
+def test_two_groups_of_the_same_members_are_two_groups():
+    ranks = []
+    for rank in range(2):
+        made = [event(rank, i, "new_group", group=(0, 1), group_index=i + 1) for i in range(2)]
+        call = event(rank, 2, "all_reduce", group_index=rank + 1, state=POSTED)
+        ranks.append(RankRecord(rank, 2, RUNNING, events=[*made, call]))
+    assert twice(ranks).kind == "order"
+
+
 def test_a_record_with_gaps_accuses_nobody():
     ranks = [waiting_in(0, "recv", peer=1), waiting_in(1, "recv", peer=0)]
     ranks[1].dropped = 1

@@ -45,7 +45,10 @@ def test_a_function_of_a_cell_runs_on_every_rank(session):
         ("import os; os._exit(3)", "crashed"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "crashed"),
         ("while True: pass", "timeout"),
-        ("while True:\n    try:\n        while True: pass\n    except BaseException: pass", "timeout"),
+        (
+            "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+            "timeout",
+        ),
     ],
 )
 def test_a_cell_that_ends_or_hangs_its_process_is_left_out_and_the_others_go_on(
@@ -89,13 +92,17 @@ def test_an_endless_loop_ends_at_its_deadline_and_the_session_goes_on(session):
 
 
 def test_a_rank_that_dies_is_told_from_one_that_waits_for_it(session):
-    dying = "import os\n" + RIGHT.replace("    received", "    if rank: os._exit(1)\n    received", 1)
+    dying = "import os\n" + RIGHT.replace(
+        "    received", "    if rank: os._exit(1)\n    received", 1
+    )
     session.cells([GIVEN, solution(dying)], 5)
     assert session.run(EXCHANGE, inputs(), 10).outcomes[1].status == "crashed"
 
 
 def test_an_exception_comes_with_the_line_of_its_cell(session):
-    session.cells([GIVEN, solution("def exchange(rank, size, tensor):\n    return tensor / none")], 5)
+    session.cells(
+        [GIVEN, solution("def exchange(rank, size, tensor):\n    return tensor / none")], 5
+    )
     error = session.run(EXCHANGE, inputs(), 10).outcomes[0].error
     assert error["type"] == "NameError"
     assert error["frames"][-1] == {

@@ -54,6 +54,8 @@ def main() -> None:
         total = lab.relay(rank, size, torch.tensor([rank + 1.0]))
         print(f"relay: rank {rank} of {size} has {total.tolist()}", flush=True)
         dist.barrier()  # nobody leaves while another is still receiving
+    except NotImplementedError as todo:
+        raise SystemExit(f"rank {rank}: {todo}: write it in the notebook, and save that") from None
     finally:
         dist.destroy_process_group()
 

@@ -2,9 +2,9 @@
 
     python data_parallel.py [--replicas 2] [--seconds 1] [--json FILE]
 
-Each replica of a model makes forward and backward passes on its own data, and nobody talks to anybody:
-what is measured is how much one replica holds up the others. With two GPUs or more the real
-nn.DataParallel and DistributedDataParallel are measured too.
+Each replica of a model makes forward and backward passes on its own data, and nobody talks to
+anybody: what is measured is how much one replica holds up the others. With two GPUs or more the
+real nn.DataParallel and DistributedDataParallel are measured too.
 """
 
 import argparse
@@ -27,7 +27,8 @@ def many_small_layers() -> tuple[nn.Module, torch.Tensor]:
 
 def few_large_layers() -> tuple[nn.Module, torch.Tensor]:
     """Arithmetic is busy: a handful of calls, each a large matrix product."""
-    return nn.Sequential(nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 1024)), torch.randn(256, 1024)
+    model = nn.Sequential(nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 1024))
+    return model, torch.randn(256, 1024)
 
 
 MODELS = {"many small layers": many_small_layers, "few large layers": few_large_layers}

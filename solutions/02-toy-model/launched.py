@@ -32,15 +32,15 @@ def meeting_point(world_size: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    # torch.distributed.launch hands the local rank over as an argument; older versions of it spell it
-    # with an underscore, and torchrun sets LOCAL_RANK alone
+    # torch.distributed.launch hands the local rank over as an argument; older versions of it spell
+    # it with an underscore, and torchrun sets LOCAL_RANK alone
     parser.add_argument("--local-rank", "--local_rank", type=int)
     argument = parser.parse_args().local_rank
 
     rank, local_rank, world_size = lab.world_from_env(os.environ)
+    told = "was not given" if argument is None else f"is {argument}"
     print(
-        f"rank {rank} of {world_size}: --local-rank "
-        f"{'was not given' if argument is None else f'is {argument}'}, the environment says {local_rank}",
+        f"rank {rank} of {world_size}: --local-rank {told}, the environment says {local_rank}",
         flush=True,
     )
     meeting_point(world_size)

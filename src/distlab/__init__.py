@@ -7,7 +7,13 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_HOME = {"Ranks": "ranks", "each": "ranks", "RunFailed": "ranks", "check": "check", "timeline": "timeline"}
+_HOME = {
+    "Ranks": "ranks",
+    "each": "ranks",
+    "RunFailed": "ranks",
+    "check": "check",
+    "timeline": "timeline",
+}
 
 
 def __getattr__(name: str) -> Any:

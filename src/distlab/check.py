@@ -7,9 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-import cloudpickle
-
-from distlab import course
+from distlab import course, pickling
 from distlab.exercises import Case, Exercise, Verdict, judge
 from distlab.reference import NoReference, References
 from distlab.runs import Run
@@ -54,7 +52,7 @@ class Local:
     def __init__(self, answer: Any) -> None:
         from distlab.ranks import sources_of
 
-        self._blob, self._sources = cloudpickle.dumps(answer), sources_of(answer)
+        self._blob, self._sources = pickling.dumps(answer), sources_of(answer)
 
     def __call__(self, exercise: Exercise, case: Case, inputs: list[bytes], left: float) -> Run:
         from distlab import ranks, runs

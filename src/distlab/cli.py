@@ -53,13 +53,17 @@ def _command(commands, name: str, function, help: str, example: str) -> argparse
     parser = commands.add_parser(
         name, help=help, description=help, epilog=f"example: distlab {example}"
     )
-    parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
+    )
     parser.set_defaults(command=function)
     return parser
 
 
 def _add_info(commands) -> None:
-    _command(commands, "info", info, "What works on this machine, and what would mend the rest.", "info")
+    _command(
+        commands, "info", info, "What works on this machine, and what would mend the rest.", "info"
+    )
 
 
 def info(arguments: argparse.Namespace) -> int:
@@ -85,7 +89,9 @@ def check(arguments: argparse.Namespace) -> int:
     verdicts = check_notebook(arguments.notebook)
     for verdict in verdicts:
         points = f"{verdict.score:g}/{verdict.exercise.points}"
-        print(f"{verdict.exercise.name:24} {points:>6} {verdict.status:10} {verdict.message}".rstrip())
+        print(
+            f"{verdict.exercise.name:24} {points:>6} {verdict.status:10} {verdict.message}".rstrip()
+        )
     if arguments.json:
         _write_json(arguments.json, report(arguments.notebook, verdicts))
     return 0
@@ -100,7 +106,9 @@ def _add_run(commands) -> None:
     parser.add_argument("--ranks", type=int, default=2, metavar="N", help="how many (default: 2)")
     parser.add_argument("--function", metavar="NAME", help="of a notebook: call NAME(rank, size)")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write a Chrome/Perfetto trace")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end the run after this time")
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="end the run after this time"
+    )
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
 
 
@@ -109,7 +117,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     own, ours = _split(arguments)
     return launch(
-        ours.program, ours.ranks, own, function=ours.function, trace=ours.trace, timeout=ours.timeout
+        ours.program,
+        ours.ranks,
+        own,
+        function=ours.function,
+        trace=ours.trace,
+        timeout=ours.timeout,
     )
 
 
@@ -133,7 +146,9 @@ def _add_grade(commands) -> None:
     parser.add_argument("assignment", nargs="*", help="labs (default: all that were submitted)")
     parser.add_argument("--submitted", type=Path, metavar="DIR", help="where the submissions lie")
     parser.add_argument("--student", metavar="ID", help="only this student's")
-    parser.add_argument("--jobs", type=int, metavar="N", help="submissions at once (default: cores)")
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="submissions at once (default: cores)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there")
     parser.add_argument("--demo", action="store_true", help="hand in the demonstration class first")
 
@@ -168,7 +183,11 @@ def reference(arguments: argparse.Namespace) -> int:
 
 def _add_bench(commands) -> None:
     parser = _command(
-        commands, "bench", bench, "Run the benchmarks of bench/ as one table of ratios.", "bench startup"
+        commands,
+        "bench",
+        bench,
+        "Run the benchmarks of bench/ as one table of ratios.",
+        "bench startup",
     )
     parser.add_argument("names", nargs="*", help="which (default: all)")
 

@@ -88,7 +88,9 @@ def describe(value: Any) -> str:
         return "None"
     if isinstance(value, np.ndarray):
         if value.size <= 8:
-            return f"tensor({np.array2string(value, precision=5, separator=', ')})".replace("\n", "")
+            return f"tensor({np.array2string(value, precision=5, separator=', ')})".replace(
+                "\n", ""
+            )
         return f"a tensor of shape {value.shape} and dtype {value.dtype}"
     if isinstance(value, Foreign):
         return f"an object of type {value.type_name}"
@@ -111,9 +113,7 @@ def _arrays(expected: np.ndarray, got: Any, tolerance: Tolerance, where: str):
     if expected.dtype.kind not in "fc":
         wrong = expected != got
     else:
-        wrong = ~np.isclose(
-            got, expected, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True
-        )
+        wrong = ~np.isclose(got, expected, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True)
     if not wrong.any():
         return None
     first = tuple(int(i) for i in np.argwhere(wrong)[0])

@@ -122,16 +122,21 @@ def stuck(record: RankRecord) -> str:
     return f"waits in {call_text(event)} at {event.place}" if event else "was computing"
 
 
-def summary(records: Sequence[RankRecord], pairs: Pairs, seconds: float) -> str:
+def summary(records: Sequence[RankRecord], pairs: Pairs) -> str:
     """The run in a sentence or two: for screen readers, and over the terminal's picture."""
     parts = []
     messages = sum(1 for send, receive in pairs.messages if send and receive)
     if messages:
         parts.append(f"{messages} message{'s' * (messages != 1)}")
-    names = Counter(name_of(call.first) for call in pairs.collectives)
+    names = Counter(name_of(call.first) for call in pairs.collectives if call.done)
     parts += [f"{count} {name}" for name, count in names.most_common(6)]
-    done = ", ".join(parts) or "no communication"
-    lines = [f"{len(records)} ranks in {duration(seconds)}: {done}."]
+    begin = min((r.begin for r in records if r.begin), default=0.0)
+    times = [t for r in records for t in (r.end, *(e.end or e.begin for e in r.events))]
+    seconds = max(begin, *times) - begin if times else 0.0
+    some = any(record.events for record in records)
+    done = ", ".join(parts) or ("nothing was completed" if some else "no communication")
+    ranks = "1 rank" if len(records) == 1 else f"{len(records)} ranks"
+    lines = [f"{ranks} in {duration(seconds)}: {done}."]
     lines += problems(records, pairs)
     return " ".join(lines)
 

@@ -50,16 +50,17 @@ class Grader:
 
     def grade(self, plan: submission.Plan) -> list[Verdict]:
         """The verdicts on a submission, in the order of the exercises."""
-        if not plan.answered:
+        if all(cell.kind == "given" for cell in plan.cells):
             return [self._unanswered(e) for e in self._exercises.values()]
         verdicts = []
         session, problems = self._open(plan)
         try:
             for exercise in self._exercises.values():
-                if exercise.name not in plan.answered:
-                    verdicts.append(self._unanswered(exercise))
-                elif _fatal(problem := problems.get(exercise.name)):
+                problem = problems.get(exercise.name)
+                if problem and (_fatal(problem) or exercise.name not in plan.answered):
                     verdicts.append(_cell_verdict(exercise, problem))
+                elif exercise.name not in plan.answered:
+                    verdicts.append(self._unanswered(exercise))
                 else:
                     try:
                         verdict = self._judge(exercise, session)
@@ -96,9 +97,9 @@ class Grader:
         return Verdict(exercise, "unanswered", exercise.asks, said)
 
 
-def _fatal(problem: dict | None) -> bool:
+def _fatal(problem: dict) -> bool:
     """Did the cell end or hang its process? (After an error what it had defined is still there.)"""
-    return problem is not None and problem["status"] != "error"
+    return problem["status"] != "error"
 
 
 def _cell_verdict(exercise: Exercise, problem: dict) -> Verdict:

@@ -77,7 +77,9 @@ def _identity(metadata: Mapping[str, Any], number: int) -> tuple[str, str]:
     """(name, kind) of a cell: its grade_id where it has one, else its place in the notebook."""
     grading = metadata.get("nbgrader")
     if isinstance(grading, Mapping) and isinstance(grading.get("grade_id"), str):
-        kind = "solution" if grading.get("solution") else "test" if grading.get("grade") else "shown"
+        kind = (
+            "solution" if grading.get("solution") else "test" if grading.get("grade") else "shown"
+        )
         if kind != "shown":
             return grading["grade_id"], kind
     tags = metadata.get("tags") or []

@@ -1,7 +1,7 @@
 """Which send belongs to which receive, and which calls are one collective, in a run that is over.
 
-Matching itself is `distlab.matching`'s, which proves deadlocks while a run goes on; here its rows are
-read once, as pairs to draw. A run's records are those of all ranks, in the order of ranks.
+Matching itself is `distlab.matching`'s, which proves deadlocks while a run goes on; here its rows
+are read once, as pairs to draw. A run's records are those of all ranks, in the order of ranks.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Collective:
 class Pairs:
     """All operations of a run, matched.
 
-    `messages`: (send, receive), with None for the one that is missing. `conflicts`: for a message, by
-    (rank, index) of its send, how the two do not fit.
+    `messages`: (send, receive), with None for the one that is missing. `conflicts`: for a message,
+    by (rank, index) of its send, how the two do not fit.
     """
 
     messages: list[tuple[Event | None, Event | None]]

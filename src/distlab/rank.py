@@ -58,7 +58,11 @@ def execute(task: bytes) -> bytes:
             begin = time.monotonic()
             result = call(*arguments)
             record.ended(raised=False)
-            output = payload.encode(result, arrays=False) if tree["harness"] else cloudpickle.dumps(result)
+            output = (
+                payload.encode(result, arrays=False)
+                if tree["harness"]
+                else cloudpickle.dumps(result)
+            )
             overwritten = tree["harness"] and _kept.changed_by(tree["harness"], result, output)
         except (Exception, SystemExit, KeyboardInterrupt) as raised:
             record.ended(raised=True)

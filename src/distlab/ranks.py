@@ -19,7 +19,7 @@ from typing import Any
 
 import cloudpickle
 
-from distlab import runs
+from distlab import pickling, runs
 from distlab.runs import Run
 
 DEADLINE = 60.0  # seconds
@@ -105,7 +105,7 @@ class Ranks:
             for rank in range(self.size)
         ]
         run = runs.drive(
-            self._engines, cloudpickle.dumps(function), inputs, sources=sources_of(function),
+            self._engines, pickling.dumps(function), inputs, sources=sources_of(function),
             deadline=deadline or self.deadline, watch=Watcher(), seed=seed, strict=strict,
         )  # fmt: skip
         result = Result(getattr(function, "__name__", "the function"), run)
@@ -206,7 +206,9 @@ def _told(outcome: runs.Outcome, record) -> str:
         error = outcome.error or {}
         lines = [f"rank {outcome.rank} raised {error['type']}: {error['message']}"]
         for frame in error["frames"]:
-            lines.append(f"    {frame['function']}:{frame['line']}  {(frame['text'] or '').strip()}")
+            lines.append(
+                f"    {frame['function']}:{frame['line']}  {(frame['text'] or '').strip()}"
+            )
         return "\n".join(lines)
     if outcome.status == "returned":
         return f"rank {outcome.rank} returned"
@@ -256,7 +258,9 @@ def attach(cluster: Any, size: int) -> Any:
     elif isinstance(cluster, (str, os.PathLike)):
         named = os.fspath(cluster)
         client = (
-            ipyparallel.Client(named) if named.endswith(".json") else ipyparallel.Client(profile=named)
+            ipyparallel.Client(named)
+            if named.endswith(".json")
+            else ipyparallel.Client(profile=named)
         )
     engines = AttachedEngines(client)
     if len(engines) < size:

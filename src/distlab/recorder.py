@@ -330,7 +330,10 @@ class RecordedGroup(dist.ProcessGroup):
     def recv_anysource(self, tensors, tag=0):
         at = self._recorder.begin("recv", self._index, tensors[0], -2, tag)
         return self._receive(
-            at, tensors[0], lambda buffer: self._group.recv_anysource([buffer], tag), any_source=True
+            at,
+            tensors[0],
+            lambda buffer: self._group.recv_anysource([buffer], tag),
+            any_source=True,
         )
 
     def _receive(self, at, tensor, start, any_source=False):
@@ -545,7 +548,9 @@ def _recorded_helper(group_size, group_rank, global_ranks_in_group, *args, **kwa
     ranks = list(global_ranks_in_group) or list(range(group_size))
     default = not global_ranks_in_group
     member = default or recorder.rank in ranks
-    index = (recorder.next_group() if not default else records.WORLD) if member else records.NO_GROUP
+    index = (
+        (recorder.next_group() if not default else records.WORLD) if member else records.NO_GROUP
+    )
     at = recorder.begin(
         "new_group", index, note=records.members_text(ranks).encode()[:48]
     ) if not default else -1  # fmt: skip

@@ -211,7 +211,11 @@ class RankRecord:
     def waiting(self) -> Event | None:
         """The operation that this rank sits in now, if it sits in one."""
         for event in reversed(self.events):
-            if event.state == POSTED and (event.wait_begin or event.blocking) and not event.wait_end:
+            if (
+                event.state == POSTED
+                and (event.wait_begin or event.blocking)
+                and not event.wait_end
+            ):
                 return event
         return None
 

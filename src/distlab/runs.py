@@ -167,7 +167,9 @@ def _raw(path: Path) -> bytes:
 def refusal(reason: str) -> bytes:
     """A rank's reply in place of one that is too large to be taken."""
     error = {"type": "OutputTooLarge", "message": reason, "frames": []}
-    return payload.pack({"status": "raised", "error": error, "seconds": 0, "overwritten": False}, b"")
+    return payload.pack(
+        {"status": "raised", "error": error, "seconds": 0, "overwritten": False}, b""
+    )
 
 
 def _records(folder: Path, size: int) -> list[records.RankRecord]:
@@ -214,13 +216,17 @@ def unpack(parts: tuple) -> Run:
     tree, *blocks = parts
     try:
         outcomes = [
-            Outcome(int(rank), str(status), blocks[i], _checked(error), float(seconds), str(printed))
+            Outcome(
+                int(rank), str(status), blocks[i], _checked(error), float(seconds), str(printed)
+            )
             for i, (rank, status, error, seconds, printed) in enumerate(tree["outcomes"])
         ]
         raw = blocks[len(outcomes) :]
         read = [records.read(block) if block else records.RankRecord(i, len(outcomes))
                 for i, block in enumerate(raw)]  # fmt: skip
-        finding = Finding(**{k: str(v) for k, v in tree["finding"].items()}) if tree["finding"] else None
+        finding = (
+            Finding(**{k: str(v) for k, v in tree["finding"].items()}) if tree["finding"] else None
+        )
         return Run(
             outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding,
             bool(tree["timed_out"]), bool(tree["overwritten"]), raw,
@@ -237,4 +243,8 @@ def _checked(error: dict | None) -> dict | None:
          "file": str(f["file"])[:80], "text": str(f["text"] or "")[:200]}
         for f in error["frames"][:12]
     ]  # fmt: skip
-    return {"type": str(error["type"])[:80], "message": str(error["message"])[:2000], "frames": frames}
+    return {
+        "type": str(error["type"])[:80],
+        "message": str(error["message"])[:2000],
+        "frames": frames,
+    }

@@ -39,9 +39,7 @@ class Session:
     def __init__(self, source: zygote.Zygote, folder: Path) -> None:
         self._socket, theirs = socket.socketpair()
         with theirs:
-            self.pid = source.fork(
-                "distlab.session:serve", [theirs.fileno()], folder=str(folder)
-            )
+            self.pid = source.fork("distlab.session:serve", [theirs.fileno()], folder=str(folder))
 
     def cells(self, cells: Sequence[Cell], limit: float) -> dict[str, dict]:
         """Run a notebook's cells; returns {name: problem} of those that did not work.
@@ -224,10 +222,9 @@ class _Author:
 
 def _serve_cells(connection: socket.socket) -> None:
     """Run cells in a `__main__` of their own and hand out what they defined."""
-    import cloudpickle
     import torch
 
-    from distlab import rank
+    from distlab import pickling, rank
 
     torch.set_num_threads(1)
     main = types.ModuleType("__main__")
@@ -242,7 +239,7 @@ def _serve_cells(connection: socket.socket) -> None:
                 reply = payload.pack({"problem": problem})
             else:
                 try:
-                    blob = cloudpickle.dumps(_answer(tree["name"], main.__dict__, answers))
+                    blob = pickling.dumps(_answer(tree["name"], main.__dict__, answers))
                     reply = payload.pack({"error": None}, blob)
                 except Exception as error:
                     reply = payload.pack({"error": rank.describe(error)}, b"")

@@ -1,23 +1,24 @@
 """The layout of a run on paper: what is drawn where, before it is drawn.
 
-Ranks are rows and time runs to the right. What would be narrower than `TIGHT` pixels in a long run is
-merged with its neighbours into one block, so that a picture stays small however long the run is.
+Ranks are rows and time runs to the right. What would be narrower than `TIGHT` pixels in a long run
+is merged with its neighbours into one block: a picture stays small however long the run is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from distlab.describing import call_text, collective_text
 from distlab.pairing import Collective, Pairs
-from distlab.records import FAILED, NOT_STARTED, RETURNED, RUNNING, Event, RankRecord
+from distlab.records import FAILED, RETURNED, RUNNING, Event, RankRecord
 from distlab.svg import text_width
 from distlab.timescale import Need, Scale, fit
 
 LEFT = 58.0  # pixels before the first moment: the ranks' names
-TIGHT = 3.0  # pixels; narrower things are merged
+TIGHT = 9.0  # pixels; narrower things are merged in a long run
 BLOCK = 90.0  # pixels; a block is no wider
 CROWD = 40  # events on a rank from which on things are merged
 ARROWS = 90  # at most about so many arrows
@@ -74,13 +75,14 @@ def lay_out(records: Sequence[RankRecord], pairs: Pairs, width: float) -> Layout
     ended = all(r.progress == RETURNED for r in records)
     right = width - (24.0 if ended else 84.0)
     stays = {r.rank: waiting_times(r, horizon) for r in records}
+    stretch = busiest <= 24 and sum(len(r.events) for r in records) <= 240
     scale = fit(
         _moments(records, horizon),
         [(a, b) for spans in stays.values() for a, b, _ in spans],
-        _needs(records, pairs, horizon, few),
+        _needs(records, pairs, horizon, few) if stretch else (),
         LEFT + 8,
         right,
-        stretch=busiest <= 24 and sum(len(r.events) for r in records) <= 240,
+        stretch,
     )
     crowded = busiest > CROWD
     bar = 14.0 if size <= 4 else 12.0 if size <= 8 else 9.0
@@ -89,13 +91,15 @@ def lay_out(records: Sequence[RankRecord], pairs: Pairs, width: float) -> Layout
         spans = [Span(scale(a), scale(b), [e], b - a) for a, b, e in stays[record.rank]]
         laid.waits.append(merged(spans, lambda e: e.done) if crowded else spans)
     bands = [_band(call, scale, horizon) for call in pairs.collectives]
-    laid.bands = merged(bands, lambda c: (c.members, c.first.internal, c.done)) if crowded else bands
+    laid.bands = (
+        merged(bands, lambda c: (c.members, c.first.internal, c.done)) if crowded else bands
+    )
     laid.arrows = _arrows(pairs, scale, horizon)
     return laid
 
 
 def extent(records: Sequence[RankRecord]) -> tuple[float, float]:
-    """First and last moment of a run, in seconds; beyond the last event where a rank did not end."""
+    """First and last moment of a run, in seconds; later than the last event if a rank hung."""
     times = [t for t in _times(records) if t > 0]
     if not times:
         return 0.0, 0.0
@@ -112,7 +116,7 @@ def _times(records: Sequence[RankRecord]):
 
 
 def _moments(records: Sequence[RankRecord], horizon: float) -> list[float]:
-    """What the scale has to tell apart: begins and ends; the begin of a wait only when it counts."""
+    """What the scale has to tell apart: begins and ends."""
     times = [horizon]
     for record in records:
         times += [record.begin, record.end]
@@ -134,7 +138,7 @@ def waiting_times(record: RankRecord, horizon: float) -> list[tuple[float, float
         if not end and not event.done:
             end = record.end or horizon
         found.append((begin, max(begin, end), event))
-    return found
+    return sorted(found, key=lambda stay: stay[0])
 
 
 def _needs(records, pairs: Pairs, horizon: float, few: bool) -> list[Need]:
@@ -142,7 +146,7 @@ def _needs(records, pairs: Pairs, horizon: float, few: bool) -> list[Need]:
     needs: list[Need] = []
     for record in records:
         own = [e for e in record.events if e.is_message]
-        for event, after in zip(own, [*own[1:], None], strict=True):
+        for event, after in zip_longest(own, own[1:]):
             until = after.begin if after else record.end or horizon
             label = max(text_width(call_text(event), 10), text_width(event.place, 10)) + 8
             needs.append((event.begin, until, label if few else 7.0))
@@ -155,7 +159,7 @@ def _needs(records, pairs: Pairs, horizon: float, few: bool) -> list[Need]:
         else:
             needs.append(((send or receive).begin, horizon, 150.0))
     calls = pairs.collectives
-    for call, after in zip(calls, [*calls[1:], None], strict=True):
+    for call, after in zip_longest(calls, calls[1:]):
         if len(calls) <= 16:
             label = text_width(collective_text(call, len(records))) + 12
             needs.append((call.begin, after.begin if after else horizon, label))
@@ -188,7 +192,7 @@ def merged(spans: list[Span], kind: Callable[[Any], Any]) -> list[Span]:
             last is not None
             and span.x1 - span.x0 < TIGHT
             and (len(last.items) > 1 or last.x1 - last.x0 < TIGHT)
-            and span.x0 - last.x1 < TIGHT
+            and span.x0 - last.x1 < 4
             and span.x1 - last.x0 < BLOCK
             and kind(last.items[0]) == kind(span.items[0])
         ):
@@ -214,8 +218,14 @@ def _arrows(pairs: Pairs, scale: Scale, horizon: float) -> list[Arrow]:
                 )
             else:
                 bins[key].pairs += arrow.pairs
-                bins[key].x1 = max(bins[key].x1, arrow.x1)
         arrows, bin_width = list(bins.values()), bin_width * 2
+    for arrow in arrows:
+        if len(arrow.pairs) > 1:  # where its messages are on average
+            each = [_arrow(send, receive, pairs, scale, horizon) for send, receive in arrow.pairs]
+            arrow.x0 = sum(a.x0 for a in each) / len(each)
+            arrow.x1 = sum(a.x1 for a in each) / len(each)
+            if arrow.dst < arrow.src:  # beside those that run downwards, not upon them
+                arrow.x0, arrow.x1 = arrow.x0 + 6, arrow.x1 + 6
     return arrows
 
 
@@ -233,7 +243,3 @@ def _arrow(send, receive, pairs: Pairs, scale: Scale, horizon: float) -> Arrow:
     wrong = (send.rank, send.index) in pairs.conflicts
     state = "wrong" if wrong else "done"
     return Arrow(send.rank, receive.rank, x0, scale(receive.end), both, state)
-
-
-def started(record: RankRecord) -> bool:
-    return record.progress != NOT_STARTED

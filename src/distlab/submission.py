@@ -65,7 +65,9 @@ def read(path: str | Path) -> Content:
         content = json.loads(path.read_bytes().decode("utf-8"))
     except (ValueError, RecursionError, MemoryError) as error:
         reason = " ".join(str(error).split())[:120]
-        raise Unreadable(f"{path.name} is no notebook ({reason}): save it again in Jupyter") from error
+        raise Unreadable(
+            f"{path.name} is no notebook ({reason}): save it again in Jupyter"
+        ) from error
     if isinstance(content, dict) and content.get("nbformat") in (1, 2, 3):
         content = _upgraded(content, path.name)
     try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from xml.sax.saxutils import escape, quoteattr
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart: https://jfly.uni-koeln.de/color
-BLUE, SKY, GREEN, ORANGE = "#0072B2", "#56B4E9", "#009E73", "#E69F00"
+# (its blue a little lighter, so that a thin line of it shows on black as on white)
+BLUE, SKY, GREEN, ORANGE = "#1A83C6", "#56B4E9", "#009E73", "#E69F00"
 VERMILLION, PURPLE = "#D55E00", "#CC79A7"
 
 
@@ -15,12 +16,12 @@ def number(value: float) -> str:
 
 
 def tag(name: str, *content: str, **attributes: object) -> str:
-    """An element. Content is SVG already; attributes are escaped, `stroke_width` is stroke-width."""
+    """An element of content that is SVG already; an attribute `stroke_width` is stroke-width."""
     parts = [name]
     for key, value in attributes.items():
         if value is not None:
             text = number(value) if isinstance(value, float) else str(value)
-            parts.append(f"{key.rstrip('_').replace('_', '-')}={quoteattr(text)}")
+            parts.append(f"{key.rstrip('_').replace('_', '-')}={quoteattr(printable(text))}")
     head = " ".join(parts)
     return f"<{head}>{''.join(content)}</{name}>" if content else f"<{head}/>"
 
@@ -30,10 +31,17 @@ def hover(text: str) -> str:
     return tag("title", clean(text)) if text else ""
 
 
+def printable(text: str) -> str:
+    """Text without the characters that XML forbids."""
+    return "".join(
+        c for c in text
+        if c in "\t\n" or (c >= " " and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff")
+    )  # fmt: skip
+
+
 def clean(text: str) -> str:
-    """Text as SVG content: escaped, and without the characters that XML forbids."""
-    return escape("".join(c for c in text if c in "\t\n" or c >= " " and not "\ud800" <= c <= "\udfff"
-                          and c not in "\ufffe\uffff"))  # fmt: skip
+    """Text as SVG content: printable and escaped."""
+    return escape(printable(text))
 
 
 def text(x: float, y: float, content: str, size: float = 11, **attributes: object) -> str:
@@ -57,6 +65,13 @@ def head(x: float, y: float, dx: float, dy: float, size: float = 7, **attributes
     points = ((x, y), (bx - side * uy, by + side * ux), (bx + side * uy, by - side * ux))
     path = "L".join(f"{number(px)} {number(py)}" for px, py in points)
     return tag("path", d=f"M{path}Z", **attributes)
+
+
+def cross(x: float, y: float, r: float) -> str:
+    """A cross over (x, y) that says that something failed."""
+    a, b, c, d = (number(v) for v in (x - r, x + r, y - r, y + r))
+    path = f"M{a} {c}L{b} {d}M{a} {d}L{b} {c}"
+    return tag("path", d=path, stroke=VERMILLION, stroke_width=2.5)
 
 
 class Room:
@@ -86,13 +101,21 @@ class Room:
         self, content: str, places: list[tuple[float, float, str]], size: float = 11,
         **attributes: object,
     ) -> str:  # fmt: skip
-        """The text at the first place (x, y of its baseline, anchor) that is free, or nothing."""
-        width = text_width(content, size)
+        """The text at the first free one of `places` (x, y of a baseline, anchor), or nothing.
+
+        Lines are separated by newlines; those after the first are fainter.
+        """
+        lines, step = content.split("\n"), 1.15 * size
+        width = max(text_width(line, size) for line in lines)
         for x, y, anchor in places:
             left = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
-            box = (left - 2, y - 0.85 * size, left + width + 2, y + 0.3 * size)
+            box = (left - 2, y - 0.85 * size, left + width + 2, y + step * len(lines) - 0.85 * size)
             if self.free(*box):
                 self.take(*box)
                 anchored = {} if anchor == "start" else {"text_anchor": anchor}
-                return text(x, y, content, size, **anchored, **attributes)
+                return "".join(
+                    text(x, y + i * step, line, size, **anchored, **attributes,
+                         fill_opacity=0.7 if i else None)
+                    for i, line in enumerate(lines)
+                )  # fmt: skip
         return ""

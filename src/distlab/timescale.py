@@ -1,8 +1,8 @@
 """Where a moment stands on paper: time in seconds to pixels.
 
-Runs are awkward to draw: messages of microseconds amid seconds of computing. The scale is linear where
-the picture can be read so. Long stretches in which nothing is under way are cut, with a mark; and in a
-small run whose steps would lie on top of each other, short steps are drawn wider than they are.
+Runs are awkward to draw: messages of microseconds amid seconds of computing. The scale is linear
+where the picture can be read so. Long stretches in which nothing is under way are cut, with a mark;
+and in a small run whose steps would lie on top of each other, short steps are drawn wider.
 """
 
 from __future__ import annotations
@@ -46,20 +46,27 @@ class Scale:
         return self._pixels[-1] - self._pixels[0]
 
     def ticks(self, apart: float = 95.0) -> list[tuple[float, str]]:
-        """(pixel, label) of round times since the beginning, about `apart` pixels from each other."""
+        """(pixel, label) of round times since the beginning, some `apart` pixels apart."""
         if self.end <= self.begin:
             return [(self._pixels[0], "0")]
-        factor, unit = unit_of(self.end - self.begin)
-        if self.linear and not self.breaks:
-            step = _round((self.end - self.begin) * apart / self.width)
-            count = int((self.end - self.begin) / step + 1e-9)
-            found = [(self(self.begin + i * step), i * step, step) for i in range(count + 1)]
-        else:
-            found = self._uneven(apart)
-        return [
-            (x, f"{_decimal(t * factor, step * factor)} {unit}" if t else "0")
-            for x, t, step in found
-        ]
+        if self.linear:
+            cut = sum(b - a for a, b in self.breaks)
+            drawn = self.width - BREAK * len(self.breaks)
+            step = _round((self.end - self.begin - cut) * apart / drawn)
+            size = self.end - self.begin - cut
+            return [(x, _label(t, step, max(size, t))) for x, t in self._even(step)]
+        # where times are of very different sizes, each has its own unit
+        return [(x, _label(t, step, t)) for x, t, step in self._uneven(apart)]
+
+    def _even(self, step: float) -> list[tuple[float, float]]:
+        """Multiples of `step` outside the breaks."""
+        edges = [self.begin, *(t for pair in self.breaks for t in pair), self.end]
+        found = []
+        for a, b in zip(edges[::2], edges[1::2], strict=True):
+            first = math.ceil((a - self.begin) / step - 1e-9)
+            last = math.floor((b - self.begin) / step + 1e-9)
+            found += [(self(self.begin + i * step), i * step) for i in range(first, last + 1)]
+        return found
 
     def _uneven(self, apart: float) -> list[tuple[float, float, float]]:
         left, found = self._pixels[0], [(self._pixels[0], 0.0, 1.0)]
@@ -67,11 +74,12 @@ class Scale:
             low, high = (self.time(left + i * apart + d) - self.begin for d in (-14, 14))
             if high <= low:
                 continue
-            step = _round((high - low) / 2, down=True)
+            # three digits are enough, also where a pixel is a microsecond
+            step = max(_round((high - low) / 2, down=True), _round(high / 200, down=True))
             time = round((low + high) / 2 / step) * step
             x = self(self.begin + time)
             cut = any(a < self.begin + time < b for a, b in self.breaks)
-            if not cut and time > 0 and x - found[-1][0] > apart * 0.6:
+            if not cut and 0 < time < self.end - self.begin and x - found[-1][0] > apart * 0.6:
                 found.append((x, time, step))
         return found
 
@@ -170,8 +178,13 @@ def _round(value: float, down: bool = False) -> float:
     return min(s for s in steps if s >= value * (1 - 1e-9))
 
 
-def _decimal(value: float, step: float) -> str:
-    return f"{value:.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"
+def _label(time: float, step: float, size: float) -> str:
+    """A time with as many decimals as its `step` has, in the unit that suits `size`."""
+    if not time:
+        return "0"
+    factor, unit = unit_of(size)
+    decimals = max(0, -math.floor(math.log10(step * factor) + 1e-9))
+    return f"{time * factor:.{decimals}f} {unit}"
 
 
 def unit_of(seconds: float) -> tuple[float, str]:

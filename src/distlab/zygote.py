@@ -32,6 +32,7 @@ PRELOAD = (
     "safetensors.numpy",
     "distlab.recorder",
     "distlab.rank",
+    "distlab.vision",
 )
 ENGINE_PRELOAD = ("ipyparallel.engine.app", "ipyparallel.controller.app")
 _PR_SET_PDEATHSIG = 1

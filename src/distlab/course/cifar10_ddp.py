@@ -1,7 +1,7 @@
 """Lab 03: what its exercises ask.
 
-Datasets and models here are tiny and made on the rank. What a function does besides returning (who wrote
-a file, which samples a model saw, what a sampler was told) is noted by the harness and compared too.
+Datasets and models here are tiny and made on the rank. What a function does besides returning (who
+wrote a file, which samples a model saw, what a sampler was told) is noted and compared too.
 """
 
 from __future__ import annotations
@@ -109,7 +109,8 @@ set_random_seeds = Exercise(
     "set_random_seeds", LAB, 2,
     make=lambda case: _same_on_all(case, other=case.seed + 1),
     call=_seed_twice,
-    asks="After set_random_seeds(seed), Python's random, NumPy and torch (CPU and CUDA) draw the same "
+    asks="After set_random_seeds(seed), Python's random, NumPy and torch (CPU and CUDA) draw the "
+    "same "
     "numbers whenever the seed is the same, and others when it is another.",
     visible=(Case(1, 0), Case(1, 31)),
     hints=(
@@ -157,7 +158,11 @@ def _no_downloads(asked: list[str]):
 
     places = [
         (importlib.import_module(name), "load_state_dict_from_url")
-        for name in ("torch.hub", "torchvision._internally_replaced_utils", "torchvision.models._api")
+        for name in (
+            "torch.hub",
+            "torchvision._internally_replaced_utils",
+            "torchvision.models._api",
+        )
     ]
     places = [(module, name) for module, name in places if hasattr(module, name)]
     real = [getattr(module, name) for module, name in places]
@@ -202,7 +207,8 @@ make_model = Exercise(
     "make_model", LAB, 2,
     make=lambda case: [dict(case.params) for _ in range(case.size)],
     call=_build_twice,
-    asks="make_model returns torchvision's ResNet-18 with a head for num_classes classes, untrained "
+    asks="make_model returns torchvision's ResNet-18 with a head for num_classes classes, "
+    "untrained "
     "and with every parameter trainable.",
     visible=(Case(1, 0, {"num_classes": 10}), Case(1, 0, {"num_classes": 3})),
     hints=(
@@ -307,7 +313,8 @@ make_train_loader = Exercise(
         ),
         Hint(
             "shuffled without sampler", lambda look: look.got[0]["sampler"] != "DistributedSampler",
-            "loader.sampler is no DistributedSampler: every rank would go through the whole dataset "
+            "loader.sampler is no DistributedSampler: every rank would go through the whole "
+            "dataset "
             "by itself. The sampler divides and shuffles; the loader then must not.",
         ),
         Hint(
@@ -336,7 +343,8 @@ make_train_loader = Exercise(
         Hint(
             "wrong batch size",
             lambda look: any(
-                [len(b) for b in _batches(look, r)] != [len(b) for b in look.expected[r]["epochs"][0]]
+                [len(b) for b in _batches(look, r)]
+                != [len(b) for b in look.expected[r]["epochs"][0]]
                 for r in look.ranks
             ),
             "batch_size is what each rank takes at a time, not what all take together.",
@@ -383,12 +391,10 @@ def _small_model(weight, bias):
 
 
 def _wrap_and_step(function, rank, size, inputs):
-    import torch
     from torch.nn.parallel import DistributedDataParallel
 
     from distlab import world
 
-    pretended = _pretend_gpu(function, inputs)
     device = world.here().device
     model = _small_model(inputs["weight"], inputs["bias"])
     wrapped = function(model, device)
@@ -409,7 +415,7 @@ def _wrap_and_step(function, rank, size, inputs):
     }  # fmt: skip
     wrapped(inputs["batch"].to(device)).square().mean().backward()
     result["gradients"] = [p.grad.clone() for p in inside.parameters()]
-    result["GPU"] = pretended
+    result["GPU"] = _pretend_gpu(function, inputs)
     return result
 
 
@@ -487,7 +493,8 @@ wrap = Exercise(
             "Inside DDP there is something other than the model that was given.",
         ),
         Hint(
-            "not moved", lambda look: any(look.got[r]["GPU"]["moved to"] is None for r in look.ranks),
+            "not moved",
+            lambda look: any(look.got[r]["GPU"]["moved to"] is None for r in look.ranks),
             "With a GPU as device the model was never moved there.",
         ),
         Hint(
@@ -507,7 +514,8 @@ wrap = Exercise(
             "no device_ids", lambda look: any(
                 look.got[r]["GPU"]["device_ids"] == [] for r in look.ranks
             ),
-            "With a GPU as device, DDP was given no device_ids: they name the one GPU of this process.",
+            "With a GPU as device, DDP was given no device_ids: they name the one GPU of this "
+            "process.",
         ),
         Hint(
             "wrong device_ids", lambda look: any(
@@ -596,8 +604,6 @@ def _train_one_epoch(function, rank, size, inputs):
     dataset = TensorDataset(inputs["images"], inputs["labels"])
     told: list[int] = []
     sampler = _noting_sampler(dataset, told)
-    if inputs["epoch"] == -1:
-        sampler.epoch = 0
     loader = DataLoader(dataset, inputs["batch_size"], sampler=sampler)
     with recorder.paused():
         bare = _network(inputs["weights"]).to(device)
@@ -605,9 +611,7 @@ def _train_one_epoch(function, rank, size, inputs):
             bare, device_ids=[device.index] if device.type == "cuda" else None
         )
     model.eval()
-    optimizer = torch.optim.SGD(
-        model.parameters(), lr=inputs["lr"], momentum=inputs["momentum"]
-    )
+    optimizer = torch.optim.SGD(model.parameters(), lr=inputs["lr"], momentum=inputs["momentum"])
     epoch = inputs["epoch"]
     result = function(model, loader, optimizer, device, epoch)
     return {
@@ -619,10 +623,7 @@ def _train_one_epoch(function, rank, size, inputs):
 
 
 def _told_no_epoch(look: Look) -> bool:
-    return any(
-        look.got[r]["sampler's epoch"] == [-1] * len(look.got[r]["sampler's epoch"])
-        for r in look.ranks
-    )
+    return any(set(look.got[r]["sampler's epoch"]) == {-1} for r in look.ranks)
 
 
 def _unequal_results(look: Look) -> bool:
@@ -639,7 +640,8 @@ train_epoch = Exercise(
     "train_epoch", LAB, 4,
     make=_shares,
     call=_train_one_epoch,
-    asks="train_epoch trains one epoch in train mode, tells the sampler the epoch first, and returns "
+    asks="train_epoch trains one epoch in train mode, tells the sampler the epoch first, and "
+    "returns "
     "on every rank the mean loss over all samples of all ranks, each taken before its step.",
     visible=(
         Case(2, 1, {"epoch": 3}),
@@ -654,11 +656,14 @@ train_epoch = Exercise(
         ),
         Hint(
             "set_epoch forgotten", _told_no_epoch,
-            "The sampler was never told the epoch: every epoch would have the same order.",
+            "The sampler was not told the epoch before the loop over the loader began: every "
+            "epoch would "
+            "have the same order.",
         ),
         Hint(
             "wrong epoch", lambda look: _differs(look, "sampler's epoch"),
-            "The sampler was told another epoch than the given one, or only after the loop had begun.",
+            "The sampler was told another epoch than the given one, or only after the loop had "
+            "begun.",
         ),
         _no_float,
         Hint(
@@ -666,7 +671,8 @@ train_epoch = Exercise(
             lambda look: any(
                 not np.asarray(look.got[r]["mean of BatchNorm"]).any() for r in look.ranks
             ),
-            "BatchNorm has not moved its running mean: the model was in eval mode. Whoever evaluated "
+            "BatchNorm has not moved its running mean: the model was in eval mode. Whoever "
+            "evaluated "
             "before left it there.",
         ),
         Hint(
@@ -679,14 +685,18 @@ train_epoch = Exercise(
         ),
         Hint(
             "each rank its own", lambda look: _values_right(look) and _unequal_results(look),
-            "Training is right, but each rank returned its own figure: the ranks have to put theirs "
+            "Training is right, but each rank returned its own figure: the ranks have to put "
+            "theirs "
             "together, and each gets the result.",
         ),
         Hint(
             "sum over ranks",
             lambda look: _values_right(look) and look.size > 1
-            and _returned(look, [look.expected[r]["returned"] * look.size for r in look.ranks], 0.2),
-            "Training is right, but the figure is about as many times too large as there are ranks: "
+            and _returned(
+                look, [look.expected[r]["returned"] * look.size for r in look.ranks], 0.2
+            ),
+            "Training is right, but the figure is about as many times too large as there are "
+            "ranks: "
             "a sum over ranks is no mean.",
         ),
         Hint(
@@ -809,7 +819,8 @@ evaluate = Exercise(
     "evaluate", LAB, 5,
     make=_labelled,
     call=_count_evaluated,
-    asks="evaluate returns the exact accuracy over the whole dataset, the same float on every rank; "
+    asks="evaluate returns the exact accuracy over the whole dataset, the same float on every "
+    "rank; "
     "the model is in eval mode and each sample is evaluated by exactly one rank.",
     visible=(
         Case(2, 1, {"n": 11}),
@@ -843,7 +854,7 @@ evaluate = Exercise(
         _no_float,
         Hint(
             "NaN", lambda look: any(
-                isinstance(look.got[r]["returned"], float) and look.got[r]["returned"] != look.got[r]["returned"]
+                isinstance(value := look.got[r]["returned"], float) and value != value
                 for r in look.ranks
             ),
             "A rank may have no sample at all: nothing divided by nothing is no number.",
@@ -871,7 +882,7 @@ evaluate = Exercise(
 
 
 class _PathText(str):
-    """A path that is a string and can also what a `pathlib.Path` can: the contract fixes neither."""
+    """A path that is a string and can what a `pathlib.Path` can: the contract fixes neither."""
 
     def __getattr__(self, name):
         return getattr(Path(str.__str__(self)), name)
@@ -944,7 +955,7 @@ def _state(model, optimizer) -> dict[str, Any]:
 
 
 class _Audit:
-    """Files that are opened for writing, renamed or removed below a folder, as Python reports them."""
+    """Files opened for writing, renamed or removed below a folder, as Python reports them."""
 
     def __init__(self) -> None:
         self.folder, self.events, self._added = "", [], False
@@ -953,7 +964,9 @@ class _Audit:
         if not self.folder or event not in ("open", "os.rename", "os.remove", "os.truncate"):
             return
         with contextlib.suppress(Exception):
-            names = [os.path.abspath(os.fspath(a)) for a in args[: 2 if event == "os.rename" else 1]]
+            names = [
+                os.path.abspath(os.fspath(a)) for a in args[: 2 if event == "os.rename" else 1]
+            ]
             if event == "open" and not _writes(args):
                 return
             if any(name.startswith(self.folder) for name in names):
@@ -1010,6 +1023,7 @@ def _save_watched(function, rank, size, inputs):
             return {"files": "written" if written else "none written"}
         result["files"] = "written" if changed else "none written"
         result["checkpoint"] = _content(path) if changed else None
+        result["optimizer"] = None
         if changed and isinstance(result["checkpoint"], dict):
             result["optimizer"] = _restored(torch, path)
         return result
@@ -1050,7 +1064,7 @@ def _save_without_room(function, path: Path, model, optimizer, epoch: int) -> No
 
 
 def _content(path: Path) -> Any:
-    """The checkpoint in the file, without its optimizer, which other versions of torch write otherwise."""
+    """The checkpoint in the file, without its optimizer, whose form varies with torch."""
     import torch
 
     try:
@@ -1091,7 +1105,8 @@ save_checkpoint = Exercise(
     "save_checkpoint", LAB, 4,
     make=_trained,
     call=_save_watched,
-    asks="save_checkpoint lets rank 0 alone write the bare model's state dict, the optimizer's and the "
+    asks="save_checkpoint lets rank 0 alone write the bare model's state dict, the optimizer's "
+    "and the "
     "epoch just finished, so that at every moment a whole checkpoint lies at the path.",
     visible=(
         Case(2, 1), Case(3, 2, {"wrapped": True, "epoch": 0}),
@@ -1109,18 +1124,26 @@ save_checkpoint = Exercise(
         ),
         Hint(
             "lost when a save failed", lambda look: "lost when a save failed" in _older(look),
-            "A save that failed midway (disk full) took the older checkpoint along. Write beside it "
+            "A save that failed midway (disk full) took the older checkpoint along. Write beside "
+            "it "
             "first, and let the new file take the old one's place in one step.",
         ),
         Hint(
             "overwritten in place", lambda look: "overwritten in place" in _older(look),
-            "The older checkpoint was written over in place: a job that is killed in the middle has "
-            "neither. Write beside it first; one system call puts a finished file in another's place.",
+            "The older checkpoint was written over in place: a job that is killed in the middle "
+            "has "
+            "neither. Write beside it first; one system call puts a finished file in another's "
+            "place.",
         ),
         Hint(
             "gap", lambda look: any("before the new one" in was for was in _older(look)),
             "The older file was taken away before the new one was in its place: for a moment there "
             "is none. There is a call that replaces a file in one step.",
+        ),
+        Hint(
+            "no state dict", lambda look: isinstance(look.got[0]["checkpoint"], str)
+            and "cannot read" in look.got[0]["checkpoint"],
+            "torch.load refuses the file: it holds whole objects where state dicts should be.",
         ),
         Hint(
             "module. in the names",
@@ -1142,7 +1165,7 @@ save_checkpoint = Exercise(
             "Save the epoch that was just finished; which one is next is the loader's business.",
         ),
         Hint(
-            "no state dict", lambda look: look.got[0]["checkpoint"]["model"] is None
+            "objects saved", lambda look: look.got[0]["checkpoint"]["model"] is None
             or not isinstance(look.got[0]["optimizer"], dict),
             "Save state dicts, not the objects themselves.",
         ),
@@ -1195,7 +1218,7 @@ def _lay_down(path: Path, kind: str, inputs: dict) -> None:
         "model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": inputs["epoch"],
     }  # fmt: skip
     if kind == "text":
-        path.write_text("this is no checkpoint\n")
+        path.write_text("<html>this is no checkpoint</html>\n")
         return
     if kind == "another dict":
         content = {"state_dict": content["model"], "best_accuracy": 0.5}
@@ -1228,7 +1251,8 @@ load_checkpoint = Exercise(
     "load_checkpoint", LAB, 4,
     make=_trained,
     call=_load_watched,
-    asks="load_checkpoint brings model and optimizer back on every rank's own device and returns the "
+    asks="load_checkpoint brings model and optimizer back on every rank's own device and returns "
+    "the "
     "next epoch; a file that is no whole checkpoint gives an exception that names it, and nothing "
     "is changed.",
     visible=(
@@ -1240,7 +1264,8 @@ load_checkpoint = Exercise(
         Hint(
             "not FileNotFoundError", lambda look: _kind(look) == "missing"
             and look.got[0]["exception"] != "FileNotFoundError",
-            "A file that is not there has its own exception, FileNotFoundError: whoever resumes wants "
+            "A file that is not there has its own exception, FileNotFoundError: whoever resumes "
+            "wants "
             "to tell a first start from a spoilt file.",
         ),
         Hint(
@@ -1263,6 +1288,10 @@ load_checkpoint = Exercise(
                 look.got[0]["model"], look.got[look.size - 1]["model"]
             ),
             "Not every rank has loaded: each reads the file itself.",
+        ),
+        Hint(
+            "no int", lambda look: type(look.got[0].get("returned", 0)) is not int,
+            "Return the next epoch as a plain int.",
         ),
         Hint(
             "same epoch again",

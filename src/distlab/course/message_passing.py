@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from distlab import records, traffic
+from distlab import traffic
+from distlab.course import hints
+from distlab.course.hints import (
+    brought,
+    everywhere,
+    own_tensor,
+    returned,
+    told_apart,
+    total,
+    wanted,
+)
 from distlab.exercises import Case, Exercise, Hint, Look
 
 LAB = "01-message-passing"
@@ -68,116 +76,6 @@ def _group_call(function, rank, size, inputs):
     return function(rank, size, inputs["tensor"], list(inputs["members"]))
 
 
-# what was returned, as hints ask for it
-
-
-def _returned(look: Look) -> list[Any]:
-    return [
-        got["returned"] if isinstance(got, dict) and "returned" in got else got for got in look.got
-    ]
-
-
-def _wanted(look: Look) -> list[Any]:
-    return [
-        want["returned"] if isinstance(want, dict) and "returned" in want else want
-        for want in look.expected
-    ]
-
-
-def _own(look: Look) -> list[np.ndarray]:
-    return [inputs.get("tensor", inputs.get("row")) for inputs in look.inputs]
-
-
-def _told_apart(look: Look) -> bool:
-    """Do the inputs tell ranks from each other? With one rank or no elements they don't."""
-    return look.size > 1 and any(own is not None and own.size for own in _own(look))
-
-
-def _everywhere(look: Look, values: list[Any]) -> bool:
-    """Did each rank return this, and is that not what it should have returned?"""
-    return all(map(look.same, values, _returned(look))) and not all(
-        map(look.same, values, _wanted(look))
-    )
-
-
-def _poisoned(value: Any) -> bool:
-    if not isinstance(value, np.ndarray):
-        return False
-    if value.dtype.kind == "f":
-        return bool(np.isnan(value).any())
-    return value.dtype.kind == "i" and bool((value == np.iinfo(value.dtype).min).any())
-
-
-def _total(look: Look) -> np.ndarray:
-    return np.sum(_own(look), axis=0, dtype=_own(look)[0].dtype)
-
-
-# hints for several exercises; the most particular of an exercise's own come before them
-
-_NOTHING = Hint(
-    "nothing returned",
-    lambda look: (
-        all(got is None for got in _returned(look))
-        and any(want is not None for want in _wanted(look))
-    ),
-    "Every rank returned None. Is there a `return` at the end of the function, and not only inside "
-    "an `if`?",
-)
-_NUMBER = Hint(
-    "number for tensor",
-    lambda look: any(
-        isinstance(got, (int, float))
-        and not isinstance(got, bool)
-        and isinstance(want, np.ndarray)
-        for got, want in zip(_returned(look), _wanted(look), strict=True)
-    ),
-    "Return the tensor itself: .item(), float() and sum() over a tensor make a plain number of it.",
-)
-_REQUEST = Hint(
-    "request for tensor",
-    lambda look: any(
-        got is True or "Work" in getattr(got, "type_name", "")
-        for got in _returned(look)
-    ),
-    "What came back is a request, or what its wait() returned, and no tensor: with isend, irecv and async_op=True the data is in "
-    "the buffer that you passed in, once the request has been waited for.",
-)
-_DTYPE = Hint(
-    "other dtype",
-    lambda look: any(
-        isinstance(got, np.ndarray)
-        and isinstance(want, np.ndarray)
-        and got.shape == want.shape
-        and got.dtype != want.dtype
-        for got, want in zip(_returned(look), _wanted(look), strict=True)
-    ),
-    "Make buffers with the dtype of what will arrive in them: torch.empty_like(tensor) does, "
-    "torch.zeros(shape) is float32 whatever the others send.",
-)
-_EARLY = Hint(
-    "read before wait",
-    lambda look: any(map(_poisoned, _returned(look))),
-    "The buffer was read before its request had been waited for: until wait() returns, its content "
-    "is undefined.",
-)
-_CHANGED = Hint(
-    "send buffer changed",
-    lambda look: any(event.flags & records.CHANGED for event in look.events("send")),
-    "A tensor was changed after isend and before the wait() of its request: until then it belongs "
-    "to the message on its way.",
-)
-_COMMON = (_NOTHING, _NUMBER, _REQUEST, _DTYPE)
-_MESSAGES = (_EARLY, _CHANGED, *_COMMON)
-
-
-def _own_tensor(says: str) -> Hint:
-    return Hint(
-        "own tensor",
-        lambda look: _told_apart(look) and _everywhere(look, _own(look)),
-        says,
-    )
-
-
 # sending and receiving
 
 
@@ -201,11 +99,11 @@ _SEND_AND_RECEIVE = (
         "result of the call",
         lambda look: (
             any(event.op == "recv" and event.blocking for event in look.events())
-            and _returned(look)[1] == 0
-            and type(_returned(look)[1]) is int
+            and returned(look)[1] == 0
+            and type(returned(look)[1]) is int
         ),
-        "recv returns the number of the rank that the message came from, and send returns None. The "
-        "message itself is in the tensor that you passed.",
+        "recv returns the number of the rank that the message came from, and send returns None. "
+        "The message itself is in the tensor that you passed.",
     ),
     Hint(
         "sent before adding",
@@ -215,20 +113,20 @@ _SEND_AND_RECEIVE = (
     ),
     Hint(
         "both added",
-        lambda look: look.same(np.array([2.0], "float32"), _returned(look)[1]),
+        lambda look: look.same(np.array([2.0], "float32"), returned(look)[1]),
         "Rank 1 has one more than it was sent: only rank 0 adds 1, rank 1 takes what arrives.",
     ),
     Hint(
         "both ranks do the same",
         lambda look: any(event.op == "send" and event.rank == 1 for event in look.events()),
-        "All ranks run the same function. What differs comes from `rank`: let rank 0 alone send and "
-        "rank 1 alone receive.",
+        "All ranks run the same function. What differs comes from `rank`: let rank 0 alone send "
+        "and rank 1 alone receive.",
     ),
     Hint(
         "received elsewhere",
         lambda look: (
             any(event.value == 1.0 for event in look.events("recv"))
-            and look.same(np.zeros(1, "float32"), _returned(look)[1])
+            and look.same(np.zeros(1, "float32"), returned(look)[1])
         ),
         "The 1 did arrive on rank 1, but in another tensor than the one returned. A receive writes "
         "into the tensor that it is given.",
@@ -248,7 +146,17 @@ run_blocking = Exercise(
         traffic.nothing_left_open,
         _carries_one,
     ),
-    hints=(*_SEND_AND_RECEIVE, *_MESSAGES),
+    hints=(
+        *_SEND_AND_RECEIVE,
+        hints.EARLY,
+        Hint(
+            "non-blocking calls",
+            lambda look: any(not event.blocking for event in look.events("send", "recv")),
+            "Use dist.send and dist.recv here, which wait by themselves. isend and irecv are the "
+            "subject of the next exercise.",
+        ),
+        *hints.MESSAGES,
+    ),
 )  # fmt: skip
 
 run_non_blocking = Exercise(
@@ -265,12 +173,22 @@ run_non_blocking = Exercise(
         traffic.sends_unchanged,
         _carries_one,
     ),
-    hints=(_EARLY, *_SEND_AND_RECEIVE, *_MESSAGES),
+    hints=(
+        hints.EARLY,
+        *_SEND_AND_RECEIVE,
+        Hint(
+            "blocking calls",
+            lambda look: any(event.blocking for event in look.events("send", "recv")),
+            "dist.send and dist.recv wait before they return. The calls that only begin a message "
+            "have an i in front.",
+        ),
+        *hints.MESSAGES,
+    ),
 )  # fmt: skip
 
 
 def _running_sums(look: Look) -> list[np.ndarray]:
-    own = _own(look)
+    own = brought(look)
     return [np.sum(own[: rank + 1], axis=0, dtype=own[0].dtype) for rank in look.ranks]
 
 
@@ -287,15 +205,15 @@ relay = Exercise(
         traffic.sends_unchanged,
     ),
     hints=(
-        _EARLY,
-        _own_tensor("Each rank returned its own tensor: it has to add what arrives to it."),
+        hints.EARLY,
+        own_tensor("Each rank returned its own tensor: it has to add what arrives to it."),
         Hint(
             "sum of two",
-            lambda look: look.size > 2 and _everywhere(
+            lambda look: look.size > 2 and everywhere(
                 look,
                 [
-                    own + (_own(look)[rank - 1] if rank else 0 * own)
-                    for rank, own in enumerate(_own(look))
+                    own + (brought(look)[rank - 1] if rank else 0 * own)
+                    for rank, own in enumerate(brought(look))
                 ],
             ),
             "Each rank has its own tensor and its neighbour's alone. What rank 1 hands on to rank "
@@ -303,33 +221,45 @@ relay = Exercise(
         ),
         Hint(
             "own not added",
-            lambda look: _told_apart(look) and _everywhere(
-                look, [(_own(look)[:1] + _running_sums(look))[rank] for rank in look.ranks]
+            lambda look: told_apart(look) and everywhere(
+                look, [(brought(look)[:1] + _running_sums(look))[rank] for rank in look.ranks]
             ),
             "Each rank returned what it received, without its own tensor.",
         ),
         Hint(
             "first tensor handed on",
-            lambda look: _told_apart(look) and _everywhere(look, [_own(look)[0]] * look.size),
+            lambda look: told_apart(look) and everywhere(look, [brought(look)[0]] * look.size),
             "Every rank has rank 0's tensor: on its way along the chain nobody added anything.",
         ),
         Hint(
             "total everywhere",
-            lambda look: _everywhere(look, [_total(look)] * look.size),
+            lambda look: everywhere(look, [total(look)] * look.size),
             "Every rank has the sum of all ranks: rank r should have only that of ranks 0 to r.",
+        ),
+        Hint(
+            "chain too short",
+            lambda look: look.size > 2 and 0 < len(look.events("send")) < look.size - 1,
+            "The chain ended before the last rank: every rank but the last one sends. Is the "
+            "number of a rank written into your code where `rank` or `size` should stand?",
+        ),
+        Hint(
+            "chain closed",
+            lambda look: any(event.peer < event.rank for event in look.events("send"))
+            and any(event.peer > event.rank for event in look.events("send")),
+            "The chain has two ends: the last rank sends to nobody, and rank 0 receives nothing.",
         ),
         Hint(
             "from the other end",
             lambda look: {event.peer - event.rank for event in look.events("send")} == {-1},
             "Messages went down the chain: rank r sends to r + 1 and receives from r − 1.",
         ),
-        *_MESSAGES,
+        *hints.MESSAGES,
     ),
 )  # fmt: skip
 
 
 def _neighbours(look: Look, step: int) -> list[np.ndarray]:
-    own = _own(look)
+    own = brought(look)
     return [own[(rank + step) % look.size] for rank in look.ranks]
 
 
@@ -354,24 +284,30 @@ exchange = Exercise(
             ),
             "Receive into a tensor of its own (torch.empty_like), not into the one that you send.",
         ),
-        _EARLY,
-        _own_tensor("Each rank returned its own tensor, not its partner's."),
+        hints.EARLY,
+        own_tensor("Each rank returned its own tensor, not its partner's."),
         Hint(
             "neighbour for partner",
             lambda look: look.size > 2 and (
-                _everywhere(look, _neighbours(look, 1)) or _everywhere(look, _neighbours(look, -1))
+                everywhere(look, _neighbours(look, 1)) or everywhere(look, _neighbours(look, -1))
             ),
             "Tensors went round in a ring. Partners name each other: work out by hand whom your "
             "formula gives to rank 1, and whom to rank 2.",
         ),
         Hint(
+            "mirror for partner",
+            lambda look: look.size > 2 and everywhere(look, brought(look)[::-1]),
+            "Rank 0 swapped with the last rank, 1 with the last but one, and so on. Partners are 0 "
+            "and 1, 2 and 3: try your formula for rank 2.",
+        ),
+        Hint(
             "half a swap",
-            lambda look: _told_apart(look) and not look.events("send") == [] and all(
+            lambda look: told_apart(look) and look.events("send") != [] and all(
                 event.rank % 2 == look.events("send")[0].rank % 2 for event in look.events("send")
             ),
             "Only one rank of each pair sent anything: a swap is one message each way.",
         ),
-        *_MESSAGES,
+        *hints.MESSAGES,
     ),
 )  # fmt: skip
 
@@ -389,19 +325,19 @@ broadcast_from = Exercise(
             "always from rank 0",
             lambda look: (
                 look.case.get("src") != 0
-                and _told_apart(look)
-                and _everywhere(look, [_own(look)[0]] * look.size)
+                and told_apart(look)
+                and everywhere(look, [brought(look)[0]] * look.size)
             ),
             "Every rank has rank 0's tensor: the argument `src` says whose it should be.",
         ),
-        _own_tensor("Each rank still has its own tensor. A broadcast is called by every rank, and "
+        own_tensor("Each rank still has its own tensor. A broadcast is called by every rank, and "
                     "writes into the tensor that it is given."),
         Hint(
             "all returned",
-            lambda look: any(isinstance(got, list) for got in _returned(look)),
+            lambda look: any(isinstance(got, list) for got in returned(look)),
             "One tensor is asked for, that of rank src, not the list of everybody's.",
         ),
-        *_MESSAGES,
+        *hints.MESSAGES,
     ),
 )  # fmt: skip
 
@@ -417,7 +353,7 @@ scatter_rows = Exercise(
             "two dimensions",
             lambda look: any(
                 isinstance(got, np.ndarray) and got.shape == (1, look.case.get("width", 3))
-                for got in _returned(look)
+                for got in returned(look)
             ),
             "A row has one dimension: matrix[i] has shape (width,), while matrix[i:i + 1], split "
             "and chunk keep two.",
@@ -426,7 +362,7 @@ scatter_rows = Exercise(
             "whole matrix",
             lambda look: any(
                 isinstance(got, np.ndarray) and got.ndim == 2 and got.shape[0] == look.size
-                for got in _returned(look)
+                for got in returned(look)
             ),
             "The whole matrix arrived where one row is asked for.",
         ),
@@ -434,25 +370,25 @@ scatter_rows = Exercise(
             "nothing arrived",
             lambda look: any(
                 isinstance(got, np.ndarray) and got.size and not got.any()
-                for got in _returned(look)
+                for got in returned(look)
             ),
             "A rank returned the zeros that its buffer began with: nothing was received into it.",
         ),
         Hint(
             "same row everywhere",
             lambda look: look.size > 1 and look.case.get("width", 3) > 0 and any(
-                _everywhere(look, [row] * look.size) for row in _wanted(look)
+                everywhere(look, [row] * look.size) for row in wanted(look)
             ),
             "Every rank has the same row: rank r takes row r, so the sender has to name another "
             "row for each rank.",
         ),
         Hint(
             "another rank's row",
-            lambda look: sorted(map(_key, _returned(look))) == sorted(map(_key, _wanted(look))),
+            lambda look: sorted(map(_key, returned(look))) == sorted(map(_key, wanted(look))),
             "Every row arrived somewhere, but not on its own rank: row r belongs to rank r, also "
             "on src itself, and whatever src is.",
         ),
-        *_MESSAGES,
+        *hints.MESSAGES,
     ),
 )  # fmt: skip
 
@@ -462,7 +398,7 @@ def _key(value: np.ndarray) -> list[float]:
 
 
 def _matrices(look: Look) -> list[np.ndarray]:
-    return [got for got in _returned(look) if isinstance(got, np.ndarray) and got.ndim == 2]
+    return [got for got in returned(look) if isinstance(got, np.ndarray) and got.ndim == 2]
 
 
 _ROWS = (
@@ -474,14 +410,14 @@ _ROWS = (
     ),
     Hint(
         "list of rows",
-        lambda look: any(isinstance(got, (list, tuple)) for got in _returned(look)),
+        lambda look: any(isinstance(got, (list, tuple)) for got in returned(look)),
         "A list of rows is no matrix yet: torch.stack makes one of shape (size, width) of them.",
     ),
     Hint(
         "rows end to end",
         lambda look: any(
             isinstance(got, np.ndarray) and got.shape == (look.size * look.case.get("width", 3),)
-            for got in _returned(look)
+            for got in returned(look)
         )
         and look.size > 1,
         "The rows stand end to end in one dimension: torch.cat joins along a dimension that is "
@@ -490,7 +426,7 @@ _ROWS = (
     Hint(
         "columns for rows",
         lambda look: any(
-            any(look.same(want.T, got) for want in _wanted(look) if want is not None)
+            any(look.same(want.T, got) for want in wanted(look) if want is not None)
             for got in _matrices(look)
         ),
         "The ranks' rows became columns: rank r's row is row r of the result, dimension 0.",
@@ -499,7 +435,7 @@ _ROWS = (
         "one buffer size times",
         lambda look: look.size > 1 and any(
             want is not None and look.same(np.stack([want[-1]] * look.size), got)
-            for want, got in zip(_wanted(look), _returned(look), strict=True)
+            for want, got in zip(wanted(look), returned(look), strict=True)
         ),
         "All rows are the same one: `[tensor] * size` holds one tensor `size` times, and each "
         "row that arrives overwrites the one before. Make a new tensor for each row.",
@@ -511,7 +447,7 @@ _ROWS = (
             and isinstance(got, np.ndarray)
             and got.ndim == 2
             and got.shape == (look.size - 1, look.case.get("width", 3))
-            for want, got in zip(_wanted(look), _returned(look), strict=True)
+            for want, got in zip(wanted(look), returned(look), strict=True)
         ),
         "One row is missing: a rank's own row belongs into the matrix as well.",
     ),
@@ -522,7 +458,7 @@ _ROWS = (
             and isinstance(got, np.ndarray)
             and sorted(got.tolist()) == sorted(want.tolist())
             and not look.same(want, got)
-            for want, got in zip(_wanted(look), _returned(look), strict=True)
+            for want, got in zip(wanted(look), returned(look), strict=True)
         ),
         "All rows are there, in another order: the row of rank r is row r, whoever came first.",
     ),
@@ -533,14 +469,14 @@ def _returned_everywhere(look: Look) -> bool:
     """Did a rank return something where None is asked for?"""
     return any(
         want is None and got is not None
-        for want, got in zip(_wanted(look), _returned(look), strict=True)
+        for want, got in zip(wanted(look), returned(look), strict=True)
     )
 
 
 def _another_has_it(look: Look) -> bool:
     """Does another rank hold what dst should, and dst not?"""
     dst = look.case.params["dst"]
-    want, got = _wanted(look), _returned(look)
+    want, got = wanted(look), returned(look)
     return got[dst] is None and any(
         look.same(want[dst], got[rank]) for rank in look.ranks if rank != dst
     )
@@ -556,7 +492,7 @@ def _dst_hints(elsewhere: str) -> tuple[Hint, ...]:
         Hint(
             "not None elsewhere",
             lambda look: _returned_everywhere(look) and look.same(
-                _wanted(look)[look.case.params["dst"]], _returned(look)[look.case.params["dst"]]
+                wanted(look)[look.case.params["dst"]], returned(look)[look.case.params["dst"]]
             ),
             elsewhere,
         ),
@@ -578,21 +514,21 @@ gather_rows = Exercise(
             _returned_everywhere,
             "Only dst collects the rows: on every other rank the answer is None.",
         ),
-        *_MESSAGES,
+        *hints.MESSAGES,
     ),
 )  # fmt: skip
 
 all_gather_rows = Exercise(
     "all_gather_rows", LAB, 2,
     make=_row_of_each_rank,
-    asks="In all_gather_rows, every rank returns all rows as a tensor of shape (size, width), row r "
-    "from rank r.",
+    asks="In all_gather_rows, every rank returns all rows as a tensor of shape (size, width), row "
+    "r from rank r.",
     visible=(Case(2, 1), Case(4, 2, {"width": 2})),
     rules=(traffic.nothing_left_open,),
     hints=(
         Hint(
             "on one rank only",
-            lambda look: 0 < sum(got is None for got in _returned(look)) < look.size,
+            lambda look: 0 < sum(got is None for got in returned(look)) < look.size,
             "Some ranks returned None: here every rank is to have all rows.",
         ),
         Hint(
@@ -600,19 +536,19 @@ all_gather_rows = Exercise(
             lambda look: all(
                 isinstance(got, np.ndarray)
                 and (look.same(own, got) or look.same(np.stack([own] * look.size), got))
-                for own, got in zip(_own(look), _returned(look), strict=True)
+                for own, got in zip(brought(look), returned(look), strict=True)
             ) and look.size > 1,
             "Each rank has its own row alone: the others' have to arrive.",
         ),
         *_ROWS,
-        *_MESSAGES,
+        *hints.MESSAGES,
     ),
 )  # fmt: skip
 
 
 def _on_dst(look: Look, value: np.ndarray) -> bool:
     dst = look.case.params["dst"]
-    return look.same(value, _returned(look)[dst]) and not look.same(_wanted(look)[dst], value)
+    return look.same(value, returned(look)[dst]) and not look.same(wanted(look)[dst], value)
 
 
 reduce_max_to = Exercise(
@@ -623,23 +559,23 @@ reduce_max_to = Exercise(
     visible=(Case(2, 1, {"dst": 0}), Case(4, 2, {"dst": 3, "shape": [2, 2], "shift": -5})),
     rules=(traffic.nothing_left_open,),
     hints=(
-        *_dst_hints("On a rank other than dst, return None: after a reduce its tensor holds nothing "
-                    "that you could use."),
+        *_dst_hints("On a rank other than dst, return None: after a reduce its tensor holds "
+                    "nothing that you could use."),
         Hint(
             "sum for maximum",
-            lambda look: _on_dst(look, _total(look)),
+            lambda look: _on_dst(look, total(look)),
             "This is the sum. A reduction adds unless it is told another operation: its argument "
             "is `op`.",
         ),
         Hint(
             "minimum for maximum",
-            lambda look: _on_dst(look, np.min(_own(look), axis=0)),
+            lambda look: _on_dst(look, np.min(brought(look), axis=0)),
             "This is the minimum: look at the name of the operation.",
         ),
         Hint(
             "maximum with zero",
             lambda look: _on_dst(
-                look, np.maximum(np.max(_own(look), axis=0), np.zeros((), _own(look)[0].dtype))
+                look, np.maximum(np.max(brought(look), axis=0), 0 * brought(look)[0])
             ),
             "Where all ranks are negative there is a 0: a tensor of zeros took part in the "
             "maximum. Begin with a tensor of a rank.",
@@ -648,13 +584,13 @@ reduce_max_to = Exercise(
             "one number",
             lambda look: any(
                 isinstance(got, (int, float)) or isinstance(got, np.ndarray) and got.ndim == 0
-                for got in _returned(look)
+                for got in returned(look)
             ),
             "Elementwise: the result has the shape of one rank's tensor, not one number.",
         ),
         Hint(
             "own tensor on dst",
-            lambda look: _on_dst(look, _own(look)[look.case.params["dst"]]),
+            lambda look: _on_dst(look, brought(look)[look.case.params["dst"]]),
             "dst returned its own tensor: the reduction writes into the tensor that it is given. "
             "Return that one.",
         ),
@@ -664,7 +600,7 @@ reduce_max_to = Exercise(
             "On a rank other than dst, return None: after a reduce its tensor holds nothing that "
             "you could use.",
         ),
-        *_MESSAGES,
+        *hints.MESSAGES,
     ),
 )  # fmt: skip
 
@@ -679,8 +615,8 @@ def _whole_group_used(look: Look) -> str | None:
         calls = [e for e in record.events if e.op == "new_group"]
         if not calls:
             return (
-                f"rank {record.rank} never called dist.new_group: every rank has to, and the sum is "
-                "taken in the group that it returns."
+                f"rank {record.rank} never called dist.new_group: every rank has to, and the sum "
+                "is taken in the group that it returns."
             )
         whole = {e.group_index for e in calls if set(e.group) == everybody}
         if not whole:
@@ -691,8 +627,8 @@ def _whole_group_used(look: Look) -> str | None:
         used = any(e.group_index in whole for e in record.events if e.op != "new_group")
         if not used and look.size > 1:
             return (
-                f"rank {record.rank} made its group at {calls[0].place} and then did nothing in it: "
-                "a collective runs in the default group unless it is given another one."
+                f"rank {record.rank} made its group at {calls[0].place} and then did nothing in "
+                "it: a collective runs in the default group unless it is given another one."
             )
     return None
 
@@ -707,14 +643,14 @@ run_all_reduce = Exercise(
     hints=(
         Hint(
             "mean for sum",
-            lambda look: _told_apart(look)
-            and _everywhere(look, [np.mean(_own(look), axis=0, dtype=_own(look)[0].dtype)] * look.size),
+            lambda look: told_apart(look)
+            and everywhere(look, [(total(look) / look.size).astype(total(look).dtype)] * look.size),
             "This is the mean: the sum is asked for, so nothing is divided.",
         ),
         Hint(
             "another operation",
             lambda look: any(
-                _everywhere(look, [operation(_own(look), axis=0)] * look.size)
+                everywhere(look, [operation(brought(look), axis=0)] * look.size)
                 for operation in (np.max, np.min, np.prod)
             ),
             "The tensors were combined by another operation than the sum: look at `op`.",
@@ -723,18 +659,20 @@ run_all_reduce = Exercise(
             "on one rank only",
             lambda look: look.size > 1 and 0 < sum(
                 look.same(want, got)
-                for want, got in zip(_wanted(look), _returned(look), strict=True)
+                for want, got in zip(wanted(look), returned(look), strict=True)
             ) < look.size,
             "Some ranks have the sum and others do not: every rank is to have it.",
         ),
         Hint(
             "summed again",
-            lambda look: _told_apart(look) and _everywhere(look, [_total(look) * look.size] * look.size),
+            lambda look: (
+                told_apart(look) and everywhere(look, [total(look) * look.size] * look.size)
+            ),
             "This is the sum `size` times over: it was summed twice.",
         ),
-        _own_tensor("Each rank still has its own tensor. An all-reduce writes into the tensor that "
+        own_tensor("Each rank still has its own tensor. An all-reduce writes into the tensor that "
                     "it is given: return that one, after it has ended."),
-        *_MESSAGES,
+        *hints.MESSAGES,
     ),
 )  # fmt: skip
 
@@ -766,12 +704,12 @@ def _members(look: Look) -> list[int]:
 
 def _on_members(look: Look, value: np.ndarray) -> bool:
     """Did the members return this, and is it not the mean over them?"""
-    members, got, want = _members(look), _returned(look), _wanted(look)
+    members, got, want = _members(look), returned(look), wanted(look)
     return all(look.same(value, got[m]) for m in members) and not look.same(value, want[members[0]])
 
 
 def _members_total(look: Look) -> np.ndarray:
-    return np.sum([_own(look)[m] for m in _members(look)], axis=0)
+    return np.sum([brought(look)[m] for m in _members(look)], axis=0)
 
 
 group_mean = Exercise(
@@ -800,21 +738,21 @@ group_mean = Exercise(
         ),
         Hint(
             "mean over the world",
-            lambda look: _on_members(look, np.mean(_own(look), axis=0)),
+            lambda look: _on_members(look, np.mean(brought(look), axis=0)),
             "This is the mean over all ranks: the collective ran in the default group. Pass it the "
             "group that new_group returned.",
         ),
         Hint(
             "sum over the world",
-            lambda look: _on_members(look, np.sum(_own(look), axis=0) / len(_members(look))),
+            lambda look: _on_members(look, np.sum(brought(look), axis=0) / len(_members(look))),
             "All ranks went into the sum: the collective ran in the default group. Pass it the "
             "group that new_group returned.",
         ),
         Hint(
             "others changed",
             lambda look: any(
-                isinstance(_returned(look)[rank], np.ndarray)
-                and not look.same(_own(look)[rank], _returned(look)[rank])
+                isinstance(returned(look)[rank], np.ndarray)
+                and not look.same(brought(look)[rank], returned(look)[rank])
                 for rank in look.ranks
                 if rank not in _members(look)
             ),
@@ -824,18 +762,27 @@ group_mean = Exercise(
         Hint(
             "nothing from the others",
             lambda look: any(
-                _returned(look)[rank] is None for rank in look.ranks if rank not in _members(look)
+                returned(look)[rank] is None for rank in look.ranks if rank not in _members(look)
             ),
             "A rank outside the group returned None: it is to return its own tensor.",
         ),
         Hint(
+            "members alone",
+            lambda look: any(
+                not any(event.op == "new_group" for event in record.events)
+                for record in look.records
+            ),
+            "Does new_group stand inside an `if`, or below an early return? All ranks of the world "
+            "agree on a group; only what is done in it is for members.",
+        ),
+        Hint(
             "members left alone",
-            lambda look: any(look.same(_own(look)[m], _returned(look)[m]) for m in _members(look))
+            lambda look: any(look.same(brought(look)[m], returned(look)[m]) for m in _members(look))
             and len(_members(look)) > 1,
             "A member still has its own tensor. `members` holds ranks of the world, in any order: "
             "is this rank among them?",
         ),
-        *_MESSAGES,
+        *hints.MESSAGES,
     ),
 )  # fmt: skip
 

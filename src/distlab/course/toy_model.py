@@ -1,7 +1,8 @@
 """Lab 02: what its exercises ask.
 
-Weights are part of a case's inputs: on the ranks every `nn.Linear` of a `ToyModel` starts from them, whatever
-the random numbers, and on each rank from others. Who forgets that all ranks begin with rank 0's is then seen.
+Weights are part of a case's inputs: on the ranks every `nn.Linear` of a `ToyModel` starts from
+them, whatever the random numbers, and on each rank from others. Who forgets that all ranks begin
+with rank 0's is then seen.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def _setup_inputs(case: Case) -> list[dict]:
 
 @contextlib.contextmanager
 def _pretending(gpus: int, asked: list[str]):
-    """A machine with this many GPUs, on which NCCL's part is taken by gloo; notes who was asked for."""
+    """A machine with this many GPUs, where gloo takes NCCL's part; notes what was asked for."""
     from unittest import mock
 
     import torch
@@ -222,12 +223,15 @@ def _found(look: Look, key: str) -> list:
 
 
 setup = Exercise(
-    "setup", LAB, 3,
+    "setup",
+    LAB,
+    3,
     make=_setup_inputs,
     call=_call_setup,
     group=False,
-    asks="setup makes the default process group of world_size ranks at 127.0.0.1 and the given port, with "
-    "NCCL when there are at least world_size GPUs and with gloo otherwise, whatever the environment says.",
+    asks="setup makes the default process group of world_size ranks at 127.0.0.1 and the given "
+    "port, with NCCL when there are at least world_size GPUs and with gloo otherwise, whatever "
+    "the environment says.",
     visible=(Case(2, 1, {"gpus": 0}), Case(2, 2, {"gpus": 2}), Case(3, 3, {"gpus": 2})),
     hints=(
         Hint(
@@ -237,32 +241,41 @@ setup = Exercise(
         ),
         Hint(
             "environment believed",
-            lambda look: any(_MISLEADING in str(a) for a in _found(look, "address of the rendezvous")),
-            "The check leaves another program's MASTER_ADDR in the environment. Set the variable yourself "
-            "(os.environ[...] = ..., not setdefault), or pass the address as init_method.",
+            lambda look: any(
+                _MISLEADING in str(a) for a in _found(look, "address of the rendezvous")
+            ),
+            "The check leaves another program's MASTER_ADDR in the environment. Set the variable "
+            "yourself (os.environ[...] = ..., not setdefault), or pass the address as "
+            "init_method.",
         ),
         Hint(
             "port not used",
-            lambda look: any("another" in str(a) for a in _found(look, "address of the rendezvous")),
-            "The ranks met at another port than the one that setup was given: two jobs on one machine "
-            "would then collide.",
+            lambda look: any(
+                "another" in str(a) for a in _found(look, "address of the rendezvous")
+            ),
+            "The ranks met at another port than the one that setup was given: two jobs on one "
+            "machine would then collide.",
         ),
         Hint(
             "NCCL without enough GPUs",
-            lambda look: "nccl" in _found(look, "choice of the back end")
-            and look.inputs[0]["gpus"] < look.size,
-            "NCCL refuses two ranks on one GPU: that there is a GPU is not enough. Compare their number "
-            "with world_size.",
+            lambda look: (
+                "nccl" in _found(look, "choice of the back end")
+                and look.inputs[0]["gpus"] < look.size
+            ),
+            "NCCL refuses two ranks on one GPU: that there is a GPU is not enough. Compare their "
+            "number with world_size.",
         ),
         Hint(
             "gloo beside enough GPUs",
-            lambda look: "gloo" in _found(look, "choice of the back end")
-            and look.inputs[0]["gpus"] >= look.size,
-            "With one GPU for each rank, or more, the back end has to be NCCL. Look at the comparison: "
-            "exactly as many GPUs as ranks are enough.",
+            lambda look: (
+                "gloo" in _found(look, "choice of the back end")
+                and look.inputs[0]["gpus"] >= look.size
+            ),
+            "With one GPU for each rank, or more, the back end has to be NCCL. Look at the "
+            "comparison: exactly as many GPUs as ranks are enough.",
         ),
     ),
-)  # fmt: skip
+)
 
 
 # average_gradients
@@ -299,9 +312,7 @@ def _after_backward(inputs):
     from torch import nn
 
     weights = inputs["weights"]
-    linear = [
-        nn.Linear(w.shape[1], w.shape[0], dtype=w.dtype) for w in weights[::2]
-    ]
+    linear = [nn.Linear(w.shape[1], w.shape[0], dtype=w.dtype) for w in weights[::2]]
     model = nn.Module()
     model.layers = nn.ModuleList(linear[:-1])
     if inputs["unused"]:
@@ -357,40 +368,46 @@ def _none_filled(look: Look) -> bool:
 
 
 average_gradients = Exercise(
-    "average_gradients", LAB, 4,
+    "average_gradients",
+    LAB,
+    4,
     make=_gradient_inputs,
     call=_call_average_gradients,
-    asks="After average_gradients every gradient of the model is the mean of that gradient over all ranks; "
-    "parameters stay as they are, and a parameter that has no gradient keeps none.",
+    asks="After average_gradients every gradient of the model is the mean of that gradient over "
+    "all ranks; parameters stay as they are, and a parameter that has no gradient keeps none.",
     visible=(Case(2, 1), Case(4, 2, {"sizes": [3, 2], "unused": True})),
     hints=(
         Hint(
-            "gradient made up", _none_filled,
-            "A parameter that was not used in the forward pass has the gradient None on every rank, and has "
-            "to keep it: an optimizer skips None, but steps with a zero.",
+            "gradient made up",
+            _none_filled,
+            "A parameter that was not used in the forward pass has the gradient None on every "
+            "rank, and has to keep it: an optimizer skips None, but steps with a zero.",
         ),
         Hint(
-            "sum for mean", _scaled(lambda look: look.size),
+            "sum for mean",
+            _scaled(lambda look: look.size),
             "Every gradient is the sum over the ranks: a mean is divided by their number.",
         ),
         Hint(
-            "divided twice", _scaled(lambda look: 1 / look.size),
-            "Every gradient is the mean divided once more by the number of ranks: divide before the sum or "
-            "after it, not both.",
+            "divided twice",
+            _scaled(lambda look: 1 / look.size),
+            "Every gradient is the mean divided once more by the number of ranks: divide before "
+            "the sum or after it, not both.",
         ),
         Hint(
             "divided by another number",
             lambda look: any(_scaled(lambda look, n=n: look.size / n)(look) for n in range(1, 9)),
-            "The gradients are the right sums over a wrong number: ask the process group for its size.",
+            "The gradients are the right sums over a wrong number: ask the process group for its "
+            "size.",
         ),
         Hint(
             "some gradients left out",
             lambda look: _ranks_differ(look, _gradients),
-            "The ranks still have different gradients. Every parameter that has a gradient takes part, and "
-            "the result has to end up in its .grad, not in a copy.",
+            "The ranks still have different gradients. Every parameter that has a gradient takes "
+            "part, and the result has to end up in its .grad, not in a copy.",
         ),
     ),
-)  # fmt: skip
+)
 
 
 # demo_basic
@@ -418,8 +435,8 @@ def _reduced_by_ddp(look: Look) -> str | None:
         if not any(e.op == "all_reduce" and e.internal for e in record.events):
             return (
                 f"on rank {record.rank} DDP reduced no gradient. Wrap the model in "
-                "DistributedDataParallel, and let the forward pass go through the wrapped model, not "
-                "through the one inside."
+                "DistributedDataParallel, and let the forward pass go through the wrapped model, "
+                "not through the one inside."
             )
     return None
 
@@ -441,11 +458,13 @@ def _wrong_length(look: Look) -> bool:
 
 
 demo_basic = Exercise(
-    "demo_basic", LAB, 4,
+    "demo_basic",
+    LAB,
+    4,
     make=_step_inputs,
     call=_call_demo_basic,
-    asks="demo_basic makes one SGD step (lr 0.001) on a ToyModel wrapped in DDP and returns this rank's own "
-    "MSE loss before the step and the parameters after it.",
+    asks="demo_basic makes one SGD step (lr 0.001) on a ToyModel wrapped in DDP and returns this "
+    "rank's own MSE loss before the step and the parameters after it.",
     visible=(Case(2, 1), Case(4, 2, {"rows": 3})),
     rules=(_reduced_by_ddp,),
     tolerance=Tolerance(rtol=1e-5, atol=2e-6),
@@ -453,8 +472,9 @@ demo_basic = Exercise(
         Hint(
             "ranks ended differently",
             lambda look: _ranks_differ(look, lambda tree: tree["parameters"]),
-            "The ranks ended with different parameters. DDP gives every rank rank 0's weights when it wraps "
-            "the model, and averages gradients only of what went through its own forward.",
+            "The ranks ended with different parameters. DDP gives every rank rank 0's weights "
+            "when it wraps the model, and averages gradients only of what went through its own "
+            "forward.",
         ),
         Hint(
             "loss as a tensor",
@@ -467,9 +487,11 @@ demo_basic = Exercise(
             "The parameters are those before the step. The order is forward, loss, backward, step.",
         ),
         Hint(
-            "wrong length of step", _wrong_length,
-            "The parameters moved in the right direction by the wrong amount: look at the learning rate, "
-            "and remember that DDP has already divided the gradients by the number of ranks.",
+            "wrong length of step",
+            _wrong_length,
+            "The parameters moved in the right direction by the wrong amount: look at the "
+            "learning rate, and remember that DDP has already divided the gradients by the "
+            "number of ranks.",
         ),
         Hint(
             "loss after the step",
@@ -477,20 +499,22 @@ demo_basic = Exercise(
                 np.isclose(
                     look.got[r]["loss"],
                     _loss(
-                        look.expected[r]["parameters"], look.inputs[r]["inputs"],
+                        look.expected[r]["parameters"],
+                        look.inputs[r]["inputs"],
                         look.inputs[r]["targets"],
                     ),
                     rtol=1e-5,
                 )
                 for r in look.ranks
             ),
-            "The loss was computed after the step: return the one that the backward pass began from.",
+            "The loss was computed after the step: return the one that the backward pass began "
+            "from.",
         ),
         Hint(
             "loss of all ranks",
             lambda look: look.size > 1 and len({round(g["loss"], 4) for g in look.got}) == 1,
-            "Every rank returned the same loss. Asked for is each rank's own: DDP averages gradients, the "
-            "losses differ.",
+            "Every rank returned the same loss. Asked for is each rank's own: DDP averages "
+            "gradients, the losses differ.",
         ),
         Hint(
             "own weights",
@@ -498,18 +522,20 @@ demo_basic = Exercise(
                 np.isclose(
                     look.got[r]["loss"],
                     _loss(
-                        look.inputs[r]["weights"], look.inputs[r]["inputs"], look.inputs[r]["targets"]
+                        look.inputs[r]["weights"],
+                        look.inputs[r]["inputs"],
+                        look.inputs[r]["targets"],
                     ),
                     rtol=1e-5,
                 )
                 for r in look.ranks
                 if r > 0
             ),
-            "The loss is that of this rank's own first weights: compute it after DDP has wrapped the model, "
-            "when all ranks have rank 0's.",
+            "The loss is that of this rank's own first weights: compute it after DDP has wrapped "
+            "the model, when all ranks have rank 0's.",
         ),
     ),
-)  # fmt: skip
+)
 
 
 # train
@@ -563,48 +589,57 @@ def _lr(look: Look) -> float:
 
 
 train = Exercise(
-    "train", LAB, 5,
+    "train",
+    LAB,
+    5,
     make=_train_inputs,
     call=_call_train,
-    asks="train makes one SGD step for each batch, and every rank ends with the parameters that one process "
-    "would have reached from rank 0's weights on the batches of all ranks put together.",
+    asks="train makes one SGD step for each batch, and every rank ends with the parameters that "
+    "one process would have reached from rank 0's weights on the batches of all ranks put "
+    "together.",
     visible=(Case(2, 1), Case(3, 2, {"rows": [2, 5], "lr": 0.05})),
     hints=(
         Hint(
             "no step",
-            lambda look: any(look.inputs[0]["batches"])
-            and all(any(look.same(_begin(look, k), look.got[r]) for k in {0, r}) for r in look.ranks),
+            lambda look: (
+                any(look.inputs[0]["batches"])
+                and all(
+                    any(look.same(_begin(look, k), look.got[r]) for k in {0, r}) for r in look.ranks
+                )
+            ),
             "The parameters are those from the beginning: no step has reached them.",
         ),
         Hint(
             "no averaging",
             lambda look: all(
                 any(
-                    look.same(_alone(_begin(look, k), look.inputs[r]["batches"], _lr(look)), look.got[r])
+                    look.same(
+                        _alone(_begin(look, k), look.inputs[r]["batches"], _lr(look)), look.got[r]
+                    )
                     for k in {0, r}
                 )
                 for r in look.ranks
             ),
-            "Every rank has trained on its own batches alone: between backward and step the gradients of "
-            "all ranks have to be averaged.",
+            "Every rank has trained on its own batches alone: between backward and step the "
+            "gradients of all ranks have to be averaged.",
         ),
         Hint(
             "gradients pile up",
             _like(lambda look, r: _alone(_begin(look), _union(look), _lr(look), pile_up=True)),
-            "The gradients of earlier batches are still in .grad and are added to: they have to be cleared "
-            "before each backward.",
+            "The gradients of earlier batches are still in .grad and are added to: they have to "
+            "be cleared before each backward.",
         ),
         Hint(
             "sum for mean",
             _like(lambda look, r: _alone(_begin(look), _union(look), _lr(look) * look.size)),
-            "Every step is as many times too long as there are ranks: a sum where a mean belongs, or a "
-            "learning rate multiplied.",
+            "Every step is as many times too long as there are ranks: a sum where a mean "
+            "belongs, or a learning rate multiplied.",
         ),
         Hint(
             "divided twice",
             _like(lambda look, r: _alone(_begin(look), _union(look), _lr(look) / look.size)),
-            "Every step is too short by the number of ranks: the gradients are divided twice (DDP has "
-            "already divided them).",
+            "Every step is too short by the number of ranks: the gradients are divided twice "
+            "(DDP has already divided them).",
         ),
         Hint(
             "first batch alone",
@@ -614,11 +649,11 @@ train = Exercise(
         Hint(
             "ranks began differently",
             lambda look: _ranks_differ(look, lambda tree: tree),
-            "The ranks ended with different parameters. Each builds a ToyModel with random weights of its "
-            "own: before the first step all need rank 0's.",
+            "The ranks ended with different parameters. Each builds a ToyModel with random "
+            "weights of its own: before the first step all need rank 0's.",
         ),
     ),
-)  # fmt: skip
+)
 
 
 # demo_checkpoint
@@ -650,7 +685,7 @@ def _audit(event: str, args: tuple) -> None:
 
 @contextlib.contextmanager
 def _watching(folder: str, slow: bool):
-    """Note whether files in `folder` are written and read here; with `slow`, writing takes its time."""
+    """Note whether files in `folder` are written and read here; `slow`: writing takes its time."""
     import torch.serialization as serialization
 
     if not _watched.get("hooked"):
@@ -712,7 +747,7 @@ def _call_demo_checkpoint(function, rank, size, inputs):
         _meet("after", rank, size)
     return {
         "file": _in_file(path),
-        "record of the file": " and ".join(sorted(log, reverse=True)) or "neither saved nor loaded",
+        "record of the file": " and ".join(sorted(log, reverse=True)) or "nothing",
         "returned": returned,
         "device of the tensors": "its own" if _own_device(returned, rank) else "another rank's",
     }
@@ -731,30 +766,37 @@ def _own_device(tensors, rank: int) -> bool:
 
 
 demo_checkpoint = Exercise(
-    "demo_checkpoint", LAB, 4,
+    "demo_checkpoint",
+    LAB,
+    4,
     make=_checkpoint_inputs,
     call=_call_demo_checkpoint,
-    asks="In demo_checkpoint rank 0 alone saves its ToyModel's state dict, and every rank loads it after it "
-    "was written and returns the loaded tensors; the file stays.",
+    asks="In demo_checkpoint rank 0 alone saves its ToyModel's state dict, and every rank loads "
+    "it after it was written and returns the loaded tensors; the file stays.",
     visible=(Case(2, 1), Case(3, 2, {"older_file": True})),
     hints=(
         Hint(
             "file removed",
             lambda look: any(got["file"] is None for got in look.got),
-            "The file is gone when the function has returned: leave it where it is, or ask whether it was "
-            "written to the given path at all.",
+            "The file is gone when the function has returned: leave it where it is, or ask "
+            "whether it was written to the given path at all.",
         ),
         Hint(
             "everyone saves",
-            lambda look: any("saved" in look.got[r]["record of the file"] for r in look.ranks if r > 0),
-            "More than one rank writes to the same path: the file can end up mixed or half written. Rank 0 "
-            "alone saves.",
+            lambda look: any(
+                "saved" in look.got[r]["record of the file"] for r in look.ranks if r > 0
+            ),
+            "More than one rank writes to the same path: the file can end up mixed or half "
+            "written. Rank 0 alone saves.",
         ),
         Hint(
             "older file read",
-            lambda look: any(look.same(look.inputs[0]["older"], got["returned"]) for got in look.got),
-            "A rank has read the older file that lay there: that a file exists does not say that rank 0 "
-            "has written it. Let the ranks wait for each other between saving and loading.",
+            lambda look: any(
+                look.same(look.inputs[0]["older"], got["returned"]) for got in look.got
+            ),
+            "A rank has read the older file that lay there: that a file exists does not say that "
+            "rank 0 has written it. Let the ranks wait for each other between saving and "
+            "loading.",
         ),
         Hint(
             "not loaded",
@@ -764,25 +806,28 @@ demo_checkpoint = Exercise(
         Hint(
             "own weights",
             lambda look: any(
-                look.same(look.inputs[r]["weights"], look.got[r]["returned"]) for r in look.ranks if r
+                look.same(look.inputs[r]["weights"], look.got[r]["returned"])
+                for r in look.ranks
+                if r
             ),
-            "A rank returned the weights that it began with: what was loaded has to go into the model.",
+            "A rank returned the weights that it began with: what was loaded has to go into the "
+            "model.",
         ),
     ),
-)  # fmt: skip
+)
 
 
 # run_demo
 
 
-_DEMO = '''
+_DEMO = """
 import os
 import signal
 
 import torch
 import torch.distributed as dist
 
-FOLDER, FAILS = {folder!r}, {fails!r}
+FOLDER, FAILS, PARENT = {folder!r}, {fails!r}, {parent!r}
 
 
 def note(rank, text):
@@ -791,7 +836,9 @@ def note(rank, text):
 
 
 def demo(rank, world_size):
-    signal.alarm(50)  # nothing is left behind, however run_demo ends
+    if os.getpid() == PARENT:
+        raise RuntimeError("demo_fn was called in the parent, not in a new process")
+    signal.alarm(40)  # nothing is left behind, however run_demo ends
     if FAILS is not None:
         note(rank, "")
         if rank == FAILS:
@@ -803,7 +850,7 @@ def demo(rank, world_size):
     dist.all_reduce(total)
     dist.destroy_process_group()
     note(rank, f"rank {{rank}} of {{world_size}}, a sum of {{int(total)}} ones")
-'''
+"""
 
 
 def _demo_inputs(case: Case) -> list[dict]:
@@ -817,7 +864,7 @@ def _demo_in(folder: str, script: bool, fails: int | None):
     """The demo as a notebook's `__main__` would hold it, or as a module would."""
     import importlib
 
-    source = _DEMO.format(folder=folder, fails=fails)
+    source = _DEMO.format(folder=folder, fails=fails, parent=os.getpid())
     if not script:
         namespace = {"__name__": "__main__"}
         exec(compile(source, "<demo>", "exec"), namespace)
@@ -880,7 +927,10 @@ def _call_run_demo(function, rank, size, inputs):
         "number of processes still running": len(running),
     }
     if fails is None:
-        found |= {"notes of the ranks": [text for _, text in notes], "number of processes": len(pids)}
+        found |= {
+            "notes of the ranks": [text for _, text in notes],
+            "number of processes": len(pids),
+        }
     else:
         found["note of the rank that fails"] = bool(notes[fails][0])
     return found
@@ -895,7 +945,9 @@ def _note_of(folder: str, rank: int) -> tuple[str, str]:
 
 
 run_demo = Exercise(
-    "run_demo", LAB, 3,
+    "run_demo",
+    LAB,
+    3,
     make=_demo_inputs,
     call=_call_run_demo,
     group=False,
@@ -907,8 +959,8 @@ run_demo = Exercise(
         Hint(
             "not waited for",
             lambda look: look.got[0]["number of processes still running"] > 0,
-            "run_demo returned while its processes were still running: whoever calls it can then know "
-            "neither their results nor their failures.",
+            "run_demo returned while its processes were still running: whoever calls it can then "
+            "know neither their results nor their failures.",
         ),
         Hint(
             "called here",
@@ -917,19 +969,23 @@ run_demo = Exercise(
         ),
         Hint(
             "failure swallowed",
-            lambda look: look.inputs[0]["fails"] is not None
-            and look.got[0]["parent"] == "without an exception",
-            "A rank raised and run_demo returned as if nothing had happened. Or that rank was never "
-            "started: look at the number of processes.",
+            lambda look: (
+                look.inputs[0]["fails"] is not None
+                and look.got[0]["parent"] == "without an exception"
+            ),
+            "A rank raised and run_demo returned as if nothing had happened. Or that rank was "
+            "never started: look at the number of processes.",
         ),
         Hint(
             "wrong number",
-            lambda look: look.got[0]["notes of the ranks"] != look.expected[0]["notes of the ranks"],
-            "Not every rank ran as rank r of world_size: look at nprocs and at args. spawn passes the "
-            "process's number first, by itself.",
+            lambda look: (
+                look.got[0]["notes of the ranks"] != look.expected[0]["notes of the ranks"]
+            ),
+            "Not every rank ran as rank r of world_size: look at nprocs and at args. spawn "
+            "passes the process's number first, by itself.",
         ),
     ),
-)  # fmt: skip
+)
 
 
 # world_from_env
@@ -974,7 +1030,9 @@ def _call_world_from_env(function, rank, size, inputs):
             raise
         except ValueError as error:
             named = bad & set(_NAME.findall(str(error)))
-            returned[name] = f"ValueError that names {'the variable' if named else 'no bad variable'}"
+            returned[name] = (
+                f"ValueError that names {'the variable' if named else 'no bad variable'}"
+            )
         except Exception as error:
             returned[name] = f"{type(error).__name__}: {error}"
     return {"returned": returned}
@@ -988,57 +1046,66 @@ def _answers(look: Look) -> dict:
 
 
 world_from_env = Exercise(
-    "world_from_env", LAB, 3,
+    "world_from_env",
+    LAB,
+    3,
     make=_environments,
     call=_call_world_from_env,
     group=False,
-    asks="world_from_env reads (rank, local_rank, world_size) as integers from the variables of torchrun, "
-    "else of Open MPI, else of Slurm, gives (0, 0, 1) without any, and raises a ValueError that names a "
-    "variable which is missing or no integer.",
+    asks="world_from_env reads (rank, local_rank, world_size) as integers from the variables of "
+    "torchrun, else of Open MPI, else of Slurm, gives (0, 0, 1) without any, and raises a "
+    "ValueError that names a variable which is missing or no integer.",
     visible=tuple(Case(1, number, {"with": name}) for number, name in enumerate(_VISIBLE, 1)),
     hints=(
         Hint(
             "job before launcher",
             lambda look: any("inside" in name for name in _answers(look)),
-            "A launcher inside a job leaves two families of variables. The launcher started this process, "
-            "the job only gave it the machine: ask torchrun first, then Open MPI, then Slurm.",
+            "A launcher inside a job leaves two families of variables. The launcher started this "
+            "process, the job only gave it the machine: ask torchrun first, then Open MPI, then "
+            "Slurm.",
         ),
         Hint(
             "text for numbers",
             lambda look: any(
                 isinstance(part, str)
-                for got in _answers(look).values() if isinstance(got, (tuple, list)) for part in got
+                for got in _answers(look).values()
+                if isinstance(got, (tuple, list))
+                for part in got
             ),
             "What stands in an environment is text: turn it into integers.",
         ),
         Hint(
             "KeyError",
             lambda look: any(str(got).startswith("KeyError") for got in _answers(look).values()),
-            "A missing variable raises KeyError in a dictionary. Asked for is a ValueError whose message "
-            "names the variable, which is what somebody can mend at 2 a.m.",
+            "A missing variable raises KeyError in a dictionary. Asked for is a ValueError whose "
+            "message names the variable, which is what somebody can mend at 2 a.m.",
         ),
         Hint(
             "variable not named",
             lambda look: any("no bad variable" in str(got) for got in _answers(look).values()),
-            "The ValueError does not say which variable is wrong: int() knows the text alone. Catch it and "
-            "raise one that names the variable.",
+            "The ValueError does not say which variable is wrong: int() knows the text alone. "
+            "Catch it and raise one that names the variable.",
         ),
         Hint(
             "nothing started",
-            lambda look: any(list(look.expected[0]["returned"][name]) == [0, 0, 1] for name in _answers(look)),
+            lambda look: any(
+                list(look.expected[0]["returned"][name]) == [0, 0, 1] for name in _answers(look)
+            ),
             "Without any launcher's rank variable a program is one process: (0, 0, 1).",
         ),
         Hint(
             "a default for what is missing",
             lambda look: any(
-                str(look.expected[0]["returned"][name]).startswith("ValueError") and isinstance(got, (tuple, list))
+                str(look.expected[0]["returned"][name]).startswith("ValueError")
+                and isinstance(got, (tuple, list))
                 for name, got in _answers(look).items()
             ),
-            "A family is there when its rank variable is. A missing or broken one of that family is an "
-            "error to report, not one to guess over: a wrong size hangs the job an hour later.",
+            "A family is there when its rank variable is. A missing or broken one of that family "
+            "is an error to report, not one to guess over: a wrong size hangs the job an hour "
+            "later.",
         ),
     ),
-)  # fmt: skip
+)
 
 
 # what_is_wrong
@@ -1073,7 +1140,9 @@ def _count(text: str) -> int:
 
 
 what_is_wrong = Exercise(
-    "what_is_wrong", LAB, 2,
+    "what_is_wrong",
+    LAB,
+    2,
     make=lambda case: [{}],
     call=_call_what_is_wrong,
     group=False,
@@ -1088,14 +1157,14 @@ what_is_wrong = Exercise(
         Hint(
             "too few",
             lambda look: _count(look.got[0]) < _count(look.expected[0]),
-            "There are more true statements. Count the processes, then ask what number each of them "
-            "believes to have, and where it got that from.",
+            "There are more true statements. Count the processes, then ask what number each of "
+            "them believes to have, and where it got that from.",
         ),
         Hint(
             "too many",
             lambda look: _count(look.got[0]) > _count(look.expected[0]),
-            "At least one of these is not true. For each: which experiment in this notebook would show "
-            "it?",
+            "At least one of these is not true. For each: which experiment in this notebook "
+            "would show it?",
         ),
         Hint(
             "others",
@@ -1103,7 +1172,7 @@ what_is_wrong = Exercise(
             "The number is right, the choice is not: at least one of these is not true.",
         ),
     ),
-)  # fmt: skip
+)
 
 
 EXERCISES = [

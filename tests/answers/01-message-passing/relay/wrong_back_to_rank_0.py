@@ -1,3 +1,4 @@
+# hint: chain closed
 # says: which nobody asked for
 def relay(rank, size, tensor):
     if rank > 0:

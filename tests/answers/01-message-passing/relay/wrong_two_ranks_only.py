@@ -1,4 +1,4 @@
-# status: wrong
+# hint: chain too short
 def relay(rank, size, tensor):
     if rank == 0 and size > 1:
         dist.send(tensor, 1)

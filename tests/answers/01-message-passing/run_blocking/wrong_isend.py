@@ -1,3 +1,4 @@
+# hint: non-blocking calls
 # says: which does not block
 def run_blocking(rank, size):
     tensor = torch.zeros(1)

@@ -1,3 +1,4 @@
+# hint: blocking calls
 # says: rank 1 called recv
 def run_non_blocking(rank, size):
     tensor = torch.zeros(1)

@@ -1,3 +1,4 @@
+# hint: never waited
 # says: rank 0 never waited for the request of isend(dst=1)
 def run_non_blocking(rank, size):
     tensor = torch.zeros(1)

@@ -1,4 +1,5 @@
 # status: error
+# says: in the parent
 import threading
 
 

@@ -1,0 +1,109 @@
+"""What a training script needs besides the training: flags, its place in the world, a bar."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+
+from distlab import world
+from distlab.world import World
+
+
+def flag(parser: argparse.ArgumentParser, name: str, **options) -> None:
+    """Add `--some-name`; `--some_name` is accepted too."""
+    other = "--" + name[2:].replace("-", "_")
+    parser.add_argument(*dict.fromkeys((name, other)), **options)
+
+
+def training_flags(parser: argparse.ArgumentParser) -> None:
+    """The flags that the scripts of several labs share."""
+    flag(parser, "--num-epochs", type=int, default=5, help="epochs in all")
+    flag(parser, "--batch-size", type=int, default=256, help="images per rank and step")
+    flag(parser, "--learning-rate", type=float, default=0.1)
+    flag(parser, "--random-seed", type=int, default=0)
+    flag(parser, "--model-dir", type=Path, default=Path("saved_models"))
+    flag(parser, "--model-filename", default="resnet_distributed.pth")
+    flag(parser, "--resume", action="store_true", help="go on from the checkpoint, if there is one")
+    flag(parser, "--data-dir", type=Path, help="folder of the images; DISTLAB_DATA by default")
+    flag(parser, "--synthetic", action="store_true", help="generated images")
+    flag(parser, "--limit", type=int, help="take only so many images, a fifth of that to test")
+    # torch.distributed.launch hands this to the script; the environment says the same
+    parser.add_argument("--local_rank", "--local-rank", type=int, help=argparse.SUPPRESS)
+
+
+@contextlib.contextmanager
+def started() -> Iterator[World]:
+    """Join the default process group that a launcher prepared, and leave it at the end.
+
+    Under torchrun and torch.distributed.launch the variables are there; under srun they are
+    made from Slurm's; started plainly, this is a world of one.
+    """
+    env = os.environ
+    if "RANK" not in env and "SLURM_PROCID" in env:
+        env["RANK"], env["WORLD_SIZE"] = env["SLURM_PROCID"], env["SLURM_NTASKS"]
+        env["LOCAL_RANK"] = env["SLURM_LOCALID"]
+        env["LOCAL_WORLD_SIZE"] = env["SLURM_TASKS_PER_NODE"].split("(")[0].split(",")[0]
+        if env.get("SLURM_NNODES", "1") == "1":
+            env.setdefault("MASTER_ADDR", "127.0.0.1")
+        env.setdefault("MASTER_PORT", str(20_000 + int(env.get("SLURM_JOB_ID", 0)) % 20_000))
+    names = ("RANK", "WORLD_SIZE", "LOCAL_RANK")
+    here = World(*(int(env.get(name, other)) for name, other in zip(names, (0, 1, 0), strict=True)))
+    local_size = int(env.get("LOCAL_WORLD_SIZE", here.size))
+    torch.set_num_threads(max(1, cores() // local_size))
+    device = here.device
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    where = {} if "RANK" in env else {"store": dist.HashStore(), "rank": 0, "world_size": 1}
+    dist.init_process_group(world.backend_for(local_size), **where)
+    try:
+        yield here
+    finally:
+        dist.destroy_process_group()
+
+
+def cores() -> int:
+    """CPU cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Bar:
+    """A loader with a progress bar around it on rank 0; elsewhere, and else, the loader itself."""
+
+    def __init__(self, loader: Iterable, rank: int, title: str) -> None:
+        self._loader, self._rank, self._title = loader, rank, title
+
+    def __getattr__(self, name: str):
+        return getattr(self._loader, name)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+    def __iter__(self):
+        from tqdm import tqdm
+
+        quiet = self._rank != 0
+        return iter(tqdm(self._loader, desc=self._title, disable=quiet, leave=False, mininterval=1))
+
+
+def topology() -> str:
+    """How this machine's parts hang together: by nvidia-smi where there are GPUs, else cores."""
+    if world.gpu_count():
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            return subprocess.run(
+                ["nvidia-smi", "topo", "-m"], capture_output=True, text=True, timeout=20, check=True
+            ).stdout
+    lines = [f"no GPU; {cores()} CPU cores for this process, {os.cpu_count()} in all"]
+    for node in sorted(Path("/sys/devices/system/node").glob("node[0-9]*")):
+        with contextlib.suppress(OSError):
+            cpus = (node / "cpulist").read_text().strip()
+            lines.append(f"NUMA {node.name}: cores {cpus}")
+    return "\n".join(lines)

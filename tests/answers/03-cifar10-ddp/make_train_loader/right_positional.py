@@ -1,0 +1,2 @@
+def make_train_loader(dataset, rank, size, batch_size, seed):
+    return DataLoader(dataset, batch_size, sampler=DistributedSampler(dataset, size, rank, True, seed))

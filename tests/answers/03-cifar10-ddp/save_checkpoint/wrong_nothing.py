@@ -1,0 +1,4 @@
+# hint: nothing written
+def save_checkpoint(path, model, optimizer, epoch):
+    if dist.get_rank() == 0:
+        torch.save({"model": getattr(model, "module", model).state_dict()}, f"{path}.tmp")

@@ -1,0 +1,12 @@
+# hint: gap
+def save_checkpoint(path, model, optimizer, epoch):
+    if dist.get_rank() == 0:
+        state = {
+            "model": getattr(model, "module", model).state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "epoch": epoch,
+        }
+        torch.save(state, f"{path}.tmp")
+        if os.path.exists(path):
+            os.remove(path)
+        os.rename(f"{path}.tmp", path)

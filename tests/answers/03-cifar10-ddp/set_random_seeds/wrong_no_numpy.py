@@ -1,0 +1,4 @@
+# hint: NumPy not seeded
+def set_random_seeds(seed):
+    random.seed(seed)
+    torch.manual_seed(seed)

@@ -1,0 +1,12 @@
+# hint: set_epoch forgotten
+def train_epoch(model, loader, optimizer, device, epoch):
+    model.train()
+    total = torch.zeros(2, dtype=torch.float64)
+    for images, labels in loader:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(images), labels)
+        loss.backward()
+        optimizer.step()
+        total += torch.tensor([loss.item() * len(labels), len(labels)])
+    dist.all_reduce(total)
+    return (total[0] / total[1]).item()

@@ -1,0 +1,3 @@
+# status: error
+def wrap(model, device):
+    return DistributedDataParallel(model.to(device), device_ids=[device.index])

@@ -1,0 +1,3 @@
+# hint: no device_ids
+def wrap(model, device):
+    return DistributedDataParallel(model.to(device))

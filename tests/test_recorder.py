@@ -1,0 +1,180 @@
+"""Everything that torch.distributed can be asked for is written down, and it outlives its rank."""
+
+import sys
+
+import cloudpickle
+import pytest
+import torch
+import torch.distributed as dist
+from torch.distributed import all_reduce as imported_by_name
+
+from distlab import Ranks
+from distlab.records import CHANGED
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+
+@pytest.fixture(scope="module")
+def two():
+    return Ranks(2, deadline=30)
+
+
+def events(two, function, rank=0, **options):
+    return two.run(function, **options).records[rank].events
+
+
+CALLS = {
+    "broadcast": lambda t, o: dist.broadcast(t, 0),
+    "all_reduce": lambda t, o: dist.all_reduce(t),
+    "reduce": lambda t, o: dist.reduce(t, 1),
+    "all_gather": lambda t, o: dist.all_gather(o, t),
+    "all_gather_into_tensor": lambda t, o: dist.all_gather_into_tensor(torch.empty(8), t),
+    "all_gather_object": lambda t, o: dist.all_gather_object([None, None], {"a": 1}),
+    "broadcast_object_list": lambda t, o: dist.broadcast_object_list([1, 2], 0),
+    "gather": lambda t, o: dist.gather(t, o if dist.get_rank() == 0 else None, 0),
+    "scatter": lambda t, o: dist.scatter(t, o if dist.get_rank() == 0 else None, 0),
+    "reduce_scatter": lambda t, o: dist.reduce_scatter(t, o),
+    "reduce_scatter_tensor": lambda t, o: dist.reduce_scatter_tensor(t, torch.ones(8)),
+    "all_to_all": lambda t, o: dist.all_to_all(o, [x.clone() for x in o]),
+    "all_to_all_single": lambda t, o: dist.all_to_all_single(torch.empty(4), t),
+    "barrier": lambda t, o: dist.barrier(),
+    "monitored_barrier": lambda t, o: dist.monitored_barrier(),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_each_collective_is_recorded_under_the_name_that_was_called(two, name):
+    call = CALLS[name]
+
+    def program(rank, size):
+        call(torch.ones(4), [torch.ones(4), torch.ones(4)])
+
+    for record in two.run(program).records:
+        assert record.events and {e.api for e in record.events} == {name}
+        assert all(e.done and e.blocking and not e.internal for e in record.events)
+        assert all(e.end >= e.begin > 0 and e.group == (0, 1) for e in record.events)
+
+
+def test_a_message_has_peer_tag_bytes_dtype_shape_value_and_place(two):
+    def program(rank, size):
+        tensor = torch.full((2, 3), 7, dtype=torch.int64)
+        if rank == 0:
+            dist.send(tensor, dst=1, tag=5)
+        else:
+            dist.recv(tensor, src=0, tag=5)
+
+    sent, received = (record.events[0] for record in two.run(program).records)
+    assert (sent.op, sent.peer, received.op, received.peer) == ("send", 1, "recv", 0)
+    for event in (sent, received):
+        assert (event.tag, event.nbytes, event.dtype, event.shape) == (5, 48, "int64", (2, 3))
+        assert event.value == 7.0 and event.blocking
+        assert event.function == "program"
+    assert received.line == sent.line + 2
+
+
+def test_requests_are_told_from_blocking_calls_and_forgotten_waits_show(two):
+    def program(rank, size):
+        request = dist.isend(torch.ones(1), 1 - rank)
+        dist.irecv(torch.zeros(1), 1 - rank).wait()
+        if rank == 0:
+            request.wait()
+        dist.barrier()
+
+    first, second = (record.events for record in two.run(program).records)
+    assert [e.api for e in first] == ["isend", "irecv", "barrier"]
+    assert [e.blocking for e in first] == [False, False, True]
+    assert [e.waited for e in first] == [True, True, True]
+    assert [e.waited for e in second] == [False, True, True]
+
+
+def test_nothing_bypasses_the_recorder(two):
+    def program(rank, size):
+        tensor = torch.ones(1)
+        imported_by_name(tensor)
+        dist.group.WORLD.allreduce([tensor]).wait()
+        group = dist.new_group([0, 1], backend="gloo")
+        dist.all_reduce(tensor, group=group)
+        ops = [dist.P2POp(dist.isend, tensor, 1 - rank), dist.P2POp(dist.irecv, tensor, 1 - rank)]
+        for request in dist.batch_isend_irecv(ops):
+            request.wait()
+        dist.all_reduce(tensor, async_op=True).wait()
+        return tensor.item()
+
+    found = events(two, program)
+    assert [e.op for e in found] == [
+        "all_reduce", "all_reduce", "new_group", "all_reduce", "send", "recv", "all_reduce",
+    ]  # fmt: skip
+    assert found[3].group_index == found[2].group_index == 1
+    assert found[4].api == "batch_isend_irecv"
+
+
+def test_ddp_is_recorded_as_torchs_own_and_its_gradients_are_right(two):
+    def program(rank, size):
+        torch.manual_seed(rank)
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 1, bias=False))
+        model(torch.full((1, 3), float(rank + 1))).sum().backward()
+        return model.module.weight.grad
+
+    result = two.run(program)
+    assert [g.tolist() for g in result] == [[[1.5] * 3]] * 2
+    found = [e for e in result.records[0].events if e.op == "all_reduce"]
+    assert len(found) == 1 and found[0].internal and found[0].done
+    assert found[0].nbytes == 12
+
+
+def test_a_member_of_no_group_still_has_its_call_of_new_group_recorded(two):
+    def program(rank, size):
+        dist.new_group([0])
+
+    for record in two.run(program).records:
+        (event,) = record.events
+        assert event.op == "new_group" and event.group == (0,)
+
+
+def test_in_strict_mode_a_receive_buffer_holds_poison_until_it_is_waited_for(two):
+    def program(rank, size):
+        buffer = torch.zeros(1)
+        requests = [dist.isend(torch.ones(1), 1 - rank), dist.irecv(buffer, 1 - rank)]
+        dist.barrier()
+        early = buffer.clone()
+        for request in requests:
+            request.wait()
+        return early.isnan().item(), buffer.item()
+
+    assert list(two.run(program, strict=True)) == [(True, 1.0)] * 2
+
+
+def test_a_send_buffer_that_changes_before_its_wait_is_flagged(two):
+    def program(rank, size):
+        tensor = torch.zeros(1)
+        request = dist.isend(tensor, 1 - rank)
+        tensor += 1
+        dist.irecv(torch.zeros(1), 1 - rank).wait()
+        request.wait()
+
+    assert events(two, program)[0].flags & CHANGED
+
+
+def test_the_source_of_a_receive_from_anybody_is_filled_in(two):
+    def program(rank, size):
+        if rank == 0:
+            dist.recv(torch.zeros(1))
+        else:
+            dist.send(torch.ones(1), 0)
+
+    (event,) = events(two, program)
+    assert event.peer == 1
+
+
+def test_records_outlive_a_rank_that_is_killed(two):
+    def program(rank, size):
+        import os
+        import signal
+
+        dist.barrier()
+        if rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    result = two.run(program, may_fail=True)
+    assert [e.op for e in result.records[1].events] == ["barrier"]
+    assert result.run.outcomes[1].status == "crashed"
