@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import tempfile
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 from distlab import course as labs
@@ -35,7 +33,6 @@ class Referee:
         self._zygote: Zygote | None = None
         self._graders: dict[str, Grader] = {}
         self._lock = threading.Lock()
-        self._folder = Path(tempfile.mkdtemp(prefix="distlab-grading-"))
 
     def rebuild(self, lab: str, content: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """The released notebook with a submission's answers in it, and what was repaired."""
@@ -72,16 +69,13 @@ class Referee:
             if lab not in self._graders:
                 self._graders[lab] = Grader(
                     course.released(lab), labs.exercises(lab), course.cases, course.reference,
-                    self._zygote, self._folder,
+                    self._zygote, self._zygote.folder,
                 )  # fmt: skip
             return self._graders[lab]
 
     def close(self) -> None:
-        import shutil
-
         if self._zygote is not None:
             self._zygote.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Referee:
         return self

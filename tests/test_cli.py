@@ -144,7 +144,7 @@ def test_run_ends_a_script_when_its_time_is_up(tmp_path):
 def test_run_calls_a_function_of_a_notebook(tmp_path):
     import collected
 
-    answer = (collected.ANSWERS / "01-message-passing/run_blocking")
+    answer = collected.ANSWERS / "01-message-passing/run_blocking"
     source = next(answer.glob("right_*.py")).read_text()
     path = tmp_path / "message_passing.ipynb"
     path.write_text(json.dumps(collected.handed_in("01-message-passing", run_blocking=source)))

@@ -44,18 +44,8 @@ def with_remarks():
     return observed("remarked")
 
 
-UNRECORDED = pytest.mark.xfail(
-    strict=True,
-    reason="the recorder notes no reduce operation: str() of torch's ReduceOp does not name it",
-)
-
-
 def names(programs):
-    marks = {"different_operations": UNRECORDED}
-    return [
-        pytest.param(program, id=program.name, marks=marks.get(program.name, ()))
-        for program in programs
-    ]
+    return [pytest.param(program, id=program.name) for program in programs]
 
 
 @pytest.mark.slow  # starts torch, and real ranks hang

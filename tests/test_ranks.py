@@ -92,9 +92,9 @@ def test_px_works_on_the_same_engines(ranks):
 def test_a_smaller_world_uses_the_first_of_the_same_ranks(ranks):
     two = Ranks(2)
     assert [v.item() for v in two.run(all_reduce, torch.ones(1))] == [2.0, 2.0]
-    assert two.run(lambda rank, size: os.getpid())[0] == ranks.run(
-        lambda rank, size: os.getpid()
-    )[0]
+    assert (
+        two.run(lambda rank, size: os.getpid())[0] == ranks.run(lambda rank, size: os.getpid())[0]
+    )
 
 
 def test_functions_of_a_notebook_can_use_its_other_functions_and_dataloader_workers(ranks):
@@ -113,7 +113,9 @@ def test_functions_of_a_notebook_can_use_its_other_functions_and_dataloader_work
 
 @pytest.mark.parametrize("size", [0, -1, 10_000])
 def test_a_world_that_the_machine_cannot_carry_is_refused_in_one_line(size):
-    with pytest.raises(ValueError, match=r"ranks on a machine of \d+ cores: ask for 1 to") as refused:
+    with pytest.raises(
+        ValueError, match=r"ranks on a machine of \d+ cores: ask for 1 to"
+    ) as refused:
         Ranks(size)
     assert "\n" not in str(refused.value)
 

@@ -55,8 +55,11 @@ def run(args: argparse.Namespace, rank: int, size: int, device: torch.device) ->
     path, first = args.model_dir / args.model_filename, 0
     if rank == 0:
         args.model_dir.mkdir(parents=True, exist_ok=True)
-        print(f"{size} ranks on {device.type}, {torch.get_num_threads()} threads each; {split.source}: "
-              f"{len(split.train)} to train, {len(split.test)} to test", flush=True)  # fmt: skip
+        print(f"{size} ranks on {device.type}, {torch.get_num_threads()} threads each", flush=True)
+        print(f"{split.source}: {len(split.train)} to train, {len(split.test)} to test", flush=True)
+        rest = len(loader.sampler) % args.batch_size
+        if 0 < rest < 8:
+            print(f"the last batch has {rest} images a rank: too few for BatchNorm", flush=True)
     if args.resume:
         try:
             first = lab.load_checkpoint(path, model, optimizer, device)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from pathlib import Path
 
 from distlab import course, submission
@@ -34,10 +33,10 @@ def check_notebook(path: Path) -> list[Verdict]:
     content = submission.read(path)
     lab = lab_of(path, content)
     references = References(path.parent, "reference")
-    with Zygote() as source, tempfile.TemporaryDirectory(prefix="distlab-check-") as folder:
+    with Zygote() as source:
         grader = Grader(
             _blank(content), course.exercises(lab), lambda exercise: exercise.visible, references,
-            source, Path(folder),
+            source, source.folder,
         )  # fmt: skip
         return grader.grade(grader.plan(content))
 

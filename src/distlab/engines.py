@@ -27,6 +27,9 @@ from distlab import frames, runs, zygote
 from distlab.zygote import ENGINE_PRELOAD, PRELOAD, Zygote
 
 
+CONTROLLER_TRIES = 5  # ipyparallel chooses free ports before it binds them: others may be quicker
+
+
 class ForkedEngines:
     """Ranks forked from this process, which must be clean: no torch operation run, no CUDA touched.
 
@@ -140,7 +143,7 @@ class AttachedEngines:
             try:
                 answers.append((rank, future.get(timeout=1)))
             except Exception as error:
-                if type(error).__name__ not in ("EngineError", "TimeoutError"):
+                if "EngineError" not in (type(error).__name__, getattr(error, "ename", "")):
                     raise
                 answers.append((rank, None))
         return answers
@@ -171,26 +174,33 @@ class LocalEngines(AttachedEngines):
     """`size` ipyparallel engines on this machine, forked from a zygote with their controller."""
 
     def __init__(self, size: int, timeout: float = 60.0) -> None:
-        folder = Path(tempfile.mkdtemp(prefix="distlab-"))
         self._pids: list[int] = []
+        self._seen: set[int] = set()  # ids of dead engines stay listed for seconds
         self._zygote = Zygote((*PRELOAD, *ENGINE_PRELOAD))
-        # the controller starts, and this process imports and connects, while the zygote imports torch
         atexit.register(self.close)
+        self.client, self._pending = None, {}
+        folder = self._zygote.folder
+        # the controller starts, and this process imports and connects, while the zygote imports torch
+        if not any(self._controller(folder) for _ in range(CONTROLLER_TRIES)):
+            raise RuntimeError("the ranks' controller did not start; try `distlab info`")
+        import ipyparallel
+
+        file = folder / "security" / "ipcontroller-client.json"
+        super().__init__(ipyparallel.Client(str(file), timeout=timeout), folder)
+        self._timeout = timeout
+        self.grow(size)
+
+    def _controller(self, folder: Path) -> bool:
+        """Start ipyparallel's controller; did it find the ports that it chose still free?"""
         ready, signal_ready = os.pipe()
         with os.fdopen(ready, "rb") as pipe:
             self._zygote.fork(
                 "distlab.engines:controller", [signal_ready], early=True, folder=str(folder)
             )
             os.close(signal_ready)
-            import ipyparallel
+            import ipyparallel  # noqa: F401  while the controller starts
 
-            if pipe.read(1) != b"1":
-                raise RuntimeError("the ranks' controller did not start; try `distlab info`")
-        file = folder / "security" / "ipcontroller-client.json"
-        super().__init__(ipyparallel.Client(str(file), timeout=timeout), folder)
-        self._owned = True
-        self._timeout = timeout
-        self.grow(size)
+            return pipe.read(1) == b"1"
 
     def grow(self, size: int) -> None:
         """Have at least `size` engines."""
@@ -207,10 +217,9 @@ class LocalEngines(AttachedEngines):
         missing = len(self.ids) + len([r for r in pids if r >= len(self.ids)])
         self.ids += [-1] * (missing - len(self.ids))
         self._pids += [-1] * (missing - len(self._pids))
-        known = set(self.ids)
         while ranks:
-            for engine in sorted(set(self.client.ids) - known):
-                known.add(engine)
+            for engine in sorted(set(self.client.ids) - self._seen):
+                self._seen.add(engine)
                 with contextlib.suppress(Exception):  # it may have died meanwhile
                     pid = self.client[engine].apply_async(os.getpid).get(timeout=self._timeout)
                     if pid in ranks:
@@ -224,6 +233,26 @@ class LocalEngines(AttachedEngines):
             if ranks:
                 self.client.wait([], timeout=0.01) or time.sleep(0.01)
 
+    def receive(self, timeout: float) -> list[tuple[int, bytes | None]]:
+        return super().receive(timeout) or [(rank, None) for rank in self._died()]
+
+    def _died(self) -> list[int]:
+        """Ranks whose process has ended; ipyparallel's heartbeat takes seconds to tell."""
+        if not hasattr(os, "pidfd_open"):
+            return []
+        ended = []
+        for rank in set(self._pending.values()):
+            try:
+                watched = os.pidfd_open(self._pids[rank])
+            except ProcessLookupError:
+                ended.append(rank)
+                continue
+            if select.select([watched], [], [], 0)[0]:
+                ended.append(rank)
+            os.close(watched)
+        self._forget(ended)
+        return ended
+
     def replace(self, ranks: Sequence[int]) -> None:
         for rank in ranks:
             with contextlib.suppress(ProcessLookupError):
@@ -236,10 +265,10 @@ class LocalEngines(AttachedEngines):
 
     def close(self) -> None:
         atexit.unregister(self.close)
-        with contextlib.suppress(Exception):
-            self.client.close()
+        if self.client is not None:
+            with contextlib.suppress(Exception):
+                self.client.close()
         self._zygote.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _execute(task: bytes) -> bytes:

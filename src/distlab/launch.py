@@ -12,7 +12,6 @@ import runpy
 import selectors
 import socket
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,8 +45,8 @@ def launch(
         ValueError: the program is not there or is of no known kind, or `size` is no number of ranks.
     """
     _checked(program, size, function)
-    with tempfile.TemporaryDirectory(prefix="distlab-run-") as folder, Zygote() as zygote:
-        run = _Running(zygote, Path(folder), program.resolve(), size, list(arguments), function)
+    with Zygote() as zygote:
+        run = _Running(zygote, zygote.folder, program.resolve(), size, list(arguments), function)
         status = run.follow(timeout)
         if trace is not None:
             _write_trace(run.records(), trace)

@@ -1,7 +1,8 @@
 """Functions by value, as `cloudpickle` takes them, those that touch `torch.backends` included.
 
-`torch.backends.cudnn` and its like are modules of a class of their own, which cloudpickle cannot
-send; a function that sets `torch.backends.cudnn.deterministic` would not travel.
+Some of torch's modules (`torch.backends.cudnn`, `torch.ops`, `torch.classes`) are of classes of their
+own, which cloudpickle cannot send. It takes a function to use one where the function only has a name
+such as `classes` in it, beside `torch`.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ import cloudpickle
 
 
 def dumps(value: Any) -> bytes:
-    """`cloudpickle.dumps`, with odd modules of torch sent by their names."""
+    """`cloudpickle.dumps`, with torch's odd modules sent by their names."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("torch.backends.") and type(module) is not types.ModuleType:
-            copyreg.pickle(type(module), _by_name)
+        kind = type(module)
+        odd = kind is not types.ModuleType and issubclass(kind, types.ModuleType)
+        if odd and name.startswith("torch"):
+            copyreg.pickle(kind, _by_name)
     return cloudpickle.dumps(value)
 
 

@@ -236,6 +236,8 @@ class RecordedWork(dist.Work):
     def get_future(self):
         future = self._work.get_future()
         recorder, at, key = self._recorder, self._at, id(self)
+        # who takes a future waits for that, which can't be seen; `done` may run after their wait
+        recorder.flag(at, records.WAITED)
 
         def done(_):
             recorder.open.pop(key, None)
@@ -492,7 +494,7 @@ def _reduction(opts=None) -> int:
     op = getattr(opts, "reduceOp", None)
     if op is None:
         return 0
-    name = str(op).rsplit(".", 1)[-1].strip("<>: 0123456789").lower()
+    name = str(getattr(op, "op", op)).rsplit(".", 1)[-1].strip("<>: 0123456789").lower()
     return _REDUCTION_CODE.get(name, 0)
 
 

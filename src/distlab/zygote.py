@@ -13,13 +13,17 @@ import importlib
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 #: torch.optim and DDP import torch._dynamo at first use, which takes longer than all the rest
 PRELOAD = (
@@ -54,13 +58,23 @@ class Zygote:
         env: dict[str, str] | None = None,
     ) -> None:
         ours, theirs = socket.socketpair()
+        #: for whatever its children write; removed with the zygote, also when that is killed
+        self.folder = Path(tempfile.mkdtemp(prefix="distlab-"))
         env = dict(os.environ if env is None else env)
         env.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
         env.setdefault("GLOO_SOCKET_IFNAME", loopback())
         env["OMP_NUM_THREADS"] = env.get("OMP_NUM_THREADS", "1")
         with theirs:
             self.process = subprocess.Popen(
-                [*prefix, sys.executable, "-m", "distlab.zygote", str(theirs.fileno()), *preload],
+                [
+                    *prefix,
+                    sys.executable,
+                    "-m",
+                    "distlab.zygote",
+                    str(theirs.fileno()),
+                    str(self.folder),
+                    *preload,
+                ],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 env=env,
@@ -101,6 +115,7 @@ class Zygote:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Zygote:
         return self
@@ -115,10 +130,10 @@ def loopback() -> str:
     return "lo" if "lo" in names else "lo0"
 
 
-def _die_with_parent() -> None:
-    """Ask Linux to kill this process when its parent ends; elsewhere a closed socket must do."""
+def _die_with_parent(number: int = signal.SIGKILL) -> None:
+    """Ask Linux for a signal when the parent ends; elsewhere a closed socket must do."""
     if _libc is not None:
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        _libc.prctl(_PR_SET_PDEATHSIG, number)
 
 
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -137,13 +152,14 @@ def spawn(entry, *args, **kwargs) -> int:
         if os.getppid() != parent:  # it died before it could be asked for
             os._exit(1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
         entry(*args, **kwargs)
         status = 0
     except SystemExit as stop:
         status = stop.code if isinstance(stop.code, int) else 1
     except BaseException:
-        sys.excepthook(*sys.exc_info())
+        traceback.print_exc()  # torch's own hook would label each line a second time
     finally:
         with contextlib.suppress(Exception):
             sys.stdout.flush()
@@ -171,7 +187,8 @@ class _Server:
         """Answer the requests at the head of the line that need not wait for the imports."""
         while select.select([self._connection], [], [], 0)[0]:
             if not self._receive():
-                os._exit(0)
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
         while b"\n" in self._pending:
             request = json.loads(self._pending.split(b"\n", 1)[0])
             if not request.get("early"):
@@ -223,8 +240,14 @@ def _child(connection: socket.socket, request: dict, fds: list[int]) -> None:
 
 
 def main() -> None:
-    fd, *preload = sys.argv[1:]
-    _die_with_parent()
+    fd, folder, *preload = sys.argv[1:]
+
+    def end(*_) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, end)
+    _die_with_parent(signal.SIGTERM)
     # every process that comes of this one, DataLoader workers and the like included, ends with it
     os.register_at_fork(after_in_child=_die_with_parent)
     server = _Server(int(fd))
@@ -233,6 +256,7 @@ def main() -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     server.serve()
+    end()
 
 
 if __name__ == "__main__":
