@@ -1,4 +1,6 @@
-"""nbgrader's own configuration of this course: `nbgrader autograde 01-message-passing` and the rest work here."""
+"""nbgrader's own configuration of this course: `nbgrader autograde 01-message-passing` and the rest
+work here.
+"""
 
 import os
 import sys
@@ -43,7 +45,8 @@ c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
-# student code never runs in the process that grades: the referee's verdicts take the place of a kernel
+# student code never runs in the process that grades: the referee's verdicts take the place of a
+# kernel
 c.Autograde.sanitize_preprocessors = [
     "grader.preprocessors.Rebuild",
     "nbgrader.preprocessors.ClearOutput",

@@ -1,7 +1,7 @@
 """Benchmarks: every figure is a ratio of two things measured in turn in one go.
 
-`distlab bench` runs them all; `python -m bench.startup` runs one. A module of this folder that is a benchmark
-has a function `measure()` that yields `Row`s.
+`distlab bench` runs them all; `python -m bench.startup` runs one. A module of this folder that is
+a benchmark has a function `measure()` that yields `Row`s.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BENCHMARKS = ("startup", "recorder")
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured, our seconds and the seconds of what one would do instead, one per repeat."""
+    """What was measured, our seconds and those of what one would do instead, one per repeat."""
 
     what: str
     ours: list[float]
@@ -46,8 +46,9 @@ def header() -> str:
 
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
     return (
-        f"{os.cpu_count()} cores ({platform.machine()}), {gpu}, Python {platform.python_version()}, "
-        f"torch {torch.__version__}, ipyparallel {ipyparallel.__version__}"
+        f"{os.cpu_count()} cores ({platform.machine()}), {gpu}, "
+        f"Python {platform.python_version()}, torch {torch.__version__}, "
+        f"ipyparallel {ipyparallel.__version__}"
     )
 
 

@@ -36,7 +36,7 @@ class Submission:
 
 @dataclass
 class Graded:
-    """A submission's entry in the ledger beside what the gradebook says of its free-text answers."""
+    """A submission's entry in the ledger and what the gradebook says of its free-text answers."""
 
     entry: Entry
     manual_score: float | None
@@ -59,7 +59,8 @@ def submissions(assignment: str, submitted: Path, student: str | None = None) ->
         whose = f" of {student}" if student else ""
         raise NothingSubmitted(
             f"there is no submission{whose} below {submitted}: put notebooks there as "
-            f"STUDENT/{assignment}/{labs.notebook_name(assignment)}, or name the folder by --submitted"
+            f"STUDENT/{assignment}/{labs.notebook_name(assignment)}, or name their folder by "
+            "--submitted"
         )
     return found
 
@@ -151,8 +152,9 @@ def _enter(book, one: Submission, entry: Entry) -> Graded:
     automatic = sum(score or 0.0 for name, (score, _) in scores.items() if name not in manual)
     if automatic != entry.score:
         raise GradingFailed(
-            f"the gradebook has {automatic:g} points for {one.student}'s {one.assignment} where the "
-            f"ledger has {entry.score:g}: run `nbgrader generate_assignment {one.assignment}` again"
+            f"the gradebook has {automatic:g} points for {one.student}'s {one.assignment} where "
+            f"the ledger has {entry.score:g}: run `nbgrader generate_assignment {one.assignment}` "
+            "again"
         )
     return Graded(
         entry,

@@ -19,7 +19,6 @@ from traitlets.config.loader import Config, PyFileConfigLoader
 from grader import course
 from grader.course import GradingFailed
 
-
 # nbgrader's own use of its session, which autoflushes while it makes rows
 warnings.filterwarnings("ignore", category=SAWarning)
 
@@ -63,7 +62,9 @@ class Gradebook:
         return course.ROOT / folder / student / assignment
 
     def scores(self, assignment: str, student: str) -> dict[str, tuple[float | None, float]]:
-        """{cell: (score, maximum)} as the gradebook has them; the score is `None` until it is known."""
+        """{cell: (score, maximum)} as the gradebook has them; the score is `None` until it is
+        known.
+        """
         with Database(self._api.coursedir.db_url, self._api.coursedir.course_id) as database:
             try:
                 submission = database.find_submission(assignment, student)

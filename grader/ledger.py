@@ -1,7 +1,8 @@
-"""The ledger: what the referee judged, one file a submission. Scores come from here and nowhere else.
+"""The ledger: what the referee judged, one file a submission. Scores come from here and nowhere
+else.
 
-An entry holds for one state of the submission's code, of the course and of the references; when one of
-them changes, it is stale and the submission is graded again.
+An entry holds for one state of the submission's code, of the course and of the references; when
+one of them changes, it is stale and the submission is graded again.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ class Entry:
 
 
 def line(verdict: Verdict) -> Line:
-    """A verdict as the ledger keeps it. Of a hidden case there is no picture: it would show the inputs."""
+    """A verdict as the ledger keeps it. Of a hidden case there is no picture: it would show the
+    inputs.
+    """
     picture = ""
     shown = verdict.status != "passed" and verdict.case is not None and not verdict.case.hidden
     if shown and verdict.run is not None and any(r.events for r in verdict.run.records):

@@ -1,7 +1,7 @@
 """The referee: judges submissions and writes the ledger. It never runs student code.
 
-Student code runs in sessions (`distlab.session`); what comes out of them is data. The referee alone holds
-hidden cases and reference outputs.
+Student code runs in sessions (`distlab.session`); what comes out of them is data. The referee
+alone holds hidden cases and reference outputs.
 """
 
 from __future__ import annotations

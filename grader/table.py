@@ -43,7 +43,7 @@ def _cell(one: Graded, name: str) -> str:
 
 
 def write_csv(path: Path, assignment: str, graded: Sequence[Graded]) -> Path:
-    """One row a student: score, maximum, free-text score, then each exercise's points and status."""
+    """One row a student: score, maximum, free text, then each exercise's points and status."""
     path.parent.mkdir(parents=True, exist_ok=True)
     names = list(labs.exercises(assignment))
     with path.open("w", newline="", encoding="utf-8") as file:

@@ -1,15 +1,16 @@
 """The collected answers of `tests/answers/LAB/EXERCISE/`, and how each is to be judged.
 
-An answer is the source of one solution cell. `right_*.py` must pass in full; `wrong_*.py` must fail, and
-says in its first lines how:
+An answer is the source of one solution cell. `right_*.py` must pass in full; `wrong_*.py` must
+fail, and says in its first lines how:
 
     # status: wrong
     # hint: sum for mean
 
-`status` is the verdict's (wrong where it is left out); `hint` is the name of the exercise's hint that must
-apply; `says` is a piece of the message that must be there.
+`status` is the verdict's (wrong where it is left out); `hint` is the name of the exercise's hint
+that must apply; `says` is a piece of the message that must be there.
 
-Run as a script it judges a lab's collection: python tests/collected.py 01-message-passing [EXERCISE]
+Run as a script it judges a lab's collection: python tests/collected.py 01-message-passing
+[EXERCISE]
 """
 
 from __future__ import annotations

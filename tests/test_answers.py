@@ -1,4 +1,8 @@
-"""Every collected answer is judged as it states: right ones pass in full, wrong ones fail with their hint."""
+"""Every collected answer is judged as it states: right ones pass in full, wrong ones fail with
+their hint.
+"""
+
+import concurrent.futures
 
 import collected
 import pytest
@@ -12,12 +16,14 @@ EXERCISES = [(lab, name) for lab in labs.LABS for name in labs.exercises(lab)]
 def test_every_collected_answer_is_judged_as_it_states(lab, name, zygote, tmp_path):
     answers = list(collected.answers(lab, name))
     grader = collected.grader(lab, zygote, tmp_path, [name])
-    complaints = []
-    for answer in answers:
+
+    def complaint(answer):
         plan = grader.plan(collected.handed_in(lab, **{name: answer.source}))
-        complaint = answer.complaint(grader.grade(plan)[0])
-        if complaint:
-            complaints.append(f"{answer.path.name}: {complaint}")
+        said = answer.complaint(grader.grade(plan)[0])
+        return said and f"{answer.path.name}: {said}"
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        complaints = [said for said in pool.map(complaint, answers) if said]
     assert not complaints, "\n".join(complaints)
     assert sum(answer.right for answer in answers) >= 1
     assert sum(not answer.right for answer in answers) >= 3

@@ -12,8 +12,8 @@ from grader import course
 
 def distlab(*words, cwd=course.ROOT, timeout=120):
     return subprocess.run(
-        [sys.executable, "-m", "distlab", *map(str, words)], cwd=cwd, capture_output=True, text=True,
-        timeout=timeout,
+        [sys.executable, "-m", "distlab", *map(str, words)],
+        cwd=cwd, capture_output=True, text=True, timeout=timeout,
     )  # fmt: skip
 
 

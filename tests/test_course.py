@@ -1,4 +1,6 @@
-"""The course itself: solutions pass, untouched labs score zero, labs are what solutions generate, nothing leaks."""
+"""The course itself: solutions pass, untouched labs score zero, labs are what solutions generate,
+nothing leaks.
+"""
 
 import json
 import re

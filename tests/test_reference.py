@@ -1,4 +1,4 @@
-"""References come back as they were written, and only for the inputs that they were recorded with."""
+"""References come back as they were written, and only for the inputs they were made with."""
 
 import dataclasses
 

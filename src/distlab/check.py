@@ -73,8 +73,8 @@ def _reference(exercise: Exercise, case: Case) -> list[Any]:
                 folder = candidate
         if not (folder / "reference.json").exists():
             raise NoReference(
-                f"reference.json of lab {exercise.lab} is not in {folder.resolve()}: open the notebook "
-                "in the folder that it came in"
+                f"reference.json of lab {exercise.lab} is not in {folder.resolve()}: open the "
+                "notebook in the folder that it came in"
             )
         _references[exercise.lab] = References(folder, "reference")
     return _references[exercise.lab](exercise, case)

@@ -1,4 +1,6 @@
-"""`distlab check`: a student's notebook by its visible cases, as Validate would, without a gradebook."""
+"""`distlab check`: a student's notebook by its visible cases, as Validate would, without a
+gradebook.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def check_notebook(path: Path) -> list[Verdict]:
 
 
 def _blank(content: dict) -> dict:
-    """The notebook with its answers taken out: what "left as it was" means without the course at hand."""
+    """The notebook with its answers taken out: what "left as it was" means without the course at
+    hand.
+    """
     blank = json.loads(json.dumps(content))
     for cell in blank["cells"]:
         grading = cell.get("metadata", {}).get("nbgrader", {})

@@ -99,7 +99,7 @@ def check(arguments: argparse.Namespace) -> int:
 
 def _add_run(commands) -> None:
     parser = _command(
-        commands, "run", run, "Run a lab script, or a function of a notebook, on ranks of this machine.",
+        commands, "run", run, "Run a lab script, or a function of a notebook, on ranks here.",
         "run solutions/01-message-passing/send_receive.py --ranks 2 --trace trace.json",
     )  # fmt: skip
     parser.add_argument("program", type=Path, metavar="NOTEBOOK_OR_SCRIPT")
@@ -140,7 +140,7 @@ def _split(arguments: argparse.Namespace) -> tuple[list[str], argparse.Namespace
 
 def _add_grade(commands) -> None:
     parser = _command(
-        commands, "grade", grade, "Grade submissions into nbgrader's gradebook, with feedback pages.",
+        commands, "grade", grade, "Grade submissions into nbgrader's gradebook, with feedback.",
         "grade 01-message-passing --jobs 4 --json report.json",
     )  # fmt: skip
     parser.add_argument("assignment", nargs="*", help="labs (default: all that were submitted)")

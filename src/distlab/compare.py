@@ -12,7 +12,8 @@ from distlab.payload import Foreign
 
 @dataclass(frozen=True)
 class Tolerance:
-    """|got − expected| ≤ atol + rtol·|expected|, for floating-point numbers. Integers must be equal.
+    """|got − expected| ≤ atol + rtol·|expected|, for floating-point numbers. Integers must be
+    equal.
 
     The default covers float32 sums in another order, on CPU and GPU.
     """

@@ -1,9 +1,9 @@
 """Where warm ranks come from.
 
-`LocalEngines` are ipyparallel engines forked from a zygote, controller included: up in a fraction of the
-time of `ipyparallel.Cluster`, and a killed one is back in well under a second. `AttachedEngines` are those
-of a cluster that somebody else runs: an ipyparallel profile, Slurm, MPI. `ForkedEngines` are bare
-processes for the grader, which starts new ones for each exercise.
+`LocalEngines` are ipyparallel engines forked from a zygote, controller included: up in a fraction
+of the time of `ipyparallel.Cluster`, and a killed one is back in well under a second.
+`AttachedEngines` are those of a cluster that somebody else runs: an ipyparallel profile, Slurm,
+MPI. `ForkedEngines` are bare processes for the grader, which starts new ones for each exercise.
 
 Rank is not engine id: ids are never reused, and the mapping is kept here and nowhere else.
 """
@@ -25,7 +25,6 @@ from pathlib import Path
 
 from distlab import frames, runs, zygote
 from distlab.zygote import ENGINE_PRELOAD, PRELOAD, Zygote
-
 
 CONTROLLER_TRIES = 5  # ipyparallel chooses free ports before it binds them: others may be quicker
 
@@ -180,7 +179,8 @@ class LocalEngines(AttachedEngines):
         atexit.register(self.close)
         self.client, self._pending = None, {}
         folder = self._zygote.folder
-        # the controller starts, and this process imports and connects, while the zygote imports torch
+        # the controller starts, and this process imports and connects, while the zygote imports
+        # torch
         if not any(self._controller(folder) for _ in range(CONTROLLER_TRIES)):
             raise RuntimeError("the ranks' controller did not start; try `distlab info`")
         import ipyparallel

@@ -1,11 +1,13 @@
 """What an exercise asks, and whether an answer gives it.
 
-An `Exercise` says how inputs are made, how a student's function is called on a rank, which traffic it may
-cause, and what the well-known wrong answers look like. A `Case` is one world size and one set of inputs.
-`judge` runs the cases through whatever runs them (a notebook's engines, the grader's sandbox), compares
-with the recorded reference outputs, and gives a `Verdict` that a student can act on.
+An `Exercise` says how inputs are made, how a student's function is called on a rank, which traffic
+it may cause, and what the well-known wrong answers look like. A `Case` is one world size and one
+set of inputs. `judge` runs the cases through whatever runs them (a notebook's engines, the
+grader's sandbox), compares with the recorded reference outputs, and gives a `Verdict` that a
+student can act on.
 
-Nothing here imports torch or runs student code: inputs and outputs are NumPy arrays and plain values.
+Nothing here imports torch or runs student code: inputs and outputs are NumPy arrays and plain
+values.
 """
 
 from __future__ import annotations
@@ -126,10 +128,9 @@ class Exercise:
         make: the inputs of each rank, a list of dicts of arrays and JSON values.
         call: calls the student's function on a rank, with arrays as tensors, and returns what is
             compared: a tree of tensors and plain values.
-        asks: one sentence in a beginner's words, for messages: "each rank returns its partner's tensor".
-        visible: the cases that the student sees run.
-        rules: what else must hold, traffic above all.
-        group: whether the default process group is initialised on the ranks before.
+        asks: one sentence in a beginner's words, for messages: "each rank returns its partner's
+        tensor". visible: the cases that the student sees run. rules: what else must hold, traffic
+        above all. group: whether the default process group is initialised on the ranks before.
     """
 
     name: str
@@ -235,7 +236,8 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
         who = _ranks(crashed)
         return Verdict(
             exercise, "crashed", exercise.asks,
-            f"{case.told().capitalize()}, the process of {who} ended in the middle of the function.",
+            f"{case.told().capitalize()}, the process of {who} ended in the middle of the "
+            "function.",
             "Look for os._exit, sys.exit, a receive buffer smaller than its message, or memory "
             "used up.",
         )  # fmt: skip

@@ -1,7 +1,7 @@
 """Judge all exercises of one notebook, its code run in a session.
 
-The same function serves `distlab check` (visible cases), the grader (hidden ones too) and the recording of
-references: what differs is the cases and what they are compared with.
+The same function serves `distlab check` (visible cases), the grader (hidden ones too) and the
+recording of references: what differs is the cases and what they are compared with.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`distlab run`: a lab script, or a function of a notebook, on ranks of this machine.
 
-Ranks get torchrun's environment variables, so a script runs unchanged under torchrun and sbatch. They are
-forked from a zygote and recorded; each line they print is labelled with the rank it came from; a run that
-provably cannot end is ended with its explanation.
+Ranks get torchrun's environment variables, so a script runs unchanged under torchrun and sbatch.
+They are forked from a zygote and recorded; each line they print is labelled with the rank it came
+from; a run that provably cannot end is ended with its explanation.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def launch(
         0, or 1 when a rank failed, hung or was ended.
 
     Raises:
-        ValueError: the program is not there or is of no known kind, or `size` is no number of ranks.
+        ValueError: the program is not there or is of no known kind, or `size` is no number of
+        ranks.
     """
     _checked(program, size, function)
     with Zygote() as zygote:
@@ -100,6 +101,7 @@ class _Running:
                     failed.add(key.data)
             alive = {key.data for key in self._selector.get_map().values()}
             if alive and (finding := watch(self.records(), set(range(self._size)) - alive)):
+                self._drain()
                 print(f"distlab: {finding.message} {finding.hint}", file=sys.stderr)
                 return 1
             if alive and time.monotonic() > deadline:
@@ -108,6 +110,12 @@ class _Running:
         for rank in sorted(failed):
             print(f"distlab: rank {rank} failed", file=sys.stderr)
         return 1 if failed else 0
+
+    def _drain(self) -> None:
+        """Print what is on its way: a rank that raised has ended before its traceback came."""
+        while ready := self._selector.select(LOOK):
+            for key, _ in ready:
+                self._ended(key.fileobj, key.data)
 
     def records(self) -> list[records.RankRecord]:
         found = []

@@ -1,7 +1,8 @@
 """A notebook as a module: what its cells define, without what they only show.
 
-`load` lets a script, `mp.spawn`, torchrun and sbatch use functions that were written in a notebook. The
-same reading of a notebook serves the grader, which runs the cells one by one (`distlab.session`).
+`load` lets a script, `mp.spawn`, torchrun and sbatch use functions that were written in a
+notebook. The same reading of a notebook serves the grader, which runs the cells one by one
+(`distlab.session`).
 """
 
 from __future__ import annotations
@@ -97,7 +98,9 @@ def plain(source: str) -> str:
 
 
 class _Shell:
-    """Stands for IPython where there is none: magics that matter to definitions work, the rest pass."""
+    """Stands for IPython where there is none: magics that matter to definitions work, the rest
+    pass.
+    """
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self.user_ns = namespace

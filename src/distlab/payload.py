@@ -1,7 +1,7 @@
 """Values as data: what goes into a student's function and what comes out of it, without pickle.
 
-A payload is a JSON tree beside a safetensors block that holds its tensors. It is written and read on both
-sides of the wall between student code and referee, and reading it runs nothing.
+A payload is a JSON tree beside a safetensors block that holds its tensors. It is written and read
+on both sides of the wall between student code and referee, and reading it runs nothing.
 
 Needs NumPy and safetensors. On the ranks tensors are torch's, elsewhere they are NumPy arrays.
 """
@@ -32,11 +32,11 @@ class Foreign:
 def encode(value: Any, arrays: bool = True) -> bytes:
     """Any tree of None, bool, int, float, str, list, tuple, set, dict, and tensors.
 
-    `arrays`: NumPy arrays stand for tensors. On a rank they do not: there an array that was returned
-    where a tensor is asked for is a mistake.
+    `arrays`: NumPy arrays stand for tensors. On a rank they do not: there an array that was
+    returned where a tensor is asked for is a mistake.
 
-    What is none of these becomes a `Foreign` with its type's name. Subclasses of the plain types are
-    reduced to the plain value that they hold.
+    What is none of these becomes a `Foreign` with its type's name. Subclasses of the plain types
+    are reduced to the plain value that they hold.
     """
     tensors: dict[str, np.ndarray] = {}
     return pack(_down(value, tensors, arrays, 0), safe.save(tensors))

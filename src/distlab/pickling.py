@@ -1,8 +1,8 @@
 """Functions by value, as `cloudpickle` takes them, those that touch `torch.backends` included.
 
-Some of torch's modules (`torch.backends.cudnn`, `torch.ops`, `torch.classes`) are of classes of their
-own, which cloudpickle cannot send. It takes a function to use one where the function only has a name
-such as `classes` in it, beside `torch`.
+Some of torch's modules (`torch.backends.cudnn`, `torch.ops`, `torch.classes`) are of classes of
+their own, which cloudpickle cannot send. It takes a function to use one where the function only
+has a name such as `classes` in it, beside `torch`.
 """
 
 from __future__ import annotations

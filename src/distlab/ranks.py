@@ -3,8 +3,9 @@
     ranks = Ranks(4)
     ranks.run(exchange, each([tensor_of_rank_0, …]))
 
-The function may stand in a notebook cell: it travels by value. What comes back is per rank and draws
-itself. Nothing here can hang: a run has a deadline, and a run that provably cannot end is ended at once.
+The function may stand in a notebook cell: it travels by value. What comes back is per rank and
+draws itself. Nothing here can hang: a run has a deadline, and a run that provably cannot end is
+ended at once.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _pool: Any = None  # the local engines that this process shares
 
 
 class each:
-    """An argument that differs from rank to rank: `each([a, b])` gives a to rank 0 and b to rank 1."""
+    """An argument that differs from rank to rank: `each([a, b])` gives rank 0 a and rank 1 b."""
 
     def __init__(self, values: Sequence[Any]) -> None:
         self.values = list(values)
@@ -46,7 +47,8 @@ class RunFailed(RuntimeError):
 
 
 class Ranks:
-    """`size` warm ranks: ipyparallel engines, one per GPU with NCCL where there are enough, else gloo.
+    """`size` warm ranks: ipyparallel engines, one per GPU with NCCL where there are enough, else
+    gloo.
 
     Args:
         size: number of ranks; the machine's cores (2 to 4) where it is left out.
@@ -171,8 +173,8 @@ class Result:
             lines += [self.run.finding.message, getattr(self.run.finding, "hint", "")]
         elif self.run.timed_out:
             lines.append(
-                f"{self.name} had not ended after {self.run.deadline:g} s, so its ranks were killed "
-                "and replaced."
+                f"{self.name} had not ended after {self.run.deadline:g} s, so its ranks were "
+                "killed and replaced."
             )
         for outcome, record in zip(self.run.outcomes, self.records, strict=True):
             lines.append(_told(outcome, record))

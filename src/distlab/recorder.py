@@ -1,9 +1,9 @@
 """Write down every operation of torch.distributed on this rank.
 
-The recorder sits at the process group, which everything reaches: functions imported by name, methods of
-the group object, `batch_isend_irecv`, object collectives, and what DDP calls from C++. Each group that
-torch makes is wrapped in a `RecordedGroup`, which logs an operation, hands it to the real group and
-returns a `RecordedWork` whose `wait` is logged too.
+The recorder sits at the process group, which everything reaches: functions imported by name,
+methods of the group object, `batch_isend_irecv`, object collectives, and what DDP calls from C++.
+Each group that torch makes is wrapped in a `RecordedGroup`, which logs an operation, hands it to
+the real group and returns a `RecordedWork` whose `wait` is logged too.
 
 The cost is a few microseconds an operation (`bench/recorder.py`). The entries go to a mapped file
 (`distlab.records`) and so outlive this process, however it ends.
@@ -49,9 +49,10 @@ class Recorder:
     """The record of this process as rank `rank` of `size`, in the file `path`.
 
     Args:
-        strict: fill the buffer of a non-blocking receive only when it is waited for, and with a poison
-            (NaN, or the smallest integer) until then. A program that reads early is then always seen
-            to be wrong, not only by bad luck.
+        strict: fill the buffer of a non-blocking receive only when it is waited for, and with a
+        poison
+            (NaN, or the smallest integer) until then. A program that reads early is then always
+            seen to be wrong, not only by bad luck.
     """
 
     def __init__(self, path: str | Path, rank: int, size: int, strict: bool = False) -> None:
@@ -122,7 +123,7 @@ class Recorder:
             self._map[at] = state
 
     def content(self, at: int, tensor: torch.Tensor, sent: bool) -> None:
-        """Note what a buffer holds at its wait; a send buffer that changed on the way is flagged."""
+        """Note what a buffer holds at its wait; a send buffer that has changed is flagged."""
         if at < 0:
             return
         value, crc = _content(tensor)
@@ -519,7 +520,7 @@ def _poison(tensor: torch.Tensor) -> None:
 
 
 def _staged(args):
-    """CUDA tensors of nested lists by way of the CPU; returns (arguments, what copies them back)."""
+    """CUDA tensors of nested lists by way of the CPU: (arguments, what copies them back)."""
     pairs = []
 
     def down(value):
@@ -582,7 +583,7 @@ def _take_place(group, recorded):
 
 
 def install(recorder: Recorder) -> None:
-    """Record every group that this process makes from now on. Call it before `init_process_group`."""
+    """Record every group that is made from now on. Call it before `init_process_group`."""
     global _active
     recorder._groups = 1  # 0 is the default group
     _active = recorder

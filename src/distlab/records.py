@@ -1,8 +1,8 @@
 """What a rank wrote down about its communication, and how to read it back.
 
-A rank's records lie in one file that both the rank and whoever watches it have mapped. The rank writes
-an entry when an operation begins and completes the same entry when it ends, so that the file can be read
-at any moment: while the rank runs, while it hangs, and after it was killed.
+A rank's records lie in one file that both the rank and whoever watches it have mapped. The rank
+writes an entry when an operation begins and completes the same entry when it ends, so that the
+file can be read at any moment: while the rank runs, while it hangs, and after it was killed.
 
 This module needs NumPy alone: watching a run must not import torch.
 """
@@ -245,7 +245,7 @@ def read(source: str | Path | bytes) -> RankRecord:
     if len(data) < HEADER_BYTES:
         raise ValueError("too short for a record")
     rank, size, count, progress, begin, end = HEADER.unpack_from(data)
-    if not 0 <= rank < max(size, 1) or size > MOST_RANKS or not 0 <= count:
+    if not 0 <= rank < max(size, 1) or size > MOST_RANKS or not count >= 0:
         raise ValueError("not a record")
     there = min(count, CAPACITY, (len(data) - HEADER_BYTES) // ENTRY.itemsize)
     record = RankRecord(rank, size, progress, begin, end, dropped=count - there)

@@ -1,7 +1,8 @@
 """Reference outputs on disk, with where and how each was recorded.
 
 A lab's references are two files: JSON (device, back end, versions, tolerance, and for each case the
-fingerprint of its inputs and the tree of its outputs) and safetensors (the tensors, each content once).
+fingerprint of its inputs and the tree of its outputs) and safetensors (the tensors, each content
+once).
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ def write(
     recorded: dict[str, Any],
     outputs: Iterable[tuple[Exercise, Case, list[Any]]],
 ) -> Path:
-    """Write the references of one lab; returns the JSON file's path. The same input gives the same bytes."""
+    """Write the references of one lab; returns the JSON file's path. The same input gives the same
+    bytes.
+    """
     path = Path(folder) / f"{stem}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     tensors: dict[str, np.ndarray] = {}

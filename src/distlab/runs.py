@@ -1,7 +1,8 @@
 """One run of a function on every rank: hand it out, watch, end it, collect what is left.
 
-Nothing here can block for ever. A run ends when every rank has answered, when its deadline has passed, or
-when its watcher proves that it cannot end; ranks that are still busy then are killed and replaced.
+Nothing here can block for ever. A run ends when every rank has answered, when its deadline has
+passed, or when its watcher proves that it cannot end; ranks that are still busy then are killed
+and replaced.
 """
 
 from __future__ import annotations

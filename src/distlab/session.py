@@ -1,8 +1,9 @@
 """One submission's code, run away from whoever judges it.
 
-A `Session` is a process tree forked from a zygote. Its root is clean: it never runs student code. It forks
-one process that runs the notebook's cells in order, and fresh ranks for each exercise. A function
-travels from the cells' process to the ranks by value, as it does in a notebook. Only data comes out.
+A `Session` is a process tree forked from a zygote. Its root is clean: it never runs student code.
+It forks one process that runs the notebook's cells in order, and fresh ranks for each exercise. A
+function travels from the cells' process to the ranks by value, as it does in a notebook. Only data
+comes out.
 
 The judge's side is the class `Session`; everything else in this module runs inside.
 """

@@ -1,7 +1,8 @@
-"""A student's notebook against the course's: which cell answers which exercise, and what was repaired.
+"""A student's notebook against the course's: which cell answers which exercise, and what was
+repaired.
 
-Only solution cells and cells that the student has added are the student's; everything else is taken from
-the course, whatever the submission says.
+Only solution cells and cells that the student has added are the student's; everything else is
+taken from the course, whatever the submission says.
 """
 
 from __future__ import annotations
@@ -92,8 +93,9 @@ def _upgraded(content: Content, name: str) -> Content:
 def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
     """The course's notebook with a student's answers in it, and what was repaired.
 
-    Solution cells are found by `grade_id`, else by cell id. Cells that the student has added follow the
-    course cell that they followed; a demonstration that was changed stands behind the original.
+    Solution cells are found by `grade_id`, else by cell id. Cells that the student has added
+    follow the course cell that they followed; a demonstration that was changed stands behind the
+    original.
     """
     result = copy.deepcopy(course)
     for cell in result["cells"]:

@@ -1,8 +1,9 @@
 """torchvision, imported so that it works beside a CPU build of torch.
 
-torchvision's wheel is a CUDA build. With a CPU torch its compiled operators do not load and the import
-dies with "operator torchvision::nms does not exist", although datasets, transforms and models need none
-of them. Declaring the two operators that it asks for mends that. Import torchvision through this module.
+torchvision's wheel is a CUDA build. With a CPU torch its compiled operators do not load and the
+import dies with "operator torchvision::nms does not exist", although datasets, transforms and
+models need none of them. Declaring the two operators that it asks for mends that. Import
+torchvision through this module.
 """
 
 from __future__ import annotations

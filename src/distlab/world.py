@@ -1,7 +1,8 @@
 """Who am I: rank, size, device and back end of this process.
 
-A program learns this from whoever started it. torchrun, Open MPI and Slurm each say it in environment
-variables of their own; ranks of this library are told by the notebook that started them.
+A program learns this from whoever started it. torchrun, Open MPI and Slurm each say it in
+environment variables of their own; ranks of this library are told by the notebook that started
+them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ class World:
 
     @property
     def device(self):
-        """The `torch.device` of this rank: a GPU of its own or shared where there are any, else the CPU."""
+        """The `torch.device` of this rank: a GPU of its own or shared where there are any, else the
+        CPU.
+        """
         import torch
 
         count = gpu_count()
@@ -33,7 +36,7 @@ class World:
 
 
 def here() -> World:
-    """The place of this process: of the default process group where there is one, else one of one."""
+    """The place of this process in its default process group; one of one where there is none."""
     import torch.distributed as dist
 
     if dist.is_available() and dist.is_initialized():
@@ -51,5 +54,7 @@ def gpu_count() -> int:
 
 
 def backend_for(size: int) -> str:
-    """NCCL where each of `size` ranks can have a GPU of its own (it refuses to share one), else gloo."""
+    """NCCL where each of `size` ranks can have a GPU of its own (it refuses to share one), else
+    gloo.
+    """
     return "nccl" if 0 < size <= gpu_count() else "gloo"

@@ -1,8 +1,9 @@
 """Fork processes that have torch already imported, from one that has done nothing else.
 
-`import torch` takes seconds and a fork takes milliseconds. The zygote imports what ranks need, runs no
-torch operation and touches no GPU (threads and CUDA contexts do not survive a fork), and forks a child
-for each request. Children die with it, and it dies with the process that started it, SIGKILL included.
+`import torch` takes seconds and a fork takes milliseconds. The zygote imports what ranks need,
+runs no torch operation and touches no GPU (threads and CUDA contexts do not survive a fork), and
+forks a child for each request. Children die with it, and it dies with the process that started it,
+SIGKILL included.
 """
 
 from __future__ import annotations
@@ -100,11 +101,11 @@ class Zygote:
                 return json.loads(self._lines.readline())["pid"]
         except (OSError, ValueError) as error:
             raise RuntimeError(
-                "the process that ranks are forked from has ended; `distlab info` says what is missing"
+                "the process that ranks are forked from has ended; try `distlab info`"
             ) from error
 
     def status(self, pid: int) -> int | None:
-        """How a child ended, as `os.waitpid` gives it; `None` while it lives or if it is not known."""
+        """How a child ended, as `os.waitpid` gives it; `None` while it lives or is not known."""
         with self._lock:
             self._socket.sendall((json.dumps({"status": pid}) + "\n").encode())
             return json.loads(self._lines.readline())["status"]
