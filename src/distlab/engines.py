@@ -301,13 +301,6 @@ def _app_config(folder: str):
     return config
 
 
-def _log_to(path: Path) -> None:
-    """What C++ code and ipyparallel's own processes say goes to a file, not into the notebook."""
-    with path.open("ab") as file:
-        os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
-
-
 def controller(fds: list[int], folder: str) -> None:
     """The ipyparallel controller of local ranks; says on `fds[0]` when its files are written."""
     from ipyparallel.controller.app import IPController
@@ -318,7 +311,7 @@ def controller(fds: list[int], folder: str) -> None:
             os.close(fds[0])
             super().start()
 
-    _log_to(Path(folder) / "controller.log")
+    zygote.log_to(Path(folder) / "controller.log")
     app = Controller.instance(config=_app_config(folder))
     app.initialize(
         [f"--profile-dir={folder}", "--ip=127.0.0.1", "--location=127.0.0.1", "--log-level=50"]
@@ -330,7 +323,7 @@ def engine(fds: list[int], folder: str) -> None:
     """One ipyparallel engine: a rank."""
     from ipyparallel.engine.app import IPEngine
 
-    _log_to(Path(folder) / "engines.log")
+    zygote.log_to(Path(folder) / "engines.log")
     app = IPEngine.instance(config=_app_config(folder))
     app.initialize([f"--profile-dir={folder}", "--log-level=50"])
     app.start()

@@ -26,6 +26,8 @@ from distlab import frames, payload, recorder, world
 
 PRINTED_LIMIT = 64_000  # characters that a rank may print in one run
 _GROUP_TIMEOUT = datetime.timedelta(minutes=30)  # deadlines are the watcher's business
+#: inputs of exercises lie on the CPU, where NCCL alone could not carry them
+_BACKENDS = {"gloo": "gloo", "nccl": "cpu:gloo,cuda:nccl"}
 _TORCH = os.path.dirname(torch.__file__)
 _DISTLAB = os.path.dirname(__file__)
 
@@ -129,7 +131,7 @@ def _join(tree: dict) -> None:
         host, port = where
         store = dist.TCPStore(host, port, tree["size"], is_master=tree["rank"] == 0)
     dist.init_process_group(
-        tree["backend"] or world.backend_for(tree["size"]),
+        tree["backend"] or _BACKENDS[world.backend_for(tree["size"])],
         store=store, rank=tree["rank"], world_size=tree["size"], timeout=_GROUP_TIMEOUT,
     )  # fmt: skip
 

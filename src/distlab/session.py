@@ -89,6 +89,7 @@ def serve(fds: list[int], folder: str) -> None:
     """The root of a session: answer the judge until it hangs up."""
     folder = Path(tempfile.mkdtemp(prefix="session-", dir=folder))
     os.chdir(folder)
+    zygote.log_to(folder / "log")  # gloo and mp.spawn complain there, not in the grader's terminal
     os.environ.update(HOME=str(folder), TMPDIR=str(folder), DISTLAB_GRADING="1")
     tempfile.tempdir = None
     connection = socket.socket(fileno=fds[0])

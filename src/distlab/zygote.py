@@ -168,6 +168,13 @@ def spawn(entry, *args, **kwargs) -> int:
         os._exit(status)
 
 
+def log_to(path: Path) -> None:
+    """Let what this process, its libraries and its children say go to a file from now on."""
+    with path.open("ab") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+
+
 def reap(statuses: dict[int, int]) -> None:
     """Collect the children that have ended, with how they did."""
     with contextlib.suppress(ChildProcessError):
