@@ -19,10 +19,10 @@ def zygote():
 
 
 @pytest.fixture
-def session(zygote, tmp_path):
+def session(zygote):
     from distlab.session import Session
 
-    with Session(zygote, tmp_path) as made:
+    with Session(zygote, zygote.folder) as made:
         yield made
 
 

@@ -13,9 +13,9 @@ EXERCISES = [(lab, name) for lab in labs.LABS for name in labs.exercises(lab)]
 
 
 @pytest.mark.parametrize(("lab", "name"), EXERCISES, ids=[name for _, name in EXERCISES])
-def test_every_collected_answer_is_judged_as_it_states(lab, name, zygote, tmp_path):
+def test_every_collected_answer_is_judged_as_it_states(lab, name, zygote):
     answers = list(collected.answers(lab, name))
-    grader = collected.grader(lab, zygote, tmp_path, [name])
+    grader = collected.grader(lab, zygote, zygote.folder, [name])
 
     def complaint(answer):
         plan = grader.plan(collected.handed_in(lab, **{name: answer.source}))

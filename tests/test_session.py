@@ -123,11 +123,11 @@ def test_what_is_printed_is_cut(session):
     assert 60_000 < len(session.run(EXCHANGE, inputs(), 10).outcomes[0].printed) < 70_000
 
 
-def test_a_session_that_is_gone_says_so(zygote, tmp_path):
+def test_a_session_that_is_gone_says_so(zygote):
     import os
     import signal
 
-    with Session(zygote, tmp_path) as session:
+    with Session(zygote, zygote.folder) as session:
         os.kill(session.pid, signal.SIGKILL)
         with pytest.raises(SessionLost):
             session.cells([GIVEN], 5)

@@ -195,7 +195,8 @@ class Result:
         picture = ""
         if any(record.events for record in self.records):
             picture = self.timeline()._repr_html_()
-        return f"<pre>{html.escape(repr(self))}</pre>{picture}"
+        style = "white-space:pre-wrap;word-break:normal;overflow-wrap:break-word"
+        return f"<pre style='{style}'>{html.escape(repr(self))}</pre>{picture}"
 
 
 def _short(value: Any) -> str:

@@ -87,7 +87,8 @@ class Session:
 
 def serve(fds: list[int], folder: str) -> None:
     """The root of a session: answer the judge until it hangs up."""
-    folder = Path(tempfile.mkdtemp(prefix="session-", dir=folder))
+    # a short name: DataLoader workers put Unix sockets in it, whose paths end at 107 characters
+    folder = Path(tempfile.mkdtemp(prefix="s-", dir=folder))
     os.chdir(folder)
     zygote.log_to(folder / "log")  # gloo and mp.spawn complain there, not in the grader's terminal
     os.environ.update(HOME=str(folder), TMPDIR=str(folder), DISTLAB_GRADING="1")

@@ -1,0 +1,87 @@
+"""`check(fn)` shows a verdict to act on, in a terminal as in a notebook."""
+
+import sys
+
+import cloudpickle
+import pytest
+import torch
+import torch.distributed as dist
+
+from distlab import check, course
+from distlab.check import CheckFailed
+from distlab.exercises import Verdict
+from distlab.reference import NoReference
+from grader.course import LABS
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+
+@pytest.fixture(autouse=True)
+def lab(monkeypatch):
+    """A notebook is opened in its own folder."""
+    monkeypatch.chdir(LABS / "01-message-passing")
+    monkeypatch.setattr(sys.modules["distlab.check"], "_references", {})
+
+
+def exchange(rank, size, tensor):
+    received = torch.empty_like(tensor)
+    for request in [dist.isend(tensor, rank ^ 1), dist.irecv(received, rank ^ 1)]:
+        request.wait()
+    return received
+
+
+def test_a_right_answer_is_said_to_be_right(capsys):
+    assert check(exchange) is None
+    assert "exchange passed its" in capsys.readouterr().out
+
+
+def test_a_wrong_answer_is_told_what_was_expected_what_happened_and_where_to_look(capsys):
+    def exchange(rank, size, tensor):
+        return tensor
+
+    with pytest.raises(CheckFailed) as failed:
+        check(exchange)
+    verdict: Verdict = failed.value.verdict
+    assert verdict.status == "wrong"
+    assert "partner" in verdict.expected and "rank 0" in verdict.happened and verdict.look
+    printed = capsys.readouterr().out
+    for part in ("expected:", "happened:", "look:"):
+        assert part in printed
+    assert failed.value._render_traceback_() == [f"CheckFailed: {failed.value}"]
+
+
+def test_a_todo_is_unanswered():
+    def relay(rank, size, tensor):
+        raise NotImplementedError("TODO relay")
+
+    with pytest.raises(CheckFailed, match="relay: unanswered"):
+        check(relay)
+
+
+def test_the_name_of_the_exercise_can_be_given():
+    check(lambda *arguments: exchange(*arguments), "exchange")
+
+
+def test_a_function_that_is_no_exercise_is_said_to_be_none():
+    with pytest.raises(ValueError, match="there is no exercise 'exchagne'"):
+        check(exchange, "exchagne")
+
+
+def test_a_notebook_away_from_its_folder_is_told_so(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NoReference, match="open the notebook in the folder that it came in"):
+        check(exchange)
+
+
+def test_the_html_form_says_the_same_and_has_the_picture():
+    from distlab.check import Local, Shown, _reference
+    from distlab.exercises import judge
+
+    def exchange(rank, size, tensor):
+        dist.recv(tensor, rank ^ 1)
+
+    asked = course.find("01-message-passing/exchange")
+    verdict = judge(asked, asked.visible, _reference, Local(exchange))
+    page = Shown(verdict)._repr_html_()
+    assert verdict.status == "deadlock"
+    assert "rank 0 waits in recv(src=1)" in page and "<svg" in page
