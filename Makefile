@@ -6,7 +6,7 @@ READY := $(VENV)/ready
 DATA ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade test lint lab labs references verify bench clean
+.PHONY: help setup grade test test-slow lint lab labs references verify bench clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -26,6 +26,9 @@ grade: $(READY) ## grade the demonstration class: one table, then where the feed
 
 test: $(READY) lint ## lint and the test suite
 	$(BIN)/python -m pytest -m 'not slow'
+
+test-slow: $(READY) ## the slower suites: programs that hang or dawdle on real ranks
+	$(BIN)/python -m pytest -m slow
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -91,7 +91,7 @@ def solution_lines(lab):
 
 
 def pairs(text):
-    """Two lines that follow each other, for each such two; one line alone may be a common phrase."""
+    """All two lines that follow each other; one line alone may be a common phrase."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return {pair for pair in zip(lines, lines[1:], strict=False) if sum(map(len, pair)) > 40}
 

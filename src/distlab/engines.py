@@ -26,6 +26,7 @@ from pathlib import Path
 from distlab import frames, runs, zygote
 from distlab.zygote import ENGINE_PRELOAD, PRELOAD, Zygote
 
+ANSWER = 3.0  # seconds in which the engines of a running cluster have to answer
 CONTROLLER_TRIES = 5  # ipyparallel chooses free ports before it binds them: others may be quicker
 
 
@@ -122,7 +123,7 @@ class AttachedEngines:
             cache.mkdir(parents=True, exist_ok=True)
             folder = Path(tempfile.mkdtemp(prefix="ranks-", dir=cache))
         self.folder = folder
-        self.ids: list[int] = sorted(client.ids)
+        self.ids: list[int] = _answering(client)
         self._pending: dict = {}
 
     def __len__(self) -> int:
@@ -269,6 +270,13 @@ class LocalEngines(AttachedEngines):
             with contextlib.suppress(Exception):
                 self.client.close()
         self._zygote.close()
+
+
+def _answering(client) -> list[int]:
+    """The engines that are there and idle; a dead one stays listed for a while."""
+    asked = {client[engine].apply_async(os.getpid): engine for engine in client.ids}
+    done, _ = concurrent.futures.wait(asked, timeout=ANSWER)
+    return sorted(asked[future] for future in done if future.successful())
 
 
 def _execute(task: bytes) -> bytes:
