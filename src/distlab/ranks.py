@@ -237,7 +237,8 @@ def local(size: int) -> Any:
     from distlab.engines import LocalEngines
 
     limit = int(os.environ.get("DISTLAB_MAX_RANKS", 0)) or max(8, 4 * (os.cpu_count() or 1))
-    if not 1 <= size <= max(limit, world.gpu_count()):
+    # GPUs are counted only where it matters: that imports torch
+    if not (1 <= size <= limit or 1 <= size <= world.gpu_count()):
         raise ValueError(
             f"{size} ranks on a machine of {os.cpu_count()} cores: ask for 1 to {limit}, or set "
             "DISTLAB_MAX_RANKS if you know that it can carry more"
