@@ -122,6 +122,7 @@ class AttachedEngines:
             cache = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "distlab"
             cache.mkdir(parents=True, exist_ok=True)
             folder = Path(tempfile.mkdtemp(prefix="ranks-", dir=cache))
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
         self.folder = folder
         self.ids: list[int] = _answering(client)
         self._pending: dict = {}
