@@ -132,6 +132,22 @@ def test_an_existing_cluster_is_used_and_left_running(ranks):
         Ranks(64, cluster=ranks.client)
 
 
+@pytest.mark.slow  # starts a stock cluster, which takes ten seconds
+def test_a_stock_cluster_is_attached_to_and_says_when_its_engines_are_gone():
+    import ipyparallel
+
+    def listen(rank, size):
+        dist.recv(torch.zeros(1), src=1 - rank)
+
+    with ipyparallel.Cluster(n=2, log_level=40) as client:
+        client.wait_for_engines(2)
+        attached = Ranks(2, cluster=client)
+        assert [v.item() for v in attached.run(all_reduce, torch.ones(1))] == [2.0, 2.0]
+        assert attached.run(listen, may_fail=True).run.finding.kind == "cycle"
+        with pytest.raises(ValueError, match="0 engines left of 2: start its engines again"):
+            attached.run(all_reduce, torch.ones(1))
+
+
 def descendants(pid: int) -> set[int]:
     """The processes below `pid`, by Linux's own list."""
     found, todo = set(), [pid]

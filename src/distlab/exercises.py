@@ -13,6 +13,7 @@ values.
 from __future__ import annotations
 
 import json
+import re
 import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,9 +27,7 @@ from distlab.compare import Difference, Tolerance, compare
 from distlab.records import Event, RankRecord
 from distlab.runs import Run
 
-STATUSES = (
-    "passed", "wrong", "error", "deadlock", "timeout", "crashed", "unanswered", "tampered",
-)  # fmt: skip
+_NUMBER = re.compile(r"\d[\w.+-]*")
 DEADLINE = 10.0  # seconds that an exercise may take over all its cases
 
 
@@ -274,7 +273,7 @@ def _told_error(case: Case, run: Run, raised: list) -> tuple[str, str]:
             where += f" (`{last['text'].strip()[:100]}`)"
     message = " ".join(error["message"].split())
     if case.hidden:
-        message = message[:120]  # a message can quote its input
+        message = _NUMBER.sub("#", message)[:120]  # a message can quote its input
     told = f"{case.told().capitalize()}, {_ranks([o.rank for o in raised])} raised "
     told += f"{error['type']}: {message[:400]}{where}."
     others = [o.rank for o in run.outcomes if o.status == "killed"]

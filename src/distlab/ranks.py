@@ -102,6 +102,11 @@ class Ranks:
         """
         from distlab.deadlock import Watcher
 
+        if len(self._engines) < self.size:
+            raise ValueError(
+                f"the cluster has {len(self._engines)} engines left of {self.size}: start its engines "
+                "again and make new Ranks"
+            )
         inputs = [
             cloudpickle.dumps(((rank, self.size, *(_of(a, rank, self.size) for a in args)), {}))
             for rank in range(self.size)

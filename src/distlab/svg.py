@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart: https://jfly.uni-koeln.de/color
 # (its blue a little lighter, so that a thin line of it shows on black as on white)
-BLUE, SKY, GREEN, ORANGE = "#1A83C6", "#56B4E9", "#009E73", "#E69F00"
+BLUE, GREEN, ORANGE = "#1A83C6", "#009E73", "#E69F00"
 VERMILLION, PURPLE = "#D55E00", "#CC79A7"
 
 

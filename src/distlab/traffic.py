@@ -77,28 +77,6 @@ def non_blocking(look: Look) -> str | None:
     return None
 
 
-def new_group_on_every_rank(members: Callable[[Look], set[int]]) -> Rule:
-    """Every rank calls `dist.new_group` exactly once, with these members."""
-
-    def rule(look: Look) -> str | None:
-        wanted = members(look)
-        for record in look.records:
-            calls = [e for e in record.events if e.op == "new_group"]
-            if len(calls) != 1:
-                return (
-                    f"rank {record.rank} called new_group {len(calls)} times: every rank of the "
-                    "world has to call it once, also a rank that will not be a member."
-                )
-            if set(calls[0].group) != wanted:
-                return (
-                    f"rank {record.rank} made a group of the ranks {sorted(calls[0].group)} at "
-                    f"{calls[0].place}."
-                )
-        return None
-
-    return rule
-
-
 def no_collective_but_barrier(look: Look) -> str | None:
     """Data travels in messages between two ranks; a barrier carries none."""
     for event in look.events():
