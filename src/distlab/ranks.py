@@ -104,8 +104,8 @@ class Ranks:
 
         if len(self._engines) < self.size:
             raise ValueError(
-                f"the cluster has {len(self._engines)} engines left of {self.size}: start its engines "
-                "again and make new Ranks"
+                f"the cluster has {len(self._engines)} engines left of {self.size}: start its "
+                "engines again and make new Ranks"
             )
         inputs = [
             cloudpickle.dumps(((rank, self.size, *(_of(a, rank, self.size) for a in args)), {}))
