@@ -1,0 +1,127 @@
+"""Do the checks notice when a solution is changed? AST mutants of the solutions, judged.
+
+    python bench/mutants.py 01-message-passing [EXERCISE …] [--most 12]
+
+Each mutant changes one thing in the body of a solution: an operator, a comparison, a number, a
+truth value, a condition, a returned value, or it leaves a statement out. It prints the share that
+is caught and every survivor, for somebody to say whether it behaves differently at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import concurrent.futures
+import copy
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import collected
+
+from distlab import course as labs
+from distlab.zygote import Zygote
+from grader import course, demo
+
+_SWAPPED = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
+    ast.BitXor: ast.Add, ast.Mod: ast.FloorDiv, ast.FloorDiv: ast.Mod,
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is, ast.And: ast.Or, ast.Or: ast.And,
+}  # fmt: skip
+
+
+def _variants(node: ast.AST) -> Iterator[ast.AST]:
+    """What a node may be changed into."""
+    if isinstance(node, (ast.BinOp, ast.BoolOp, ast.AugAssign)) and type(node.op) in _SWAPPED:
+        yield _with(node, op=_SWAPPED[type(node.op)]())
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in _SWAPPED:
+        yield _with(node, ops=[_SWAPPED[type(node.ops[0])](), *node.ops[1:]])
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield _with(node, value=not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        yield _with(node, value=node.value + 1)
+    elif isinstance(node, (ast.If, ast.IfExp)):
+        yield _with(node, test=ast.UnaryOp(ast.Not(), node.test))
+    elif isinstance(node, ast.Return) and node.value is not None:
+        yield _with(node, value=ast.Constant(None))
+    if isinstance(node, (ast.Expr, ast.AugAssign)) and not _is_docstring(node):
+        yield ast.Pass()
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _with(node: ast.AST, **changes) -> ast.AST:
+    changed = copy.copy(node)
+    for name, value in changes.items():
+        setattr(changed, name, value)
+    return changed
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, number: int, variant: ast.AST) -> None:
+        self.number, self.variant, self.seen = number, variant, -1
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        self.seen += 1
+        return self.variant if self.seen == self.number else self.generic_visit(node)
+
+
+def mutants(source: str) -> Iterator[tuple[int, str]]:
+    """(line, changed source) for every single change of a solution."""
+    numbers: list[ast.AST] = []
+
+    class Count(ast.NodeVisitor):
+        def visit(self, node):
+            numbers.append(node)
+            self.generic_visit(node)
+
+    tree = ast.parse(source)
+    Count().visit(tree)
+    for number, node in enumerate(numbers):
+        for variant in _variants(node):
+            changed = _Replace(number, variant).visit(ast.parse(source))
+            yield getattr(node, "lineno", 0), ast.unparse(ast.fix_missing_locations(changed))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("lab")
+    parser.add_argument("exercise", nargs="*")
+    parser.add_argument("--most", type=int, default=12, help="mutants of an exercise (default: 12)")
+    chosen = parser.parse_args()
+    full = demo.handed_in("ada", chosen.lab)
+    caught = total = 0
+    with Zygote() as source, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for name in chosen.exercise or labs.exercises(chosen.lab):
+            judge = collected.grader(chosen.lab, source, source.folder, [name])
+            solution = collected.source_of(full, name)
+            made = list(mutants(solution))
+            random.Random(0).shuffle(made)
+
+            def status(mutant, judge=judge, name=name):
+                content = collected.filled(course.released(chosen.lab), **{name: mutant[1]})
+                return judge.grade(judge.plan(content))[0].status
+
+            found = list(pool.map(status, made[: chosen.most]))
+            survivors = [m for m, s in zip(made, found, strict=False) if s == "passed"]
+            caught, total = caught + len(found) - len(survivors), total + len(found)
+            print(f"{name:20} {len(found) - len(survivors)} of {len(found)} caught", flush=True)
+            for line, text in survivors:
+                changed = set(text.splitlines()) - set(
+                    ast.unparse(ast.parse(solution)).splitlines()
+                )
+                what = "; ".join(sorted(one.strip() for one in changed)) or "left out"
+                print(f"    line {line}: {what}")
+    print(f"{chosen.lab}: {caught} of {total} mutants caught")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
