@@ -3,7 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
-DATA ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup grade test test-slow lint lab labs references verify bench clean
