@@ -100,14 +100,14 @@ def main() -> int:
     caught = total = 0
     with Zygote() as source, concurrent.futures.ThreadPoolExecutor(2) as pool:
         for name in chosen.exercise or labs.exercises(chosen.lab):
-            judge = collected.grader(chosen.lab, source, source.folder, [name])
+            judge = collected.grader(chosen.lab, [name])
             solution = collected.source_of(full, name)
             made = list(mutants(solution))
             random.Random(0).shuffle(made)
 
             def status(mutant, judge=judge, name=name):
                 content = collected.filled(course.released(chosen.lab), **{name: mutant[1]})
-                return judge.grade(judge.plan(content))[0].status
+                return judge.grade(judge.plan(content), source)[0].status
 
             found = list(pool.map(status, made[: chosen.most]))
             survivors = [m for m, s in zip(made, found, strict=False) if s == "passed"]

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from distlab import course as labs
@@ -19,6 +20,7 @@ from distlab.submission import Unreadable
 from distlab.zygote import Zygote
 from grader import course
 from grader.ledger import Entry, Ledger, Line, line
+from grader.sandbox import Grading, Sandbox, choose, configured
 
 
 class Referee:
@@ -26,10 +28,13 @@ class Referee:
 
     Args:
         ledger: where verdicts are kept, and found again when nothing has changed.
+        settings: the sandbox and its limits; those of nbgrader_config.py by default.
     """
 
-    def __init__(self, ledger: Ledger | None = None) -> None:
+    def __init__(self, ledger: Ledger | None = None, settings: Grading | None = None) -> None:
         self.ledger = ledger or Ledger(course.GRADES / "ledger")
+        self._settings = settings or configured()
+        self._sandbox: Sandbox | None = None
         self._zygote: Zygote | None = None
         self._graders: dict[str, Grader] = {}
         self._lock = threading.Lock()
@@ -47,7 +52,8 @@ class Referee:
         if known is not None:
             return known
         begin = time.monotonic()
-        lines = [line(verdict) for verdict in grader.grade(plan)]
+        with self._source() as source:
+            lines = [line(verdict) for verdict in grader.grade(plan, source)]
         seconds = round(time.monotonic() - begin, 3)
         entry = Entry(student, lab, digest, lines, repaired, seconds)
         self.ledger.put(entry)
@@ -64,14 +70,26 @@ class Referee:
 
     def _grader(self, lab: str) -> Grader:
         with self._lock:
-            if self._zygote is None:
-                self._zygote = Zygote()
+            if self._sandbox is None:
+                self._sandbox = choose(self._settings)
             if lab not in self._graders:
                 self._graders[lab] = Grader(
                     course.released(lab), labs.exercises(lab), course.cases, course.reference,
-                    self._zygote, self._zygote.folder,
+                    self._sandbox.limits, self._sandbox.walls,
                 )  # fmt: skip
             return self._graders[lab]
+
+    @contextlib.contextmanager
+    def _source(self) -> Iterator[Zygote]:
+        """A zygote in the sandbox: one for all, or where it has no walls inside, one for each."""
+        if not self._sandbox.shared:
+            with self._sandbox.zygote() as own:
+                yield own
+            return
+        with self._lock:
+            if self._zygote is None or not self._zygote.alive:
+                self._zygote = self._sandbox.zygote()
+        yield self._zygote
 
     def close(self) -> None:
         if self._zygote is not None:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import copy
 import re
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,19 +92,20 @@ def source_of(content: dict[str, Any], name: str) -> str:
     raise KeyError(name)
 
 
-def grader(lab: str, source: Zygote, folder: Path, exercises: list[str] | None = None) -> Grader:
+def grader(lab: str, exercises: list[str] | None = None) -> Grader:
     asked = labs.exercises(lab)
     if exercises:
         asked = {name: asked[name] for name in exercises}
-    return Grader(course.released(lab), asked, course.cases, course.reference, source, folder)
+    return Grader(course.released(lab), asked, course.cases, course.reference)
 
 
 def main(lab: str, exercise: str = "*") -> int:
     failures = 0
-    with Zygote() as source, tempfile.TemporaryDirectory() as folder:
+    with Zygote() as source:
         for answer in answers(lab, exercise):
-            judge = grader(lab, source, Path(folder), [answer.exercise])
-            verdict = judge.grade(judge.plan(handed_in(lab, **{answer.exercise: answer.source})))[0]
+            judge = grader(lab, [answer.exercise])
+            plan = judge.plan(handed_in(lab, **{answer.exercise: answer.source}))
+            verdict = judge.grade(plan, source)[0]
             complaint = answer.complaint(verdict)
             failures += complaint is not None
             mark = "ok " if complaint is None else "BAD"

@@ -22,7 +22,7 @@ def zygote():
 def session(zygote):
     from distlab.session import Session
 
-    with Session(zygote, zygote.folder) as made:
+    with Session(zygote) as made:
         yield made
 
 

@@ -15,11 +15,11 @@ EXERCISES = [(lab, name) for lab in labs.LABS for name in labs.exercises(lab)]
 @pytest.mark.parametrize(("lab", "name"), EXERCISES, ids=[name for _, name in EXERCISES])
 def test_every_collected_answer_is_judged_as_it_states(lab, name, zygote):
     answers = list(collected.answers(lab, name))
-    grader = collected.grader(lab, zygote, zygote.folder, [name])
+    grader = collected.grader(lab, [name])
 
     def complaint(answer):
         plan = grader.plan(collected.handed_in(lab, **{name: answer.source}))
-        said = answer.complaint(grader.grade(plan)[0])
+        said = answer.complaint(grader.grade(plan, zygote)[0])
         return said and f"{answer.path.name}: {said}"
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -19,8 +19,8 @@ LABS = list(labs.LABS)
 
 @pytest.mark.parametrize("lab", LABS)
 def test_the_solutions_get_full_points(lab, zygote):
-    grader = collected.grader(lab, zygote, zygote.folder)
-    verdicts = grader.grade(grader.plan(demo.handed_in("ada", lab)))
+    grader = collected.grader(lab)
+    verdicts = grader.grade(grader.plan(demo.handed_in("ada", lab)), zygote)
     assert {v.exercise.name: (v.status, v.message) for v in verdicts} == {
         name: ("passed", "") for name in labs.exercises(lab)
     }
@@ -28,8 +28,8 @@ def test_the_solutions_get_full_points(lab, zygote):
 
 @pytest.mark.parametrize("lab", LABS)
 def test_the_untouched_lab_scores_zero_and_every_exercise_is_unanswered(lab, zygote):
-    grader = collected.grader(lab, zygote, zygote.folder)
-    verdicts = grader.grade(grader.plan(course.released(lab)))
+    grader = collected.grader(lab)
+    verdicts = grader.grade(grader.plan(course.released(lab)), zygote)
     assert {v.status for v in verdicts} == {"unanswered"}
     assert sum(v.score for v in verdicts) == 0
 

@@ -127,7 +127,7 @@ def test_a_session_that_is_gone_says_so(zygote):
     import os
     import signal
 
-    with Session(zygote, zygote.folder) as session:
+    with Session(zygote) as session:
         os.kill(session.pid, signal.SIGKILL)
         with pytest.raises(SessionLost):
             session.cells([GIVEN], 5)

@@ -37,10 +37,9 @@ def check_notebook(path: Path) -> list[Verdict]:
     references = References(path.parent, "reference")
     with Zygote() as source:
         grader = Grader(
-            _blank(content), course.exercises(lab), lambda exercise: exercise.visible, references,
-            source, source.folder,
-        )  # fmt: skip
-        return grader.grade(grader.plan(content))
+            _blank(content), course.exercises(lab), lambda exercise: exercise.visible, references
+        )
+        return grader.grade(grader.plan(content), source)
 
 
 def _blank(content: dict) -> dict:

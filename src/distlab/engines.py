@@ -26,6 +26,7 @@ from pathlib import Path
 from distlab import frames, runs, zygote
 from distlab.zygote import ENGINE_PRELOAD, PRELOAD, Zygote
 
+STALL = 5.0  # seconds that a forked rank may pause in the middle of an answer
 ANSWER = 3.0  # seconds in which the engines of a running cluster have to answer
 CONTROLLER_TRIES = 5  # ipyparallel chooses free ports before it binds them: others may be quicker
 
@@ -62,6 +63,7 @@ class ForkedEngines:
 
             rank.serve(theirs)
 
+        ours.settimeout(STALL)
         with theirs:
             return zygote.spawn(serve), ours
 

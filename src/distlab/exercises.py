@@ -230,6 +230,11 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
         return Verdict(
             exercise, "unanswered", exercise.asks, f"{exercise.name} is still to be written."
         )
+    if run.finding and run.finding.kind == "limit":
+        return Verdict(
+            exercise, "crashed", exercise.asks,
+            f"{case.told().capitalize()}, {run.finding.message}.", run.finding.hint,
+        )  # fmt: skip
     crashed = [o.rank for o in run.outcomes if o.status == "crashed"]
     if crashed:  # what the others raised then is only that their peer is gone
         who = _ranks(crashed)
@@ -284,6 +289,12 @@ def _told_error(case: Case, run: Run, raised: list) -> tuple[str, str]:
 
 def _error_hint(error: dict) -> str:
     text = error["message"]
+    if error["type"] == "MemoryError" or "DefaultCPUAllocator" in text:
+        return "Memory is limited: look for a tensor far larger than the inputs."
+    if error["type"] == "BlockingIOError" or "can't start new thread" in text:
+        return "Processes and threads are limited: look for a loop that starts one after another."
+    if "No space left" in text or "Too many open files" in text:
+        return "Disk space and open files are limited: write less, close what you open."
     if "No such file" in text or error["type"] == "FileNotFoundError":
         return "Look at the path: every rank sees the same files, but not at the same moment."
     if "cuda" in text.lower() and ("not" in text.lower() or "no " in text.lower()):

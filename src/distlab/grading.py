@@ -7,11 +7,11 @@ recording of references: what differs is the cases and what they are compared wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from distlab import submission
 from distlab.exercises import Case, Exercise, Verdict, judge
+from distlab.isolation import Limits
 from distlab.runs import Run
 from distlab.session import Session, SessionLost
 from distlab.zygote import Zygote
@@ -20,14 +20,15 @@ CELL_LIMIT = 10.0  # seconds that a cell may take
 
 
 class Grader:
-    """Grades notebooks of one lab, with sessions forked from `source`.
+    """Grades notebooks of one lab.
 
     Args:
         course: the released lab's notebook, parsed.
         exercises: what to judge, by name.
         cases: the cases of an exercise.
         reference: the expected outputs of a case.
-        folder: where sessions put their files.
+        limits: what each submission may use; `None` for code that is trusted.
+        walls: submissions share the zygote's sandbox, with walls between them.
     """
 
     def __init__(
@@ -36,24 +37,26 @@ class Grader:
         exercises: Mapping[str, Exercise],
         cases: Callable[[Exercise], Iterable[Case]],
         reference: Callable[[Exercise, Case], list[Any]],
-        source: Zygote,
-        folder: Path,
+        limits: Limits | None = None,
+        walls: bool = False,
     ) -> None:
         self._course = course
         self._exercises = exercises
         self._cases, self._reference = cases, reference
-        self._source, self._folder = source, folder
+        self._limits, self._walls = limits, walls
 
     def plan(self, rebuilt: dict[str, Any]) -> submission.Plan:
         """What of a rebuilt notebook is run."""
         return submission.plan(self._course, rebuilt, self._exercises)
 
-    def grade(self, plan: submission.Plan) -> list[Verdict]:
-        """The verdicts on a submission, in the order of the exercises."""
+    def grade(self, plan: submission.Plan, source: Zygote) -> list[Verdict]:
+        """The verdicts on a submission, in the order of the exercises; its code is run in sessions
+        forked from `source`.
+        """
         if all(cell.kind == "given" for cell in plan.cells):
             return [self._unanswered(e) for e in self._exercises.values()]
         verdicts = []
-        session, problems = self._open(plan)
+        session, problems = self._open(plan, source)
         try:
             for exercise in self._exercises.values():
                 problem = problems.get(exercise.name)
@@ -67,20 +70,22 @@ class Grader:
                         if problem and verdict.status == "unanswered":
                             verdict = _cell_verdict(exercise, problem)
                         verdicts.append(verdict)
-                    except SessionLost:
-                        verdicts.append(_cell_verdict(exercise, {"status": "crashed"}))
+                    except SessionLost:  # it did not outlive the exercise
+                        lost = {"status": "crashed", "message": "it took its whole session along"}
+                        verdicts.append(_cell_verdict(exercise, lost))
                         session.close()
-                        session, problems = self._open(plan)
+                        session, problems = self._open(plan, source)
         finally:
             session.close()
         return verdicts
 
-    def _open(self, plan: submission.Plan) -> tuple[Session, dict[str, dict]]:
-        session = Session(self._source, self._folder)
+    def _open(self, plan: submission.Plan, source: Zygote) -> tuple[Session, dict[str, dict]]:
+        session = Session(source, self._limits, self._walls)
         try:
-            return session, session.cells(plan.cells, CELL_LIMIT)
+            return session, session.cells(plan.cells, CELL_LIMIT, plan.answered)
         except SessionLost:
-            return session, {name: {"status": "crashed"} for name in plan.answered}
+            lost = {"status": "crashed", "message": "what the cells started took everything along"}
+            return session, dict.fromkeys(plan.answered, lost)
 
     def _judge(self, exercise: Exercise, session: Session) -> Verdict:
         def run(exercise: Exercise, case: Case, inputs: list[bytes], left: float) -> Run:
@@ -103,12 +108,10 @@ def _fatal(problem: dict) -> bool:
 
 
 def _cell_verdict(exercise: Exercise, problem: dict) -> Verdict:
-    what = {
-        "error": f"its cell raised {problem.get('type')}: {problem.get('message', '')[:300]}",
-        "timeout": f"its cell had not ended after {CELL_LIMIT:.0f} s",
-        "crashed": "its cell, or what it started, ended the process that ran it",
-    }[problem["status"]]
+    said = problem["message"][:300]
+    if problem["status"] == "error":
+        said = f"its cell raised {problem['type']}: {said}"
     return Verdict(
-        exercise, problem["status"], exercise.asks, f"{exercise.name} could not be run: {what}.",
+        exercise, problem["status"], exercise.asks, f"{exercise.name} could not be run: {said}.",
         "Look at what the cell does besides defining the function.",
     )  # fmt: skip

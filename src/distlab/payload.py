@@ -53,7 +53,10 @@ def decode(data: bytes, as_torch: bool = False) -> Any:
         arrays = safe.load(bytes(block))
     except Exception as error:
         raise ValueError(f"the tensors of this payload cannot be read: {error}") from error
-    return _up(tree, arrays, as_torch, 0)
+    try:
+        return _up(tree, arrays, as_torch, 0)
+    except (KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise ValueError(f"not a payload: {error}") from error
 
 
 def pack(tree: Any, *blocks: bytes) -> bytes:

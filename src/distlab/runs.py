@@ -137,12 +137,10 @@ def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | No
             break
         for rank, reply in engines.receive(min(POLL, left)):
             waiting.discard(rank)
-            if reply is None:
+            if reply is None or not _noted(run, rank, reply):
                 dead.add(rank)
                 run.outcomes[rank].status = "crashed"
                 deadline = min(deadline, time.monotonic() + GRACE)
-            else:
-                _note(run, rank, reply)
         if waiting and watch is not None:
             run.finding = watch([follower.look() for follower in followers], dead)
             if run.finding:
@@ -150,12 +148,19 @@ def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | No
     return waiting | dead
 
 
-def _note(run: Run, rank: int, reply: bytes) -> None:
+def _noted(run: Run, rank: int, reply: bytes) -> bool:
+    """Take a rank's reply into its outcome, unless it is none: student code can have written it."""
     outcome = run.outcomes[rank]
-    tree, outcome.output = payload.unpack(reply)
-    run.overwritten |= bool(tree["overwritten"])
-    outcome.status, outcome.error = str(tree["status"]), tree["error"]
-    outcome.seconds = float(tree["seconds"])
+    try:
+        tree, output = payload.unpack(reply)
+        overwritten, seconds = bool(tree["overwritten"]), float(tree["seconds"])
+        status, error = str(tree["status"]), tree["error"]
+    except (ValueError, KeyError, TypeError):
+        return False
+    run.overwritten |= overwritten
+    outcome.status, outcome.error = status, error
+    outcome.seconds, outcome.output = seconds, output
+    return True
 
 
 def _raw(path: Path) -> bytes:

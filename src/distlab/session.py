@@ -18,16 +18,19 @@ import signal
 import socket
 import sys
 import tempfile
+import time
 import types
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from distlab import frames, notebook, payload, runs, zygote
+from distlab import frames, isolation, notebook, payload, runs, zygote
+from distlab.isolation import Limits
 from distlab.notebook import Cell
 
 REPLY_LIMIT = 64 << 20  # bytes of one answer of the session
 OUTPUT_LIMIT = 16 << 20  # bytes that a rank may return
 PATIENCE = 5.0  # seconds that the session may take beyond what it was given
+CELLS_LIMIT = 60.0  # seconds that all cells may take together
 
 
 class SessionLost(RuntimeError):
@@ -35,28 +38,55 @@ class SessionLost(RuntimeError):
 
 
 class Session:
-    """The judge's end. A context manager; closing it kills everything inside."""
+    """The judge's end. A context manager; closing it kills everything inside.
 
-    def __init__(self, source: zygote.Zygote, folder: Path) -> None:
+    Args:
+        limits: what the submission may use; `None` for one's own, trusted code.
+        walls: put up walls inside the zygote's sandbox, so that it can be shared (`isolation`).
+    """
+
+    def __init__(
+        self, source: zygote.Zygote, limits: Limits | None = None, walls: bool = False
+    ) -> None:
         self._socket, theirs = socket.socketpair()
+        self._source = source
         with theirs:
-            self.pid = source.fork("distlab.session:serve", [theirs.fileno()], folder=str(folder))
+            self.pid = source.fork(
+                "distlab.session:serve", [theirs.fileno()], walls=walls,
+                folder=None if limits else str(source.folder), limits=limits and vars(limits),
+            )  # fmt: skip
 
-    def cells(self, cells: Sequence[Cell], limit: float) -> dict[str, dict]:
+    def cells(
+        self, cells: Sequence[Cell], limit: float, answers: Iterable[str] = ()
+    ) -> dict[str, dict]:
         """Run a notebook's cells; returns {name: problem} of those that did not work.
 
         A problem has a `status` ("error", "crashed", "timeout"), a `type` and a `message`. A cell
         that kills or hangs its process is left out and the others are run again without it.
-        `limit`: seconds for each cell.
+
+        Args:
+            limit: seconds for each cell.
+            answers: names of exercises that are answered outside the solution cells of that name.
         """
-        tree = {"op": "cells", "cells": [vars(cell) for cell in cells], "limit": limit}
-        return self._ask(tree, [], limit * (len(cells) + 1))[0]["problems"]
+        names = {cell.name for cell in cells if cell.kind == "solution"} | set(answers)
+        tree = {
+            "op": "cells", "cells": [vars(cell) for cell in cells], "limit": limit,
+            "answers": sorted(names),
+        }  # fmt: skip
+        reply = self._ask(tree, [], 2 * CELLS_LIMIT)[0]
+        try:
+            return {str(name): _checked(problem) for name, problem in reply["problems"].items()}
+        except (KeyError, TypeError, AttributeError) as error:
+            raise SessionLost(f"no answer: {error}") from error
 
     def run(self, exercise: str, inputs: Sequence[bytes], deadline: float) -> runs.Run:
         """Run the function that answers an exercise on fresh or warm ranks."""
         tree = {"op": "run", "exercise": exercise, "deadline": deadline}
         reply = self._ask(tree, inputs, deadline + PATIENCE)
-        return runs.unpack(reply)
+        try:
+            return runs.unpack(reply)
+        except ValueError as error:
+            raise SessionLost(str(error)) from error
 
     def end_exercise(self) -> None:
         """Kill the ranks: the next exercise gets new ones."""
@@ -75,8 +105,7 @@ class Session:
 
     def close(self) -> None:
         self._socket.close()
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(self.pid, signal.SIGKILL)
+        self._source.kill(self.pid)
 
     def __enter__(self) -> Session:
         return self
@@ -85,60 +114,94 @@ class Session:
         self.close()
 
 
-def serve(fds: list[int], folder: str) -> None:
+def serve(fds: list[int], folder: str | None, limits: dict | None, walls: bool) -> None:
     """The root of a session: answer the judge until it hangs up."""
+    if walls:
+        isolation.enter(Limits(**limits))
+        folder = isolation.HOME
+    elif limits:
+        isolation.limit(Limits(**limits))
     # a short name: DataLoader workers put Unix sockets in it, whose paths end at 107 characters
-    folder = Path(tempfile.mkdtemp(prefix="s-", dir=folder))
-    os.chdir(folder)
-    zygote.log_to(folder / "log")  # gloo and mp.spawn complain there, not in the grader's terminal
-    os.environ.update(HOME=str(folder), TMPDIR=str(folder), DISTLAB_GRADING="1")
+    home = Path(tempfile.mkdtemp(prefix="s-", dir=folder))
+    os.chdir(home)
+    # gloo and mp.spawn complain there, not in the grader's terminal
+    zygote.log_to(Path(os.devnull) if limits else home / "log")
+    os.environ.update(HOME=str(home), TMPDIR=str(home), DISTLAB_GRADING="1")
     tempfile.tempdir = None
     connection = socket.socket(fileno=fds[0])
-    inside = _Inside(folder, connection)
+    inside = _Inside(home, connection, Limits(**limits) if limits else None, walls)
     try:
         while (message := frames.read(connection)) is not None:
             tree, *blocks = payload.unpack(message)
             frames.write(connection, inside.answer(tree, blocks))
     finally:
         inside.close()
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(home, ignore_errors=True)
 
 
 class _Inside:
-    """The state of a session: the process that holds the cells, and the ranks of this exercise."""
+    """The state of a session: what its cells answered, and the ranks of this exercise."""
 
-    def __init__(self, folder: Path, outer: socket.socket) -> None:
+    def __init__(
+        self, folder: Path, outer: socket.socket, limits: Limits | None, walls: bool
+    ) -> None:
         self._folder, self._outer = folder, outer
-        self._author: _Author | None = None
         self._engines = None
         self._functions: dict[str, tuple[dict, bytes]] = {}
         self._sources: dict[str, str] = {}
+        self._walls = walls
+        self._guard = _MemoryGuard(limits.memory) if walls else None
+        self._leftovers: isolation.Leftovers | None = None
 
     def answer(self, tree: dict, blocks: list[bytes]) -> bytes:
         if tree["op"] == "cells":
             cells = [Cell(**cell) for cell in tree["cells"]]
-            return payload.pack({"problems": self._run_cells(cells, tree["limit"])})
+            problems = self._run_cells(cells, tree["limit"], tree["answers"])
+            return payload.pack({"problems": problems})
         if tree["op"] == "run":
             return runs.pack(self._run(tree["exercise"], blocks, tree["deadline"]))
         self._end_ranks()
         return payload.pack({})
 
-    def _run_cells(self, cells: list[Cell], limit: float) -> dict[str, dict]:
+    def _run_cells(self, cells: list[Cell], limit: float, answers: list[str]) -> dict[str, dict]:
+        """Run the cells and keep what they answered; their process is gone afterwards."""
         self._sources = {cell.name: cell.source for cell in cells}
         problems: dict[str, dict] = {}
-        self._author = _Author(self._outer)
+        deadline = time.monotonic() + CELLS_LIMIT
+        author = _Author(self._outer, self._guard)
         for number, cell in enumerate(cells):
-            problem = self._author.run(cell, limit)
+            problem = author.run(cell, min(limit, deadline - time.monotonic()))
             if problem is None:
                 continue
             problems[cell.name] = problem
             if problem["status"] != "error":  # the process is gone: all again without this cell
-                self._author.close()
-                self._author = _Author(self._outer)
-                for before in cells[:number]:
-                    if problems.get(before.name, {}).get("status", "error") == "error":
-                        self._author.run(before, limit)
+                author = self._again(author, cells[:number], problems, deadline)
+        for name in answers:
+            told, function = author.function(name, deadline)
+            if told.get("status"):  # handing it out ended or hung the process
+                problems[name] = told
+                author = self._again(author, cells, problems, deadline)
+            else:
+                self._functions[name] = told, function
+        self._end(author)
+        self._leftovers = isolation.Leftovers(self._folder) if self._walls else None
         return problems
+
+    def _again(
+        self, author: _Author, cells: list[Cell], problems: dict[str, dict], deadline: float
+    ) -> _Author:
+        """A new process that has run these cells, without those that ended or hung theirs."""
+        self._end(author)
+        author = _Author(self._outer, self._guard)
+        for cell in cells:
+            if problems.get(cell.name, {}).get("status", "error") == "error":
+                author.run(cell, deadline - time.monotonic())
+        return author
+
+    def _end(self, author: _Author) -> None:
+        author.close()
+        if self._walls:
+            isolation.sweep()
 
     def _run(self, exercise: str, inputs: list[bytes], deadline: float) -> runs.Run:
         from distlab.course import find
@@ -146,42 +209,64 @@ class _Inside:
         from distlab.engines import ForkedEngines
 
         found = find(exercise)
-        if exercise not in self._functions:
-            self._functions[exercise] = self._author.function(found.name)
-        told, function = self._functions[exercise]
+        told, function = self._functions.get(found.name) or (_todo(found.name), b"")
         if told:
             outcome = runs.Outcome(0, "raised", error=told)
             return runs.Run([outcome], [], 0.0, deadline)
         if self._engines is None or len(self._engines) < len(inputs):
             self._end_ranks()
-            self._engines = ForkedEngines(
-                len(inputs), self._folder, OUTPUT_LIMIT, [self._outer, self._author.socket]
-            )
+            self._engines = ForkedEngines(len(inputs), self._folder, OUTPUT_LIMIT, [self._outer])
+        watcher = Watcher()
+
+        def watch(records, dead):
+            return self._guard and self._guard.exceeded() or watcher(records, dead)
+
         return runs.drive(
             self._engines, function, inputs, harness=exercise, group=found.group, strict=True,
-            sources=self._sources, deadline=deadline, watch=Watcher(),
+            sources=self._sources, deadline=deadline, watch=watch,
         )  # fmt: skip
 
     def _end_ranks(self) -> None:
         if self._engines is not None:
             self._engines.close()
             self._engines = None
+        if self._walls:
+            isolation.sweep()
+            if self._leftovers is not None:
+                self._leftovers.remove()
 
     def close(self) -> None:
-        self._end_ranks()
-        if self._author is not None:
-            self._author.close()
+        if self._engines is not None:
+            self._engines.close()
+
+
+class _MemoryGuard:
+    """Tells when all that a session has started uses more memory than it may."""
+
+    def __init__(self, limit: int) -> None:
+        self._memory, self._limit = isolation.Memory(), limit
+
+    def exceeded(self) -> runs.Finding | None:
+        if self._memory.used() <= self._limit:
+            return None
+        return runs.Finding(
+            "limit",
+            f"the processes of this exercise used more than {self._limit / 2**30:.3g} GiB of "
+            "memory together and were ended",
+            "Look for tensors far larger than the inputs, or for a list that grows in a loop.",
+        )
 
 
 class _Author:
     """The process that runs the notebook's cells, seen from the session's root."""
 
-    def __init__(self, outer: socket.socket) -> None:
-        self.socket, theirs = socket.socketpair()
+    def __init__(self, outer: socket.socket, guard: _MemoryGuard | None) -> None:
+        self._socket, theirs = socket.socketpair()
+        self._guard = guard
 
         def serve() -> None:
             outer.close()
-            self.socket.close()
+            self._socket.close()
             _serve_cells(theirs)
 
         with theirs:
@@ -191,36 +276,51 @@ class _Author:
         reply = self._ask({"op": "cell", "cell": vars(cell)}, limit)
         return reply if isinstance(reply, dict) else reply[0]["problem"]
 
-    def function(self, name: str) -> tuple[dict, bytes]:
-        """(error, b"") or ({}, the pickled answer to the exercise `name`)."""
-        reply = self._ask({"op": "get", "name": name}, PATIENCE)
+    def function(self, name: str, deadline: float) -> tuple[dict, bytes]:
+        """({}, the pickled answer to the exercise `name`), or the error or problem in its place."""
+        left = min(max(deadline - time.monotonic(), runs.GRACE), PATIENCE)
+        reply = self._ask({"op": "get", "name": name}, left)
         if isinstance(reply, dict):
-            return {"type": "RuntimeError", "message": reply["message"], "frames": []}, b""
+            return reply, b""
         return reply[0]["error"] or {}, reply[1]
 
     def _ask(self, tree: dict, limit: float) -> tuple | dict:
         """The reply, or the problem that there is none."""
+        deadline = time.monotonic() + max(limit, 0.0)
         try:
-            frames.write(self.socket, payload.pack(tree))
-            if not select.select([self.socket], [], [], limit)[0]:
-                return {
-                    "status": "timeout", "type": "TimeoutError",
-                    "message": f"the cell had not ended after {limit:.0f} s",
-                }  # fmt: skip
-            self.socket.settimeout(limit)
-            if (reply := frames.read(self.socket, OUTPUT_LIMIT)) is not None:
+            self._socket.settimeout(PATIENCE)
+            frames.write(self._socket, payload.pack(tree))
+            while not select.select([self._socket], [], [], runs.POLL)[0]:
+                if found := self._guard and self._guard.exceeded():
+                    return _problem("crashed", "MemoryError", found.message)
+                if time.monotonic() > deadline:
+                    said = f"the cell had not ended after {limit:.0f} s"
+                    return _problem("timeout", "TimeoutError", said)
+            if (reply := frames.read(self._socket, OUTPUT_LIMIT)) is not None:
                 return payload.unpack(reply)
         except (OSError, ValueError):
             pass
-        return {
-            "status": "crashed", "type": "SystemExit", "message": "the cell ended its process",
-        }  # fmt: skip
+        return _problem("crashed", "SystemExit", "the cell ended its process")
 
     def close(self) -> None:
-        self.socket.close()
+        self._socket.close()
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(self._pid, signal.SIGKILL)
             os.waitpid(self._pid, 0)
+
+
+def _checked(problem: dict) -> dict:
+    """A problem as told by an untrusted process."""
+    status = problem["status"] if problem["status"] in ("error", "timeout") else "crashed"
+    return _problem(status, str(problem["type"])[:80], str(problem["message"])[:2000])
+
+
+def _problem(status: str, type: str, message: str) -> dict:
+    return {"status": status, "type": type, "message": message}
+
+
+def _todo(name: str) -> dict:
+    return {"type": "NotImplementedError", "message": f"TODO {name}", "frames": []}
 
 
 def _serve_cells(connection: socket.socket) -> None:

@@ -110,6 +110,15 @@ class Zygote:
             self._socket.sendall((json.dumps({"status": pid}) + "\n").encode())
             return json.loads(self._lines.readline())["status"]
 
+    def kill(self, pid: int) -> None:
+        """End a child. Its number may mean another process out here: a sandbox counts anew."""
+        with self._lock, contextlib.suppress(OSError):  # they die with the zygote
+            self._socket.sendall((json.dumps({"kill": pid}) + "\n").encode())
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
     def close(self) -> None:
         self._lines.close()
         self._socket.close()
@@ -131,7 +140,7 @@ def loopback() -> str:
     return "lo" if "lo" in names else "lo0"
 
 
-def _die_with_parent(number: int = signal.SIGKILL) -> None:
+def die_with_parent(number: int = signal.SIGKILL) -> None:
     """Ask Linux for a signal when the parent ends; elsewhere a closed socket must do."""
     if _libc is not None:
         _libc.prctl(_PR_SET_PDEATHSIG, number)
@@ -222,6 +231,11 @@ class _Server:
     def _answer_next(self) -> None:
         line, self._pending = self._pending.split(b"\n", 1)
         request = json.loads(line)
+        if "kill" in request:
+            if request["kill"] not in self._statuses:  # else its number may be another's by now
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(request["kill"], signal.SIGKILL)
+            return
         if "status" in request:
             answer = {"status": _status(request["status"], self._statuses)}
         else:
@@ -255,9 +269,9 @@ def main() -> None:
         os._exit(0)
 
     signal.signal(signal.SIGTERM, end)
-    _die_with_parent(signal.SIGTERM)
+    die_with_parent(signal.SIGTERM)
     # every process that comes of this one, DataLoader workers and the like included, ends with it
-    os.register_at_fork(after_in_child=_die_with_parent)
+    os.register_at_fork(after_in_child=die_with_parent)
     server = _Server(int(fd))
     for name in preload:
         server.early()

