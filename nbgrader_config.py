@@ -30,6 +30,12 @@ c.CourseDirectory.ignore = [
 
 c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
 
+# strangers' code runs in bubblewrap with these limits (`grader.sandbox.Grading` has them all);
+# another sandbox is one line, such as
+# c.Grading.sandbox = "apptainer exec --containall --net --network none course.sif"
+c.Grading.memory = 2 << 30  # bytes
+c.Grading.processes = 64  # processes and threads at once
+
 # released labs are the same bytes each time they are generated
 c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.IncludeHeaderFooter",

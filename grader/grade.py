@@ -82,6 +82,7 @@ def grade(
     from grader.gradebook import Gradebook  # nbgrader takes seconds to import
 
     with tempfile.TemporaryDirectory(prefix="distlab-submitted-") as folder, Referee() as referee:
+        referee.ready()
         staged = Path(folder)
         book = Gradebook(staged)
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

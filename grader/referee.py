@@ -39,6 +39,16 @@ class Referee:
         self._graders: dict[str, Grader] = {}
         self._lock = threading.Lock()
 
+    def ready(self) -> None:
+        """Try the sandbox out.
+
+        Raises:
+            NoSandbox: none works.
+        """
+        with self._lock:
+            if self._sandbox is None:
+                self._sandbox = choose(self._settings)
+
     def rebuild(self, lab: str, content: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """The released notebook with a submission's answers in it, and what was repaired."""
         return submission.rebuild(course.released(lab), content)
@@ -69,9 +79,8 @@ class Referee:
         return entry
 
     def _grader(self, lab: str) -> Grader:
+        self.ready()
         with self._lock:
-            if self._sandbox is None:
-                self._sandbox = choose(self._settings)
             if lab not in self._graders:
                 self._graders[lab] = Grader(
                     course.released(lab), labs.exercises(lab), course.cases, course.reference,

@@ -190,21 +190,3 @@ def test_what_cannot_be_graded_is_said_in_one_line(tmp_path, words, said):
     done = run("distlab", "grade", *words, grades=tmp_path)
     assert done.returncode == 1
     assert said in done.stderr and done.stderr.count("\n") == 1
-
-
-def test_an_error_in_a_hidden_case_quotes_no_number_of_its_input():
-    from distlab.exercises import Case, judge
-    from distlab.runs import Outcome, Run
-
-    error = {"type": "ValueError", "message": "tensor([1.5, -22]) is odd", "frames": []}
-
-    def run(exercise, case, inputs, left):
-        return Run([Outcome(rank, "raised", error=error) for rank in range(2)], [], 0.0, 1.0)
-
-    asked = labs.find(f"{LAB}/exchange")
-    told = {
-        hidden: judge(asked, [Case(2, 1, hidden=hidden)], lambda *_: [None, None], run).message
-        for hidden in (False, True)
-    }
-    assert "1.5" in told[False] and "22" in told[False]
-    assert "1.5" not in told[True] and "22" not in told[True] and "is odd" in told[True]

@@ -40,7 +40,7 @@ class Grading(Configurable):
         help="run the code without a sandbox: for one's own notebooks, never for strangers'",
     ).tag(config=True)
     memory = Integer(2 << 30, help="bytes that a submission may use").tag(config=True)
-    processes = Integer(256, help="processes and threads that a submission may have at once").tag(
+    processes = Integer(64, help="processes and threads that a submission may have at once").tag(
         config=True
     )
     files = Integer(1024, help="files that a process may have open").tag(config=True)
@@ -127,7 +127,7 @@ def _candidates(settings: Grading) -> Iterator[tuple[str, list[str], bool]]:
         return
     for binary in bubblewrap.binaries():
         for walls in (True, False):
-            name = binary if walls else f"{binary}, one for each submission"
+            name = f"bubblewrap ({binary})" + ("" if walls else ", one for each submission")
             yield name, bubblewrap.command(binary, walls, settings.disk), walls
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -69,6 +71,8 @@ def _add_info(commands) -> None:
 def info(arguments: argparse.Namespace) -> int:
     from distlab.info import lines
 
+    with contextlib.suppress(Refused):  # outside a course there is only less to tell
+        _course()
     for line in lines():
         print(line)
     return 0
@@ -151,10 +155,16 @@ def _add_grade(commands) -> None:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there")
     parser.add_argument("--demo", action="store_true", help="hand in the demonstration class first")
+    parser.add_argument(
+        "--trust", action="store_true",
+        help="run the code without a sandbox: for one's own notebooks, never for strangers'",
+    )  # fmt: skip
 
 
 def grade(arguments: argparse.Namespace) -> int:
     _course()
+    if arguments.trust:
+        os.environ["DISTLAB_TRUST"] = "1"  # nbgrader's own steps ask for it too
     from grader.commands import grade as grade_class
 
     reports = grade_class(

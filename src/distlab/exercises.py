@@ -13,7 +13,6 @@ values.
 from __future__ import annotations
 
 import json
-import re
 import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,12 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from distlab import payload
+from distlab import payload, quoting
 from distlab.compare import Difference, Tolerance, compare
 from distlab.records import Event, RankRecord
 from distlab.runs import Run
 
-_NUMBER = re.compile(r"\d[\w.+-]*")
 DEADLINE = 10.0  # seconds that an exercise may take over all its cases
 
 
@@ -250,14 +248,14 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
     if run.finding:
         return Verdict(
             exercise, "deadlock", exercise.asks,
-            f"{case.told().capitalize()}: {run.finding.message}", getattr(run.finding, "hint", ""),
+            f"{case.told().capitalize()}: {_quoted(run.finding.message, case)}", run.finding.hint,
         )  # fmt: skip
     if run.timed_out:
         busy = [o.rank for o in run.outcomes if o.status == "killed"]
         return Verdict(
             exercise, "timeout", exercise.asks,
             f"{case.told().capitalize()}, {_ranks(busy)} had not returned after "
-            f"{run.deadline:.0f} s: {_doing(run, busy)}.",
+            f"{run.deadline:.0f} s: {_quoted(_doing(run, busy), case)}.",
             "Look for a loop that does not end, or for work that is far too large.",
         )  # fmt: skip
     return None
@@ -276,14 +274,13 @@ def _told_error(case: Case, run: Run, raised: list) -> tuple[str, str]:
         where = f" at {last['function']}:{last['line']}"
         if last["text"]:
             where += f" (`{last['text'].strip()[:100]}`)"
-    message = " ".join(error["message"].split())
+    what = f"{error['type']}: {' '.join(error['message'].split())[:400]}{where}"
     if case.hidden:
-        message = _NUMBER.sub("#", message)[:120]  # a message can quote its input
-    told = f"{case.told().capitalize()}, {_ranks([o.rank for o in raised])} raised "
-    told += f"{error['type']}: {message[:400]}{where}."
+        what = quoting.error(error)
+    told = f"{case.told().capitalize()}, {_ranks([o.rank for o in raised])} raised {what}."
     others = [o.rank for o in run.outcomes if o.status == "killed"]
     if others:
-        told += f" Meanwhile {_doing(run, others)}."
+        told += f" Meanwhile {_quoted(_doing(run, others), case)}."
     return told, _error_hint(error)
 
 
@@ -302,6 +299,10 @@ def _error_hint(error: dict) -> str:
     if error["type"] == "NameError":
         return "Define or import this name in a cell above, not in a cell that only you have run."
     return ""
+
+
+def _quoted(said: str, case: Case) -> str:
+    return quoting.operations(said, case.size) if case.hidden else said
 
 
 def _doing(run: Run, ranks: list[int]) -> str:

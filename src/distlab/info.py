@@ -29,7 +29,20 @@ def lines() -> Iterator[str]:
     limit = os.environ.get("DISTLAB_MAX_RANKS") or max(8, 4 * cores, len(gpus))
     yield f"ranks       up to {limit} (DISTLAB_MAX_RANKS changes that)"
     yield f"Slurm       {_command('sbatch', 'no sbatch: lab scripts run with `distlab run` here')}"
+    yield f"sandbox     {_sandbox()}"
     yield f"Open MPI    {_command('mpirun', 'no mpirun: labs 01 to 06 need none')}"
+
+
+def _sandbox() -> str:
+    """What `distlab grade` would run strangers' code in, tried out."""
+    try:
+        from grader import sandbox
+    except ImportError:
+        return "only grading needs one: ask again in the course's folder"
+    try:
+        return sandbox.choose(sandbox.configured()).name
+    except sandbox.NoSandbox as reason:
+        return str(reason)
 
 
 def _version(name: str) -> str:

@@ -53,7 +53,7 @@ class Limits:
     """
 
     memory: int = 2 << 30
-    processes: int = 256
+    processes: int = 64
     files: int = 1024
     disk: int = 256 << 20
 

@@ -10,6 +10,7 @@ This module needs NumPy alone: watching a run must not import torch.
 from __future__ import annotations
 
 import functools
+import re
 import struct
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,8 @@ ENTRY = np.dtype(
 )
 PACK = struct.Struct("<BBBBhhiiBBHq6idddddII24s40s32s48s12x")
 assert PACK.size == ENTRY.itemsize == 256
+
+_IDENTIFIER = re.compile(r"[\w.<>]*")
 
 #: rank, size, count, progress, start of the function, its end
 HEADER = struct.Struct("<iiiidd")
@@ -325,6 +328,13 @@ def _text(field: bytes) -> str:
     return field.rstrip(b"\0").decode("utf-8", "replace")
 
 
+@functools.lru_cache(4096)
+def _name(field: bytes) -> str:
+    """A name of Python's; anything else a rank has scribbled there itself."""
+    text = _text(field)
+    return text if _IDENTIFIER.fullmatch(text) else "?"
+
+
 def _event(rank: int, index: int, row: tuple, groups: dict[int, tuple[int, ...]]) -> Event:
     state, op, flags, redop, group_index, peer, tag, line, dtype, ndim, pieces, nbytes = row[:12]
     begin, end, wait_begin, wait_end, value, _, _, api, function, file, note = row[18:]
@@ -338,7 +348,7 @@ def _event(rank: int, index: int, row: tuple, groups: dict[int, tuple[int, ...]]
         rank=rank,
         index=index,
         op=op,
-        api=_text(api),
+        api=_name(api),
         group=group,
         group_index=group_index,
         peer=peer if peer >= 0 else None,
@@ -348,7 +358,7 @@ def _event(rank: int, index: int, row: tuple, groups: dict[int, tuple[int, ...]]
         shape=row[12 : 12 + min(ndim, 6)],
         pieces=pieces,
         reduction=REDUCTIONS[redop] if redop < len(REDUCTIONS) else "",
-        function=_text(function),
+        function=_name(function),
         file=_text(file),
         line=line,
         state=state,

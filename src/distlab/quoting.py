@@ -1,0 +1,53 @@
+"""What a message on a hidden case may quote of what untrusted processes said.
+
+A student's code sees the inputs of hidden cases, and could carry them out in the text of an
+exception, in the name of a function or in the tag of a message. So on a hidden case only words of
+a fixed vocabulary, ranks and line numbers are repeated.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+
+from distlab.records import OPS
+
+_ERRORS = {
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+} | {
+    "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "OutOfMemoryError",
+    "OutputTooLarge", "UnpicklingError",
+}  # fmt: skip
+_CALLS = {
+    *OPS, "isend", "irecv", "batch_isend_irecv", "wait", "reduce_scatter_tensor",
+    "all_gather_into_tensor", "all_to_all_single", "monitored_barrier", "send_object_list",
+    "recv_object_list", "all_gather_object", "gather_object", "scatter_object_list",
+    "broadcast_object_list", "all_reduce_coalesced", "all_gather_coalesced",
+}  # fmt: skip
+_LONGEST_LINE = 100_000
+_PLACE = re.compile(r"\S*?:(\d+)")
+_CALL = re.compile(r"\b([A-Za-z_]\w*)\(")
+_NUMBER = re.compile(r"(?<![\w#{])-?\d[\d.e+-]*")
+
+
+def error(described: dict) -> str:
+    """The type of an exception and its line; its text can be anything."""
+    name = described["type"] if described["type"] in _ERRORS else "an exception of its own"
+    frames = described["frames"]
+    where = f" at line {_line(frames[-1]['line'])}" if frames else ""
+    return f"{name}{where} (its text is not shown: it can quote the hidden input)"
+
+
+def operations(said: str, size: int) -> str:
+    """A sentence on what ranks wait in, with the names of calls, ranks and lines alone."""
+    said = said.replace("{", "").replace("}", "")  # they mark lines, which stay, from here on
+    said = _PLACE.sub(lambda m: f"line {{{_line(m[1])}}}", said)
+    said = _CALL.sub(lambda m: f"{m[1] if m[1] in _CALLS else 'call'}(", said)
+    said = _NUMBER.sub(lambda m: m[0] if m[0].isdigit() and int(m[0]) < size else "#", said)
+    return said.replace("{", "").replace("}", "")
+
+
+def _line(number: str | int) -> int:
+    return min(int(number), _LONGEST_LINE)

@@ -1,0 +1,60 @@
+"""What a message on a hidden case repeats, and what it does not."""
+
+import pytest
+
+from distlab import course as labs
+from distlab import quoting, records
+from distlab.exercises import Case, judge
+from distlab.runs import Finding, Outcome, Run
+
+EXCHANGE = labs.find("01-message-passing/exchange")
+
+
+def told(run: Run, hidden: bool) -> str:
+    case = Case(2, 1, hidden=hidden)
+    return judge(EXCHANGE, [case], lambda *_: [None, None], lambda *_: run).message
+
+
+def raised(kind: str, message: str) -> Run:
+    frames = [{"function": "seven_eleven", "line": 4, "file": "exchange", "text": "input = 7.11"}]
+    error = {"type": kind, "message": message, "frames": frames}
+    return Run([Outcome(rank, "raised", error=error) for rank in range(2)], [], 0.0, 1.0)
+
+
+def test_of_an_exception_in_a_hidden_case_the_type_and_the_line_are_told():
+    run = raised("ValueError", "seven point eleven")
+    assert "ValueError: seven point eleven at seven_eleven:4" in told(run, hidden=False)
+    assert "raised ValueError at line 4" in told(run, hidden=True)
+    assert "eleven" not in told(run, hidden=True)
+
+
+def test_an_exception_of_ones_own_has_no_name_in_a_hidden_case():
+    run = raised("Seven_Point_Eleven", "")
+    assert "Seven" in told(run, hidden=False) and "Seven" not in told(run, hidden=True)
+
+
+@pytest.mark.parametrize(
+    ("said", "quoted"),
+    [
+        ("rank 0 waits in send(dst=1) at exchange:4", "rank 0 waits in send(dst=1) at line 4"),
+        ("rank 1 waits in seven(src=0) at eleven:12", "rank 1 waits in call(src=0) at line 12"),
+        ("has tag 711, not 0", "has tag #, not 0"),
+        ("shape (3, 711), -1.5e3 at {711}", "shape (#, #), # at #"),
+    ],
+)
+def test_of_operations_calls_ranks_and_lines_are_told(said, quoted):
+    assert quoting.operations(said, 3) == quoted
+
+
+def test_a_deadlock_in_a_hidden_case_is_told_in_those_words():
+    waits = Finding("cycle", "rank 0 waits in recv(src=1) at seven:3 with tag 711.", "Look.")
+    run = Run([Outcome(0), Outcome(1)], [], 0.0, 1.0, waits)
+    message = told(run, hidden=True)
+    assert "rank 0 waits in recv(src=1) at line 3" in message
+    assert "seven" not in message and "711" not in message
+
+
+def test_a_name_that_is_none_is_not_read_from_a_record():
+    assert records._name(b"exchange\0\0") == "exchange"
+    assert records._name(b"<lambda>\0") == "<lambda>"
+    assert records._name(b"a 711:3\0") == "?"
