@@ -15,7 +15,7 @@ from distlab import submission
 from distlab.submission import Unreadable
 from grader import course
 from grader.course import GradingFailed
-from grader.ledger import Entry
+from grader.ledger import Entry, Ledger
 from grader.referee import Referee
 
 SUBMITTED = course.GRADES / "submitted"
@@ -92,7 +92,7 @@ def grade(
             for one, future in zip(found, judged, strict=True):
                 entry = future.result()
                 progress(entry)
-                graded.append(_enter(book, one, entry))
+                graded.append(_enter(book, referee.ledger, one, entry, staged))
     return graded
 
 
@@ -145,8 +145,14 @@ def _fits(path: Path, assignment: str) -> bool:
     return bool({cell.name for cell in cells} & set(labs.exercises(assignment)))
 
 
-def _enter(book, one: Submission, entry: Entry) -> Graded:
-    book.enter(one.assignment, one.student)
+def _enter(book, ledger: Ledger, one: Submission, entry: Entry, staged: Path) -> Graded:
+    """Put an entry into the gradebook, unless that was done before and nothing has changed."""
+    feedback = book.feedback(one.assignment, one.student)
+    files = [path.read_text("utf-8") for path in sorted((staged / one.student).rglob("*.*"))]
+    there = any(feedback.glob("*.html"))
+    if not (there and ledger.entered(entry, files, book.state(one.assignment, one.student))):
+        book.enter(one.assignment, one.student)
+        ledger.note_entered(entry, files, book.state(one.assignment, one.student))
     scores = book.scores(one.assignment, one.student)
     manual = {name: both for name, both in scores.items() if not name.startswith("test_")}
     known = [score for score, _ in manual.values() if score is not None]
@@ -161,7 +167,7 @@ def _enter(book, one: Submission, entry: Entry) -> Graded:
         entry,
         sum(known) if len(known) == len(manual) else None,
         sum(maximum for _, maximum in manual.values()),
-        book.feedback(one.assignment, one.student),
+        feedback,
     )
 
 

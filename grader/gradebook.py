@@ -65,7 +65,7 @@ class Gradebook:
         """{cell: (score, maximum)} as the gradebook has them; the score is `None` until it is
         known.
         """
-        with Database(self._api.coursedir.db_url, self._api.coursedir.course_id) as database:
+        with self._database() as database:
             try:
                 submission = database.find_submission(assignment, student)
             except MissingEntry:
@@ -75,6 +75,29 @@ class Gradebook:
                 for notebook in submission.notebooks
                 for grade in notebook.grades
             }
+
+    def state(self, assignment: str, student: str) -> list[list[Any]]:
+        """All that the gradebook has of a submission, a row a cell, as data."""
+        with self._database() as database:
+            try:
+                submission = database.find_submission(assignment, student)
+            except MissingEntry:
+                return []
+            rows = [
+                [grade.name, grade.auto_score, grade.manual_score, grade.extra_credit,
+                 grade.max_score, bool(grade.needs_manual_grade)]
+                for notebook in submission.notebooks
+                for grade in notebook.grades
+            ]  # fmt: skip
+            comments = [
+                [comment.name, comment.manual_comment]
+                for notebook in submission.notebooks
+                for comment in notebook.comments
+            ]
+        return [*sorted(rows), *sorted(comments, key=str)]
+
+    def _database(self) -> Database:
+        return Database(self._api.coursedir.db_url, self._api.coursedir.course_id)
 
     @staticmethod
     def _checked(result: dict[str, Any], what: str) -> None:

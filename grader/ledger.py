@@ -7,6 +7,7 @@ one of them changes, it is stale and the submission is graded again.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
@@ -95,9 +96,34 @@ class Ledger:
 
     def put(self, entry: Entry) -> None:
         """Write an entry, whole or not at all."""
-        path = self.path(entry.assignment, entry.student)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(asdict(entry), file)
-        os.replace(temporary, path)
+        _write(self.path(entry.assignment, entry.student), json.dumps(asdict(entry)))
+
+    def entered(self, entry: Entry, *around: Any) -> bool:
+        """Has this entry gone into the gradebook, with the same things `around` it as now?
+
+        Args:
+            around: what else its place in the gradebook depends on, as JSON can hold it.
+        """
+        try:
+            return self._mark(entry).read_text("utf-8") == _marked(entry, around)
+        except OSError:
+            return False
+
+    def note_entered(self, entry: Entry, *around: Any) -> None:
+        """Note that this entry, and all that comes of it, is in the gradebook."""
+        _write(self._mark(entry), _marked(entry, around))
+
+    def _mark(self, entry: Entry) -> Path:
+        return self.path(entry.assignment, entry.student).with_suffix(".entered")
+
+
+def _marked(entry: Entry, around: Any) -> str:
+    return hashlib.sha256(json.dumps([asdict(entry), around]).encode()).hexdigest()
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(temporary, path)

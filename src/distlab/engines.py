@@ -45,12 +45,16 @@ class ForkedEngines:
     ) -> None:  # fmt: skip
         self.folder, self._limit, self._private = folder, limit, list(private)
         self._ranks: list[tuple[int, socket.socket]] = []
-        for _ in range(size):
-            self._ranks.append(self._start())
         self._pending: set[int] = set()
+        self.grow(size)
 
     def __len__(self) -> int:
         return len(self._ranks)
+
+    def grow(self, size: int) -> None:
+        """Have at least `size` ranks."""
+        while len(self._ranks) < size:
+            self._ranks.append(self._start())
 
     def _start(self) -> tuple[int, socket.socket]:
         ours, theirs = socket.socketpair()

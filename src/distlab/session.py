@@ -213,9 +213,9 @@ class _Inside:
         if told:
             outcome = runs.Outcome(0, "raised", error=told)
             return runs.Run([outcome], [], 0.0, deadline)
-        if self._engines is None or len(self._engines) < len(inputs):
-            self._end_ranks()
+        if self._engines is None:
             self._engines = ForkedEngines(len(inputs), self._folder, OUTPUT_LIMIT, [self._outer])
+        self._engines.grow(len(inputs))
         watcher = Watcher()
 
         def watch(records, dead):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -40,6 +41,7 @@ PRELOAD = (
     "distlab.vision",
 )
 ENGINE_PRELOAD = ("ipyparallel.engine.app", "ipyparallel.controller.app")
+_HUGE_PAGES = "glibc.malloc.hugetlb=1"  # a fork copies the page table: it is half as long then
 _PR_SET_PDEATHSIG = 1
 
 
@@ -65,6 +67,7 @@ class Zygote:
         env.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
         env.setdefault("GLOO_SOCKET_IFNAME", loopback())
         env["OMP_NUM_THREADS"] = env.get("OMP_NUM_THREADS", "1")
+        env.setdefault("GLIBC_TUNABLES", _HUGE_PAGES)
         with theirs:
             self.process = subprocess.Popen(
                 [
@@ -277,6 +280,8 @@ def main() -> None:
         server.early()
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # a child that collects garbage would otherwise copy every page it looks at
     server.serve()
     end()
 
