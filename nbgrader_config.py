@@ -28,6 +28,9 @@ c.CourseDirectory.ignore = [
     ".ipynb_checkpoints", "*.pyc", "__pycache__", "saved_models", "data", "*.tmp",
 ]  # fmt: skip
 
+# what students wrote in Markdown runs no script on the pages that instructors open
+c.TemplateExporter.filters = {"markdown2html": "grader.pages.markdown2html"}
+
 c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
 
 # strangers' code runs in bubblewrap with these limits (`grader.sandbox.Grading` has them all);

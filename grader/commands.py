@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress, TextColumn, TimeRemainingColumn
 
 from distlab import course as labs
@@ -46,9 +47,8 @@ def grade(
         out = course.GRADES / "out" / f"{assignment}.csv"
         table.write_csv(out, assignment, graded)
         console.print(f"  CSV       {_relative(out)}", highlight=False)
-        console.print(
-            f"  feedback  {_relative(graded[0].feedback)} and its like\n", highlight=False
-        )
+        if pages := [one.feedback for one in graded if one.feedback]:
+            console.print(f"  feedback  {_relative(pages[0])} and its like\n", highlight=False)
         reports.append(grading.report(assignment, graded))
     console.print(f"gradebook {_relative(course.GRADES / 'gradebook.db')}", highlight=False)
     if demonstration:
@@ -68,7 +68,7 @@ def _graded(assignment, submitted, student, jobs, console):
         task = progress.add_task(assignment, total=len(found), last="")
 
         def advance(entry):
-            progress.update(task, advance=1, last=f"{entry.student} {entry.score:g}")
+            progress.update(task, advance=1, last=escape(f"{entry.student} {entry.score:g}"))
 
         return grading.grade(assignment, submitted, student, jobs, advance)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from distlab import course as labs
 from grader.grade import Graded
@@ -20,7 +21,7 @@ def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
     table = Table(title=assignment, title_justify="left", show_lines=False, pad_edge=False)
     table.add_column("exercise", no_wrap=True)
     for one in graded:
-        table.add_column(one.entry.student, justify="right", no_wrap=True)
+        table.add_column(Text(one.entry.student), justify="right", no_wrap=True)
     for name, exercise in labs.exercises(assignment).items():
         cells = [_cell(one, name) for one in graded]
         table.add_row(f"{name} ({exercise.points})", *cells)
@@ -30,7 +31,11 @@ def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
     console.print(table)
     for one in graded:
         for said in [one.entry.unreadable] if one.entry.unreadable else one.entry.repaired[:3]:
-            console.print(f"  {one.entry.student}: {said}", style="dim", highlight=False)
+            told = f"  {one.entry.student}: {said}"
+            console.print(told, style="dim", highlight=False, markup=False)
+        if one.problem:
+            told = f"  {one.entry.student} is not in the gradebook: {one.problem}"
+            console.print(told, style="red", highlight=False, markup=False)
 
 
 def _cell(one: Graded, name: str) -> str:
@@ -52,9 +57,14 @@ def write_csv(path: Path, assignment: str, graded: Sequence[Graded]) -> Path:
         writer.writerow(["student", "score", "max_score", "manual_score", *heads])
         for one in graded:
             entry = one.entry
-            row = [entry.student, entry.score, entry.max_score, one.manual_score]
+            row = [_plain(entry.student), entry.score, entry.max_score, one.manual_score]
             for name in names:
                 line = entry.line(name)
                 row += [line.score, "unreadable" if entry.unreadable else line.status]
             writer.writerow(["" if value is None else value for value in row])
     return path
+
+
+def _plain(text: str) -> str:
+    """Text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text[:1] in tuple("=+-@\t\r") else text

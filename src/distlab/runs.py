@@ -144,18 +144,36 @@ def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | No
         if left <= 0:
             run.timed_out = True
             break
-        for rank, reply in engines.receive(min(POLL, left)):
-            waiting.discard(rank)
-            if reply is None or not _noted(run, rank, reply):
-                dead.add(rank)
-                run.outcomes[rank].status = "crashed"
-                deadline = min(deadline, time.monotonic() + GRACE)
+        if _received(engines, run, min(POLL, left), waiting, dead):
+            deadline = min(deadline, time.monotonic() + GRACE)
         if waiting and watch is not None:
-            run.finding = watch([follower.look() for follower in followers], dead)
+            looks = [follower.look() for follower in followers]
+            run.finding = watch(looks, dead)
             if run.finding:
+                ended = {look.rank for look in looks if look.ended}
+                _await(engines, run, ended, waiting, dead)
                 break
     run.queued = min(max(queued() - before, 0.0), MOST_QUEUED * run.deadline)
     return waiting | dead
+
+
+def _received(engines, run: Run, timeout: float, waiting: set[int], dead: set[int]) -> bool:
+    """Take the replies that come in time; has a rank died?"""
+    died = False
+    for rank, reply in engines.receive(timeout):
+        waiting.discard(rank)
+        if reply is None or not _noted(run, rank, reply):
+            dead.add(rank)
+            run.outcomes[rank].status = "crashed"
+            died = True
+    return died
+
+
+def _await(engines, run: Run, ended: set[int], waiting: set[int], dead: set[int]) -> None:
+    """Those that have ended by their records are about to say how: with what exception, say."""
+    deadline = time.monotonic() + GRACE
+    while ended & waiting and time.monotonic() < deadline:
+        _received(engines, run, POLL, waiting, dead)
 
 
 def _noted(run: Run, rank: int, reply: bytes) -> bool:
