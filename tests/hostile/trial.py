@@ -52,8 +52,8 @@ class Trial:
             return "is not in the report"
         got = self.line(entry)
         lost = {e["name"]: e["status"] for e in got.get("exercises", ()) if e["status"] != "passed"}
-        if got.get("status", "") != entry.status or not entry.status and lost != entry.lost:
-            return f"{entry.status or entry.lost or 'passed'} stated, got {self.outcome(entry)}"
+        if got.get("status", "") != entry.status or not entry.status and lost != entry.expected:
+            return f"{entry.status or entry.expected} stated, got {self.outcome(entry)}"
         if got["score"] != entry.score:
             return f"{entry.score:g} points stated, got {got['score']:g}"
         if entry.says not in self.messages(entry):
@@ -68,8 +68,9 @@ class Trial:
         got = self.line(entry)
         if "status" in got:
             return got["status"]
-        lost = [f"{e['name']} {e['status']}" for e in got["exercises"] if e["status"] != "passed"]
-        return ", ".join(lost) or "nothing"
+        bad = [e for e in got["exercises"] if e["status"] not in ("passed", "unanswered")]
+        bad += [e for e in got["exercises"] if entry.lost.get(e["name"]) == "unanswered"]
+        return ", ".join(f"{e['name']} {e['status']}" for e in bad) or "nothing"
 
     def leaks(self) -> list[str]:
         """Secrets in what was written or said, with where."""
