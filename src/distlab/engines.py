@@ -44,7 +44,7 @@ class ForkedEngines:
         private: Sequence[socket.socket] = (),
     ) -> None:  # fmt: skip
         self.folder, self._limit, self._private = folder, limit, list(private)
-        self._ranks: list[tuple[int, socket.socket]] = []
+        self._ranks: list[tuple[int, socket.socket] | None] = []  # None: started when it is needed
         self._incoming: dict[int, frames.Incoming] = {}
         self._pending: set[int] = set()
         self.grow(size)
@@ -59,7 +59,7 @@ class ForkedEngines:
 
     def _start(self) -> tuple[int, socket.socket]:
         ours, theirs = socket.socketpair()
-        held = [connection for _, connection in self._ranks] + self._private + [ours]
+        held = [rank[1] for rank in self._ranks if rank] + self._private + [ours]
 
         def serve() -> None:
             for connection in held:
@@ -73,6 +73,8 @@ class ForkedEngines:
             return zygote.spawn(serve), ours
 
     def send(self, rank: int, task: bytes) -> None:
+        if self._ranks[rank] is None:
+            self._ranks[rank] = self._start()
         self._pending.add(rank)
         self._incoming[rank] = frames.Incoming(self._limit)
         with contextlib.suppress(OSError):  # a dead rank is reported by `receive`
@@ -96,18 +98,21 @@ class ForkedEngines:
         return answers
 
     def replace(self, ranks: Sequence[int]) -> None:
+        """End these ranks; new ones are started for the next run. (Until whatever they have left
+        behind is swept away, there may be no room for another process.)
+        """
         for rank in ranks:
-            self._end(*self._ranks[rank])
+            if self._ranks[rank]:
+                self._end(*self._ranks[rank])
+            self._ranks[rank] = None
             self._pending.discard(rank)
-        for rank in ranks:
-            self._ranks[rank] = self._start()
 
     def store(self, run: Path) -> list:
         return ["file", str(run / "store")]
 
     def queued(self) -> float:
         """Seconds that the ranks, all together, have waited for a processor."""
-        return sum(_queued(pid) for pid, _ in self._ranks)
+        return sum(_queued(rank[0]) for rank in self._ranks if rank)
 
     def _end(self, pid: int, connection: socket.socket) -> None:
         connection.close()
@@ -116,8 +121,7 @@ class ForkedEngines:
             os.waitpid(pid, 0)
 
     def close(self) -> None:
-        for pid, connection in self._ranks:
-            self._end(pid, connection)
+        self.replace(range(len(self._ranks)))
         self._ranks = []
 
 
