@@ -1,7 +1,8 @@
 """What the class hands in: one entry a student, with the score that it must get.
 
 An attack is a file of `attacks/`, the source of a solution cell. The exercises before and after it
-are solved and have to pass; to save time, the others are left as they were released. Its first lines say
+are solved and have to pass; to save time, the others are left as they were released. Its first
+lines say
 
     # tries: what it tries, in one line
     # exercise: relay           (which cell; relay where it is left out)
