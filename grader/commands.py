@@ -25,6 +25,7 @@ def grade(
     student: str | None,
     jobs: int | None,
     demonstration: bool,
+    cluster: str | None = None,
 ) -> list[dict]:
     """Grade assignments, print their tables, and say where everything lies; returns the reports."""
     console = Console()
@@ -40,8 +41,9 @@ def grade(
             "STUDENT/ASSIGNMENT/NOTEBOOK.ipynb, or try `distlab grade --demo`"
         )
     reports = []
+    jobs = jobs or os.cpu_count() or 1
     for assignment in chosen:
-        graded = _graded(assignment, submitted, student, jobs or os.cpu_count() or 1, console)
+        graded = _graded(assignment, submitted, student, jobs, cluster, console)
         table.show(assignment, graded, console)
         out = course.GRADES / "out" / f"{assignment}.csv"
         table.write_csv(out, assignment, graded)
@@ -57,7 +59,7 @@ def grade(
     return reports
 
 
-def _graded(assignment, submitted, student, jobs, console):
+def _graded(assignment, submitted, student, jobs, cluster, console):
     found = grading.submissions(assignment, submitted, student)
     columns = (
         *Progress.get_default_columns()[:3],
@@ -70,7 +72,7 @@ def _graded(assignment, submitted, student, jobs, console):
         def advance(entry):
             progress.update(task, advance=1, last=f"{entry.student} {entry.score:g}")
 
-        return grading.grade(assignment, submitted, student, jobs, advance)
+        return grading.grade(assignment, submitted, student, jobs, advance, cluster)
 
 
 def _relative(path: Path) -> str:

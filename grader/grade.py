@@ -15,8 +15,10 @@ from distlab import submission
 from distlab.submission import Unreadable
 from grader import course
 from grader.course import GradingFailed
+from grader.judges import Cluster, Here, Judges
 from grader.ledger import Entry, Ledger
 from grader.referee import Referee
+from grader.sandbox import configured
 
 SUBMITTED = course.GRADES / "submitted"
 
@@ -71,21 +73,30 @@ def grade(
     student: str | None = None,
     jobs: int = 2,
     progress: Callable[[Entry], None] = lambda entry: None,
+    cluster: str | None = None,
 ) -> list[Graded]:
-    """Judge the submissions of an assignment, `jobs` at once, and enter them in the gradebook.
+    """Judge the submissions of an assignment and enter them in the gradebook.
+
+    Args:
+        jobs: how many are judged at once on this machine.
+        cluster: the ipyparallel profile whose engines judge instead, one submission an engine.
 
     Raises:
         NothingSubmitted: there are none.
+        NoSandbox: no sandbox works, and nobody has said that the code can be trusted.
         GradingFailed: nbgrader could not take them.
     """
     found = submissions(assignment, submitted, student)
     from grader.gradebook import Gradebook  # nbgrader takes seconds to import
 
-    with tempfile.TemporaryDirectory(prefix="distlab-submitted-") as folder, Referee() as referee:
-        referee.ready()
+    judges = _judges(jobs, cluster)
+    with (
+        tempfile.TemporaryDirectory(prefix="distlab-submitted-") as folder,
+        Referee(judges=judges) as referee,
+    ):
         staged = Path(folder)
         book = Gradebook(staged)
-        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        with concurrent.futures.ThreadPoolExecutor(judges.slots) as pool:
             judged = [pool.submit(_judge, referee, one, staged) for one in found]
             book.have(assignment)
             graded = []
@@ -94,6 +105,15 @@ def grade(
                 progress(entry)
                 graded.append(_enter(book, referee.ledger, one, entry, staged))
     return graded
+
+
+def _judges(jobs: int, cluster: str | None) -> Judges:
+    settings = configured()
+    if cluster is not None:
+        return Cluster(cluster, settings.trust)
+    here = Here(settings, jobs)
+    here.ready()
+    return here
 
 
 def _judge(referee: Referee, one: Submission, staged: Path) -> Entry:

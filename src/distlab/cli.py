@@ -153,6 +153,10 @@ def _add_grade(commands) -> None:
     parser.add_argument(
         "--jobs", type=int, metavar="N", help="submissions at once (default: cores)"
     )
+    parser.add_argument(
+        "--cluster", metavar="PROFILE",
+        help="judge on the engines of this ipyparallel cluster, one submission an engine",
+    )  # fmt: skip
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there")
     parser.add_argument("--demo", action="store_true", help="hand in the demonstration class first")
     parser.add_argument(
@@ -168,8 +172,9 @@ def grade(arguments: argparse.Namespace) -> int:
     from grader.commands import grade as grade_class
 
     reports = grade_class(
-        arguments.assignment, arguments.submitted, arguments.student, arguments.jobs, arguments.demo
-    )
+        arguments.assignment, arguments.submitted, arguments.student, arguments.jobs,
+        arguments.demo, arguments.cluster,
+    )  # fmt: skip
     if arguments.json:
         _write_json(arguments.json, reports[0] if len(reports) == 1 else reports)
     return 0

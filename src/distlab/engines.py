@@ -130,7 +130,7 @@ class AttachedEngines:
             folder = Path(tempfile.mkdtemp(prefix="ranks-", dir=cache))
             atexit.register(shutil.rmtree, folder, ignore_errors=True)
         self.folder = folder
-        self.ids: list[int] = _answering(client)
+        self.ids: list[int] = answering(client)
         self._pending: dict = {}
 
     def __len__(self) -> int:
@@ -279,7 +279,7 @@ class LocalEngines(AttachedEngines):
         self._zygote.close()
 
 
-def _answering(client) -> list[int]:
+def answering(client) -> list[int]:
     """The engines that are there and idle; a dead one stays listed for a while."""
     asked = {client[engine].apply_async(os.getpid): engine for engine in client.ids}
     done, _ = concurrent.futures.wait(asked, timeout=ANSWER)

@@ -43,16 +43,18 @@ class Session:
     Args:
         limits: what the submission may use; `None` for one's own, trusted code.
         walls: put up walls inside the zygote's sandbox, so that it can be shared (`isolation`).
+        devices: the GPUs that its ranks may use; all that the zygote sees if `None`.
     """
 
     def __init__(
-        self, source: zygote.Zygote, limits: Limits | None = None, walls: bool = False
-    ) -> None:
+        self, source: zygote.Zygote, limits: Limits | None = None, walls: bool = False,
+        devices: str | None = None,
+    ) -> None:  # fmt: skip
         self._socket, theirs = socket.socketpair()
         self._source = source
         with theirs:
             self.pid = source.fork(
-                "distlab.session:serve", [theirs.fileno()], walls=walls,
+                "distlab.session:serve", [theirs.fileno()], walls=walls, devices=devices,
                 folder=None if limits else str(source.folder), limits=limits and vars(limits),
             )  # fmt: skip
 
@@ -114,8 +116,12 @@ class Session:
         self.close()
 
 
-def serve(fds: list[int], folder: str | None, limits: dict | None, walls: bool) -> None:
+def serve(
+    fds: list[int], folder: str | None, limits: dict | None, walls: bool, devices: str | None
+) -> None:
     """The root of a session: answer the judge until it hangs up."""
+    if devices is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = devices
     if walls:
         isolation.enter(Limits(**limits))
         folder = isolation.HOME
