@@ -22,7 +22,7 @@ from distlab import course as labs
 from distlab.engines import answering
 from distlab.grading import Grader
 from distlab.submission import Plan
-from distlab.zygote import Zygote
+from distlab.zygote import Zygote, ZygoteLost
 from grader import course
 from grader.course import GradingFailed
 from grader.ledger import Line, line
@@ -90,7 +90,7 @@ class Here:
         with self._devices.lent("here", ranks(lab)) as lent:
             return self.lines_on(lab, plan, lent)
 
-    def lines_on(self, lab: str, plan: Plan, devices: Sequence[str]) -> list[Line]:
+    def lines_on(self, lab: str, plan: Plan, devices: Sequence[str], tries: int = 1) -> list[Line]:
         """The verdicts on a submission, its ranks on these devices."""
         self.ready()
         sandbox = self._sandbox
@@ -98,8 +98,14 @@ class Here:
             course.released(lab), labs.exercises(lab), course.cases, course.reference,
             sandbox.limits, sandbox.walls, ",".join(devices) or None,
         )  # fmt: skip
-        with self._source() as source:
-            return [line(verdict) for verdict in grader.grade(plan, source)]
+        while True:
+            with self._source() as source:
+                try:
+                    return [line(verdict) for verdict in grader.grade(plan, source)]
+                except ZygoteLost:  # out of memory, say: once more in a new sandbox
+                    if tries == 0:
+                        raise
+                    tries -= 1
 
     @contextlib.contextmanager
     def _source(self) -> Iterator[Zygote]:
