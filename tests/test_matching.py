@@ -353,3 +353,23 @@ def test_a_look_at_sixteen_long_records_is_quick():
     begin = time.perf_counter()
     assert watcher(ranks, set()) is None
     assert time.perf_counter() - begin < first / 10
+
+
+def test_who_waits_with_a_timeout_of_its_own_is_not_stuck_and_the_proof_is_kept():
+    ranks = [waiting_in(0, "recv", peer=1, until=5.0), waiting_in(1, "recv", peer=0)]
+    watcher = Watcher()
+    assert watcher(ranks, set()) is None and watcher.foreseen is None
+    assert watcher(ranks, set()) is None
+    assert watcher.foreseen.kind == "cycle" and watcher.foreseen.ranks == (0, 1)
+    ranks[0].events[0].state, ranks[0].progress = records.FAILED, records.RAISED
+    watcher(ranks, set())
+    assert "rank 0 stopped with an error" in watcher(ranks, set()).message
+
+
+def test_a_pair_of_which_one_may_give_up_holds_nobody_else_for_ever():
+    ranks = [
+        waiting_in(0, "recv", 3, peer=1, until=5.0),
+        waiting_in(1, "recv", 3, peer=0, until=5.0),
+        waiting_in(2, "recv", 3, peer=1),
+    ]
+    assert twice(ranks) is None

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from distlab import payload
+from distlab.course import find
+from distlab.exercises import judge
 from distlab.notebook import Cell
 from distlab.session import Session, SessionLost
 
@@ -131,3 +133,20 @@ def test_a_session_that_is_gone_says_so(zygote):
         os.kill(session.pid, signal.SIGKILL)
         with pytest.raises(SessionLost):
             session.cells([GIVEN], 5)
+
+
+def test_what_a_run_waited_for_until_its_own_timeout_is_told_with_the_error(session):
+    impatient = """
+def exchange(rank, size, tensor):
+    import datetime
+    dist.irecv(tensor, rank ^ 1).wait(datetime.timedelta(seconds=0.5))
+"""
+    session.cells([GIVEN, solution(impatient)], 5)
+    run = session.run(EXCHANGE, inputs(), 10)
+    assert [outcome.status for outcome in run.outcomes] == ["raised"] * 2
+    assert run.finding is None and run.foreseen.kind == "cycle"
+    exercise = find(EXCHANGE)
+    case = exercise.visible[0]
+    verdict = judge(exercise, [case], lambda *_: [], lambda *_: run)
+    assert verdict.status == "error" and "neither can ever send" in verdict.happened
+    assert "waits for its irecv(src=1) at exchange:4" in verdict.happened

@@ -9,6 +9,10 @@ as MPI allows: a program that only buffers let through is wrong.
 How this is known to be safe although the ranks' records are read one after the other: a verdict
 needs each stuck rank to sit in the same operation, with as many operations begun, in two looks.
 Between them none of them can have done anything, and ranks that have ended do nothing more.
+
+An operation whose own timeout passes before the run's deadline ends by itself, with an exception
+that a program may expect: whoever waits in one is not stuck. That it can end in no other way is
+kept as `Watcher.foreseen`, to be told once the timeout has passed.
 """
 
 from __future__ import annotations
@@ -34,6 +38,9 @@ class Watcher:
 
     Call it with the records of all ranks, in order, and the set of ranks whose process has died. It
     returns a `Deadlock` or None, and costs time in what is new since the last look alone.
+
+    Attributes:
+        foreseen: the last proof that ranks can go on by a timeout of their own alone.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -41,6 +48,7 @@ class Watcher:
         self._ledger: Ledger | None = None
         self._since: dict[int, tuple[tuple[int, int], float]] = {}
         self._doubts = 0
+        self.foreseen: Deadlock | None = None
 
     def __call__(self, records: Sequence[RankRecord], dead: set[int]) -> Deadlock | None:
         if self._ledger is None or self._ledger.size != len(records):
@@ -57,12 +65,18 @@ class Watcher:
             same = rank in known and known[rank][0] == mark
             self._since[rank] = known[rank] if same else (mark, now)
         for strict, among, patience in ((False, blocked, 0.0), (True, held, PATIENCE)):
-            stuck = stuck_ranks(ledger, among, dead, strict)
-            if stuck and all(
-                known.get(rank) == self._since[rank] and now - known[rank][1] >= patience
-                for rank in stuck
-            ):
+            still = {
+                rank for rank, since in self._since.items()
+                if known.get(rank) == since and now - since[1] >= patience
+            }  # fmt: skip
+            lasting = without_end(ledger, among)
+            stuck = stuck_ranks(ledger, lasting, dead, strict)
+            if stuck and stuck.keys() <= still:
                 return Explanation(ledger, stuck, dead).verdict()
+            if len(lasting) < len(among):
+                stuck = stuck_ranks(ledger, among, dead, strict)
+                if stuck and stuck.keys() <= still:
+                    self.foreseen = Explanation(ledger, stuck, dead).verdict()
         return None
 
     def _conflict(self, ledger: Ledger) -> Deadlock | None:
@@ -92,6 +106,11 @@ def blocked_ranks(ledger: Ledger, dead: set[int]) -> tuple[dict[int, int], dict[
         elif (at := awaited(ledger, rank)) is not None:
             held[rank] = at
     return blocked, held
+
+
+def without_end(ledger: Ledger, blocked: dict[int, int]) -> dict[int, int]:
+    """Those of `blocked` that no timeout of their own releases while the run lasts."""
+    return {rank: at for rank, at in blocked.items() if not ledger.event((rank, at)).until}
 
 
 def stuck_ranks(

@@ -116,6 +116,17 @@ def _moment(event: Event, start: float) -> str:
     return f", by {duration(event.end - start)}" if event.done else ", never finished"
 
 
+def gave_up(event: Event) -> str:
+    """How an operation ended whose own timeout had passed: "waited 2 s in recv(src=1) at …"."""
+    waited = duration(event.end - (event.wait_begin or event.begin))
+    return f"waited {waited} in {event} at {event.place}, until its own timeout had passed"
+
+
+def until_timeout(foreseen) -> str:
+    """What had been found about ranks before their own timeouts ended them."""
+    return f"Until the timeout had passed, {foreseen.message}"
+
+
 def stuck(record: RankRecord) -> str:
     """Where a rank that did not end stands."""
     event = record.waiting()

@@ -47,7 +47,9 @@ def execute(task: bytes) -> bytes:
         RANK=str(rank), WORLD_SIZE=str(tree["size"]), LOCAL_RANK=str(tree["local_rank"]),
         DISTLAB_RUN=str(folder),
     )  # fmt: skip
-    record = recorder.Recorder(folder / f"{rank}.rec", rank, tree["size"], tree["strict"])
+    record = recorder.Recorder(
+        folder / f"{rank}.rec", rank, tree["size"], tree["strict"], tree["lasts"]
+    )
     status, error, output, overwritten = "returned", None, b"", False
     with _printed_to(folder / f"{rank}.out"):
         begin = time.monotonic()

@@ -6,6 +6,9 @@ the real group and returns a `RecordedWork` whose `wait` is logged too.
 
 from __future__ import annotations
 
+import contextlib
+import datetime
+import math
 import os
 import sys
 
@@ -17,22 +20,28 @@ from distlab import buffers, records
 from distlab.recorder import Recorder, active, make_group
 
 _TORCH = os.path.dirname(torch.__file__) + os.sep
+_NONE = datetime.timedelta(0)  # what torch takes for "no timeout" in a wait
 _REDUCTION_CODE = {name: code for code, name in enumerate(records.REDUCTIONS)}
 
 
 class RecordedWork(dist.Work):
-    """A request whose wait is logged. `after` runs once, when the operation has completed."""
+    """A request whose wait is logged. `after` runs once, when the operation has completed.
 
-    def __init__(self, work, recorder: Recorder, at: int, after=None) -> None:
+    `lasts`: seconds that a wait without a timeout lasts at most, where they count from the wait on.
+    """
+
+    def __init__(self, work, recorder: Recorder, at: int, after=None, lasts=None) -> None:
         super().__init__()
         self._work, self._recorder, self._at, self._after = work, recorder, at, after
+        self._lasts = lasts
 
-    def wait(self, *timeout):
+    def wait(self, timeout: datetime.timedelta = _NONE):
         recorder, at = self._recorder, self._at
         code = sys._getframe(1).f_code
-        recorder.wait_begin(at, code.co_filename.startswith(_TORCH))
+        lasts = timeout.total_seconds() if timeout else self._lasts
+        recorder.wait_begin(at, code.co_filename.startswith(_TORCH), lasts)
         try:
-            result = self._work.wait(*timeout)
+            result = self._work.wait(timeout)
         except BaseException:
             recorder.finish(at, records.FAILED, waited=True)
             raise
@@ -90,6 +99,8 @@ class RecordedGroup(dist.ProcessGroup):
     def __init__(self, group, recorder: Recorder, index: int, ranks: list[int]) -> None:
         super().__init__(group.rank(), group.size())
         self._group, self._recorder, self._index, self._ranks = group, recorder, index, ranks
+        self._limits = _limits_of(group)
+        self._message_lasts = self._lasts()  # gloo's messages keep to it when the group's changes
         # gloo moves CUDA tensors in a broadcast and an all-reduce alone: the rest goes by the CPU
         self._stages = group.name() == "gloo" and torch.cuda.is_available()
 
@@ -105,6 +116,9 @@ class RecordedGroup(dist.ProcessGroup):
 
     def size(self):
         return self._group.size()
+
+    def set_timeout(self, timeout):
+        return self._group.set_timeout(timeout)
 
     def shutdown(self):
         return self._group.shutdown()
@@ -134,6 +148,13 @@ class RecordedGroup(dist.ProcessGroup):
     def getGroupName(self):
         return self._group.group_name
 
+    def _lasts(self, opts=None) -> float:
+        """Seconds after which an operation gives up: its own timeout, or else the group's."""
+        own = getattr(opts, "timeout", None)
+        if own is not None and own > _NONE:  # torch's for "not given" is negative
+            return own.total_seconds()
+        return self._limits._timeout.total_seconds() if self._limits else math.inf
+
     def _global(self, rank: int) -> int:
         return self._ranks[rank] if 0 <= rank < len(self._ranks) else -1
 
@@ -148,27 +169,30 @@ class RecordedGroup(dist.ProcessGroup):
     def send(self, tensors, dst, tag=0):
         self._exists(dst, "destination")
         tensor = tensors[0]
-        at = self._recorder.begin("send", self._index, tensor, self._global(dst), tag)
+        at = self._begin_message("send", tensor, self._global(dst), tag)
         sent = [tensor.cpu()] if self._stages and tensor.is_cuda else tensors
 
         def after(_):
             self._recorder.content(at, tensor, sent=True)
 
-        return self._start(at, after, self._group.send, sent, dst, tag)
+        return self._start(at, after, self._group.send, sent, dst, tag, counts_from_wait=True)
 
     def recv(self, tensors, src, tag=0):
         self._exists(src, "source")
-        at = self._recorder.begin("recv", self._index, tensors[0], self._global(src), tag)
+        at = self._begin_message("recv", tensors[0], self._global(src), tag)
         return self._receive(at, tensors[0], lambda buffer: self._group.recv([buffer], src, tag))
 
     def recv_anysource(self, tensors, tag=0):
-        at = self._recorder.begin("recv", self._index, tensors[0], -2, tag)
+        at = self._begin_message("recv", tensors[0], -2, tag)
         return self._receive(
             at,
             tensors[0],
             lambda buffer: self._group.recv_anysource([buffer], tag),
             any_source=True,
         )
+
+    def _begin_message(self, op, tensor, peer, tag):
+        return self._recorder.begin(op, self._index, tensor, peer, tag, lasts=self._message_lasts)
 
     def _receive(self, at, tensor, start, any_source=False):
         recorder = self._recorder
@@ -187,9 +211,9 @@ class RecordedGroup(dist.ProcessGroup):
                 recorder.source(at, self._global(work._source_rank()))
             recorder.content(at, tensor, sent=False)
 
-        return self._start(at, after, start, buffer)
+        return self._start(at, after, start, buffer, counts_from_wait=True)
 
-    def _start(self, at, after, call, *args):
+    def _start(self, at, after, call, *args, counts_from_wait=False):
         if active() not in (None, self._recorder):  # gloo would wait for ever
             raise RuntimeError(
                 "this process group is of an earlier call and has ended with it: "
@@ -203,12 +227,14 @@ class RecordedGroup(dist.ProcessGroup):
         if work is None:
             self._recorder.finish(at)
             return None
-        request = RecordedWork(work, self._recorder, at, after)
+        lasts = self._message_lasts if counts_from_wait else None
+        request = RecordedWork(work, self._recorder, at, after, lasts)
         self._recorder.open[id(request)] = request
         return request
 
     def _collective(self, op, method, tensor, args, root=-1, reduction=0, pieces=1):
-        at = self._recorder.begin(op, self._index, tensor, root, 0, reduction, pieces)
+        lasts = self._lasts(args[-1])
+        at = self._recorder.begin(op, self._index, tensor, root, 0, reduction, pieces, lasts=lasts)
         after = None
         if self._stages and op not in ("broadcast", "all_reduce", "barrier"):
             args, after = buffers.staged(args)
@@ -275,14 +301,16 @@ class RecordedGroup(dist.ProcessGroup):
         )
 
     def barrier(self, *args, **kwargs):
-        at = self._recorder.begin("barrier", self._index)
+        opts = next((one for one in (*args, *kwargs.values())), None)
+        at = self._recorder.begin("barrier", self._index, lasts=self._lasts(opts))
         return self._start(at, None, lambda: self._group.barrier(*args, **kwargs))
 
-    def monitored_barrier(self, *args, **kwargs):
-        at = self._recorder.begin("barrier", self._index)
+    def monitored_barrier(self, timeout=None, wait_all_ranks=False):
+        lasts = self._lasts() if timeout is None else timeout.total_seconds()
+        at = self._recorder.begin("barrier", self._index, lasts=lasts)
         self._recorder.wait_begin(at, True)
         try:
-            self._group.monitored_barrier(*args, **kwargs)
+            self._group.monitored_barrier(timeout, wait_all_ranks)
         except BaseException:
             self._recorder.finish(at, records.FAILED, waited=True)
             raise
@@ -313,6 +341,16 @@ for _op, _names in {
             setattr(RecordedGroup, _name, _flat_collective(_op, _name))
 
 
+def _limits_of(group):
+    """The options of a group's back end, which hold its timeout also when that is changed."""
+    for device in group._device_types:
+        with contextlib.suppress(RuntimeError, AttributeError):
+            options = group._get_backend(device).options
+            if isinstance(options._timeout, datetime.timedelta):
+                return options
+    return None
+
+
 def _options(opts, kind):
     """torch also takes a bare ReduceOp where its C++ signature has options."""
     if isinstance(opts, kind):
@@ -341,9 +379,13 @@ def maker(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
     index = (
         (recorder.next_group() if not default else records.WORLD) if member else records.NO_GROUP
     )
-    at = recorder.begin(
-        "new_group", index, note=records.members_text(ranks).encode()[:48]
-    ) if not default else -1  # fmt: skip
+    at = -1
+    if not default:
+        timeout = kwargs.get("timeout") or datetime.timedelta.max
+        at = recorder.begin(
+            "new_group", index, note=records.members_text(ranks).encode()[:48],
+            lasts=timeout.total_seconds(),
+        )  # fmt: skip
     try:
         group, store = make_group(group_size, group_rank, global_ranks_in_group, *args, **kwargs)
     except BaseException:

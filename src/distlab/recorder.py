@@ -11,6 +11,7 @@ The cost is a few microseconds an operation (`bench/recorder.py`). The entries g
 from __future__ import annotations
 
 import contextlib
+import math
 import mmap
 import os
 import struct
@@ -46,13 +47,16 @@ class Recorder:
 
     Args:
         strict: fill the buffer of a non-blocking receive only when it is waited for, and with a
-        poison
-            (NaN, or the smallest integer) until then. A program that reads early is then always
-            seen to be wrong, not only by bad luck.
+            poison (NaN, or the smallest integer) until then. A program that reads early is then
+            always seen to be wrong, not only by bad luck.
+        lasts: seconds from now after which the run is ended: what waits longer waits for ever.
     """
 
-    def __init__(self, path: str | Path, rank: int, size: int, strict: bool = False) -> None:
+    def __init__(
+        self, path: str | Path, rank: int, size: int, strict: bool = False, lasts: float = math.inf
+    ) -> None:
         self.rank, self.size, self.strict = rank, size, strict
+        self._last = _now() + lasts
         length = HEADER_BYTES + records.CAPACITY * ENTRY.itemsize
         with open(path, "w+b") as file:
             file.truncate(length)
@@ -74,8 +78,14 @@ class Recorder:
         _int(self._map, 12, records.RAISED if raised else records.RETURNED)
         _double(self._map, 24, _now())
 
-    def begin(self, op, group, tensor=None, peer=-1, tag=0, reduction=0, pieces=1, note=b""):
-        """Write a new entry; returns its offset, or -1 when the file is full or while paused."""
+    def begin(
+        self, op, group, tensor=None, peer=-1, tag=0, reduction=0, pieces=1, note=b"",
+        lasts=math.inf,
+    ):  # fmt: skip
+        """Write a new entry; returns its offset, or -1 when the file is full or while paused.
+
+        `lasts`: seconds after which the operation gives up by itself.
+        """
         if self._paused:
             return -1
         index, self._count = self._count, self._count + 1
@@ -92,11 +102,12 @@ class Recorder:
                 value, crc = _content(tensor)
         if peer == -2:
             flags, peer = flags | records.ANY_SOURCE, -1
-        at = HEADER_BYTES + index * ENTRY.itemsize
+        at, now = HEADER_BYTES + index * ENTRY.itemsize, _now()
+        until = self._until(now, lasts)
         PACK.pack_into(
             self._map, at, records.POSTED, OP_CODE[op], flags, reduction, group, peer, tag, line,
             dtype, len(shape), pieces & 0xFFFF, nbytes, *shape, *(0,) * (6 - len(shape)),
-            _now(), 0.0, 0.0, 0.0, value, crc, 0, api, function, file, note,
+            now, 0.0, 0.0, 0.0, value, crc, 0, api, function, file, note, until,
         )  # fmt: skip
         _int(self._map, 8, self._count)
         return at
@@ -105,10 +116,19 @@ class Recorder:
         if at >= 0:
             self._map[at + 2] |= flag
 
-    def wait_begin(self, at: int, blocking: bool) -> None:
+    def _until(self, now: float, lasts: float) -> float:
+        """When a timeout that begins now has passed; 0 for one that outlasts the run."""
+        return now + lasts if lasts < records.LONG and now + lasts < self._last else 0.0
+
+    def wait_begin(self, at: int, blocking: bool, lasts: float | None = None) -> None:
+        """Note that this rank waits from now on, for `lasts` seconds if that is known."""
         if at >= 0:
+            now = _now()
             self._map[at + 2] |= records.WAITED | (records.BLOCKING if blocking else 0)
-            _double(self._map, at + _OFFSET["wait_begin"], _now())
+            # the limit first: who sees a wait must know how long it can last
+            if lasts is not None and (until := self._until(now, lasts)):
+                _double(self._map, at + _OFFSET["until"], until)
+            _double(self._map, at + _OFFSET["wait_begin"], now)
 
     def finish(self, at: int, state: int = records.DONE, waited: bool = False) -> None:
         if at >= 0:

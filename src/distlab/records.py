@@ -22,6 +22,7 @@ MOST_RANKS = 1 << 15  # what a peer's two bytes can name
 CAPACITY = 100_000  # entries; the file is sparse, so that unused ones cost nothing
 
 #: One entry, 256 bytes. Times are seconds on the machine's monotonic clock, 0 where not yet known.
+#: `until` is when the operation gives up by itself, if that comes before the run's own end, else 0.
 ENTRY = np.dtype(
     [
         ("state", "u1"),
@@ -48,10 +49,11 @@ ENTRY = np.dtype(
         ("function", "S40"),
         ("file", "S32"),
         ("note", "S48"),
-        ("padding", "S12"),
+        ("padding", "S4"),
+        ("until", "<f8"),
     ]
 )
-PACK = struct.Struct("<BBBBhhiiBBHq6idddddII24s40s32s48s12x")
+PACK = struct.Struct("<BBBBhhiiBBHq6idddddII24s40s32s48s4xd")
 assert PACK.size == ENTRY.itemsize == 256
 
 _IDENTIFIER = re.compile(r"[\w.<>]*")
@@ -103,6 +105,8 @@ WAITED = 2  # somebody called wait()
 INTERNAL = 4  # torch's own (DDP, say), not a call in the student's code
 ANY_SOURCE = 8
 CHANGED = 16  # the buffer of a send changed between the call and its wait
+#: Seconds from which on a timeout counts as none: torch's own are 10 minutes (NCCL) and 30 (gloo).
+LONG = 600.0
 # progress of a rank, in the header
 NOT_STARTED, RUNNING, RETURNED, RAISED = 0, 1, 2, 3
 
@@ -138,10 +142,16 @@ class Event:
     wait_end: float
     value: float
     note: str = ""
+    until: float = 0.0  # when its own timeout ends it; 0 where that is after the run's deadline
 
     @property
     def done(self) -> bool:
         return self.state == DONE
+
+    @property
+    def gave_up(self) -> bool:
+        """Did it fail because its own timeout had passed?"""
+        return self.state == FAILED and 0 < self.until <= self.end + 0.02
 
     @property
     def blocking(self) -> bool:
@@ -210,6 +220,10 @@ class RankRecord:
             for e in self.events
             if e.is_collective and (internal is None or e.internal == internal)
         ]
+
+    def gave_up(self) -> Event | None:
+        """The operation that this rank did last, if its own timeout ended it."""
+        return self.events[-1] if self.events and self.events[-1].gave_up else None
 
     def waiting(self) -> Event | None:
         """The operation that this rank sits in now, if it sits in one."""
@@ -313,6 +327,7 @@ class Follower:
             values = PACK.unpack_from(row, offset)
             event.flags, event.peer = values[2], values[5] if values[5] >= 0 else None
             event.end, event.wait_begin, event.wait_end, event.value = values[19:23]
+            event.until = values[-1]
             event.state = values[0]
         self._unfinished = [event for event in unfinished if event.state == POSTED]
 
@@ -337,7 +352,7 @@ def _name(field: bytes) -> str:
 
 def _event(rank: int, index: int, row: tuple, groups: dict[int, tuple[int, ...]]) -> Event:
     state, op, flags, redop, group_index, peer, tag, line, dtype, ndim, pieces, nbytes = row[:12]
-    begin, end, wait_begin, wait_end, value, _, _, api, function, file, note = row[18:]
+    begin, end, wait_begin, wait_end, value, _, _, api, function, file, note, until = row[18:]
     op, note = OPS[op], _text(note)
     group = groups.get(group_index, ())
     if op == "new_group":
@@ -369,6 +384,7 @@ def _event(rank: int, index: int, row: tuple, groups: dict[int, tuple[int, ...]]
         wait_end=wait_end,
         value=value,
         note=note,
+        until=until,
     )
 
 

@@ -59,6 +59,7 @@ class Run:
     seconds: float
     deadline: float
     finding: Any = None  # what the watcher found, if it ended the run
+    foreseen: Any = None  # what it had found of ranks that their own timeouts then ended
     timed_out: bool = False
     overwritten: bool = False  # what an earlier call had returned was changed by this one
     raw: list[bytes] = field(default_factory=list)  # the records as they were read
@@ -108,6 +109,7 @@ def drive(
         tree = dict(
             rank=rank, size=size, local_rank=rank, folder=str(folder), store=store, group=group,
             backend=backend, harness=harness, strict=strict, seed=seed, sources=sources or {},
+            lasts=deadline,
         )  # fmt: skip
         engines.send(rank, payload.pack(tree, function, values))
     outcomes = [Outcome(rank) for rank in range(size)]
@@ -119,6 +121,7 @@ def drive(
         engines.replace(sorted(busy))
     run.raw = [_raw(folder / f"{rank}.rec") for rank in range(size)]
     run.records = _records(folder, size)
+    run.foreseen = _foreseen(run, watch)
     for outcome in outcomes:
         path = folder / f"{outcome.rank}.out"
         outcome.printed = path.read_text("utf-8", "replace") if path.exists() else ""
@@ -146,6 +149,14 @@ def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | No
             if run.finding:
                 break
     return waiting | dead
+
+
+def _foreseen(run: Run, watch: Watcher | None) -> Any:
+    """What the watcher knew about ranks whose own timeouts have ended their last operation."""
+    found = getattr(watch, "foreseen", None)
+    if found and any(run.records[wait.rank].gave_up() for wait in found.waits):
+        return found
+    return None
 
 
 def _noted(run: Run, rank: int, reply: bytes) -> bool:
@@ -197,16 +208,20 @@ class Finding:
     hint: str = ""
 
 
+def _told(finding: Any) -> dict[str, str] | None:
+    if not finding:
+        return None
+    return vars(Finding(finding.kind, finding.message[:10_000], finding.hint))
+
+
 def pack(run: Run) -> bytes:
     """A run as data. Records beyond a few thousand events a rank stay behind."""
-    finding = run.finding and vars(
-        Finding(run.finding.kind, run.finding.message[:10_000], run.finding.hint)
-    )
     tree = {
         "outcomes": [
             [o.rank, o.status, o.error, o.seconds, o.printed] for o in run.outcomes
         ],
-        "seconds": run.seconds, "deadline": run.deadline, "finding": finding or None,
+        "seconds": run.seconds, "deadline": run.deadline,
+        "finding": _told(run.finding), "foreseen": _told(run.foreseen),
         "timed_out": run.timed_out, "overwritten": run.overwritten,
         "records": len(run.raw),
     }  # fmt: skip
@@ -230,11 +245,12 @@ def unpack(parts: tuple) -> Run:
         raw = blocks[len(outcomes) :]
         read = [records.read(block) if block else records.RankRecord(i, len(outcomes))
                 for i, block in enumerate(raw)]  # fmt: skip
-        finding = (
-            Finding(**{k: str(v) for k, v in tree["finding"].items()}) if tree["finding"] else None
+        finding, foreseen = (
+            Finding(**{k: str(v) for k, v in told.items()}) if told else None
+            for told in (tree["finding"], tree["foreseen"])
         )
         return Run(
-            outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding,
+            outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding, foreseen,
             bool(tree["timed_out"]), bool(tree["overwritten"]), raw,
         )  # fmt: skip
     except (KeyError, TypeError, IndexError, AttributeError) as error:

@@ -5,6 +5,7 @@ A comment `# here` marks the lines that the verdict has to name.
 
 from __future__ import annotations
 
+import datetime
 import inspect
 import threading
 from collections.abc import Callable
@@ -439,3 +440,15 @@ def groups_differ(rank, size):
         dist.send(x, 1, group=group)  # here
     else:
         dist.recv(x, 0)  # here
+
+
+@hangs("cycle", 2)
+def timeout_set_later_is_none_for_messages(rank, size):
+    dist.group.WORLD.set_timeout(datetime.timedelta(seconds=2))
+    dist.recv(one(), 1 - rank)  # here
+
+
+@hangs("cycle", 2)
+def timeout_beyond_the_deadline(rank, size):
+    x = one()
+    dist.irecv(x, 1 - rank).wait(datetime.timedelta(seconds=300))  # here
