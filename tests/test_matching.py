@@ -373,3 +373,13 @@ def test_a_pair_of_which_one_may_give_up_holds_nobody_else_for_ever():
         waiting_in(2, "recv", 3, peer=1),
     ]
     assert twice(ranks) is None
+
+
+def test_what_does_not_fit_is_found_in_a_broken_run_though_nobody_had_waited():
+    sent = event(0, 0, "send", peer=1, nbytes=16)
+    taken = event(1, 0, "recv", peer=0, nbytes=8, state=POSTED, flags=0, wait_begin=0.0)
+    ranks = [RankRecord(0, 2, RETURNED, events=[sent]), RankRecord(1, 2, RUNNING, events=[taken])]
+    found = Watcher().conflict(ranks)
+    assert found.kind == "message-size" and "16 bytes and the buffer 8" in found.message
+    taken.state = records.FAILED  # refused by torch: it never took part
+    assert Watcher().conflict(ranks) is None

@@ -150,3 +150,20 @@ def exchange(rank, size, tensor):
     verdict = judge(exercise, [case], lambda *_: [], lambda *_: run)
     assert verdict.status == "error" and "neither can ever send" in verdict.happened
     assert "waits for its irecv(src=1) at exchange:4" in verdict.happened
+
+
+def test_a_buffer_smaller_than_its_message_is_one_finding_however_gloo_ends_it(session):
+    small = """
+def exchange(rank, size, tensor):
+    received = torch.empty(1)
+    for request in [dist.isend(tensor, rank ^ 1), dist.irecv(received, rank ^ 1)]:
+        request.wait()
+"""
+    session.cells([GIVEN, solution(small)], 5)
+    exercise = find(EXCHANGE)
+    for _ in range(5):
+        run = session.run(EXCHANGE, inputs(), 10)
+        verdict = judge(exercise, exercise.visible[:1], lambda *_: [], lambda *_, run=run: run)
+        assert verdict.status == "deadlock"
+        assert "the message has 12 bytes and the buffer 4" in verdict.happened
+        session.end_exercise()

@@ -79,6 +79,16 @@ class Watcher:
                     self.foreseen = Explanation(ledger, stuck, dead).verdict()
         return None
 
+    def conflict(self, records: Sequence[RankRecord]) -> Deadlock | None:
+        """Two operations that don't fit together, in a run in which nothing happens any more.
+
+        gloo answers them by a crash, by an error on one side or by silence, as it comes; what the
+        records say of them is always the same.
+        """
+        ledger = Ledger(len(records))
+        ledger.update(records)
+        return conflict_verdict(ledger, ledger.conflicts[0]) if ledger.conflicts else None
+
     def _conflict(self, ledger: Ledger) -> Deadlock | None:
         """A conflict that is certain, or that stood there at the last look already."""
         conflicts, doubts = ledger.conflicts, self._doubts

@@ -73,6 +73,7 @@ class Run:
         return all(outcome.status == "returned" for outcome in self.outcomes)
 
 
+#: may also have a method `conflict(records)` and an attribute `foreseen`, as `deadlock.Watcher` has
 Watcher = Callable[[list[records.RankRecord], set[int]], Any]
 
 
@@ -121,6 +122,7 @@ def drive(
         engines.replace(sorted(busy))
     run.raw = [_raw(folder / f"{rank}.rec") for rank in range(size)]
     run.records = _records(folder, size)
+    run.finding = _conflict(run, watch) or run.finding
     run.foreseen = _foreseen(run, watch)
     for outcome in outcomes:
         path = folder / f"{outcome.rank}.out"
@@ -149,6 +151,13 @@ def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | No
             if run.finding:
                 break
     return waiting | dead
+
+
+def _conflict(run: Run, watch: Watcher | None) -> Any:
+    """Two operations that don't fit, in a run that broke: it may have done so between two looks."""
+    ask = getattr(watch, "conflict", None)
+    broke = any(outcome.status in ("crashed", "raised") for outcome in run.outcomes)
+    return ask(run.records) if ask and broke else None
 
 
 def _foreseen(run: Run, watch: Watcher | None) -> Any:

@@ -423,6 +423,26 @@ def small_buffer(rank, size):
         request.wait()
 
 
+@hangs("message-size", 2)
+def small_buffer_that_aborts_at_once(rank, size):
+    x = torch.ones(4)
+    if rank == 0:
+        dist.send(x, 1)  # here
+    else:
+        dist.recv(x[:2], 0)  # here
+
+
+@hangs("message-size", 2)
+def small_buffer_of_a_request(rank, size):
+    x = torch.ones(4)
+    if rank == 0:
+        dist.isend(x, 1).wait()  # here
+    else:
+        request = dist.irecv(x[:3], 0)  # here
+        late(0.2)
+        request.wait()
+
+
 @hangs("tag", 2)
 def tags_differ(rank, size):
     x = one()
