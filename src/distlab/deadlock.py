@@ -108,7 +108,7 @@ def blocked_ranks(ledger: Ledger, dead: set[int]) -> tuple[dict[int, int], dict[
     """
     blocked, held = {}, {}
     for rank, record in enumerate(ledger.records):
-        if rank in dead or record.ended or rank in ledger.blind:
+        if rank in dead or record.over or rank in ledger.blind:
             continue
         at = waiting(ledger, rank)
         if at is not None:
@@ -136,7 +136,7 @@ def stuck_ranks(
     free = {
         rank
         for rank, record in enumerate(ledger.records)
-        if rank not in blocked and (rank in ledger.blind or not (record.ended or rank in dead))
+        if rank not in blocked and (rank in ledger.blind or not (record.over or rank in dead))
     }
     released = list(stuck)
     while released:

@@ -17,7 +17,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from distlab.records import ANY_SOURCE, DONE, FAILED, NO_GROUP, POSTED, WORLD, Event, RankRecord
+from distlab.records import (
+    ANY_SOURCE,
+    DONE,
+    FAILED,
+    NO_GROUP,
+    POSTED,
+    THREADED,
+    WORLD,
+    Event,
+    RankRecord,
+)
 
 Group = tuple[tuple[int, ...], int]  # members, and its number among those of the same members
 
@@ -331,12 +341,13 @@ def call_difference(one: Event, other: Event) -> tuple[str, str] | None:
 def waiting(ledger: Ledger, rank: int) -> int | None:
     """The position of the operation that a rank sits in now; None if it sits in none.
 
-    `new_group` counts: its call returns when every member has called it.
+    `new_group` counts: its call returns when every member has called it. A rank of several threads
+    sits in none while one of them may still communicate.
     """
     for at, event in ledger.open(rank):
         inside = event.wait_begin and not event.wait_end
         if inside or (event.op == "new_group" and event.group_index != NO_GROUP):
-            return at
+            return None if event.flags & THREADED else at
     return None
 
 
@@ -349,5 +360,7 @@ def awaited(ledger: Ledger, rank: int) -> int | None:
     found = None
     for at, event in ledger.open(rank):
         if event.internal and event.is_collective and ledger.absentees(rank, at):
+            if event.flags & THREADED:
+                return None
             found = at
     return found

@@ -26,6 +26,7 @@ from torch.distributed import distributed_c10d as c10d
 
 from distlab import records
 from distlab.records import ENTRY, HEADER, HEADER_BYTES, OP_CODE, PACK
+from distlab.threads import Threads
 
 _INSTALLED = (os.path.dirname(__file__) + os.sep,) + tuple(
     sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")
@@ -67,16 +68,23 @@ class Recorder:
         # requests nobody has waited for: dropped ones would take their messages along
         self.open: dict[int, object] = {}
         self._kinds: dict = {}
-        HEADER.pack_into(self._map, 0, rank, size, 0, records.NOT_STARTED, 0.0, 0.0)
+        self._threads: Threads | None = None
+        HEADER.pack_into(self._map, 0, rank, size, 0, records.NOT_STARTED, 0.0, 0.0, 0)
 
     def started(self) -> None:
+        self._threads = Threads()
         HEADER.pack_into(
-            self._map, 0, self.rank, self.size, self._count, records.RUNNING, _now(), 0.0
+            self._map, 0, self.rank, self.size, self._count, records.RUNNING, _now(), 0.0, 0
         )
 
     def ended(self, raised: bool) -> None:
-        _int(self._map, 12, records.RAISED if raised else records.RETURNED)
+        # what goes on first: who sees an end must know whether it is one
+        _int(self._map, 32, self._others())
         _double(self._map, 24, _now())
+        _int(self._map, 12, records.RAISED if raised else records.RETURNED)
+
+    def _others(self) -> bool:
+        return self._threads is not None and self._threads.others()
 
     def begin(
         self, op, group, tensor=None, peer=-1, tag=0, reduction=0, pieces=1, note=b"",
@@ -100,6 +108,9 @@ class Recorder:
             nbytes = tensor.numel() * tensor.element_size() * pieces
             if op == "send":
                 value, crc = _content(tensor)
+        # these are waited for without a `wait`
+        if (op == "new_group" or flags & records.INTERNAL) and self._others():
+            flags |= records.THREADED
         if peer == -2:
             flags, peer = flags | records.ANY_SOURCE, -1
         at, now = HEADER_BYTES + index * ENTRY.itemsize, _now()
@@ -124,7 +135,8 @@ class Recorder:
         """Note that this rank waits from now on, for `lasts` seconds if that is known."""
         if at >= 0:
             now = _now()
-            self._map[at + 2] |= records.WAITED | (records.BLOCKING if blocking else 0)
+            others = records.THREADED if self._others() else 0
+            self._map[at + 2] |= records.WAITED | (records.BLOCKING if blocking else 0) | others
             # the limit first: who sees a wait must know how long it can last
             if lasts is not None and (until := self._until(now, lasts)):
                 _double(self._map, at + _OFFSET["until"], until)

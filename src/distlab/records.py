@@ -58,8 +58,8 @@ assert PACK.size == ENTRY.itemsize == 256
 
 _IDENTIFIER = re.compile(r"[\w.<>]*")
 
-#: rank, size, count, progress, start of the function, its end
-HEADER = struct.Struct("<iiiidd")
+#: rank, size, count, progress, start of the function, its end, did it leave threads behind?
+HEADER = struct.Struct("<iiiiddi")
 
 OPS = (
     "none",
@@ -105,6 +105,7 @@ WAITED = 2  # somebody called wait()
 INTERNAL = 4  # torch's own (DDP, say), not a call in the student's code
 ANY_SOURCE = 8
 CHANGED = 16  # the buffer of a send changed between the call and its wait
+THREADED = 32  # when its wait began, other threads of the rank could still communicate
 #: Seconds from which on a timeout counts as none: torch's own are 10 minutes (NCCL) and 30 (gloo).
 LONG = 600.0
 # progress of a rank, in the header
@@ -203,6 +204,12 @@ class RankRecord:
     end: float = 0.0
     events: list[Event] = field(default_factory=list)
     dropped: int = 0
+    threads: bool = False  # threads of the function's go on after it
+
+    @property
+    def over(self) -> bool:
+        """Has the function ended, and nothing of it goes on?"""
+        return self.ended and not self.threads
 
     @property
     def ended(self) -> bool:
@@ -261,11 +268,11 @@ def read(source: str | Path | bytes) -> RankRecord:
     data = source if isinstance(source, bytes) else _prefix(Path(source))
     if len(data) < HEADER_BYTES:
         raise ValueError("too short for a record")
-    rank, size, count, progress, begin, end = HEADER.unpack_from(data)
+    rank, size, count, progress, begin, end, threads = HEADER.unpack_from(data)
     if not 0 <= rank < max(size, 1) or size > MOST_RANKS or not count >= 0:
         raise ValueError("not a record")
     there = min(count, CAPACITY, (len(data) - HEADER_BYTES) // ENTRY.itemsize)
-    record = RankRecord(rank, size, progress, begin, end, dropped=count - there)
+    record = RankRecord(rank, size, progress, begin, end, [], count - there, bool(threads))
     rows = memoryview(data)[HEADER_BYTES : HEADER_BYTES + there * ENTRY.itemsize]
     _append(record, 0, rows, {WORLD: tuple(range(size))})
     return record
@@ -302,7 +309,7 @@ class Follower:
         _append(record, self._rows, rows, self._groups)
         self._unfinished += [e for e in record.events[known:] if e.state == POSTED]
         self._rows += len(rows) // ENTRY.itemsize
-        record.progress, record.begin, record.end = state
+        record.progress, record.begin, record.end, record.threads = state
         record.dropped = count - self._rows
         return record
 

@@ -78,7 +78,7 @@ class Explanation:
         return Wait(rank, event, on, f"needs {ranks_text(on)} to call it too")
 
     def _gone(self, rank: int) -> bool:
-        return rank in self.dead or self.ledger.records[rank].ended
+        return rank in self.dead or self.ledger.records[rank].over
 
     def verdict(self) -> Deadlock:
         if found := self._wrong_tag():

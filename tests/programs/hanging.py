@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import datetime
 import inspect
+import io
+import multiprocessing
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
+import tqdm
 
 
 @dataclass(frozen=True)
@@ -472,3 +475,25 @@ def timeout_set_later_is_none_for_messages(rank, size):
 def timeout_beyond_the_deadline(rank, size):
     x = one()
     dist.irecv(x, 1 - rank).wait(datetime.timedelta(seconds=300))  # here
+
+
+# threads that can't help
+
+
+@hangs("cycle", 2)
+def thread_that_has_ended(rank, size):
+    x = one()
+    thread = threading.Thread(target=late, args=(0.1,))
+    thread.start()
+    thread.join()
+    dist.recv(x, 1 - rank)  # here
+
+
+@hangs("cycle", 2)
+def threads_of_libraries(rank, size):
+    x = one()
+    bars = tqdm.tqdm(range(2), file=io.StringIO())  # has a thread that redraws it
+    queue = multiprocessing.get_context("fork").Queue()
+    queue.put(1)  # has a thread that feeds it, as DataLoader's workers have
+    assert next(iter(bars)) == 0 and threading.active_count() >= 3
+    dist.recv(x, 1 - rank)  # here

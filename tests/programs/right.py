@@ -5,6 +5,7 @@ Each gets a `pause`, which a rank calls where it may be late. Its length is rand
 
 from __future__ import annotations
 
+import concurrent.futures
 import datetime
 import random
 import threading
@@ -489,3 +490,58 @@ def new_group_with_a_timeout(rank, size, pause):
 def store_waited_for_with_a_timeout(rank, size, pause):
     store = dist.distributed_c10d._get_default_store()
     gives_up(store.wait, ["nobody sets this"], SOON)
+
+
+# threads of the student's own
+
+
+def in_thread(call: Callable) -> threading.Thread:
+    thread = threading.Thread(target=call)
+    thread.start()
+    return thread
+
+
+@right(2)
+def thread_sends_while_the_function_waits(rank, size, pause):
+    x, y = one(), one()
+
+    def late_send():
+        time.sleep(0.3)
+        pause()
+        dist.send(x, 1 - rank)
+
+    thread = in_thread(late_send)
+    dist.recv(y, 1 - rank)
+    thread.join()
+
+
+@right(2)
+def thread_waits_while_the_function_computes(rank, size, pause):
+    x, y = one(), one()
+    thread = in_thread(lambda: dist.recv(y, 1 - rank))
+    time.sleep(0.3)
+    pause()
+    dist.send(x, 1 - rank)
+    thread.join()
+
+
+@right(3)
+def executor_sends_while_the_function_is_in_a_collective(rank, size, pause):
+    x = one()
+    if rank == 0:
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            pool.submit(lambda: (time.sleep(0.3), dist.send(x, 1)))
+            dist.all_reduce(one())
+    else:
+        if rank == 1:
+            dist.recv(x, 0)
+        dist.all_reduce(one())
+
+
+@right(2)
+def thread_that_outlives_the_function(rank, size, pause):
+    x = one()
+    if rank == 0:
+        KEPT[:] = [in_thread(lambda: (time.sleep(0.4), dist.send(x, 1)))]
+        return
+    dist.recv(x, 0)
