@@ -383,3 +383,23 @@ def test_what_does_not_fit_is_found_in_a_broken_run_though_nobody_had_waited():
     assert found.kind == "message-size" and "16 bytes and the buffer 8" in found.message
     taken.state = records.FAILED  # refused by torch: it never took part
     assert Watcher().conflict(ranks) is None
+
+
+def test_members_that_make_a_group_by_different_calls_never_find_each_other():
+    pairs = [(0, 2), (1, 3)]
+    ranks = []
+    for rank in range(4):
+        order = list(enumerate(pairs, 1))
+        made = [
+            event(rank, i, "new_group", 4, group=pair,
+                  group_index=index if rank in pair else records.NO_GROUP)
+            for i, (index, pair) in enumerate(reversed(order) if rank == 2 else order)
+        ]  # fmt: skip
+        ranks.append(RankRecord(rank, 4, RUNNING, events=made))
+    found = twice(ranks)
+    assert found.kind == "new_group" and found.ranks == (0, 2)
+    assert "call 1 of new_group on rank 0 and call 2 on rank 2" in found.message
+    for record in ranks:
+        for one in record.events:
+            one.flags |= records.LOCAL  # known by their members, not by a number
+    assert twice(ranks) is None and remarks(ranks) == []

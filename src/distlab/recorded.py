@@ -385,6 +385,7 @@ def maker(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
         at = recorder.begin(
             "new_group", index, note=records.members_text(ranks).encode()[:48],
             lasts=timeout.total_seconds(),
+            also=0 if _is_counted(*args, **kwargs) else records.LOCAL,
         )  # fmt: skip
     try:
         group, store = make_group(group_size, group_rank, global_ranks_in_group, *args, **kwargs)
@@ -395,6 +396,11 @@ def maker(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
     if not isinstance(group, dist.ProcessGroup) or isinstance(group, RecordedGroup):
         return group, store
     return _take_place(group, RecordedGroup(group, recorder, index, ranks)), store
+
+
+def _is_counted(backend, store, group_name, **_) -> bool:
+    """Is a group known to torch by its number among all that were made, or else by its members?"""
+    return str(group_name).isdecimal()
 
 
 def _take_place(group, recorded):

@@ -88,11 +88,11 @@ class Recorder:
 
     def begin(
         self, op, group, tensor=None, peer=-1, tag=0, reduction=0, pieces=1, note=b"",
-        lasts=math.inf,
+        lasts=math.inf, also=0,
     ):  # fmt: skip
         """Write a new entry; returns its offset, or -1 when the file is full or while paused.
 
-        `lasts`: seconds after which the operation gives up by itself.
+        `lasts`: seconds after which the operation gives up by itself; `also`: further flags.
         """
         if self._paused:
             return -1
@@ -111,6 +111,7 @@ class Recorder:
         # these are waited for without a `wait`
         if (op == "new_group" or flags & records.INTERNAL) and self._others():
             flags |= records.THREADED
+        flags |= also
         if peer == -2:
             flags, peer = flags | records.ANY_SOURCE, -1
         at, now = HEADER_BYTES + index * ENTRY.itemsize, _now()

@@ -106,6 +106,7 @@ INTERNAL = 4  # torch's own (DDP, say), not a call in the student's code
 ANY_SOURCE = 8
 CHANGED = 16  # the buffer of a send changed between the call and its wait
 THREADED = 32  # when its wait began, other threads of the rank could still communicate
+LOCAL = 64  # a group made by its members alone, with use_local_synchronization=True
 #: Seconds from which on a timeout counts as none: torch's own are 10 minutes (NCCL) and 30 (gloo).
 LONG = 600.0
 # progress of a rank, in the header

@@ -497,3 +497,25 @@ def threads_of_libraries(rank, size):
     queue.put(1)  # has a thread that feeds it, as DataLoader's workers have
     assert next(iter(bars)) == 0 and threading.active_count() >= 3
     dist.recv(x, 1 - rank)  # here
+
+
+# groups made in another order
+
+
+@hangs("new_group", 4)
+def groups_of_pairs_swapped_on_one_rank(rank, size):
+    pairs = [[0, 2], [1, 3]]
+    if rank == 2:
+        pairs.reverse()
+    for pair in pairs:
+        dist.new_group(pair)  # here
+
+
+@hangs("new_group", 3)
+def overlapping_groups_swapped_on_one_rank(rank, size):
+    if rank == 1:
+        dist.new_group([1, 2])  # here
+        dist.new_group([0, 1])
+    else:
+        dist.new_group([0, 1])
+        dist.new_group([1, 2])  # here
