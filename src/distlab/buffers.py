@@ -36,17 +36,57 @@ def poison(tensor: torch.Tensor) -> None:
             flat.fill_(torch.iinfo(flat.dtype).min)
 
 
+def apart(args):
+    """A collective's arguments (results, …) with results of their own, and poison in their place.
+
+    Returns the arguments and what copies the results to where they belong; unchanged arguments and
+    `None` where that is not as simple as it should be.
+    """
+    results, given = _tensors(args[0]), _tensors(args[1:])
+    if not results or not all(t.device.type == "cpu" and t.is_contiguous() for t in results):
+        return args, None
+    own = {t.untyped_storage().data_ptr() for t in results}
+    first, *rest = args
+    if any(t.untyped_storage().data_ptr() in own for t in given):
+        rest = _mapped(rest, torch.clone)  # what is sent must not be poisoned
+    pairs = [(t, t.detach().clone()) for t in results]
+    scratch = iter([copy for _, copy in pairs])
+    first = _mapped(first, lambda _: next(scratch))
+    for tensor, _ in pairs:
+        poison(tensor)
+
+    def after(_):
+        with torch.no_grad():
+            for tensor, copy in pairs:
+                tensor.detach().copy_(copy)
+
+    return (first, *rest), after
+
+
+def _tensors(value) -> list[torch.Tensor]:
+    """All tensors in nested lists."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [t for v in value for t in _tensors(v)] if isinstance(value, (list, tuple)) else []
+
+
+def _mapped(value, change):
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    return [_mapped(v, change) for v in value] if isinstance(value, (list, tuple)) else value
+
+
 def staged(args):
     """CUDA tensors of nested lists by way of the CPU: (arguments, what copies them back)."""
     pairs = []
 
-    def down(value):
-        if isinstance(value, torch.Tensor) and value.is_cuda:
-            pairs.append((value, value.cpu()))
-            return pairs[-1][1]
-        return [down(v) for v in value] if isinstance(value, (list, tuple)) else value
+    def down(tensor):
+        if not tensor.is_cuda:
+            return tensor
+        pairs.append((tensor, tensor.cpu()))
+        return pairs[-1][1]
 
-    args = tuple(down(value) for value in args)
+    args = tuple(_mapped(value, down) for value in args)
 
     def up(_):
         with torch.no_grad():

@@ -79,6 +79,13 @@ class RecordedWork(dist.Work):
         recorder, at, key = self._recorder, self._at, id(self)
         # who takes a future waits for that, which can't be seen; `done` may run after their wait
         recorder.flag(at, records.WAITED)
+        if self._after is not None:  # the result must be in its place before anybody is told
+
+            def completed(ended):
+                self._complete()
+                return ended.value()
+
+            future = future.then(completed)
 
         def done(_):
             recorder.open.pop(key, None)
@@ -238,7 +245,16 @@ class RecordedGroup(dist.ProcessGroup):
         after = None
         if self._stages and op not in ("broadcast", "all_reduce", "barrier"):
             args, after = buffers.staged(args)
+        elif self._recorder.strict and self._is_read_later(op, at, args[-1], root):
+            args, after = buffers.apart(args)
         return self._start(at, after, getattr(self._group, method), *args)
+
+    def _is_read_later(self, op, at, opts, root) -> bool:
+        """Does the student get a request here, and a result on this rank once it was waited for?"""
+        mine = root in (-1, self._recorder.rank) or op in ("broadcast", "scatter")
+        if op == "broadcast" and root == self._recorder.rank:
+            mine = False  # what it sends may be read meanwhile
+        return mine and getattr(opts, "asyncOp", True) and not self._recorder.is_internal(at)
 
     # collectives: each method of ProcessGroup once; newer names of the same stand beside the older
     def allreduce(self, tensors, opts=None):

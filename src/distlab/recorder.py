@@ -47,9 +47,9 @@ class Recorder:
     """The record of this process as rank `rank` of `size`, in the file `path`.
 
     Args:
-        strict: fill the buffer of a non-blocking receive only when it is waited for, and with a
-            poison (NaN, or the smallest integer) until then. A program that reads early is then
-            always seen to be wrong, not only by bad luck.
+        strict: fill the buffer of a non-blocking receive or collective only when it is waited for,
+            and with a poison (NaN, or the smallest integer) until then. A program that reads early
+            is then always seen to be wrong, not only by bad luck.
         lasts: seconds from now after which the run is ended: what waits longer waits for ever.
     """
 
@@ -123,6 +123,10 @@ class Recorder:
         )  # fmt: skip
         _int(self._map, 8, self._count)
         return at
+
+    def is_internal(self, at: int) -> bool:
+        """Is this operation torch's own, or the course's, rather than the student's?"""
+        return at < 0 or bool(self._map[at + 2] & records.INTERNAL)
 
     def flag(self, at: int, flag: int) -> None:
         if at >= 0:
