@@ -58,6 +58,8 @@ def test_a_deadlock_ends_by_itself_with_its_explanation(ranks):
     result = ranks.run(listen, may_fail=True)
     assert time.monotonic() - begin < 10
     assert result.run.finding.kind and "neither" not in result.story() or result.story()
+    assert all(begin <= record.stopped <= time.monotonic() for record in result.records)
+    assert all(record.stopped > record.events[-1].begin for record in result.records)
     assert all(f"rank {r} waits in recv(src={(r + 1) % 4})" in result.story() for r in range(4))
 
 

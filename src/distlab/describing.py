@@ -142,7 +142,9 @@ def summary(records: Sequence[RankRecord], pairs: Pairs) -> str:
     names = Counter(name_of(call.first) for call in pairs.collectives if call.done)
     parts += [f"{count} {name}" for name, count in names.most_common(6)]
     begin = min((r.begin for r in records if r.begin), default=0.0)
-    times = [t for r in records for t in (r.end, *(e.end or e.begin for e in r.events))]
+    times = [
+        t for r in records for t in (r.end or r.stopped, *(e.end or e.begin for e in r.events))
+    ]  # fmt: skip
     seconds = max(begin, *times) - begin if times else 0.0
     some = any(record.events for record in records)
     done = ", ".join(parts) or ("nothing was completed" if some else "no communication")

@@ -69,12 +69,12 @@ class Recorder:
         self.open: dict[int, object] = {}
         self._kinds: dict = {}
         self._threads: Threads | None = None
-        HEADER.pack_into(self._map, 0, rank, size, 0, records.NOT_STARTED, 0.0, 0.0, 0)
+        HEADER.pack_into(self._map, 0, rank, size, 0, records.NOT_STARTED, 0.0, 0.0, 0, 0.0)
 
     def started(self) -> None:
         self._threads = Threads()
         HEADER.pack_into(
-            self._map, 0, self.rank, self.size, self._count, records.RUNNING, _now(), 0.0, 0
+            self._map, 0, self.rank, self.size, self._count, records.RUNNING, _now(), 0.0, 0, 0.0
         )
 
     def ended(self, raised: bool) -> None:

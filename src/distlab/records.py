@@ -9,6 +9,7 @@ This module needs NumPy alone: watching a run must not import torch.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import struct
@@ -58,8 +59,10 @@ assert PACK.size == ENTRY.itemsize == 256
 
 _IDENTIFIER = re.compile(r"[\w.<>]*")
 
-#: rank, size, count, progress, start of the function, its end, did it leave threads behind?
-HEADER = struct.Struct("<iiiiddi")
+#: rank, size, count, progress, start of the function, its end, did it leave threads behind?, and
+#: when whoever watched the run found the rank dead or was about to kill it
+HEADER = struct.Struct("<iiiiddi4xd")
+_STOPPED = HEADER.size - 8
 
 OPS = (
     "none",
@@ -206,6 +209,7 @@ class RankRecord:
     events: list[Event] = field(default_factory=list)
     dropped: int = 0
     threads: bool = False  # threads of the function's go on after it
+    stopped: float = 0.0  # when its process was ended, if it was
 
     @property
     def over(self) -> bool:
@@ -269,14 +273,28 @@ def read(source: str | Path | bytes) -> RankRecord:
     data = source if isinstance(source, bytes) else _prefix(Path(source))
     if len(data) < HEADER_BYTES:
         raise ValueError("too short for a record")
-    rank, size, count, progress, begin, end, threads = HEADER.unpack_from(data)
+    rank, size, count, progress, begin, end, threads, stopped = HEADER.unpack_from(data)
     if not 0 <= rank < max(size, 1) or size > MOST_RANKS or not count >= 0:
         raise ValueError("not a record")
     there = min(count, CAPACITY, (len(data) - HEADER_BYTES) // ENTRY.itemsize)
-    record = RankRecord(rank, size, progress, begin, end, [], count - there, bool(threads))
+    record = RankRecord(rank, size, progress, begin, end, dropped=count - there)
+    record.threads, record.stopped = bool(threads), stopped
     rows = memoryview(data)[HEADER_BYTES : HEADER_BYTES + there * ENTRY.itemsize]
     _append(record, 0, rows, {WORLD: tuple(range(size))})
+    if stopped:
+        _forget_after(record, stopped)
     return record
+
+
+def _forget_after(record: RankRecord, moment: float) -> None:
+    """Leave out what a rank still noted when others were killed before it: errors, an end."""
+    if record.end > moment:
+        record.progress, record.end = RUNNING, 0.0
+    for event in record.events:
+        if event.end > moment:
+            event.state, event.end = POSTED, 0.0
+        if event.wait_end > moment:
+            event.wait_end = 0.0
 
 
 class Follower:
@@ -310,7 +328,7 @@ class Follower:
         _append(record, self._rows, rows, self._groups)
         self._unfinished += [e for e in record.events[known:] if e.state == POSTED]
         self._rows += len(rows) // ENTRY.itemsize
-        record.progress, record.begin, record.end, record.threads = state
+        record.progress, record.begin, record.end, record.threads, record.stopped = state
         record.dropped = count - self._rows
         return record
 
@@ -404,6 +422,13 @@ def _prefix(path: Path) -> bytes:
             return header
         count = min(max(HEADER.unpack_from(header)[2], 0), CAPACITY)
         return header + file.read(count * ENTRY.itemsize)
+
+
+def stop(path: str | Path, moment: float) -> None:
+    """Note in the record of a rank when its process was ended from outside."""
+    with contextlib.suppress(OSError), open(path, "r+b") as file:
+        file.seek(_STOPPED)
+        file.write(struct.pack("<d", moment))
 
 
 def trimmed(path: str | Path, limit: int = CAPACITY) -> bytes:

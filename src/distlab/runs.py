@@ -115,8 +115,11 @@ def drive(
         engines.send(rank, payload.pack(tree, function, values))
     outcomes = [Outcome(rank) for rank in range(size)]
     run = Run(outcomes, [], 0.0, deadline)
-    busy = _watch(engines, run, folder, begin + deadline, watch)
+    busy = _watch(engines, run, folder, begin, watch)
     run.seconds = time.monotonic() - begin
+    for rank in busy:
+        died = run.outcomes[rank].seconds if run.outcomes[rank].status == "crashed" else run.seconds
+        records.stop(folder / f"{rank}.rec", begin + died)
     if busy:
         # even ranks that have answered hold connections to those that are killed now
         engines.replace(sorted(busy))
@@ -131,8 +134,9 @@ def drive(
     return run
 
 
-def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | None) -> set[int]:
+def _watch(engines, run: Run, folder: Path, begin: float, watch: Watcher | None) -> set[int]:
     """Wait until the run is over; returns the ranks that must be replaced."""
+    deadline = begin + run.deadline
     waiting, dead = set(range(run.size)), set()
     followers = [records.Follower(folder / f"{r}.rec", r, run.size) for r in range(run.size)]
     while waiting:
@@ -145,6 +149,7 @@ def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | No
             if reply is None or not _noted(run, rank, reply):
                 dead.add(rank)
                 run.outcomes[rank].status = "crashed"
+                run.outcomes[rank].seconds = time.monotonic() - begin
                 deadline = min(deadline, time.monotonic() + GRACE)
         if waiting and watch is not None:
             run.finding = watch([follower.look() for follower in followers], dead)
