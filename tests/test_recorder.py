@@ -245,3 +245,14 @@ def test_in_strict_mode_futures_and_ddp_have_their_results(two):
         return tensor.item(), model.module.weight.grad.item()
 
     assert list(two.run(program, strict=True)) == [(1.0, 0.5)] * 2
+
+
+def test_a_group_shows_its_back_end_rank_and_size(two):
+    def program(rank, size):
+        group = dist.new_group([1])
+        return repr(dist.group.WORLD), repr(group) if rank == 1 else None
+
+    assert list(two.run(program)) == [
+        ("<recorded gloo group: rank 0 of 2>", None),
+        ("<recorded gloo group: rank 1 of 2>", "<recorded gloo group: rank 0 of 1, ranks [1]>"),
+    ]

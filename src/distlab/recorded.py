@@ -111,6 +111,11 @@ class RecordedGroup(dist.ProcessGroup):
         # gloo moves CUDA tensors in a broadcast and an all-reduce alone: the rest goes by the CPU
         self._stages = group.name() == "gloo" and torch.cuda.is_available()
 
+    def __repr__(self) -> str:
+        members = "" if self._index == records.WORLD else f", ranks {self._ranks}"
+        back_end = self._group.name()
+        return f"<recorded {back_end} group: rank {self.rank()} of {self.size()}{members}>"
+
     # what torch asks of a group besides communication
     def getBackendName(self):
         # under the real name DDP's logger would look for a C++ back end in this object
