@@ -65,16 +65,32 @@ class Recorder:
         self._count = 0
         self._groups = 0
         self._paused = False
+        self._offset = 0.0
         # requests nobody has waited for: dropped ones would take their messages along
         self.open: dict[int, object] = {}
         self._kinds: dict = {}
         self._threads: Threads | None = None
-        HEADER.pack_into(self._map, 0, rank, size, 0, records.NOT_STARTED, 0.0, 0.0, 0, 0.0)
+        HEADER.pack_into(self._map, 0, rank, size, 0, records.NOT_STARTED, 0.0, 0.0, 0, 0.0, 0.0)
+
+    def align(self, offset: float) -> None:
+        """Have all times moved by so many seconds when they are read: to the watcher's clock."""
+        self._offset = offset
+        _double(self._map, records.OFFSET, offset)
 
     def started(self) -> None:
         self._threads = Threads()
         HEADER.pack_into(
-            self._map, 0, self.rank, self.size, self._count, records.RUNNING, _now(), 0.0, 0, 0.0
+            self._map,
+            0,
+            self.rank,
+            self.size,
+            self._count,
+            records.RUNNING,
+            _now(),
+            0.0,
+            0,
+            0.0,
+            self._offset,
         )
 
     def ended(self, raised: bool) -> None:

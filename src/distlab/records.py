@@ -13,6 +13,7 @@ import contextlib
 import functools
 import re
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +23,7 @@ HEADER_BYTES = 4096
 MOST_RANKS = 1 << 15  # what a peer's two bytes can name
 CAPACITY = 100_000  # entries; the file is sparse, so that unused ones cost nothing
 
-#: One entry, 256 bytes. Times are seconds on the machine's monotonic clock, 0 where not yet known.
+#: One entry, 256 bytes. Times are seconds on the rank's monotonic clock, 0 where not yet known.
 #: `until` is when the operation gives up by itself, if that comes before the run's own end, else 0.
 ENTRY = np.dtype(
     [
@@ -59,10 +60,11 @@ assert PACK.size == ENTRY.itemsize == 256
 
 _IDENTIFIER = re.compile(r"[\w.<>]*")
 
-#: rank, size, count, progress, start of the function, its end, did it leave threads behind?, and
-#: when whoever watched the run found the rank dead or was about to kill it
-HEADER = struct.Struct("<iiiiddi4xd")
-_STOPPED = HEADER.size - 8
+#: rank, size, count, progress, start of the function, its end, did it leave threads behind?; when
+#: whoever watches found the rank dead or was about to kill it, by the watcher's clock; and seconds
+#: to add to all times of the rank to get that clock's
+HEADER = struct.Struct("<iiiiddi4xdd")
+_STOPPED, OFFSET = HEADER.size - 16, HEADER.size - 8
 
 OPS = (
     "none",
@@ -210,6 +212,7 @@ class RankRecord:
     dropped: int = 0
     threads: bool = False  # threads of the function's go on after it
     stopped: float = 0.0  # when its process was ended, if it was
+    offset: float = 0.0  # seconds by which all its times were moved to get the watcher's
 
     @property
     def over(self) -> bool:
@@ -273,17 +276,28 @@ def read(source: str | Path | bytes) -> RankRecord:
     data = source if isinstance(source, bytes) else _prefix(Path(source))
     if len(data) < HEADER_BYTES:
         raise ValueError("too short for a record")
-    rank, size, count, progress, begin, end, threads, stopped = HEADER.unpack_from(data)
+    rank, size, count, progress, *state = HEADER.unpack_from(data)
     if not 0 <= rank < max(size, 1) or size > MOST_RANKS or not count >= 0:
         raise ValueError("not a record")
     there = min(count, CAPACITY, (len(data) - HEADER_BYTES) // ENTRY.itemsize)
-    record = RankRecord(rank, size, progress, begin, end, dropped=count - there)
-    record.threads, record.stopped = bool(threads), stopped
+    record = RankRecord(rank, size, dropped=count - there)
+    _set_state(record, progress, *state)
     rows = memoryview(data)[HEADER_BYTES : HEADER_BYTES + there * ENTRY.itemsize]
     _append(record, 0, rows, {WORLD: tuple(range(size))})
-    if stopped:
-        _forget_after(record, stopped)
+    if record.stopped:
+        _forget_after(record, record.stopped)
     return record
+
+
+def _set_state(record, progress, begin, end, threads, stopped, offset) -> None:
+    record.progress, record.threads, record.offset = progress, bool(threads), offset
+    record.begin, record.end = _moved(offset, begin, end)
+    record.stopped = stopped
+
+
+def _moved(offset: float, *times: float) -> Sequence[float]:
+    """Times on the watcher's clock; one that is not known stays 0."""
+    return [time and time + offset for time in times] if offset else times
 
 
 def _forget_after(record: RankRecord, moment: float) -> None:
@@ -317,6 +331,7 @@ class Follower:
         try:
             with open(self._path, "rb", buffering=0) as file:
                 rank, size, count, *state = HEADER.unpack(file.read(HEADER.size))
+                record.offset = state[-1]
                 if (rank, size) != (record.rank, record.size) or count < self._rows:
                     return record
                 self._refresh(file)
@@ -328,7 +343,7 @@ class Follower:
         _append(record, self._rows, rows, self._groups)
         self._unfinished += [e for e in record.events[known:] if e.state == POSTED]
         self._rows += len(rows) // ENTRY.itemsize
-        record.progress, record.begin, record.end, record.threads, record.stopped = state
+        _set_state(record, *state)
         record.dropped = count - self._rows
         return record
 
@@ -352,8 +367,9 @@ class Follower:
                 return
             values = PACK.unpack_from(row, offset)
             event.flags, event.peer = values[2], values[5] if values[5] >= 0 else None
-            event.end, event.wait_begin, event.wait_end, event.value = values[19:23]
-            event.until = values[-1]
+            moved = _moved(self._record.offset, *values[19:22], values[-1])
+            event.end, event.wait_begin, event.wait_end, event.until = moved
+            event.value = values[22]
             event.state = values[0]
         self._unfinished = [event for event in unfinished if event.state == POSTED]
 
@@ -361,7 +377,7 @@ class Follower:
 def _append(record: RankRecord, first: int, rows, groups: dict[int, tuple[int, ...]]) -> None:
     for index, row in enumerate(PACK.iter_unpack(rows), first):
         if row[0] and row[1] < len(OPS):
-            record.events.append(_event(record.rank, index, row, groups))
+            record.events.append(_event(record, index, row, groups))
 
 
 @functools.lru_cache(4096)
@@ -376,17 +392,20 @@ def _name(field: bytes) -> str:
     return text if _IDENTIFIER.fullmatch(text) else "?"
 
 
-def _event(rank: int, index: int, row: tuple, groups: dict[int, tuple[int, ...]]) -> Event:
+def _event(record: RankRecord, index: int, row, groups: dict[int, tuple[int, ...]]) -> Event:
     state, op, flags, redop, group_index, peer, tag, line, dtype, ndim, pieces, nbytes = row[:12]
     begin, end, wait_begin, wait_end, value, _, _, api, function, file, note, until = row[18:]
     op, note = OPS[op], _text(note)
+    begin, end, wait_begin, wait_end, until = _moved(
+        record.offset, begin, end, wait_begin, wait_end, until
+    )
     group = groups.get(group_index, ())
     if op == "new_group":
         group = _members(note)
         if group_index > WORLD:
             groups[group_index] = group
     return Event(
-        rank=rank,
+        rank=record.rank,
         index=index,
         op=op,
         api=_name(api),

@@ -7,6 +7,7 @@ and replaced.
 
 from __future__ import annotations
 
+import functools
 import shutil
 import tempfile
 import time
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from distlab import payload, records
+from distlab import clocks, payload, records
 
 POLL = 0.05  # seconds between two looks at ranks that have not answered
 RAW_EVENTS = 5_000  # events of a rank that are handed on
@@ -32,6 +33,8 @@ class Engines(Protocol):
     def receive(self, timeout: float) -> list[tuple[int, bytes | None]]: ...
     def replace(self, ranks: Sequence[int]) -> None: ...
     def store(self, run: Path) -> list: ...
+    def machines(self) -> list[str]: ...  # by rank, whose clock it has: `clocks.machine()`
+    def clock(self, rank: int) -> float: ...  # what that shows now
 
 
 @dataclass
@@ -105,12 +108,12 @@ def drive(
     size = len(inputs)
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=engines.folder))
     begin = time.monotonic()
-    store = engines.store(folder)
+    store, times = engines.store(folder), _clocks(engines, size, group)
     for rank, values in enumerate(inputs):
         tree = dict(
             rank=rank, size=size, local_rank=rank, folder=str(folder), store=store, group=group,
             backend=backend, harness=harness, strict=strict, seed=seed, sources=sources or {},
-            lasts=deadline,
+            lasts=deadline, clock=times[rank],
         )  # fmt: skip
         engines.send(rank, payload.pack(tree, function, values))
     outcomes = [Outcome(rank) for rank in range(size)]
@@ -132,6 +135,25 @@ def drive(
         outcome.printed = path.read_text("utf-8", "replace") if path.exists() else ""
     shutil.rmtree(folder, ignore_errors=True)
     return run
+
+
+def _clocks(engines: Engines, size: int, group: bool) -> list[dict[str, Any] | None]:
+    """For each rank how it finds out what our clock shows; nothing where it has the same one."""
+    machines, here = engines.machines()[:size], clocks.machine()
+    if set(machines) == {here}:
+        return [None] * size
+
+    def offset(rank: int) -> float:
+        if machines[rank] == here:
+            return 0.0
+        return clocks.offset(functools.partial(engines.clock, rank))
+
+    hub = machines.index(here) if here in machines else 0
+    if group:  # ranks compare their clocks with the hub's more precisely than we can
+        offsets = [offset(hub)] * size
+    else:
+        offsets = [offset(rank) for rank in range(size)]
+    return [{"offset": one, "hub": hub, "machines": machines} for one in offsets]
 
 
 def _watch(engines, run: Run, folder: Path, begin: float, watch: Watcher | None) -> set[int]:
