@@ -22,7 +22,7 @@ def observed(which: str, *options: str) -> dict[str, dict]:
     done = subprocess.run(
         [sys.executable, "-m", "programs.runner", which, *options],
         cwd=HERE, capture_output=True, text=True, timeout=300,
-        env={**os.environ, "PYTHONPATH": str(HERE)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     seen = [json.loads(line) for line in done.stdout.splitlines()]
