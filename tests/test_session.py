@@ -144,7 +144,7 @@ def exchange(rank, size, tensor):
     session.cells([GIVEN, solution(impatient)], 5)
     run = session.run(EXCHANGE, inputs(), 10)
     assert [outcome.status for outcome in run.outcomes] == ["raised"] * 2
-    assert run.finding is None and run.foreseen.kind == "cycle"
+    assert run.finding is None and run.hindsight.kind == "cycle"
     exercise = find(EXCHANGE)
     case = exercise.visible[0]
     verdict = judge(exercise, [case], lambda *_: [], lambda *_: run)

@@ -11,17 +11,18 @@ needs each stuck rank to sit in the same operation, with as many operations begu
 Between them none of them can have done anything, and ranks that have ended do nothing more.
 
 An operation whose own timeout passes before the run's deadline ends by itself, with an exception
-that a program may expect: whoever waits in one is not stuck. That it can end in no other way is
-kept as `Watcher.foreseen`, to be told once the timeout has passed.
+that a program may expect: whoever waits in one is not stuck. That it could have ended in no other
+way is told once the timeout has passed (`Watcher.hindsight`).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from distlab.matching import Ledger, awaited, waiting
-from distlab.records import DONE, ROOTED, RankRecord
+from distlab.records import DONE, FAILED, POSTED, RAISED, ROOTED, RUNNING, RankRecord
 from distlab.remarks import Remark, remarks
 from distlab.verdicts import Deadlock, Explanation, Wait, conflict_verdict
 from distlab.waitgraph import wait_for_svg
@@ -38,9 +39,6 @@ class Watcher:
 
     Call it with the records of all ranks, in order, and the set of ranks whose process has died. It
     returns a `Deadlock` or None, and costs time in what is new since the last look alone.
-
-    Attributes:
-        foreseen: the last proof that ranks can go on by a timeout of their own alone.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -48,7 +46,6 @@ class Watcher:
         self._ledger: Ledger | None = None
         self._since: dict[int, tuple[tuple[int, int], float]] = {}
         self._doubts = 0
-        self.foreseen: Deadlock | None = None
 
     def __call__(self, records: Sequence[RankRecord], dead: set[int]) -> Deadlock | None:
         if self._ledger is None or self._ledger.size != len(records):
@@ -69,14 +66,9 @@ class Watcher:
                 rank for rank, since in self._since.items()
                 if known.get(rank) == since and now - since[1] >= patience
             }  # fmt: skip
-            lasting = without_end(ledger, among)
-            stuck = stuck_ranks(ledger, lasting, dead, strict)
+            stuck = stuck_ranks(ledger, without_end(ledger, among), dead, strict)
             if stuck and stuck.keys() <= still:
                 return Explanation(ledger, stuck, dead).verdict()
-            if len(lasting) < len(among):
-                stuck = stuck_ranks(ledger, among, dead, strict)
-                if stuck and stuck.keys() <= still:
-                    self.foreseen = Explanation(ledger, stuck, dead).verdict()
         return None
 
     def conflict(self, records: Sequence[RankRecord]) -> Deadlock | None:
@@ -89,6 +81,22 @@ class Watcher:
         ledger.update(records)
         return conflict_verdict(ledger, ledger.conflicts[0]) if ledger.conflicts else None
 
+    def hindsight(self, records: Sequence[RankRecord]) -> Deadlock | None:
+        """Why ranks whose own timeouts have ended the run could not have gone on otherwise.
+
+        Takes a run in which nothing happens any more, as it was before the first timeout passed. A
+        rank whose peer gives up fails too, because its connection is closed.
+        """
+        if not any(record.gave_up() for record in records):
+            return None
+        ledger = Ledger(len(records))
+        ledger.update([_before_it_failed(record) for record in records])
+        blocked, held = blocked_ranks(ledger, set())
+        for strict, among in ((False, blocked), (True, held)):
+            if stuck := stuck_ranks(ledger, among, set(), strict):
+                return Explanation(ledger, stuck, set()).verdict()
+        return None
+
     def _conflict(self, ledger: Ledger) -> Deadlock | None:
         """A conflict that is certain, or that stood there at the last look already."""
         conflicts, doubts = ledger.conflicts, self._doubts
@@ -98,6 +106,15 @@ class Watcher:
             if posted or number < doubts:
                 return conflict_verdict(ledger, conflict)
         return None
+
+
+def _before_it_failed(record: RankRecord) -> RankRecord:
+    """A record as it was while the rank still waited in the operation that then ended it."""
+    last = record.events[-1] if record.events else None
+    if record.progress != RAISED or last is None or last.state != FAILED or not last.wait_begin:
+        return record
+    waits = replace(last, state=POSTED, end=0.0, wait_end=0.0)
+    return replace(record, progress=RUNNING, end=0.0, events=[*record.events[:-1], waits])
 
 
 def blocked_ranks(ledger: Ledger, dead: set[int]) -> tuple[dict[int, int], dict[int, int]]:

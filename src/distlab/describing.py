@@ -122,9 +122,9 @@ def gave_up(event: Event) -> str:
     return f"waited {waited} in {event} at {event.place}, until its own timeout had passed"
 
 
-def until_timeout(foreseen) -> str:
-    """What had been found about ranks before their own timeouts ended them."""
-    return f"Until the timeout had passed, {foreseen.message}"
+def until_timeout(hindsight) -> str:
+    """Why ranks could not go on before their own timeouts ended them."""
+    return f"Until the timeout had passed, {hindsight.message}"
 
 
 def stuck(record: RankRecord) -> str:

@@ -286,13 +286,12 @@ def _told_error(case: Case, run: Run, raised: list) -> tuple[str, str]:
     if case.hidden:
         what = quoting.error(error)
     told = f"{case.told().capitalize()}, {_ranks([o.rank for o in raised])} raised {what}."
-    for outcome in raised:
-        if event := run.records[outcome.rank].gave_up():
-            told += f" Rank {outcome.rank} {_quoted(gave_up(event), case)}."
+    for record in run.records:
+        if event := record.gave_up():
+            told += f" Rank {record.rank} {_quoted(gave_up(event), case)}."
     others = [o.rank for o in run.outcomes if o.status == "killed"]
-    if run.foreseen:
-        foreseen = _quoted(until_timeout(run.foreseen), case)
-        return f"{told} {foreseen}", run.foreseen.hint
+    if run.hindsight:
+        return f"{told} {_quoted(until_timeout(run.hindsight), case)}", run.hindsight.hint
     if others:
         told += f" Meanwhile {_quoted(_doing(run, others), case)}."
     return told, _error_hint(error)

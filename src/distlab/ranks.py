@@ -175,8 +175,8 @@ class Result:
     def story(self) -> str:
         """What each rank did, in words."""
         lines = []
-        if self.run.foreseen:
-            lines += [until_timeout(self.run.foreseen), self.run.foreseen.hint]
+        if self.run.hindsight:
+            lines += [until_timeout(self.run.hindsight), self.run.hindsight.hint]
         if self.run.finding:
             lines += [self.run.finding.message, getattr(self.run.finding, "hint", "")]
         elif self.run.timed_out:

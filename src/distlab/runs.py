@@ -62,7 +62,7 @@ class Run:
     seconds: float
     deadline: float
     finding: Any = None  # what the watcher found, if it ended the run
-    foreseen: Any = None  # what it had found of ranks that their own timeouts then ended
+    hindsight: Any = None  # what it found of ranks that their own timeouts have ended
     timed_out: bool = False
     overwritten: bool = False  # what an earlier call had returned was changed by this one
     raw: list[bytes] = field(default_factory=list)  # the records as they were read
@@ -76,7 +76,7 @@ class Run:
         return all(outcome.status == "returned" for outcome in self.outcomes)
 
 
-#: may also have a method `conflict(records)` and an attribute `foreseen`, as `deadlock.Watcher` has
+#: may also have methods `conflict(records)` and `hindsight(records)`, as `deadlock.Watcher` has
 Watcher = Callable[[list[records.RankRecord], set[int]], Any]
 
 
@@ -128,8 +128,10 @@ def drive(
         engines.replace(sorted(busy))
     run.raw = [_raw(folder / f"{rank}.rec") for rank in range(size)]
     run.records = _records(folder, size)
-    run.finding = _conflict(run, watch) or run.finding
-    run.foreseen = _foreseen(run, watch)
+    if run.finding is None or run.finding.kind in ("ended", "partial"):
+        run.finding = _conflict(run, watch) or run.finding
+    ask = getattr(watch, "hindsight", None)
+    run.hindsight = ask(run.records) if ask else None
     for outcome in outcomes:
         path = folder / f"{outcome.rank}.out"
         outcome.printed = path.read_text("utf-8", "replace") if path.exists() else ""
@@ -166,18 +168,33 @@ def _watch(engines, run: Run, folder: Path, begin: float, watch: Watcher | None)
         if left <= 0:
             run.timed_out = True
             break
-        for rank, reply in engines.receive(min(POLL, left)):
-            waiting.discard(rank)
-            if reply is None or not _noted(run, rank, reply):
-                dead.add(rank)
-                run.outcomes[rank].status = "crashed"
-                run.outcomes[rank].seconds = time.monotonic() - begin
-                deadline = min(deadline, time.monotonic() + GRACE)
+        if _hear(engines, run, begin, waiting, dead, min(POLL, left)):
+            deadline = min(deadline, time.monotonic() + GRACE)
         if waiting and watch is not None:
-            run.finding = watch([follower.look() for follower in followers], dead)
+            looks = [follower.look() for follower in followers]
+            run.finding = watch(looks, dead)
             if run.finding:
+                # what ended ranks returned or raised is on its way
+                ended, end = (
+                    {rank for rank in waiting if looks[rank].ended},
+                    time.monotonic() + GRACE,
+                )
+                while ended & waiting and time.monotonic() < end:
+                    _hear(engines, run, begin, waiting, dead, POLL)
                 break
     return waiting | dead
+
+
+def _hear(engines, run: Run, begin: float, waiting: set, dead: set, timeout: float) -> bool:
+    """Take what ranks answer within `timeout` seconds; has one died?"""
+    before = len(dead)
+    for rank, reply in engines.receive(timeout):
+        waiting.discard(rank)
+        if reply is None or not _noted(run, rank, reply):
+            dead.add(rank)
+            run.outcomes[rank].status = "crashed"
+            run.outcomes[rank].seconds = time.monotonic() - begin
+    return len(dead) > before
 
 
 def _conflict(run: Run, watch: Watcher | None) -> Any:
@@ -185,14 +202,6 @@ def _conflict(run: Run, watch: Watcher | None) -> Any:
     ask = getattr(watch, "conflict", None)
     broke = any(outcome.status in ("crashed", "raised") for outcome in run.outcomes)
     return ask(run.records) if ask and broke else None
-
-
-def _foreseen(run: Run, watch: Watcher | None) -> Any:
-    """What the watcher knew about ranks whose own timeouts have ended their last operation."""
-    found = getattr(watch, "foreseen", None)
-    if found and any(run.records[wait.rank].gave_up() for wait in found.waits):
-        return found
-    return None
 
 
 def _noted(run: Run, rank: int, reply: bytes) -> bool:
@@ -257,7 +266,7 @@ def pack(run: Run) -> bytes:
             [o.rank, o.status, o.error, o.seconds, o.printed] for o in run.outcomes
         ],
         "seconds": run.seconds, "deadline": run.deadline,
-        "finding": _told(run.finding), "foreseen": _told(run.foreseen),
+        "finding": _told(run.finding), "hindsight": _told(run.hindsight),
         "timed_out": run.timed_out, "overwritten": run.overwritten,
         "records": len(run.raw),
     }  # fmt: skip
@@ -281,12 +290,12 @@ def unpack(parts: tuple) -> Run:
         raw = blocks[len(outcomes) :]
         read = [records.read(block) if block else records.RankRecord(i, len(outcomes))
                 for i, block in enumerate(raw)]  # fmt: skip
-        finding, foreseen = (
+        finding, hindsight = (
             Finding(**{k: str(v) for k, v in told.items()}) if told else None
-            for told in (tree["finding"], tree["foreseen"])
+            for told in (tree["finding"], tree["hindsight"])
         )
         return Run(
-            outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding, foreseen,
+            outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding, hindsight,
             bool(tree["timed_out"]), bool(tree["overwritten"]), raw,
         )  # fmt: skip
     except (KeyError, TypeError, IndexError, AttributeError) as error:
