@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import math
 import os
 import sys
@@ -106,7 +107,7 @@ class RecordedGroup(dist.ProcessGroup):
     def __init__(self, group, recorder: Recorder, index: int, ranks: list[int]) -> None:
         super().__init__(group.rank(), group.size())
         self._group, self._recorder, self._index, self._ranks = group, recorder, index, ranks
-        self._limits = _limits_of(group)
+        self._limits, self._patience = _limits_of(group), None
         self._message_lasts = self._lasts()  # gloo's messages keep to it when the group's changes
         # gloo moves CUDA tensors in a broadcast and an all-reduce alone: the rest goes by the CPU
         self._stages = group.name() == "gloo" and torch.cuda.is_available()
@@ -130,6 +131,7 @@ class RecordedGroup(dist.ProcessGroup):
         return self._group.size()
 
     def set_timeout(self, timeout):
+        self._patience = None
         return self._group.set_timeout(timeout)
 
     def shutdown(self):
@@ -139,6 +141,7 @@ class RecordedGroup(dist.ProcessGroup):
         return self._group.abort()
 
     def _get_backend(self, device):
+        self._patience = None  # its timeout may be about to be changed
         return self._group._get_backend(device)
 
     @property
@@ -165,7 +168,10 @@ class RecordedGroup(dist.ProcessGroup):
         own = getattr(opts, "timeout", None)
         if own is not None and own > _NONE:  # torch's for "not given" is negative
             return own.total_seconds()
-        return self._limits._timeout.total_seconds() if self._limits else math.inf
+        if self._patience is None:
+            limits = self._limits
+            self._patience = limits._timeout.total_seconds() if limits else math.inf
+        return self._patience
 
     def _global(self, rank: int) -> int:
         return self._ranks[rank] if 0 <= rank < len(self._ranks) else -1
@@ -383,9 +389,12 @@ def _options(opts, kind):
 
 def _reduction(opts=None) -> int:
     op = getattr(opts, "reduceOp", None)
-    if op is None:
-        return 0
-    name = str(getattr(op, "op", op)).rsplit(".", 1)[-1].strip("<>: 0123456789").lower()
+    return 0 if op is None else _reduction_code(getattr(op, "op", op))
+
+
+@functools.lru_cache
+def _reduction_code(op) -> int:
+    name = str(op).rsplit(".", 1)[-1].strip("<>: 0123456789").lower()
     return _REDUCTION_CODE.get(name, 0)
 
 

@@ -131,7 +131,7 @@ class Recorder:
         if peer == -2:
             flags, peer = flags | records.ANY_SOURCE, -1
         at, now = HEADER_BYTES + index * ENTRY.itemsize, _now()
-        until = self._until(now, lasts)
+        until = self._until(now, lasts) if lasts < records.LONG else 0.0
         PACK.pack_into(
             self._map, at, records.POSTED, OP_CODE[op], flags, reduction, group, peer, tag, line,
             dtype, len(shape), pieces & 0xFFFF, nbytes, *shape, *(0,) * (6 - len(shape)),

@@ -20,15 +20,18 @@ class Threads:
 
     def __init__(self) -> None:
         self._function = threading.current_thread()
+        self._ident = self._function.ident
         # those that were there before belong to the engine
         self._known = set(threading.enumerate())
 
     def others(self) -> bool:
         """May a thread other than the one that asks still communicate?"""
-        alive, me = threading.enumerate(), threading.get_ident()
-        in_function = me == self._function.ident
-        if in_function and self._known.issuperset(alive):
+        me = threading.get_ident()
+        in_function = me == self._ident
+        # asked for each operation: what `threading.enumerate` takes its list from, without its lock
+        if in_function and self._known.issuperset(threading._active.values()):
             return False
+        alive = threading.enumerate()
         # a thread of torch's own (autograd's) works on behalf of the function, which waits for it
         own = in_function or any(t.ident == me and not _is_foreign(t) for t in alive)
         return any(
