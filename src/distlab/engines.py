@@ -23,7 +23,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from distlab import frames, runs, zygote
+from distlab import clocks, frames, runs, zygote
 from distlab.zygote import ENGINE_PRELOAD, PRELOAD, Zygote
 
 STALL = 5.0  # seconds that a forked rank may pause in the middle of an answer
@@ -101,6 +101,12 @@ class ForkedEngines:
     def store(self, run: Path) -> list:
         return ["file", str(run / "store")]
 
+    def machines(self) -> list[str]:
+        return [clocks.machine()] * len(self)
+
+    def clock(self, rank: int) -> float:
+        return clocks.now()
+
     def _end(self, pid: int, connection: socket.socket) -> None:
         connection.close()
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
@@ -170,6 +176,13 @@ class AttachedEngines:
     def store(self, run: Path) -> list:
         host, port = self.client[self.ids[0]].apply_sync(_address)
         return ["tcp", host, port]
+
+    def machines(self) -> list[str]:
+        asked = {i: self.client[i].apply_async(_machine) for i in self.ids}
+        return [asked[i].get(timeout=ANSWER) for i in self.ids]
+
+    def clock(self, rank: int) -> float:
+        return self.client[self.ids[rank]].apply_sync(_clock)
 
     def close(self) -> None:
         self.client.close()
@@ -271,6 +284,9 @@ class LocalEngines(AttachedEngines):
     def store(self, run: Path) -> list:
         return ["file", str(run / "store")]
 
+    def machines(self) -> list[str]:
+        return [clocks.machine()] * len(self)
+
     def close(self) -> None:
         atexit.unregister(self.close)
         if self.client is not None:
@@ -291,6 +307,14 @@ def _execute(task: bytes) -> bytes:
     from distlab import rank
 
     return rank.execute(task)
+
+
+def _machine() -> str:
+    return clocks.machine()
+
+
+def _clock() -> float:
+    return clocks.now()
 
 
 def _address() -> tuple[str, int]:

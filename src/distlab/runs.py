@@ -7,6 +7,7 @@ and replaced.
 
 from __future__ import annotations
 
+import functools
 import shutil
 import tempfile
 import time
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from distlab import payload, records
+from distlab import clocks, payload, records
 
 POLL = 0.05  # seconds between two looks at ranks that have not answered
 RAW_EVENTS = 5_000  # events of a rank that are handed on
@@ -32,6 +33,8 @@ class Engines(Protocol):
     def receive(self, timeout: float) -> list[tuple[int, bytes | None]]: ...
     def replace(self, ranks: Sequence[int]) -> None: ...
     def store(self, run: Path) -> list: ...
+    def machines(self) -> list[str]: ...  # by rank, whose clock it has: `clocks.machine()`
+    def clock(self, rank: int) -> float: ...  # what that shows now
 
 
 @dataclass
@@ -59,6 +62,7 @@ class Run:
     seconds: float
     deadline: float
     finding: Any = None  # what the watcher found, if it ended the run
+    hindsight: Any = None  # what it found of ranks that their own timeouts have ended
     timed_out: bool = False
     overwritten: bool = False  # what an earlier call had returned was changed by this one
     raw: list[bytes] = field(default_factory=list)  # the records as they were read
@@ -72,6 +76,7 @@ class Run:
         return all(outcome.status == "returned" for outcome in self.outcomes)
 
 
+#: may also have methods `conflict(records)` and `hindsight(records)`, as `deadlock.Watcher` has
 Watcher = Callable[[list[records.RankRecord], set[int]], Any]
 
 
@@ -103,22 +108,30 @@ def drive(
     size = len(inputs)
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=engines.folder))
     begin = time.monotonic()
-    store = engines.store(folder)
+    store, times = engines.store(folder), _clocks(engines, size, group)
     for rank, values in enumerate(inputs):
         tree = dict(
             rank=rank, size=size, local_rank=rank, folder=str(folder), store=store, group=group,
             backend=backend, harness=harness, strict=strict, seed=seed, sources=sources or {},
+            lasts=deadline, clock=times[rank],
         )  # fmt: skip
         engines.send(rank, payload.pack(tree, function, values))
     outcomes = [Outcome(rank) for rank in range(size)]
     run = Run(outcomes, [], 0.0, deadline)
-    busy = _watch(engines, run, folder, begin + deadline, watch)
+    busy = _watch(engines, run, folder, begin, watch)
     run.seconds = time.monotonic() - begin
+    for rank in busy:
+        died = run.outcomes[rank].seconds if run.outcomes[rank].status == "crashed" else run.seconds
+        records.stop(folder / f"{rank}.rec", begin + died)
     if busy:
         # even ranks that have answered hold connections to those that are killed now
         engines.replace(sorted(busy))
     run.raw = [_raw(folder / f"{rank}.rec") for rank in range(size)]
     run.records = _records(folder, size)
+    if run.finding is None or run.finding.kind in ("ended", "partial"):
+        run.finding = _conflict(run, watch) or run.finding
+    ask = getattr(watch, "hindsight", None)
+    run.hindsight = ask(run.records) if ask else None
     for outcome in outcomes:
         path = folder / f"{outcome.rank}.out"
         outcome.printed = path.read_text("utf-8", "replace") if path.exists() else ""
@@ -126,8 +139,28 @@ def drive(
     return run
 
 
-def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | None) -> set[int]:
+def _clocks(engines: Engines, size: int, group: bool) -> list[dict[str, Any] | None]:
+    """For each rank how it finds out what our clock shows; nothing where it has the same one."""
+    machines, here = engines.machines()[:size], clocks.machine()
+    if set(machines) == {here}:
+        return [None] * size
+
+    def offset(rank: int) -> float:
+        if machines[rank] == here:
+            return 0.0
+        return clocks.offset(functools.partial(engines.clock, rank))
+
+    hub = machines.index(here) if here in machines else 0
+    if group:  # ranks compare their clocks with the hub's more precisely than we can
+        offsets = [offset(hub)] * size
+    else:
+        offsets = [offset(rank) for rank in range(size)]
+    return [{"offset": one, "hub": hub, "machines": machines} for one in offsets]
+
+
+def _watch(engines, run: Run, folder: Path, begin: float, watch: Watcher | None) -> set[int]:
     """Wait until the run is over; returns the ranks that must be replaced."""
+    deadline = begin + run.deadline
     waiting, dead = set(range(run.size)), set()
     followers = [records.Follower(folder / f"{r}.rec", r, run.size) for r in range(run.size)]
     while waiting:
@@ -135,17 +168,40 @@ def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | No
         if left <= 0:
             run.timed_out = True
             break
-        for rank, reply in engines.receive(min(POLL, left)):
-            waiting.discard(rank)
-            if reply is None or not _noted(run, rank, reply):
-                dead.add(rank)
-                run.outcomes[rank].status = "crashed"
-                deadline = min(deadline, time.monotonic() + GRACE)
+        if _hear(engines, run, begin, waiting, dead, min(POLL, left)):
+            deadline = min(deadline, time.monotonic() + GRACE)
         if waiting and watch is not None:
-            run.finding = watch([follower.look() for follower in followers], dead)
+            looks = [follower.look() for follower in followers]
+            run.finding = watch(looks, dead)
             if run.finding:
+                # what ended ranks returned or raised is on its way
+                ended, end = (
+                    {rank for rank in waiting if looks[rank].ended},
+                    time.monotonic() + GRACE,
+                )
+                while ended & waiting and time.monotonic() < end:
+                    _hear(engines, run, begin, waiting, dead, POLL)
                 break
     return waiting | dead
+
+
+def _hear(engines, run: Run, begin: float, waiting: set, dead: set, timeout: float) -> bool:
+    """Take what ranks answer within `timeout` seconds; has one died?"""
+    before = len(dead)
+    for rank, reply in engines.receive(timeout):
+        waiting.discard(rank)
+        if reply is None or not _noted(run, rank, reply):
+            dead.add(rank)
+            run.outcomes[rank].status = "crashed"
+            run.outcomes[rank].seconds = time.monotonic() - begin
+    return len(dead) > before
+
+
+def _conflict(run: Run, watch: Watcher | None) -> Any:
+    """Two operations that don't fit, in a run that broke: it may have done so between two looks."""
+    ask = getattr(watch, "conflict", None)
+    broke = any(outcome.status in ("crashed", "raised") for outcome in run.outcomes)
+    return ask(run.records) if ask and broke else None
 
 
 def _noted(run: Run, rank: int, reply: bytes) -> bool:
@@ -197,16 +253,20 @@ class Finding:
     hint: str = ""
 
 
+def _told(finding: Any) -> dict[str, str] | None:
+    if not finding:
+        return None
+    return vars(Finding(finding.kind, finding.message[:10_000], finding.hint))
+
+
 def pack(run: Run) -> bytes:
     """A run as data. Records beyond a few thousand events a rank stay behind."""
-    finding = run.finding and vars(
-        Finding(run.finding.kind, run.finding.message[:10_000], run.finding.hint)
-    )
     tree = {
         "outcomes": [
             [o.rank, o.status, o.error, o.seconds, o.printed] for o in run.outcomes
         ],
-        "seconds": run.seconds, "deadline": run.deadline, "finding": finding or None,
+        "seconds": run.seconds, "deadline": run.deadline,
+        "finding": _told(run.finding), "hindsight": _told(run.hindsight),
         "timed_out": run.timed_out, "overwritten": run.overwritten,
         "records": len(run.raw),
     }  # fmt: skip
@@ -230,11 +290,12 @@ def unpack(parts: tuple) -> Run:
         raw = blocks[len(outcomes) :]
         read = [records.read(block) if block else records.RankRecord(i, len(outcomes))
                 for i, block in enumerate(raw)]  # fmt: skip
-        finding = (
-            Finding(**{k: str(v) for k, v in tree["finding"].items()}) if tree["finding"] else None
+        finding, hindsight = (
+            Finding(**{k: str(v) for k, v in told.items()}) if told else None
+            for told in (tree["finding"], tree["hindsight"])
         )
         return Run(
-            outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding,
+            outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding, hindsight,
             bool(tree["timed_out"]), bool(tree["overwritten"]), raw,
         )  # fmt: skip
     except (KeyError, TypeError, IndexError, AttributeError) as error:

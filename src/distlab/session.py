@@ -222,14 +222,15 @@ class _Inside:
         if self._engines is None:
             self._engines = ForkedEngines(len(inputs), self._folder, OUTPUT_LIMIT, [self._outer])
         self._engines.grow(len(inputs))
-        watcher = Watcher()
+        guard = self._guard
 
-        def watch(records, dead):
-            return self._guard and self._guard.exceeded() or watcher(records, dead)
+        class Guarded(Watcher):
+            def __call__(self, records, dead):
+                return guard and guard.exceeded() or super().__call__(records, dead)
 
         return runs.drive(
             self._engines, function, inputs, harness=exercise, group=found.group, strict=True,
-            sources=self._sources, deadline=deadline, watch=watch,
+            sources=self._sources, deadline=deadline, watch=Guarded(),
         )  # fmt: skip
 
     def _end_ranks(self) -> None:
