@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,7 @@ class Difference:
     where: str
     expected: str
     got: str
+    outline: str = "another value"  # of `got`, in words that no answer can choose
 
     def in_full(self) -> str:
         """Words that go on "rank 1 …", with both sides."""
@@ -43,7 +45,7 @@ class Difference:
         """The same without the expected side and without values, for hidden cases."""
         if self.kind in ("value", "nan"):
             return self._found("NaN" if self.kind == "nan" else "wrong values")
-        return f"{self._found(self.got)}, which is not the {self.kind} that is asked for"
+        return f"{self._found(self.outline)}, which is not the {self.kind} that is asked for"
 
     def _found(self, what: str) -> str:
         """A harness returns what a function returned beside what it left behind, under names."""
@@ -77,7 +79,7 @@ def compare(expected: Any, got: Any, tolerance: Tolerance, where: str = "") -> D
     if isinstance(expected, float):
         return _floats(expected, got, tolerance, where)
     if type(expected) is not type(got):
-        return Difference("type", where, describe(expected), describe(got))
+        return Difference("type", where, describe(expected), describe(got), outline(got))
     if expected != got:
         return Difference("value", where, describe(expected), describe(got))
     return None
@@ -102,15 +104,36 @@ def describe(value: Any) -> str:
     return repr(value)[:80]
 
 
+_KNOWN = {
+    "numpy.ndarray", "builtins.function", "builtins.generator", "builtins.type",
+    "distlab.recorder.RecordedWork", "torch.nn.parameter.Parameter",
+}  # fmt: skip
+
+
+def outline(value: Any) -> str:
+    """What kind of value it is, for a message that may not repeat anything of it."""
+    if value is None:
+        return "None"
+    if isinstance(value, np.ndarray):
+        return f"a tensor of {value.ndim} dimension{'s' * (value.ndim != 1)}"
+    if isinstance(value, Foreign):
+        return f"an object of type {value.type_name}" if value.type_name in _KNOWN else "an object"
+    article = "an" if type(value).__name__[:1] in "aeiou" else "a"
+    return f"{article} {type(value).__name__}"
+
+
 def _arrays(expected: np.ndarray, got: Any, tolerance: Tolerance, where: str):
     if not isinstance(got, np.ndarray):
-        return Difference("type", where, f"a tensor of shape {expected.shape}", describe(got))
+        wanted = f"a tensor of shape {expected.shape}"
+        return Difference("type", where, wanted, describe(got), outline(got))
     if expected.shape != got.shape:
         return Difference(
-            "shape", where, f"shape {expected.shape}", f"a tensor of shape {got.shape}"
-        )
+            "shape", where, f"shape {expected.shape}", f"a tensor of shape {got.shape}",
+            _outline_of_shape(expected, got),
+        )  # fmt: skip
     if expected.dtype != got.dtype:
-        return Difference("dtype", where, str(expected.dtype), f"a tensor of dtype {got.dtype}")
+        found = f"a tensor of dtype {got.dtype}"
+        return Difference("dtype", where, str(expected.dtype), found, found)
     if expected.dtype.kind not in "fc":
         wrong = expected != got
     else:
@@ -125,6 +148,15 @@ def _arrays(expected: np.ndarray, got: Any, tolerance: Tolerance, where: str):
     return Difference(_kind(expected, got), place, f"{a:.7g}", f"{b:.7g}")
 
 
+def _outline_of_shape(expected: np.ndarray, got: np.ndarray) -> str:
+    if expected.ndim != got.ndim:
+        return outline(got)
+    pairs = zip(expected.shape, got.shape, strict=True)
+    at = next(i for i, (one, other) in enumerate(pairs) if one != other)
+    more = "more" if got.shape[at] > expected.shape[at] else "less"
+    return f"a tensor with {more} than there should be along dimension {at}"
+
+
 def _kind(expected: np.ndarray, got: np.ndarray) -> str:
     if got.dtype.kind in "fc" and (np.isnan(got) & ~np.isnan(expected)).any():
         return "nan"
@@ -133,9 +165,10 @@ def _kind(expected: np.ndarray, got: np.ndarray) -> str:
 
 def _dicts(expected: dict, got: Any, tolerance: Tolerance, where: str):
     if not isinstance(got, dict):
-        return Difference("type", where, describe(expected), describe(got))
+        return Difference("type", where, describe(expected), describe(got), outline(got))
     if set(expected) != set(got):
-        return Difference("keys", where, f"the keys {_keys(expected)}", f"the keys {_keys(got)}")
+        keys = f"the keys {_keys(expected)}", f"the keys {_keys(got)}"
+        return Difference("keys", where, *keys, "a dict of other keys")
     for key, value in expected.items():
         difference = compare(value, got[key], tolerance, f"{where}[{key!r}]")
         if difference:
@@ -149,9 +182,11 @@ def _keys(value: dict) -> str:
 
 def _sequences(expected, got: Any, tolerance: Tolerance, where: str):
     if not isinstance(got, (list, tuple)):
-        return Difference("type", where, describe(expected), describe(got))
+        return Difference("type", where, describe(expected), describe(got), outline(got))
     if len(expected) != len(got):
-        return Difference("length", where, f"{len(expected)} items", f"{len(got)} items")
+        lengths = f"{len(expected)} items", f"{len(got)} items"
+        more = "more" if len(got) > len(expected) else "fewer"
+        return Difference("length", where, *lengths, f"{more} items")
     for index, (left, right) in enumerate(zip(expected, got, strict=True)):
         difference = compare(left, right, tolerance, f"{where}[{index}]")
         if difference:
@@ -161,8 +196,12 @@ def _sequences(expected, got: Any, tolerance: Tolerance, where: str):
 
 def _floats(expected: float, got: Any, tolerance: Tolerance, where: str):
     if isinstance(got, bool) or not isinstance(got, (int, float)):
-        return Difference("type", where, f"the number {expected:.7g}", describe(got))
+        return Difference("type", where, f"the number {expected:.7g}", describe(got), outline(got))
+    try:
+        got = float(got)
+    except OverflowError:  # an int of hundreds of digits
+        got = math.inf if got > 0 else -math.inf
     if np.isclose(got, expected, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True):
         return None
     kind = "nan" if got != got else "value"
-    return Difference(kind, where, describe(expected), describe(float(got)))
+    return Difference(kind, where, describe(expected), describe(got))

@@ -26,7 +26,7 @@ from pathlib import Path
 from distlab import clocks, frames, runs, zygote
 from distlab.zygote import ENGINE_PRELOAD, PRELOAD, Zygote
 
-STALL = 5.0  # seconds that a forked rank may pause in the middle of an answer
+STALL = 2.0  # seconds in which a forked rank takes a task
 ANSWER = 3.0  # seconds in which the engines of a running cluster have to answer
 CONTROLLER_TRIES = 5  # ipyparallel chooses free ports before it binds them: others may be quicker
 
@@ -45,6 +45,7 @@ class ForkedEngines:
     ) -> None:  # fmt: skip
         self.folder, self._limit, self._private = folder, limit, list(private)
         self._ranks: list[tuple[int, socket.socket]] = []
+        self._incoming: dict[int, frames.Incoming] = {}
         self._pending: set[int] = set()
         self.grow(size)
 
@@ -73,6 +74,7 @@ class ForkedEngines:
 
     def send(self, rank: int, task: bytes) -> None:
         self._pending.add(rank)
+        self._incoming[rank] = frames.Incoming(self._limit)
         with contextlib.suppress(OSError):  # a dead rank is reported by `receive`
             frames.write(self._ranks[rank][1], task)
 
@@ -82,8 +84,10 @@ class ForkedEngines:
         for connection in select.select(list(by_socket), [], [], timeout)[0]:
             rank = by_socket[connection]
             try:
-                reply = frames.read(connection, self._limit)
-            except OSError:
+                reply = self._incoming[rank].receive(connection)
+                if reply is None:
+                    continue
+            except (OSError, EOFError):
                 reply = None
             except ValueError as error:
                 reply = runs.refusal(str(error))
@@ -107,6 +111,10 @@ class ForkedEngines:
     def clock(self, rank: int) -> float:
         return clocks.now()
 
+    def queued(self) -> float:
+        """Seconds that the ranks, all together, have waited for a processor."""
+        return sum(_queued(pid) for pid, _ in self._ranks)
+
     def _end(self, pid: int, connection: socket.socket) -> None:
         connection.close()
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
@@ -117,6 +125,13 @@ class ForkedEngines:
         for pid, connection in self._ranks:
             self._end(pid, connection)
         self._ranks = []
+
+
+def _queued(pid: int) -> float:
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):  # not every kernel tells
+        return 0.0
 
 
 class AttachedEngines:

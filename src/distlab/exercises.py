@@ -25,7 +25,7 @@ from distlab import payload, quoting
 from distlab.compare import Difference, Tolerance, compare
 from distlab.describing import gave_up, until_timeout
 from distlab.records import Event, RankRecord
-from distlab.runs import Run
+from distlab.runs import MOST_QUEUED, Run
 
 #: findings of operations that don't fit together: what ranks raise or crash of is their consequence
 CONFLICTS = {"mismatch", "message-size", "order"}
@@ -203,13 +203,17 @@ def judge(
         run: runs a case; gets the inputs of each rank as payloads and the seconds that are left.
     """
     cases = list(cases)
-    begin = time.monotonic()
+    begin, seconds, queued = time.monotonic(), 0.0, 0.0
     verdict = Verdict(exercise, "passed", total=len(cases))
     for case in cases:
         expected = reference(exercise, case)
         inputs = exercise.inputs(case)
-        left = max(exercise.deadline - (time.monotonic() - begin), 0.1)
+        spent = seconds - min(queued, MOST_QUEUED * exercise.deadline)
+        left = max(exercise.deadline - max(spent, 0.0), 0.1)
         result = run(exercise, case, [payload.encode(values) for values in inputs], left)
+        seconds, queued = seconds + result.seconds, queued + result.queued
+        if case.hidden:
+            result.records = quoting.events(result.records)
         found = _ended_badly(exercise, case, result) or _wrong(
             exercise, case, inputs, expected, result
         )
@@ -343,7 +347,7 @@ def _wrong(exercise, case, inputs, expected, run: Run) -> Verdict | None:
         except ValueError:
             got.append(payload.Foreign("something that cannot be read"))
     look = Look(exercise, case, inputs, expected, got, run.records)
-    broken = next((said for rule in exercise.rules if (said := rule(look))), None)
+    broken = next((said for rule in exercise.rules if (said := _broken(rule, look))), None)
     different = _difference(look)
     if broken is None and different is None and not run.overwritten:
         return None
@@ -352,7 +356,7 @@ def _wrong(exercise, case, inputs, expected, run: Run) -> Verdict | None:
         rank, difference = different
         verdict.happened = f"{case.told().capitalize()}, rank {rank} {_told(difference, case)}."
     elif broken is not None:
-        verdict.happened = f"{case.told().capitalize()}: {broken}"
+        verdict.happened = f"{case.told().capitalize()}: {_quoted(broken, case)}"
     else:
         verdict.happened = (
             "What an earlier call had returned was changed by a later call: return a tensor of "
@@ -362,8 +366,16 @@ def _wrong(exercise, case, inputs, expected, run: Run) -> Verdict | None:
     if hint:
         verdict.hint, verdict.look = hint.name, hint.says
     elif broken and different is not None:
-        verdict.look = broken
+        verdict.look = _quoted(broken, case)
     return verdict
+
+
+def _broken(rule: Rule, look: Look) -> str | None:
+    """What a rule says; records that a student's code has tampered with can be any nonsense."""
+    try:
+        return rule(look)
+    except Exception:
+        return "the record of what the ranks sent makes no sense."
 
 
 def _shows(hint: Hint, look: Look) -> bool:

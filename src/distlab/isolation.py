@@ -18,6 +18,7 @@ import resource
 import shutil
 import signal
 import socket
+import stat
 import struct
 import subprocess
 import sys
@@ -32,7 +33,7 @@ SHARED_MEMORY = "/dev/shm"
 
 _CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
 _CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
-_MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REC, _MS_PRIVATE = 2, 4, 8, 0x4000, 0x40000
+_MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 8, 0x1000, 0x4000, 0x40000
 _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
 _SIOCSIFFLAGS, _IFF_UP, _IFF_RUNNING = 0x8914, 0x1, 0x40
 
@@ -69,13 +70,20 @@ def enter(limits: Limits) -> None:
         _, status = os.waitpid(pid, 0)
         os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
     # a process that this one forks is visible to its own kind again
-    os.register_at_fork(after_in_child=lambda: _prctl(_PR_SET_DUMPABLE, 1))
+    os.register_at_fork(after_in_child=_ordinary)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one signal that Python lets process 1 feel
     _prctl(_PR_SET_DUMPABLE, 0)  # nobody here may trace process 1 or read its memory
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # orphans are its children: reap them unseen
     _mount_private(limits)
     _loopback_up()
     _give_up_privileges()
     limit(limits)
+
+
+def _ordinary() -> None:
+    """Of what process 1 has of its own, leave nothing to those that it forks."""
+    _prctl(_PR_SET_DUMPABLE, 1)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def limit(limits: Limits) -> None:
@@ -103,59 +111,97 @@ def sweep() -> None:
 
 
 class Leftovers:
-    """What lies in a folder and in shared memory now, so that what comes later can be removed."""
+    """What lies in the private folders now, so that what comes later can be removed.
 
-    def __init__(self, folder: Path) -> None:
-        self._folders = (folder, SHARED_MEMORY)
-        self._known = {entry.path: self._state(entry) for entry in self._entries()}
+    Args:
+        home: the folder below `HOME` that is the submission's home.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._tops = (HOME, SHARED_MEMORY, str(home))
+        self._tidy()
+        self._known = {path: self._state(path) for path in self._entries()}
 
     def remove(self) -> None:
-        """Remove what is new or has changed since."""
-        changed = [
-            entry.path
-            for entry in self._entries()
-            if self._known.get(entry.path) != self._state(entry)
-        ]
-        if changed:  # rm, because Python's own rmtree gives up on very deep folders
-            subprocess.run(["rm", "-rf", "--", *changed], stderr=subprocess.DEVNULL, check=False)
+        """Remove what is new or has changed since; a folder with all that is in it."""
+        self._tidy()
+        self._remove([p for p in self._entries() if self._known.get(p) != self._state(p)])
+        self._tidy()
 
-    def _entries(self) -> Iterator[os.DirEntry]:
-        for folder in self._folders:
-            with os.scandir(folder) as entries:
-                yield from entries
+    def _tidy(self) -> None:
+        """Have the folders themselves as they were, whatever was done to them."""
+        for folder in self._tops:
+            if folder == str(self._home) and (self._home.is_symlink() or not self._home.is_dir()):
+                self._remove([folder])
+                self._home.mkdir()
+                os.chdir(folder)
+            os.chmod(folder, 0o700)
+            for name in os.listxattr(folder):
+                os.removexattr(folder, name)
+            os.utime(folder, (0, 0))
 
     @staticmethod
-    def _state(entry: os.DirEntry) -> tuple[int, int, int]:
-        about = entry.stat(follow_symlinks=False)
-        return about.st_ino, about.st_size, about.st_mtime_ns
+    def _remove(paths: list[str]) -> None:
+        if paths:  # rm and chmod, because Python's own rmtree gives up on very deep folders
+            for words in (["chmod", "-R", "u+rwx", "--"], ["rm", "-rf", "--"]):
+                subprocess.run(
+                    [*words, *paths], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                    check=False,
+                )  # fmt: skip
+
+    def _entries(self) -> Iterator[str]:
+        for folder in self._tops:
+            with os.scandir(folder) as entries:
+                yield from (e.path for e in entries if e.path != str(self._home))
+
+    @staticmethod
+    def _state(path: str) -> object:
+        """Which files there are from a path on, and when each was changed: a time that no call
+        sets. Equal to nothing where that cannot be told.
+        """
+        found, left = [], [path]
+        try:
+            while left:
+                path = left.pop()
+                about = os.lstat(path)
+                found.append((path, about.st_ino, about.st_ctime_ns))
+                if stat.S_ISDIR(about.st_mode):
+                    left += [entry.path for entry in os.scandir(path)]
+        except OSError:
+            return object()
+        return sorted(found)
 
 
-class Memory:
-    """The memory that the processes forked from this one use together, beyond what it had."""
+class Usage:
+    """What the processes forked from this one use together, beyond what it had."""
 
     def __init__(self) -> None:
-        self._own = _resident("self")[0]
+        self._own = _usage("self")[0]
 
-    def used(self) -> int:
-        """Bytes."""
-        total = shared = 0
+    def measured(self) -> tuple[int, int]:
+        """(bytes of memory, room for open files): sockets and pipes hold memory of the kernel's."""
+        total = shared = files = 0
         for name in os.listdir("/proc"):
             if name.isdigit() and name != "1":
-                anonymous, mapped = _resident(name)
+                anonymous, mapped, open_files = _usage(name)
                 total += max(anonymous - self._own, 0)
                 shared = max(shared, mapped)
-        return total + shared
+                files += open_files
+        return total + shared, files
 
 
-def _resident(pid: str) -> tuple[int, int]:
-    """Bytes of anonymous and of shared memory that a process has in RAM."""
+def _usage(pid: str) -> tuple[int, int, int]:
+    """Bytes of anonymous and of shared memory that a process has in RAM; its room for files."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
-        return 0, 0
-    fields = dict(line.split(":", 1) for line in status.splitlines() if line.startswith("Rss"))
-    kibibytes = [int(fields.get(name, "0 kB").split()[0]) for name in ("RssAnon", "RssShmem")]
-    return kibibytes[0] << 10, kibibytes[1] << 10
+        return 0, 0, 0
+    fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+    anonymous, mapped, files = (
+        int(fields.get(name, "0").split()[0]) for name in ("RssAnon", "RssShmem", "FDSize")
+    )
+    return anonymous << 10, mapped << 10, files
 
 
 def _unshare() -> None:
@@ -179,6 +225,8 @@ def _mount_private(limits: Limits) -> None:
     size = f"size={limits.disk},nr_inodes=100k,mode=700"
     for folder in (HOME, SHARED_MEMORY):
         _mount("tmpfs", folder, "tmpfs", _MS_NOSUID | _MS_NODEV, size)
+    # /dev/zero, mapped, is memory that no limit counts; /dev/full reads the same and cannot be
+    _mount("/dev/full", "/dev/zero", None, _MS_BIND)
     os.chdir(HOME)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import linecache
+import re
 import sys
 import types
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+_MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.M)
 #: cells of the course that define something carry this tag; its other cells only show something
 GIVEN = "given"
 
@@ -33,9 +35,11 @@ class Cell:
 
     def defines(self) -> set[str]:
         """The names that its top level binds; empty where it cannot be parsed."""
+        # no magic is expanded here: IPython would take minutes over some thousand of them
+        source = _MAGIC.sub(r"\1pass", self.source)
         try:
-            tree = ast.parse(plain(self.source))
-        except (SyntaxError, ValueError, RecursionError):
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: nested too deep
             return set()
         return set().union(*(_bound(node) for node in tree.body)) if tree.body else set()
 
@@ -65,13 +69,19 @@ def cells(content: Mapping[str, Any]) -> list[Cell]:
     for number, cell in enumerate(content["cells"], 1):
         if not isinstance(cell, Mapping) or cell.get("cell_type") != "code":
             continue
-        source = cell.get("source", "")
-        source = "".join(map(str, source)) if isinstance(source, list) else str(source)
+        source = source_of(cell)
         metadata = cell.get("metadata")
         metadata = metadata if isinstance(metadata, Mapping) else {}
         name, kind = _identity(metadata, number)
         found.append(Cell(name, source, kind, str(cell.get("id", ""))))
     return found
+
+
+def source_of(cell: Mapping[str, Any]) -> str:
+    """The source of a parsed cell as text that a file can hold: no halves of surrogate pairs."""
+    source = cell.get("source", "")
+    source = "".join(map(str, source)) if isinstance(source, list) else str(source)
+    return source.encode("utf-8", "replace").decode("utf-8")
 
 
 def _identity(metadata: Mapping[str, Any], number: int) -> tuple[str, str]:
@@ -83,7 +93,8 @@ def _identity(metadata: Mapping[str, Any], number: int) -> tuple[str, str]:
         )
         if kind != "shown":
             return grading["grade_id"], kind
-    tags = metadata.get("tags") or []
+    tags = metadata.get("tags")
+    tags = tags if isinstance(tags, list) else []
     kind = "given" if GIVEN in tags else "shown" if "shown" in tags else "added"
     return f"cell {number}", kind
 

@@ -17,6 +17,7 @@ import numpy as np
 from safetensors import numpy as safe
 
 MAX_DEPTH = 50
+TREE_LIMIT = 2 << 20  # bytes of JSON beside the tensors; read, they take 25 times that much
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,10 @@ def decode(data: bytes, as_torch: bool = False) -> Any:
     """The tree that `encode` was given; tensors as NumPy arrays, or as torch tensors of their own.
 
     Raises:
-        ValueError: `data` is no payload.
+        ValueError: `data` is no payload, or holds too much beside its tensors.
     """
-    tree, block = unpack(data)
     try:
+        tree, block = unpack(data, TREE_LIMIT)
         arrays = safe.load(bytes(block))
     except Exception as error:
         raise ValueError(f"the tensors of this payload cannot be read: {error}") from error
@@ -59,20 +60,33 @@ def decode(data: bytes, as_torch: bool = False) -> Any:
         raise ValueError(f"not a payload: {error}") from error
 
 
+def text(value: Any) -> str:
+    """A text from an untrusted process without halves of surrogate pairs, which no file can hold.
+
+    Raises:
+        TypeError: it is no text.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"a {type(value).__name__} where a text belongs")
+    return value.encode("utf-8", "replace").decode("utf-8")
+
+
 def pack(tree: Any, *blocks: bytes) -> bytes:
     """A JSON tree and byte blocks as one message."""
     head = json.dumps([[len(block) for block in blocks], tree]).encode()
     return b"".join([len(head).to_bytes(8, "little"), head, *blocks])
 
 
-def unpack(data: bytes) -> tuple[Any, ...]:
+def unpack(data: bytes, limit: int | None = None) -> tuple[Any, ...]:
     """What `pack` was given: the tree and the blocks.
 
     Raises:
-        ValueError: `data` is no such message.
+        ValueError: `data` is no such message, or its tree has more than `limit` bytes.
     """
     try:
         size = int.from_bytes(data[:8], "little")
+        if limit is not None and size > limit:
+            raise ValueError(f"{size} bytes beside the tensors")
         lengths, tree = json.loads(data[8 : 8 + size])
         at, blocks = 8 + size, []
         for length in lengths:

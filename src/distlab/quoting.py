@@ -8,9 +8,10 @@ a fixed vocabulary, ranks and line numbers are repeated.
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import re
 
-from distlab.records import OPS
+from distlab.records import OPS, Event, RankRecord
 
 _ERRORS = {
     name
@@ -26,6 +27,7 @@ _CALLS = {
     "recv_object_list", "all_gather_object", "gather_object", "scatter_object_list",
     "broadcast_object_list", "all_reduce_coalesced", "all_gather_coalesced",
 }  # fmt: skip
+_INTERNAL = {"backward", "__init__", "_wrapped_call_impl"}  # of DDP, as `verdicts` names them
 _LONGEST_LINE = 100_000
 _PLACE = re.compile(r"\S*?:(\d+)")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\(")
@@ -40,6 +42,24 @@ def error(described: dict) -> str:
     return f"{name}{where} (its text is not shown: it can quote the hidden input)"
 
 
+def events(run: list[RankRecord]) -> list[RankRecord]:
+    """Records without what a rank can have chosen: of its names the calls of torch alone."""
+    return [
+        dataclasses.replace(record, events=[_event(event) for event in record.events])
+        for record in run
+    ]
+
+
+def _event(event: Event) -> Event:
+    api = event.api if event.api in _CALLS or event.api in _INTERNAL else ""
+    if event.internal and not api:
+        api = "torch"
+    return dataclasses.replace(
+        event, api=api, function="f" if event.function else "", file="", note="",
+        line=_line(event.line),
+    )  # fmt: skip
+
+
 def operations(said: str, size: int) -> str:
     """A sentence on what ranks wait in, with the names of calls, ranks and lines alone."""
     said = said.replace("{", "").replace("}", "")  # they mark lines, which stay, from here on
@@ -50,4 +70,4 @@ def operations(said: str, size: int) -> str:
 
 
 def _line(number: str | int) -> int:
-    return min(int(number), _LONGEST_LINE)
+    return min(max(int(number), 0), _LONGEST_LINE)

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
+import os
 import re
+import stat
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -311,6 +314,42 @@ def _forget_after(record: RankRecord, moment: float) -> None:
             event.wait_end = 0.0
 
 
+def checked(data: bytes, rank: int, size: int) -> RankRecord:
+    """The record of a rank as it came from an untrusted process: whatever can't be is left out."""
+    try:
+        record = read(data)
+    except ValueError:
+        return RankRecord(rank, size)
+    if (record.rank, record.size) != (rank, size):
+        return RankRecord(rank, size)
+    if not (_is_time(record.begin) and _is_time(record.end)):
+        record.begin = record.end = 0.0
+    record.events = [event for event in record.events if _is_possible(event, size)]
+    return record
+
+
+def _is_possible(event: Event, size: int) -> bool:
+    moments = (event.begin, event.end, event.wait_begin, event.wait_end, event.until)
+    counts = (event.tag, event.nbytes, event.line, *event.shape)
+    if event.is_message or event.op in ROOTED:
+        peers = -1 if event.op == "recv" and event.flags & ANY_SOURCE else 0, size
+        known = peers[0] <= (-1 if event.peer is None else event.peer) < peers[1]
+    else:
+        known = True
+    return (
+        known
+        and event.state in (POSTED, DONE, FAILED)
+        and min(counts) >= 0
+        and all(map(_is_time, moments))
+        and all(0 <= member < size for member in event.group)
+    )
+
+
+def _is_time(seconds: float) -> bool:
+    """Could the machine's monotonic clock say so? (False for what is no number.)"""
+    return 0.0 <= seconds < 1e10
+
+
 class Follower:
     """The record of a rank that is running, read a bit further at each look.
 
@@ -329,7 +368,7 @@ class Follower:
         """What is there now; an empty record where there is none, or none of this rank."""
         record = self._record
         try:
-            with open(self._path, "rb", buffering=0) as file:
+            with plain_file(self._path) as file:
                 rank, size, count, *state = HEADER.unpack(file.read(HEADER.size))
                 record.offset = state[-1]
                 if (rank, size) != (record.rank, record.size) or count < self._rows:
@@ -433,9 +472,25 @@ def _event(record: RankRecord, index: int, row, groups: dict[int, tuple[int, ...
     )
 
 
+def plain_file(path: str | Path, mode: str = "r") -> io.FileIO:
+    """Open what a rank has written. It can have put anything in its place: a link, or a pipe that
+    whoever opens it waits at.
+
+    Raises:
+        OSError: it is no plain file.
+    """
+    access = os.O_RDONLY if mode == "r" else os.O_RDWR
+    handle = os.open(path, access | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    file = io.FileIO(handle, mode)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        file.close()
+        raise OSError(f"{path} is no plain file")
+    return file
+
+
 def _prefix(path: Path) -> bytes:
     """The header and the entries in use, not the sparse rest of the file."""
-    with path.open("rb") as file:
+    with plain_file(path) as file:
         header = file.read(HEADER_BYTES)
         if len(header) < HEADER.size:
             return header
@@ -445,7 +500,7 @@ def _prefix(path: Path) -> bytes:
 
 def stop(path: str | Path, moment: float) -> None:
     """Note in the record of a rank when its process was ended from outside."""
-    with contextlib.suppress(OSError), open(path, "r+b") as file:
+    with contextlib.suppress(OSError), plain_file(path, "r+") as file:
         file.seek(_STOPPED)
         file.write(struct.pack("<d", moment))
 

@@ -20,7 +20,10 @@ from distlab import clocks, payload, records
 
 POLL = 0.05  # seconds between two looks at ranks that have not answered
 RAW_EVENTS = 5_000  # events of a rank that are handed on
+MOST_QUEUED = 2.0  # times its deadline that a run may go on while its ranks have no processor
 GRACE = 1.0  # seconds that the others get when a rank has died
+PRINTED_BYTES = 1 << 18  # of what a rank has printed, as it is read back
+_ENDINGS = ("returned", "raised", "killed", "crashed")
 
 
 class Engines(Protocol):
@@ -64,6 +67,7 @@ class Run:
     finding: Any = None  # what the watcher found, if it ended the run
     hindsight: Any = None  # what it found of ranks that their own timeouts have ended
     timed_out: bool = False
+    queued: float = 0.0  # seconds of these in which ranks had no processor, others being busy
     overwritten: bool = False  # what an earlier call had returned was changed by this one
     raw: list[bytes] = field(default_factory=list)  # the records as they were read
 
@@ -101,7 +105,8 @@ def drive(
         inputs: for each rank its arguments: a payload for a `harness` ("lab/exercise"), else a
             cloudpickle of (args, kwargs).
         group: initialise the default process group first.
-        deadline: seconds after which ranks that have not answered are killed.
+        deadline: seconds after which ranks that have not answered are killed; where the engines
+            can tell, not counting those in which the ranks waited for a processor.
         watch: called with the records and the set of dead ranks while ranks are busy; what it
             returns, if true, ends the run.
     """
@@ -133,8 +138,7 @@ def drive(
     ask = getattr(watch, "hindsight", None)
     run.hindsight = ask(run.records) if ask else None
     for outcome in outcomes:
-        path = folder / f"{outcome.rank}.out"
-        outcome.printed = path.read_text("utf-8", "replace") if path.exists() else ""
+        outcome.printed = _printed(folder / f"{outcome.rank}.out")
     shutil.rmtree(folder, ignore_errors=True)
     return run
 
@@ -162,9 +166,14 @@ def _watch(engines, run: Run, folder: Path, begin: float, watch: Watcher | None)
     """Wait until the run is over; returns the ranks that must be replaced."""
     deadline = begin + run.deadline
     waiting, dead = set(range(run.size)), set()
+    queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
+    before = queued()
     followers = [records.Follower(folder / f"{r}.rec", r, run.size) for r in range(run.size)]
     while waiting:
         left = deadline - time.monotonic()
+        if left <= 0 and not dead:  # a busy machine is not the fault of those whose run this is
+            run.queued = min(max(queued() - before, 0.0), MOST_QUEUED * run.deadline)
+            left += run.queued
         if left <= 0:
             run.timed_out = True
             break
@@ -182,6 +191,7 @@ def _watch(engines, run: Run, folder: Path, begin: float, watch: Watcher | None)
                 while ended & waiting and time.monotonic() < end:
                     _hear(engines, run, begin, waiting, dead, POLL)
                 break
+    run.queued = min(max(queued() - before, 0.0), MOST_QUEUED * run.deadline)
     return waiting | dead
 
 
@@ -210,8 +220,10 @@ def _noted(run: Run, rank: int, reply: bytes) -> bool:
     try:
         tree, output = payload.unpack(reply)
         overwritten, seconds = bool(tree["overwritten"]), float(tree["seconds"])
-        status, error = str(tree["status"]), tree["error"]
-    except (ValueError, KeyError, TypeError):
+        status, error = tree["status"], checked(tree["error"])
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        return False
+    if status not in ("returned", "raised") or (status == "raised") != (error is not None):
         return False
     run.overwritten |= overwritten
     outcome.status, outcome.error = status, error
@@ -224,6 +236,14 @@ def _raw(path: Path) -> bytes:
         return records.trimmed(path, RAW_EVENTS)
     except OSError:
         return b""
+
+
+def _printed(path: Path) -> str:
+    try:
+        with records.plain_file(path) as file:
+            return file.read(PRINTED_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def refusal(reason: str) -> bytes:
@@ -267,7 +287,7 @@ def pack(run: Run) -> bytes:
         ],
         "seconds": run.seconds, "deadline": run.deadline,
         "finding": _told(run.finding), "hindsight": _told(run.hindsight),
-        "timed_out": run.timed_out, "overwritten": run.overwritten,
+        "timed_out": run.timed_out, "queued": run.queued, "overwritten": run.overwritten,
         "records": len(run.raw),
     }  # fmt: skip
     return payload.pack(tree, *(o.output for o in run.outcomes), *run.raw)
@@ -282,36 +302,46 @@ def unpack(parts: tuple) -> Run:
     tree, *blocks = parts
     try:
         outcomes = [
-            Outcome(
-                int(rank), str(status), blocks[i], _checked(error), float(seconds), str(printed)
-            )
-            for i, (rank, status, error, seconds, printed) in enumerate(tree["outcomes"])
+            Outcome(i, _ending(status, error), blocks[i], checked(error), float(seconds), printed)
+            for i, (_, status, error, seconds, printed) in enumerate(tree["outcomes"])
         ]
-        raw = blocks[len(outcomes) :]
-        read = [records.read(block) if block else records.RankRecord(i, len(outcomes))
-                for i, block in enumerate(raw)]  # fmt: skip
+        size = len(outcomes)
+        raw = blocks[size:] or [b""] * size
+        read = [records.checked(raw[rank], rank, size) for rank in range(size)]
         finding, hindsight = (
             Finding(**{k: str(v) for k, v in told.items()}) if told else None
             for told in (tree["finding"], tree["hindsight"])
         )
         return Run(
             outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding, hindsight,
-            bool(tree["timed_out"]), bool(tree["overwritten"]), raw,
+            bool(tree["timed_out"]), float(tree["queued"]), bool(tree["overwritten"]), raw,
         )  # fmt: skip
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"not a run: {error}") from error
 
 
-def _checked(error: dict | None) -> dict | None:
+def _ending(status: str, error: dict | None) -> str:
+    """The status of an outcome; "raised" and what was raised belong together."""
+    if status not in _ENDINGS or (status == "raised") != (error is not None):
+        raise ValueError(f"not the end of a rank: {status!r}")
+    return status
+
+
+def checked(error: dict | None) -> dict | None:
+    """An exception as told by an untrusted process.
+
+    Raises:
+        ValueError, TypeError, KeyError, AttributeError, OverflowError: it is none.
+    """
     if error is None:
         return None
     frames = [
-        {"function": str(f["function"])[:80], "line": int(f["line"] or 0),
-         "file": str(f["file"])[:80], "text": str(f["text"] or "")[:200]}
+        {"function": payload.text(f["function"])[:80], "line": int(f["line"] or 0),
+         "file": payload.text(f["file"])[:80], "text": payload.text(f["text"] or "")[:200]}
         for f in error["frames"][:12]
     ]  # fmt: skip
     return {
-        "type": str(error["type"])[:80],
-        "message": str(error["message"])[:2000],
+        "type": payload.text(error["type"])[:80],
+        "message": payload.text(error["message"])[:2000],
         "frames": frames,
     }

@@ -29,8 +29,11 @@ from distlab.notebook import Cell
 
 REPLY_LIMIT = 64 << 20  # bytes of one answer of the session
 OUTPUT_LIMIT = 16 << 20  # bytes that a rank may return
-PATIENCE = 5.0  # seconds that the session may take beyond what it was given
-CELLS_LIMIT = 60.0  # seconds that all cells may take together
+PATIENCE = 10.0  # seconds that the session may take beyond what it was given
+STALL = 2.0  # seconds in which the cells' process takes a cell
+CELLS_LIMIT = 180.0  # seconds that all cells may take together
+ADDED_LIMIT = 30.0  # seconds of these that the cells may take that the student has added
+FILES = 8  # how often the files that a process may have open, all processes may together
 
 
 class SessionLost(RuntimeError):
@@ -75,7 +78,7 @@ class Session:
             "op": "cells", "cells": [vars(cell) for cell in cells], "limit": limit,
             "answers": sorted(names),
         }  # fmt: skip
-        reply = self._ask(tree, [], 2 * CELLS_LIMIT)[0]
+        reply = self._ask(tree, [], 2 * CELLS_LIMIT)[0]  # for all answers to be handed out as well
         try:
             return {str(name): _checked(problem) for name, problem in reply["problems"].items()}
         except (KeyError, TypeError, AttributeError) as error:
@@ -84,7 +87,7 @@ class Session:
     def run(self, exercise: str, inputs: Sequence[bytes], deadline: float) -> runs.Run:
         """Run the function that answers an exercise on fresh or warm ranks."""
         tree = {"op": "run", "exercise": exercise, "deadline": deadline}
-        reply = self._ask(tree, inputs, deadline + PATIENCE)
+        reply = self._ask(tree, inputs, (1 + runs.MOST_QUEUED) * deadline + PATIENCE)
         try:
             return runs.unpack(reply)
         except ValueError as error:
@@ -99,11 +102,11 @@ class Session:
         try:
             frames.write(self._socket, payload.pack(tree, *blocks))
             reply = frames.read(self._socket, REPLY_LIMIT)
+            if reply is None:
+                raise SessionLost("the session ended")
+            return payload.unpack(reply)
         except (OSError, ValueError) as error:
             raise SessionLost(str(error)) from error
-        if reply is None:
-            raise SessionLost("the session ended")
-        return payload.unpack(reply)
 
     def close(self) -> None:
         self._socket.close()
@@ -156,7 +159,7 @@ class _Inside:
         self._functions: dict[str, tuple[dict, bytes]] = {}
         self._sources: dict[str, str] = {}
         self._walls = walls
-        self._guard = _MemoryGuard(limits.memory) if walls else None
+        self._guard = _Guard(limits) if walls else None
         self._leftovers: isolation.Leftovers | None = None
 
     def answer(self, tree: dict, blocks: list[bytes]) -> bytes:
@@ -174,19 +177,26 @@ class _Inside:
         self._sources = {cell.name: cell.source for cell in cells}
         problems: dict[str, dict] = {}
         deadline = time.monotonic() + CELLS_LIMIT
+        left = ADDED_LIMIT
         author = _Author(self._outer, self._guard)
         for number, cell in enumerate(cells):
-            problem = author.run(cell, min(limit, deadline - time.monotonic()))
-            if problem is None:
+            begin = time.monotonic()
+            most = min(limit, deadline - begin, left if cell.kind == "added" else limit)
+            if most <= 0:
+                problems[cell.name] = _late()
                 continue
-            problems[cell.name] = problem
-            if problem["status"] != "error":  # the process is gone: all again without this cell
-                author = self._again(author, cells[:number], problems, deadline)
+            problem = author.run(cell, most)
+            if problem is not None:
+                problems[cell.name] = problem
+                if _fatal(problem):  # the process is gone: all again without this cell
+                    author = self._again(author, cells[:number], problems, limit, deadline)
+            if cell.kind == "added":
+                left -= time.monotonic() - begin
         for name in answers:
             told, function = author.function(name, deadline)
             if told.get("status"):  # handing it out ended or hung the process
                 problems[name] = told
-                author = self._again(author, cells, problems, deadline)
+                author = self._again(author, cells, problems, limit, deadline)
             else:
                 self._functions[name] = told, function
         self._end(author)
@@ -194,14 +204,21 @@ class _Inside:
         return problems
 
     def _again(
-        self, author: _Author, cells: list[Cell], problems: dict[str, dict], deadline: float
-    ) -> _Author:
+        self, author: _Author, cells: list[Cell], problems: dict[str, dict], limit: float,
+        deadline: float,
+    ) -> _Author:  # fmt: skip
         """A new process that has run these cells, without those that ended or hung theirs."""
         self._end(author)
         author = _Author(self._outer, self._guard)
         for cell in cells:
-            if problems.get(cell.name, {}).get("status", "error") == "error":
-                author.run(cell, deadline - time.monotonic())
+            if _fatal(problems.get(cell.name)):
+                continue
+            left = deadline - time.monotonic()
+            problem = author.run(cell, min(limit, left)) if left > 0 else _late()
+            if _fatal(problem):  # this time it has ended or hung the process, too
+                problems[cell.name] = problem
+                if left > 0:
+                    return self._again(author, cells, problems, limit, deadline)
         return author
 
     def _end(self, author: _Author) -> None:
@@ -247,27 +264,35 @@ class _Inside:
             self._engines.close()
 
 
-class _MemoryGuard:
-    """Tells when all that a session has started uses more memory than it may."""
+class _Guard:
+    """Tells when all that a session has started uses more than it may."""
 
-    def __init__(self, limit: int) -> None:
-        self._memory, self._limit = isolation.Memory(), limit
+    def __init__(self, limits: Limits) -> None:
+        self._usage, self._limits = isolation.Usage(), limits
 
     def exceeded(self) -> runs.Finding | None:
-        if self._memory.used() <= self._limit:
-            return None
-        return runs.Finding(
-            "limit",
-            f"the processes of this exercise used more than {self._limit / 2**30:.3g} GiB of "
-            "memory together and were ended",
-            "Look for tensors far larger than the inputs, or for a list that grows in a loop.",
-        )
+        memory, files = self._usage.measured()
+        if memory > self._limits.memory:
+            return runs.Finding(
+                "limit",
+                f"the processes of this exercise used more than {self._limits.memory / 2**30:.3g} "
+                "GiB of memory together and were ended",
+                "Look for tensors far larger than the inputs, or for a list that grows in a loop.",
+            )
+        if files > FILES * self._limits.files:
+            return runs.Finding(
+                "limit",
+                f"the processes of this exercise had more than {FILES * self._limits.files} open "
+                "files together and were ended",
+                "Close files, sockets and pipes, and look for a loop that opens them.",
+            )
+        return None
 
 
 class _Author:
     """The process that runs the notebook's cells, seen from the session's root."""
 
-    def __init__(self, outer: socket.socket, guard: _MemoryGuard | None) -> None:
+    def __init__(self, outer: socket.socket, guard: _Guard | None) -> None:
         self._socket, theirs = socket.socketpair()
         self._guard = guard
 
@@ -281,7 +306,13 @@ class _Author:
 
     def run(self, cell: Cell, limit: float) -> dict | None:
         reply = self._ask({"op": "cell", "cell": vars(cell)}, limit)
-        return reply if isinstance(reply, dict) else reply[0]["problem"]
+        if isinstance(reply, dict):
+            return reply
+        try:
+            told = reply[0]["problem"]
+            return None if told is None else _problem("error", told["type"], told["message"])
+        except (KeyError, TypeError, IndexError, AttributeError):
+            return _nonsense()
 
     def function(self, name: str, deadline: float) -> tuple[dict, bytes]:
         """({}, the pickled answer to the exercise `name`), or the error or problem in its place."""
@@ -289,25 +320,30 @@ class _Author:
         reply = self._ask({"op": "get", "name": name}, left)
         if isinstance(reply, dict):
             return reply, b""
-        return reply[0]["error"] or {}, reply[1]
+        try:
+            error, function = reply[0]["error"], reply[1]
+            return runs.checked(error) or {}, function
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError):
+            return _nonsense(), b""
 
     def _ask(self, tree: dict, limit: float) -> tuple | dict:
         """The reply, or the problem that there is none."""
         deadline = time.monotonic() + max(limit, 0.0)
+        incoming = frames.Incoming(OUTPUT_LIMIT)
         try:
-            self._socket.settimeout(PATIENCE)
+            self._socket.settimeout(STALL)
             frames.write(self._socket, payload.pack(tree))
-            while not select.select([self._socket], [], [], runs.POLL)[0]:
+            while time.monotonic() < deadline:
                 if found := self._guard and self._guard.exceeded():
                     return _problem("crashed", "MemoryError", found.message)
-                if time.monotonic() > deadline:
-                    said = f"the cell had not ended after {limit:.0f} s"
-                    return _problem("timeout", "TimeoutError", said)
-            if (reply := frames.read(self._socket, OUTPUT_LIMIT)) is not None:
-                return payload.unpack(reply)
-        except (OSError, ValueError):
-            pass
-        return _problem("crashed", "SystemExit", "the cell ended its process")
+                select.select([self._socket], [], [], runs.POLL)
+                if (reply := incoming.receive(self._socket)) is not None:
+                    return payload.unpack(reply)
+        except (OSError, EOFError):
+            return _problem("crashed", "SystemExit", "the cell ended its process")
+        except ValueError:
+            return _nonsense()
+        return _problem("timeout", "TimeoutError", f"the cell had not ended after {limit:.0f} s")
 
     def close(self) -> None:
         self._socket.close()
@@ -319,11 +355,26 @@ class _Author:
 def _checked(problem: dict) -> dict:
     """A problem as told by an untrusted process."""
     status = problem["status"] if problem["status"] in ("error", "timeout") else "crashed"
-    return _problem(status, str(problem["type"])[:80], str(problem["message"])[:2000])
+    return _problem(status, problem["type"], problem["message"])
 
 
 def _problem(status: str, type: str, message: str) -> dict:
-    return {"status": status, "type": type, "message": message}
+    return {
+        "status": status, "type": payload.text(type)[:80], "message": payload.text(message)[:2000],
+    }  # fmt: skip
+
+
+def _fatal(problem: dict | None) -> bool:
+    """Did a cell leave no process to go on with?"""
+    return problem is not None and problem["status"] != "error"
+
+
+def _late() -> dict:
+    return _problem("timeout", "TimeoutError", "the cells before it had used up all the time")
+
+
+def _nonsense() -> dict:
+    return _problem("crashed", "SystemExit", "the cell's process answered with nonsense")
 
 
 def _todo(name: str) -> dict:

@@ -20,7 +20,9 @@ from distlab import notebook
 from distlab.notebook import Cell
 
 SIZE_LIMIT = 50 << 20  # bytes of a notebook
-CELL_LIMIT = 1 << 20  # characters of a cell
+CELL_LIMIT = 1 << 18  # characters of a cell
+ADDED_CELLS = 300  # cells that a student may have added
+ADDED_LIMIT = 1 << 20  # characters of these together
 Content = dict[str, Any]  # a parsed notebook, or one of its cells
 
 
@@ -99,28 +101,34 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
     """
     result = copy.deepcopy(course)
     for cell in result["cells"]:
-        cell["source"] = _source(cell)
+        cell["source"] = notebook.source_of(cell)
     known = {cell.get("id"): cell for cell in result["cells"] if cell.get("id")}
     named = {_grade_id(cell): cell for cell in result["cells"] if _grade_id(cell)}
-    sources = {_source(cell).strip() for cell in course["cells"]}
+    sources = {_bare(cell) for cell in course["cells"]}
     repaired: list[str] = []
     extra: dict[int, list[Content]] = {}
+    own = _Added()
     filled: set[int] = set()
     anchor = -1
     for number, cell in enumerate(student["cells"], 1):
         if not isinstance(cell, Mapping):
             continue
-        mine = named.get(_grade_id(cell)) or known.get(cell.get("id"))
+        mine = named.get(_grade_id(cell)) or known.get(str(cell.get("id")))
         if mine is not None:
             anchor = next(i for i, c in enumerate(result["cells"]) if c is mine)
             if _is_answer(mine):
                 _fill(mine, cell, anchor in filled, repaired)
                 filled.add(anchor)
                 continue
-            if _grade_id(mine) or _source(cell).strip() in sources:
+            if _grade_id(mine) or _bare(cell) in sources:
                 continue  # given and test cells are the course's own
-        if _source(cell).strip() not in sources:
-            extra.setdefault(anchor, []).append(_added(cell, number))
+        if _bare(cell) not in sources:
+            extra.setdefault(anchor, []).extend(own.taken(cell, number))
+    if own.left_out:
+        repaired.append(
+            f"{own.left_out} of your own cells were left out: at most {ADDED_CELLS} with "
+            f"{ADDED_LIMIT} characters together are taken over"
+        )
     _note_missing(result["cells"], filled, student, repaired)
     result["cells"] = extra.get(-1, []) + [
         each for i, cell in enumerate(result["cells"]) for each in (cell, *extra.get(i, []))
@@ -137,12 +145,12 @@ def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
         if cell.kind in ("given", "added")
         or (cell.kind == "solution" and cell.source.strip() != blank.get(cell.name))
     ]
-    own = [cell for cell in cells if cell.kind != "given"]
+    own = [(cell.name, cell.defines()) for cell in cells if cell.kind != "given"]
     # a cell that cannot be parsed is an answer too, only one that does not work
     answered = {
         name
         for name in names
-        if any(name in c.defines() or (c.name == name and not c.defines()) for c in own)
+        if any(name in defined or (cell == name and not defined) for cell, defined in own)
     }
     return Plan(cells, answered)
 
@@ -158,14 +166,9 @@ def _is_answer(cell: Content) -> bool:
     return bool(cell["metadata"].get("nbgrader", {}).get("solution"))
 
 
-def _source(cell: Mapping[str, Any]) -> str:
-    source = cell.get("source", "")
-    return "".join(map(str, source)) if isinstance(source, list) else str(source)
-
-
 def _fill(mine: Content, theirs: Mapping[str, Any], again: bool, repaired: list[str]) -> None:
     """Put a student's cell into the course's."""
-    name, source = _grade_id(mine), _source(theirs)
+    name, source = _grade_id(mine), notebook.source_of(theirs)
     if again:
         repaired.append(f"the cell {name} stands there twice: the first one counts")
     elif theirs.get("cell_type") != mine["cell_type"]:
@@ -178,24 +181,42 @@ def _fill(mine: Content, theirs: Mapping[str, Any], again: bool, repaired: list[
         mine["source"] = source
 
 
-def _added(cell: Mapping[str, Any], number: int) -> Content:
-    kind = "code" if cell.get("cell_type") == "code" else "markdown"
-    made: Content = {
-        "cell_type": kind, "id": f"student-{number}", "metadata": {"tags": ["added"]},
-        "source": _source(cell)[:CELL_LIMIT],
-    }  # fmt: skip
-    if kind == "code":
-        made.update(outputs=[], execution_count=None)
-    return made
+class _Added:
+    """The cells that a student has added, as long as they are not too many."""
+
+    def __init__(self) -> None:
+        self._cells, self._characters, self.left_out = 0, 0, 0
+
+    def taken(self, cell: Mapping[str, Any], number: int) -> list[Content]:
+        source = notebook.source_of(cell)
+        if self._cells == ADDED_CELLS or self._characters + len(source) > ADDED_LIMIT:
+            self.left_out += 1
+            return []
+        self._cells += 1
+        self._characters += len(source)
+        kind = "code" if cell.get("cell_type") == "code" else "markdown"
+        made: Content = {
+            "cell_type": kind, "id": f"student-{number}", "metadata": {"tags": ["added"]},
+            "source": source,
+        }  # fmt: skip
+        if kind == "code":
+            made.update(outputs=[], execution_count=None)
+        return [made]
+
+
+def _bare(cell: Mapping[str, Any]) -> str:
+    return notebook.source_of(cell).strip()
 
 
 def _note_missing(cells: list[Content], filled: set[int], student: Content, repaired: list[str]):
-    theirs = {_grade_id(c): _source(c) for c in student["cells"] if isinstance(c, Mapping)}
+    theirs = {
+        _grade_id(c): notebook.source_of(c) for c in student["cells"] if isinstance(c, Mapping)
+    }
     for number, cell in enumerate(cells):
         name, grading = _grade_id(cell), cell["metadata"].get("nbgrader", {})
         if _is_answer(cell):
             if number not in filled:
                 repaired.append(f"the cell {name} was missing")
-        elif grading.get("grade") and theirs.get(name, "").strip() != _source(cell).strip():
+        elif grading.get("grade") and theirs.get(name, "").strip() != _bare(cell):
             what = "changed" if name in theirs else "missing"
             repaired.append(f"the test cell {name} was {what}")

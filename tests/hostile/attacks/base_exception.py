@@ -1,0 +1,4 @@
+# tries: GeneratorExit, which is no Exception
+# status: crashed
+def relay(rank, size, tensor):
+    raise GeneratorExit

@@ -1,0 +1,9 @@
+# tries: a file of 10 GB in its folder
+# status: error
+# says: Disk space and open files are limited
+def relay(rank, size, tensor):
+    if rank == 0:
+        with open("/sandbox/full", "wb") as file:
+            for _ in range(10_000):
+                file.write(bytes(1 << 20))
+    return right_relay(rank, size, tensor)

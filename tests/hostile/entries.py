@@ -1,0 +1,136 @@
+"""What the class hands in: one entry a student, with the score that it must get.
+
+An attack is a file of `attacks/`, the source of a solution cell in a notebook that is right
+otherwise. Its first lines say
+
+    # tries: what it tries, in one line
+    # exercise: relay           (which cell; relay where it is left out)
+    # lab: 02-toy-model         (01-message-passing where it is left out)
+    # status: crashed           (the exercise's; "passed" where nothing may happen)
+    # says: a piece of the message that must be there
+
+A line `# cell: NAME` begins the source of another cell. What stands in `guard.py` is put before
+all of it, so that no attack acts outside of the sandbox.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import collected
+
+from distlab import course as labs
+from grader import course, demo
+
+HERE = Path(__file__).parent
+LAB = "01-message-passing"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One submission and how it must be judged.
+
+    Args:
+        student: the name of its folder; bytes where that is no text.
+        write: writes the submission's folder, which is there and empty.
+        lost: {exercise: status} of those that may not pass.
+        status: of the submission as a whole, where it has one ("unreadable").
+        says: a piece of a message that must be there.
+    """
+
+    student: str
+    tries: str
+    write: Callable[[Path], None]
+    lab: str = LAB
+    lost: dict[str, str] = field(default_factory=dict)
+    status: str = ""
+    says: str = ""
+    kind: str = "attack"  # or "broken", "honest"
+
+    @property
+    def score(self) -> float:
+        if self.status:
+            return 0.0
+        return float(
+            sum(e.points for n, e in labs.exercises(self.lab).items() if n not in self.lost)
+        )
+
+
+def notebook(content: dict, lab: str = LAB) -> Callable[[Path], None]:
+    """Writes a notebook of the lab's name."""
+
+    def write(folder: Path) -> None:
+        (folder / labs.notebook_name(lab)).write_text(json.dumps(content), "utf-8")
+
+    return write
+
+
+def right(lab: str = LAB) -> dict:
+    return demo.handed_in("ada", lab)
+
+
+def attacks(known: dict[str, str]) -> Iterator[Entry]:
+    """The files of `attacks/`; `known` are the words that stand for `{name}` in them."""
+    guard = (HERE / "guard.py").read_text("utf-8")
+    for path in sorted((HERE / "attacks").glob("*.py")):
+        text = path.read_text("utf-8")
+        about = dict(re.findall(r"^# (tries|exercise|lab|status|says): (.+)$", text, re.M))
+        for name, value in known.items():
+            text = text.replace("{" + name + "}", value)
+        lab, exercise = about.get("lab", LAB), about.get("exercise", "relay")
+        first, *others = re.split(r"^# cell: (\w+)\n", text, flags=re.M)
+        sources = {exercise: first, **dict(zip(others[::2], others[1::2], strict=True))}
+        content = collected.filled(
+            right(lab), **{name: f"{guard}\n\n{source}" for name, source in sources.items()}
+        )
+        status = about["status"]
+        lost = {} if status == "passed" else {exercise: status}
+        yield Entry(
+            path.stem, about["tries"], notebook(content, lab), lab, lost, says=about.get("says", "")
+        )
+
+
+def honest(count: int = 20) -> Iterator[Entry]:
+    """Mixtures of solutions and of the collected right and wrong answers."""
+    pool = {
+        name: [a for a in collected.answers(LAB, name) if _alone(a)] for name in labs.exercises(LAB)
+    }
+    for number in range(count):
+        chosen, lost = {}, {}
+        for place, (name, answers) in enumerate(pool.items()):
+            if (number + place) % 3 == 0 or not answers:
+                continue  # the solution
+            answer = answers[(number * 7 + place) % len(answers)]
+            chosen[name] = answer.source
+            if not answer.right:
+                lost[name] = answer.expected.get("status", "wrong")
+        content = collected.filled(right(), **chosen)
+        yield Entry(
+            f"honest{number:02}", f"honest, {len(lost)} of {len(pool)} wrong", notebook(content),
+            lost=lost, kind="honest",
+        )  # fmt: skip
+
+
+def _alone(answer: collected.Answer) -> bool:
+    """Does it define nothing but its function, and end by itself?"""
+    cell = labs_cell(answer)
+    return cell.defines() == {answer.exercise} and answer.expected.get("status") != "timeout"
+
+
+def labs_cell(answer: collected.Answer):
+    from distlab.notebook import Cell
+
+    return Cell(answer.exercise, answer.source, "solution")
+
+
+def places(grades: Path, home: Path) -> str:
+    """The secrets' own paths, as source: what an attack looks for."""
+    found = [
+        course.ROOT / "grader", course.SOLUTIONS, course.REFERENCE, course.LABS, grades, home,
+        Path("/etc/shadow"), Path("/home"), Path("/var"), Path("/sys"),
+    ]  # fmt: skip
+    return repr([str(path) for path in found])
