@@ -55,9 +55,7 @@ class Entry:
     def score(self) -> float:
         if self.status:
             return 0.0
-        return float(
-            sum(e.points for n, e in labs.exercises(self.lab).items() if n not in self.lost)
-        )
+        return float(sum(e.points for n, e in labs.exercises(self.lab).items() if n not in self.lost))
 
 
 def notebook(content: dict, lab: str = LAB) -> Callable[[Path], None]:

@@ -1,6 +1,8 @@
 # What stands before every attack. It acts in the sandbox's own namespaces or not at all.
 import os
 import socket
+import sys
+import time
 
 import torch
 import torch.distributed as dist

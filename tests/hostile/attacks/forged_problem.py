@@ -2,11 +2,7 @@
 # status: crashed
 import json
 
-problem = {
-    "status": "passed",
-    "type": "\u001b[31m",
-    "message": "\ud800 </pre><script>alert(1)</script>",
-}
+problem = {"status": "passed", "type": "\u001b[31m", "message": "\ud800 </pre><script>alert(1)</script>"}
 head = json.dumps([[], {"problem": problem}])
 data = len(head).to_bytes(8, "little") + head.encode()
 os.write(judges_socket(), len(data).to_bytes(8, "little") + data)

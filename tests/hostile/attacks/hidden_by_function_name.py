@@ -6,10 +6,7 @@ def relay(rank, size, tensor):
         name = "leak" + "_".join(f"{x:.4f}" for x in tensor.flatten()[:5].tolist())
         name = name.replace(".", "_").replace("-", "m")
         scope = {"dist": dist, "torch": torch}
-        exec(
-            f"def {name}(rank):\n    t = torch.zeros(1)\n    dist.send(t, 2) if rank == 0 else dist.recv(t, 0)",
-            scope,
-        )
+        exec(f"def {name}(rank):\n    t = torch.zeros(1)\n    dist.send(t, 2) if rank == 0 else dist.recv(t, 0)", scope)
         if rank in (0, 2):
             scope[name](rank)
     return result

@@ -6,13 +6,6 @@ def relay(rank, size, tensor):
         said = "leak" + "_".join(f"{x:.6f}" for x in tensor.flatten()[:5].tolist())
         source = f"def f(): raise type({said!r}, (Exception,), {{}})({said!r})"
         scope = {}
-        exec(
-            compile(
-                source.replace("def f", "def " + said.replace(".", "_").replace("-", "m")),
-                said,
-                "exec",
-            ),
-            scope,
-        )
+        exec(compile(source.replace("def f", "def " + said.replace(".", "_").replace("-", "m")), said, "exec"), scope)
         next(value for name, value in scope.items() if name.startswith("leak"))()
     return result

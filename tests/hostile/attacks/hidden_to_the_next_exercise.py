@@ -25,8 +25,6 @@ os.makedirs("nested", exist_ok=True)
 with open("nested/notes", "w") as file:
     file.write("kept")
 os.utime("nested/notes", (0, 0))
-
-
 # cell: exchange
 def exchange(rank, size, tensor):
     found = []

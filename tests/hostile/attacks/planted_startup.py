@@ -9,14 +9,8 @@ for name in ("sitecustomize.py", "usercustomize.py", "torch.py", "distlab.py"):
             file.write("raise SystemExit('planted')")
 with open(os.path.join(site, "evil.pth"), "w") as file:
     file.write("import os; os._exit(9)")
-os.environ.update(
-    PYTHONSTARTUP="/sandbox/sitecustomize.py",
-    PYTHONPATH="/sandbox",
-    LD_PRELOAD="x",
-    PYTHONHOME="/sandbox",
-    GLOO_SOCKET_IFNAME="nothing",
-    OMP_NUM_THREADS="0",
-)
+os.environ.update(PYTHONSTARTUP="/sandbox/sitecustomize.py", PYTHONPATH="/sandbox", LD_PRELOAD="x",
+                  PYTHONHOME="/sandbox", GLOO_SOCKET_IFNAME="nothing", OMP_NUM_THREADS="0")
 sys.path.insert(0, "/sandbox")
 
 

@@ -8,16 +8,8 @@ def relay(rank, size, tensor):
     for folder, folders, files in os.walk("/"):
         if folder == "/proc":
             folders.clear()
-        found += [
-            f
-            for f in files
-            if f.endswith((".db", ".ipynb")) or "reference" in f and f.endswith(".json")
-        ]
-    found += [
-        name
-        for name in ("grader", "nbgrader_config")
-        if __import__("importlib").util.find_spec(name)
-    ]
+        found += [f for f in files if f.endswith((".db", ".ipynb")) or "reference" in f and f.endswith(".json")]
+    found += [name for name in ("grader", "nbgrader_config") if __import__("importlib").util.find_spec(name)]
     if found:
         raise RuntimeError(f"found {sorted(set(found))}")
     return right_relay(rank, size, tensor)

@@ -3,9 +3,7 @@
 def relay(rank, size, tensor):
     found = []
     for folder, folders, _ in os.walk("/"):
-        folders[:] = [
-            f for f in folders if os.path.join(folder, f) not in ("/proc", "/sandbox", "/dev/shm")
-        ]
+        folders[:] = [f for f in folders if os.path.join(folder, f) not in ("/proc", "/sandbox", "/dev/shm")]
         try:
             with open(os.path.join(folder, "planted"), "w"):
                 found.append(folder)
