@@ -71,7 +71,7 @@ class Here:
     def __init__(self, settings: Grading, slots: int = 1) -> None:
         self.slots = slots
         self._settings = settings
-        self._sandbox: Sandbox | None = None
+        self.sandbox: Sandbox | None = None
         self._zygote: Zygote | None = None
         self._lock = threading.Lock()
         self._devices = Devices({"here": devices()})
@@ -83,8 +83,8 @@ class Here:
             NoSandbox: none works.
         """
         with self._lock:
-            if self._sandbox is None:
-                self._sandbox = choose(self._settings)
+            if self.sandbox is None:
+                self.sandbox = choose(self._settings)
 
     def lines(self, lab: str, plan: Plan) -> list[Line]:
         with self._devices.lent("here", ranks(lab)) as lent:
@@ -93,7 +93,7 @@ class Here:
     def lines_on(self, lab: str, plan: Plan, devices: Sequence[str], tries: int = 1) -> list[Line]:
         """The verdicts on a submission, its ranks on these devices."""
         self.ready()
-        sandbox = self._sandbox
+        sandbox = self.sandbox
         grader = Grader(
             course.released(lab), labs.exercises(lab), course.cases, course.reference,
             sandbox.limits, sandbox.walls, ",".join(devices) or None,
@@ -110,13 +110,13 @@ class Here:
     @contextlib.contextmanager
     def _source(self) -> Iterator[Zygote]:
         """A zygote in the sandbox: one for all, or where it has no walls inside, one for each."""
-        if not self._sandbox.shared:
-            with self._sandbox.zygote() as own:
+        if not self.sandbox.shared:
+            with self.sandbox.zygote() as own:
                 yield own
             return
         with self._lock:
             if self._zygote is None or not self._zygote.alive:
-                self._zygote = self._sandbox.zygote()
+                self._zygote = self.sandbox.zygote()
         yield self._zygote
 
     def close(self) -> None:
