@@ -125,6 +125,7 @@ def _judge(referee: Referee, one: Submission, staged: Path) -> Entry:
         content = course.released(lab)
         entry = referee.unreadable(lab, one.student, reason)
         rebuilt, _ = referee.rebuild(lab, content)
+        rebuilt["cells"].insert(0, _note(reason))
     else:
         rebuilt, repaired = referee.rebuild(lab, content)
         entry = referee.judge(lab, one.student, rebuilt, repaired)
@@ -136,6 +137,12 @@ def _judge(referee: Referee, one: Submission, staged: Path) -> Entry:
     if stamp.is_file() and not stamp.is_symlink():
         shutil.copy(stamp, folder)
     return entry
+
+
+def _note(reason: Unreadable) -> submission.Content:
+    """A cell that says on the feedback page why there is nothing else."""
+    said = f"**This submission could not be read.** {reason}"
+    return {"cell_type": "markdown", "id": "unreadable", "metadata": {}, "source": said}
 
 
 def notebook_of(one: Submission) -> Path:
