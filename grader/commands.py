@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 from rich.console import Console
 
 from distlab import course as labs
 from distlab import quoting
-from grader import course, demo, progress, table
+from grader import course, demo, progress, report, table
 from grader import grade as grading
 
 
@@ -43,10 +44,14 @@ def grade(
     reports = []
     jobs = jobs or os.cpu_count() or 1
     for assignment in chosen:
+        begin = time.monotonic()
         graded = _graded(assignment, submitted, student, jobs, cluster, console)
+        took = time.monotonic() - begin
         table.show(assignment, graded, console)
         if student is None:  # what is written on a class stays when one student is graded again
             out = course.GRADES / "out" / f"{assignment}.csv"
+            page = report.write(out.with_suffix(".html"), assignment, graded, took)
+            _say("report", page, console)
             _say("CSV", table.write_csv(out, assignment, graded), console)
         _say("feedback", graded[0].feedback.parent.parent / (student or "*") / assignment, console)
         console.print()
