@@ -66,3 +66,8 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+
+# feedback pages, and whatever of a submission an instructor's browser shows
+c.GenerateFeedback.exporter_class = "grader.feedback.FeedbackExporter"
+c.GenerateFeedback.preprocessors = ["grader.feedback.Grades"]
+c.HTMLExporter.filters = {"markdown2html": "grader.markdown.to_html"}

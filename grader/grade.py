@@ -6,7 +6,7 @@ import concurrent.futures
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from grader import course
 from grader.course import GradingFailed
 from grader.judges import Cluster, Here, Judges
 from grader.ledger import Entry, Ledger
+from grader.progress import Live
 from grader.referee import Referee
 from grader.sandbox import configured
 
@@ -72,13 +73,14 @@ def grade(
     submitted: Path = SUBMITTED,
     student: str | None = None,
     jobs: int = 2,
-    progress: Callable[[Entry], None] = lambda entry: None,
+    live: Live | None = None,
     cluster: str | None = None,
 ) -> list[Graded]:
     """Judge the submissions of an assignment and enter them in the gradebook.
 
     Args:
         jobs: how many are judged at once on this machine.
+        live: hears which are in work.
         cluster: the ipyparallel profile whose engines judge instead, one submission an engine.
 
     Raises:
@@ -97,13 +99,14 @@ def grade(
         staged = Path(folder)
         book = Gradebook(staged)
         with concurrent.futures.ThreadPoolExecutor(judges.slots) as pool:
-            judged = [pool.submit(_judge, referee, one, staged) for one in found]
+            judged = [pool.submit(_judge, referee, one, staged, live) for one in found]
             book.have(assignment)
             graded = []
             for one, future in zip(found, judged, strict=True):
                 entry = future.result()
-                progress(entry)
                 graded.append(_enter(book, referee.ledger, one, entry, staged))
+                if live:
+                    live.done(one.student)
     return graded
 
 
@@ -116,8 +119,10 @@ def _judges(jobs: int, cluster: str | None) -> Judges:
     return here
 
 
-def _judge(referee: Referee, one: Submission, staged: Path) -> Entry:
+def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -> Entry:
     """Judge a submission and stage its rebuilt notebook for nbgrader."""
+    if live:
+        live.began(one.student)
     lab = one.assignment
     try:
         content = submission.read(notebook_of(one))
@@ -125,6 +130,7 @@ def _judge(referee: Referee, one: Submission, staged: Path) -> Entry:
         content = course.released(lab)
         entry = referee.unreadable(lab, one.student, reason)
         rebuilt, _ = referee.rebuild(lab, content)
+        rebuilt["cells"].insert(0, _note(reason))
     else:
         rebuilt, repaired = referee.rebuild(lab, content)
         entry = referee.judge(lab, one.student, rebuilt, repaired)
@@ -136,6 +142,12 @@ def _judge(referee: Referee, one: Submission, staged: Path) -> Entry:
     if stamp.is_file() and not stamp.is_symlink():
         shutil.copy(stamp, folder)
     return entry
+
+
+def _note(reason: Unreadable) -> submission.Content:
+    """A cell that says on the feedback page why there is nothing else."""
+    said = f"**This submission could not be read.** {reason}"
+    return {"cell_type": "markdown", "id": "unreadable", "metadata": {}, "source": said}
 
 
 def notebook_of(one: Submission) -> Path:

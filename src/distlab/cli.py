@@ -30,8 +30,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.debug:
             traceback.print_exc()
         else:
+            from distlab import quoting
+
             said = " ".join(str(error).split()) or type(error).__name__
-            print(f"distlab: {said}", file=sys.stderr)
+            print(f"distlab: {quoting.visible(said)}", file=sys.stderr)
         return 1
 
 
@@ -88,14 +90,14 @@ def _add_check(commands) -> None:
 
 
 def check(arguments: argparse.Namespace) -> int:
+    from distlab import quoting
     from distlab.checking import check_notebook, report
 
     verdicts = check_notebook(arguments.notebook)
     for verdict in verdicts:
         points = f"{verdict.score:g}/{verdict.exercise.points}"
-        print(
-            f"{verdict.exercise.name:24} {points:>6} {verdict.status:10} {verdict.message}".rstrip()
-        )
+        said = f"{verdict.exercise.name:24} {points:>6} {verdict.status:10} {verdict.message}"
+        print(quoting.visible(said.rstrip()))
     if arguments.json:
         _write_json(arguments.json, report(arguments.notebook, verdicts))
     return 0

@@ -30,6 +30,7 @@ from distlab.runs import MOST_QUEUED, Run
 #: findings of operations that don't fit together: what ranks raise or crash of is their consequence
 CONFLICTS = {"mismatch", "message-size", "order"}
 DEADLINE = 10.0  # seconds that an exercise may take over all its cases
+NOT_READABLE = "something that cannot be read"  # what messages call output that is no payload
 
 
 @dataclass(frozen=True)
@@ -345,7 +346,7 @@ def _wrong(exercise, case, inputs, expected, run: Run) -> Verdict | None:
         try:
             got.append(payload.decode(outcome.output))
         except ValueError:
-            got.append(payload.Foreign("something that cannot be read"))
+            got.append(payload.Foreign(NOT_READABLE))
     look = Look(exercise, case, inputs, expected, got, run.records)
     broken = next((said for rule in exercise.rules if (said := _broken(rule, look))), None)
     different = _difference(look)
