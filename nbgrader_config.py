@@ -11,7 +11,7 @@ sys.path.insert(0, str(root))
 # nbgrader starts alembic by its bare name, also when no environment is activated
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
-from grader.course import GRADES  # noqa: E402
+from grader.places import GRADES  # noqa: E402
 
 c = get_config()  # noqa: F821
 

@@ -188,7 +188,7 @@ def _enter(book, ledger: Ledger, one: Submission, entry: Entry, staged: Path) ->
     scores = book.scores(one.assignment, one.student)
     manual = {name: both for name, both in scores.items() if not name.startswith("test_")}
     known = [score for score, _ in manual.values() if score is not None]
-    automatic = sum(score or 0.0 for name, (score, _) in scores.items() if name not in manual)
+    automatic = book.automatic(one.assignment, one.student)
     if automatic != entry.score:
         raise GradingFailed(
             f"the gradebook has {automatic:g} points for {one.student}'s {one.assignment} where "
