@@ -16,7 +16,7 @@ HIDDEN = {
         Case(1, 106, {"layers": [8, 0, 2], "stages": 1}),
         Case(1, 107, {"layers": [0, 0, 0, 30, 0], "stages": 4}),
         Case(1, 108, {"layers": [0, 0, 0], "stages": 2}),
-        Case(1, 109, {"layers": [40, [10, 0, [5, 5]], "norm 15", 25, 0, 35, "norm 4"], "stages": 3}),
+        Case(1, 109, {"layers": [40, [9, 0, [5, 5]], "norm 15", 25, 0, 35, "norm 4"], "stages": 3}),
         Case(1, 110, {"layers": [9, 9, 2, 2, 2, 2, 2, 2, 2, 9, 9], "stages": 5}),
         Case(1, 111, {"layers": [6, 5, 4, 3, 2, 1, 2, 3, 4, 5, 6, 7], "stages": 4}),
         Case(1, 112, {"layers": [10, 20, 30, 40, 50, 60, 70, 80, 90], "stages": 3}),

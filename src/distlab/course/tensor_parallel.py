@@ -187,6 +187,7 @@ column_parallel_linear = Exercise(
         Case(3, 2, {"in": 4, "out": 6, "rows": [2, 3]}),
     ),
     hints=(
+        hints.NOTHING,
         _WORK,
         Hint(
             "full output returned",
@@ -264,6 +265,7 @@ row_parallel_linear = Exercise(
         Case(3, 2, {"in": 6, "out": 4, "rows": [2, 3]}),
     ),
     hints=(
+        hints.NOTHING,
         _WORK,
         Hint(
             "bias on every rank",

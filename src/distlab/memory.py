@@ -1,0 +1,118 @@
+"""Bytes of tensors that a rank holds, now and at most.
+
+    with tracked(device) as used:
+        model = make_model().to(device)
+        train(model)
+    print(used.now, used.peak)
+
+On a GPU these are torch's own counters. On the CPU torch counts nothing, so every operation's
+results are looked at: a tensor made inside of the `with` counts until its memory is given back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Iterator
+
+import torch
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+class Used:
+    """Bytes held since the beginning: `now` and at most (`peak`)."""
+
+    now: int
+    peak: int
+
+    def begin_again(self) -> None:
+        """Let the peak begin at what is held now."""
+        raise NotImplementedError
+
+
+class _OnGPU(Used):
+    """torch's counters of one device, from what was held before."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._before = torch.cuda.memory_allocated(device)
+        self.begin_again()
+
+    @property
+    def now(self) -> int:
+        return torch.cuda.memory_allocated(self._device) - self._before
+
+    @property
+    def peak(self) -> int:
+        return torch.cuda.max_memory_allocated(self._device) - self._before
+
+    def begin_again(self) -> None:
+        torch.cuda.reset_peak_memory_stats(self._device)
+
+
+class _OnCPU(TorchDispatchMode, Used):
+    """The storages of what operations return, each once, however many views of it there are.
+
+    A storage may be resized while it lives (FSDP empties those of gathered parameters), so its size
+    is asked for at every look.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._held: dict[int, weakref.ref] = {}
+        self.peak = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        for leaf in pytree.tree_leaves(result):
+            if isinstance(leaf, torch.Tensor) and leaf.device.type == "cpu":
+                self._note(leaf)
+        self.peak = max(self.peak, self.now)
+        return result
+
+    def _note(self, tensor: torch.Tensor) -> None:
+        try:
+            storage = tensor.untyped_storage()
+        except (RuntimeError, NotImplementedError):  # a tensor without memory of its own
+            return
+        key = id(storage)
+        if key not in self._held or self._held[key]() is not storage:
+            self._held[key] = weakref.ref(storage)
+
+    @property
+    def now(self) -> int:
+        living = [(key, held()) for key, held in self._held.items()]
+        self._held = {key: self._held[key] for key, storage in living if storage is not None}
+        return sum(storage.nbytes() for _, storage in living if storage is not None)
+
+    def begin_again(self) -> None:
+        self.peak = self.now
+
+
+@contextlib.contextmanager
+def tracked(device: torch.device | str = "cpu") -> Iterator[Used]:
+    """Count the bytes of tensors on `device` from here on.
+
+    Args:
+        device: a GPU (this process's part of it alone is counted) or the CPU.
+    """
+    device = torch.device(device)
+    if device.type == "cuda":
+        yield _OnGPU(device)
+        return
+    with _OnCPU() as used:
+        yield used
+
+
+def held(*trees) -> int:
+    """Bytes of all tensors in lists, dicts and the like, shared memory once; of DTensors what lies
+    on this rank.
+    """
+    storages = {}
+    for leaf in pytree.tree_leaves(trees):
+        if isinstance(leaf, torch.Tensor):
+            local = leaf.to_local() if hasattr(leaf, "to_local") else leaf
+            storage = local.untyped_storage()
+            storages[storage.data_ptr(), storage.nbytes()] = storage.nbytes()
+    return sum(storages.values())
