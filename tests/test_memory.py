@@ -51,3 +51,22 @@ def test_what_was_there_before_does_not_count():
 def test_held_counts_nested_tensors_and_shared_memory_once():
     tensor = torch.zeros(10)
     assert memory.held({"a": [tensor, tensor.view(2, 5)]}, torch.zeros(5)) == 60
+
+
+def test_of_a_tensor_that_is_divided_only_what_lies_here_counts():
+    import torch.distributed as dist
+    from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
+
+    store = dist.HashStore()
+    dist.init_process_group("fake", store=store, rank=0, world_size=4)
+    try:
+        mesh = init_device_mesh("cpu", (4,))
+        whole = torch.zeros(8, 10)
+        with memory.tracked() as used:
+            divided = distribute_tensor(whole, mesh, [Shard(0)], src_data_rank=None)
+            moments = torch.zeros_like(divided)
+            gc.collect()
+            assert memory.held([moments]) == 80
+            assert used.now <= 160
+    finally:
+        dist.destroy_process_group()

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from distlab.schedules import BACKWARD, FORWARD, Schedule, Slot, Work, compare
+from distlab.schedules import BACKWARD, FORWARD, Schedule, Slot, Work, compare, fastest
 
 
 def two_ranks():
@@ -32,18 +32,25 @@ def test_work_takes_its_time_and_notes_it_and_passes_gradients_on():
     layer, work = nn.Linear(3, 2), Work(0.001)
     for _ in range(2):
         work(layer(torch.ones(4, 3))).sum().backward()
-    assert [(s.kind, s.number) for s in work.log] == [
+    noted = work.noted()
+    assert [(s.kind, s.number) for s in noted] == [
         (FORWARD, 0), (BACKWARD, 0), (FORWARD, 1), (BACKWARD, 1),
     ]  # fmt: skip
-    assert all(s.end - s.begin >= (0.004 if s.kind == FORWARD else 0.008) for s in work.log)
+    assert all(s.end - s.begin >= (0.004 if s.kind == FORWARD else 0.008) for s in noted)
     assert layer.bias.grad.tolist() == [8, 8]
-    work.clear()
-    assert work.log == []
+    work(layer(torch.ones(1, 3)))
+    assert [s.number for s in work.noted()] == [0]
 
 
 def test_work_does_not_sleep_for_tensors_without_memory():
     work = Work(100.0)
     assert work(torch.empty(4, 3, device="meta")).shape == (4, 3)
+
+
+def test_the_fastest_of_several_steps_is_the_same_step_on_all_ranks():
+    steps = [[Slot(FORWARD, 0, 0, 3)], [Slot(FORWARD, 0, 5, 6)]]
+    later = [[Slot(FORWARD, 0, 3, 6)], [Slot(FORWARD, 0, 6, 7)]]
+    assert fastest([steps, later]).logs == [steps[1], later[1]]
 
 
 def test_an_empty_schedule_is_not_idle():

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 import torch
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper_subclass
 
 
 class Used:
@@ -65,9 +65,9 @@ class _OnCPU(TorchDispatchMode, Used):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
-        for leaf in pytree.tree_leaves(result):
-            if isinstance(leaf, torch.Tensor) and leaf.device.type == "cpu":
-                self._note(leaf)
+        for tensor in _plain(result):
+            if tensor.device.type == "cpu":
+                self._note(tensor)
         self.peak = max(self.peak, self.now)
         return result
 
@@ -90,6 +90,16 @@ class _OnCPU(TorchDispatchMode, Used):
         self.peak = self.now
 
 
+def _plain(tree) -> Iterator[torch.Tensor]:
+    """The tensors in lists, dicts and the like that have memory; of a DTensor what lies here."""
+    for leaf in pytree.tree_leaves(tree):
+        if is_traceable_wrapper_subclass(leaf):
+            names, _ = leaf.__tensor_flatten__()
+            yield from _plain([getattr(leaf, name) for name in names])
+        elif isinstance(leaf, torch.Tensor):
+            yield leaf
+
+
 @contextlib.contextmanager
 def tracked(device: torch.device | str = "cpu") -> Iterator[Used]:
     """Count the bytes of tensors on `device` from here on.
@@ -110,9 +120,7 @@ def held(*trees) -> int:
     on this rank.
     """
     storages = {}
-    for leaf in pytree.tree_leaves(trees):
-        if isinstance(leaf, torch.Tensor):
-            local = leaf.to_local() if hasattr(leaf, "to_local") else leaf
-            storage = local.untyped_storage()
-            storages[storage.data_ptr(), storage.nbytes()] = storage.nbytes()
+    for tensor in _plain(trees):
+        storage = tensor.untyped_storage()
+        storages[storage.data_ptr(), storage.nbytes()] = storage.nbytes()
     return sum(storages.values())
