@@ -65,20 +65,16 @@ class _OnCPU(TorchDispatchMode, Used):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
-        for tensor in _plain(result):
-            if tensor.device.type == "cpu":
-                self._note(tensor)
+        given = {id(storage) for storage in _storages((args, kwargs))}
+        for storage in _storages(result):
+            if storage.device.type != "cpu":
+                continue
+            key = id(storage)
+            held = self._held.get(key)
+            if (held is None or held() is not storage) and key not in given:
+                self._held[key] = weakref.ref(storage)  # new, and no view of what was there before
         self.peak = max(self.peak, self.now)
         return result
-
-    def _note(self, tensor: torch.Tensor) -> None:
-        try:
-            storage = tensor.untyped_storage()
-        except (RuntimeError, NotImplementedError):  # a tensor without memory of its own
-            return
-        key = id(storage)
-        if key not in self._held or self._held[key]() is not storage:
-            self._held[key] = weakref.ref(storage)
 
     @property
     def now(self) -> int:
@@ -90,14 +86,14 @@ class _OnCPU(TorchDispatchMode, Used):
         self.peak = self.now
 
 
-def _plain(tree) -> Iterator[torch.Tensor]:
-    """The tensors in lists, dicts and the like that have memory; of a DTensor what lies here."""
+def _storages(tree) -> Iterator[torch.UntypedStorage]:
+    """The memory of all tensors in lists, dicts and the like; of a DTensor what lies here."""
     for leaf in pytree.tree_leaves(tree):
         if is_traceable_wrapper_subclass(leaf):
             names, _ = leaf.__tensor_flatten__()
-            yield from _plain([getattr(leaf, name) for name in names])
-        elif isinstance(leaf, torch.Tensor):
-            yield leaf
+            yield from _storages([getattr(leaf, name) for name in names])
+        elif isinstance(leaf, torch.Tensor) and leaf.device.type != "meta":
+            yield leaf.untyped_storage()
 
 
 @contextlib.contextmanager
@@ -119,8 +115,5 @@ def held(*trees) -> int:
     """Bytes of all tensors in lists, dicts and the like, shared memory once; of DTensors what lies
     on this rank.
     """
-    storages = {}
-    for tensor in _plain(trees):
-        storage = tensor.untyped_storage()
-        storages[storage.data_ptr(), storage.nbytes()] = storage.nbytes()
-    return sum(storages.values())
+    storages = {(s.data_ptr(), s.nbytes()) for s in _storages(trees)}
+    return sum(nbytes for _, nbytes in storages)
