@@ -7,8 +7,10 @@ its judges alone hold hidden cases and reference outputs.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import time
+from pathlib import Path
 from typing import Any
 
 from distlab import course as labs
@@ -69,8 +71,9 @@ class Referee:
         self.close()
 
 
+@functools.cache
 def _course_digest(lab: str) -> str:
-    """Changes when the released notebook, the cases or the references change."""
+    """Changes when the released notebook, the cases, the references or the judging change."""
     digest = hashlib.sha256()
     module = labs.LABS[lab].rsplit(".", 1)[1]
     for path in (
@@ -78,6 +81,7 @@ def _course_digest(lab: str) -> str:
         course.SOLUTIONS / lab / "reference.json",
         course.REFERENCE / f"{lab}.json",
         course.ROOT / "grader" / "cases" / f"{module}.py",
+        *sorted(Path(labs.__file__).parents[1].rglob("*.py")),
     ):
         with contextlib.suppress(OSError):
             digest.update(path.read_bytes())
