@@ -68,6 +68,8 @@ def _reasons(one: Graded, usual: dict[str, float]):
     if entry.unreadable:
         yield Reason("unreadable", entry.unreadable)
         return
+    if one.problem:
+        yield Reason("unreadable", f"it is not in the gradebook: {one.problem}")
     if entry.repaired:
         yield Reason("tampered", "; ".join(entry.repaired[:5]) + _more(entry.repaired[5:]))
     if entry.lines and all(line.status == "unanswered" for line in entry.lines):

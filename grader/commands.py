@@ -53,7 +53,8 @@ def grade(
             page = report.write(out.with_suffix(".html"), assignment, graded, took)
             _say("report", page, console)
             _say("CSV", table.write_csv(out, assignment, graded), console)
-        _say("feedback", graded[0].feedback.parent.parent / (student or "*") / assignment, console)
+        if entered := [one.feedback for one in graded if one.feedback]:
+            _say("feedback", entered[0].parent.parent / (student or "*") / assignment, console)
         console.print()
         reports.append(grading.report(assignment, graded))
     _say("gradebook", course.GRADES / "gradebook.db", console)

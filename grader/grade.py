@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import concurrent.futures
 import json
-import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from distlab import course as labs
-from distlab import submission
+from distlab import quoting, records, submission
 from distlab.submission import Unreadable
 from grader import course
 from grader.course import GradingFailed
 from grader.judges import Cluster, Here, Judges
 from grader.ledger import Entry, Ledger
 from grader.progress import Live
-from grader.referee import Referee
-from grader.sandbox import configured
+from grader.referee import Referee, unreadable_lines
+from grader.sandbox import NoSandbox, configured
 
+MOST_NOTEBOOKS = 20  # of a submission without one of the right name, in which to look for it
 SUBMITTED = course.GRADES / "submitted"
 
 
@@ -44,7 +44,8 @@ class Graded:
     entry: Entry
     manual_score: float | None
     manual_max_score: float
-    feedback: Path
+    feedback: Path | None = None
+    problem: str = ""  # why the gradebook does not have it
 
 
 def submissions(assignment: str, submitted: Path, student: str | None = None) -> list[Submission]:
@@ -56,7 +57,7 @@ def submissions(assignment: str, submitted: Path, student: str | None = None) ->
     found = [
         Submission(folder.parent.name, assignment, folder)
         for folder in sorted(submitted.glob(f"*/{assignment}"))
-        if folder.is_dir() and student in (None, folder.parent.name)
+        if student in (None, folder.parent.name)
     ]
     if not found:
         whose = f" of {student}" if student else ""
@@ -104,7 +105,10 @@ def grade(
             graded = []
             for one, future in zip(found, judged, strict=True):
                 entry = future.result()
-                graded.append(_enter(book, referee.ledger, one, entry, staged))
+                try:
+                    graded.append(_enter(book, referee.ledger, one, entry, staged))
+                except GradingFailed as error:  # the class goes on
+                    graded.append(Graded(entry, None, 0.0, problem=str(error)))
                 if live:
                     live.done(one.student)
     return graded
@@ -120,11 +124,47 @@ def _judges(jobs: int, cluster: str | None) -> Judges:
 
 
 def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -> Entry:
-    """Judge a submission and stage its rebuilt notebook for nbgrader."""
+    """Judge a submission and stage its rebuilt notebook for nbgrader, whatever it is."""
     if live:
         live.began(one.student)
+    try:
+        if not named_well(one.student):
+            raise Unreadable(
+                "the name of the folder cannot be a student's: rename it to letters, digits, "
+                "spaces and ._-+@, at most 100 of them"
+            )
+        return _judged(referee, one, staged)
+    except Unreadable as reason:
+        return Entry(
+            quoting.shown(one.student), one.assignment, "", unreadable_lines(one.assignment),
+            unreadable=str(reason),
+        )  # fmt: skip
+    except (NoSandbox, GradingFailed):
+        raise
+    except Exception as error:  # a mistake of the grader's own costs one submission, not the class
+        reason = Unreadable(
+            f"the grader failed on it ({type(error).__name__}: {error}): grade it again with "
+            "--student and --debug, and report that"
+        )
+        return _judged(referee, one, staged, reason)
+
+
+def named_well(student: str) -> bool:
+    """Can a folder's name be a student's in files, patterns, pages and the gradebook?"""
+    return (
+        0 < len(student.encode("utf-8", "surrogateescape")) <= 100
+        and all(c.isalnum() or c in " ._-+@" for c in student)
+        and student.strip(" .") == student
+    )
+
+
+def _judged(
+    referee: Referee, one: Submission, staged: Path, failed: Unreadable | None = None
+) -> Entry:
     lab = one.assignment
     try:
+        if failed:
+            raise failed
         content = submission.read(notebook_of(one))
     except Unreadable as reason:
         content = course.released(lab)
@@ -138,9 +178,8 @@ def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -
     folder.mkdir(parents=True)
     path = folder / labs.notebook_name(lab)
     path.write_text(json.dumps(rebuilt), "utf-8")
-    stamp = one.folder / "timestamp.txt"
-    if stamp.is_file() and not stamp.is_symlink():
-        shutil.copy(stamp, folder)
+    if when := _timestamp(one.folder / "timestamp.txt"):
+        (folder / "timestamp.txt").write_text(when, "utf-8")
     return entry
 
 
@@ -150,16 +189,31 @@ def _note(reason: Unreadable) -> submission.Content:
     return {"cell_type": "markdown", "id": "unreadable", "metadata": {}, "source": said}
 
 
+def _timestamp(path: Path) -> str:
+    """When a submission was handed in; empty where the file does not say so."""
+    from nbgrader.utils import parse_utc
+
+    try:
+        with records.plain_file(path) as file:
+            text = file.read(100).decode("ascii").strip()
+        return text if 1970 <= parse_utc(text).year < 3000 else ""
+    except (OSError, ValueError, OverflowError, TypeError):
+        return ""
+
+
 def notebook_of(one: Submission) -> Path:
     """The notebook of a submission: by its name, else the only one with this lab's exercises.
 
     Raises:
         Unreadable: there is no such notebook, or more than one.
     """
+    if one.folder.is_symlink() or one.folder.parent.is_symlink() or not one.folder.is_dir():
+        raise Unreadable(f"{one.assignment} is no folder: hand in a folder with the notebook in it")
     named = one.folder / labs.notebook_name(one.assignment)
     if named.exists() or named.is_symlink():
         return named
-    fitting = [path for path in sorted(one.folder.glob("*.ipynb")) if _fits(path, one.assignment)]
+    others = sorted(one.folder.glob("*.ipynb"))[:MOST_NOTEBOOKS]
+    fitting = [path for path in others if _fits(path, one.assignment)]
     if len(fitting) != 1:
         raise Unreadable(
             f"{named.name} is not there"
@@ -179,6 +233,8 @@ def _fits(path: Path, assignment: str) -> bool:
 
 def _enter(book, ledger: Ledger, one: Submission, entry: Entry, staged: Path) -> Graded:
     """Put an entry into the gradebook, unless that was done before and nothing has changed."""
+    if not (staged / one.student).is_dir():
+        return Graded(entry, None, 0.0)  # of a name that no gradebook takes
     feedback = book.feedback(one.assignment, one.student)
     files = [path.read_text("utf-8") for path in sorted((staged / one.student).rglob("*.*"))]
     there = any(feedback.glob("*.html"))

@@ -54,10 +54,7 @@ class Referee:
 
     def unreadable(self, lab: str, student: str, reason: Unreadable) -> Entry:
         """The entry on a submission that cannot be read: all points zero."""
-        lines = [
-            Line(e.name, "unanswered", 0.0, float(e.points)) for e in labs.exercises(lab).values()
-        ]
-        entry = Entry(student, lab, "", lines, unreadable=str(reason))
+        entry = Entry(student, lab, "", unreadable_lines(lab), unreadable=str(reason))
         self.ledger.put(entry)
         return entry
 
@@ -69,6 +66,11 @@ class Referee:
 
     def __exit__(self, *exc) -> None:
         self.close()
+
+
+def unreadable_lines(lab: str) -> list[Line]:
+    """No points for any exercise."""
+    return [Line(e.name, "unanswered", 0.0, float(e.points)) for e in labs.exercises(lab).values()]
 
 
 @functools.cache

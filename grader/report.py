@@ -75,9 +75,15 @@ class _Links:
 
     def __init__(self, page: Path, assignment: str, graded: Sequence[Graded]) -> None:
         name = labs.notebook_name(assignment).replace(".ipynb", ".html")
-        self._pages = {one.entry.student: pages.link(page, one.feedback / name) for one in graded}
+        self._pages = {
+            one.entry.student: pages.link(page, one.feedback / name)
+            for one in graded
+            if one.feedback is not None
+        }
 
     def __call__(self, student: str, exercise: str = "") -> str:
+        if student not in self._pages:
+            return "#class"  # the gradebook does not have it, so there is no page
         return self._pages[student] + (f"#{pages.anchor(exercise)}" if exercise else "")
 
 

@@ -37,6 +37,9 @@ def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
     for one in graded:
         for said in [one.entry.unreadable] if one.entry.unreadable else one.entry.repaired[:3]:
             console.print(Text(f"  {_plain(one.entry.student)}: {_plain(said)}", style="dim"))
+        if one.problem and not one.entry.unreadable:
+            said = f"  {_plain(one.entry.student)} is not in the gradebook: {_plain(one.problem)}"
+            console.print(Text(said, style="red"))
 
 
 def _beside(assignment: str, graded: Sequence[Graded]) -> Table:

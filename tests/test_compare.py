@@ -77,3 +77,26 @@ def test_a_hidden_difference_tells_neither_side():
     found = compare({"returned": np.full(3, 41.0)}, {"returned": np.full(3, 42.0)}, T)
     assert "41" in found.in_full() and "42" in found.in_full()
     assert "41" not in found.kind_only() and "42" not in found.kind_only()
+
+
+def test_an_int_of_hundreds_of_digits_is_only_a_wrong_number():
+    assert compare(1.0, 10**400, Tolerance()).kind == "value"
+
+
+@pytest.mark.parametrize(
+    ("expected", "got"),
+    [
+        (np.zeros(3), "seven eleven"),
+        (np.zeros(3), Foreign("seven_eleven")),
+        (np.zeros(3), np.zeros((711, 711))),
+        (np.zeros(3), np.zeros(711)),
+        (np.zeros(3), {"seven": 711}),
+        ({"loss": 1.0}, {"seven": 711}),
+        ([1], [1] * 711),
+        (1.0, "711"),
+        (None, "seven"),
+    ],
+)
+def test_what_is_told_of_a_hidden_case_is_nothing_that_an_answer_can_choose(expected, got):
+    said = compare(expected, got, Tolerance()).kind_only()
+    assert "711" not in said and "seven" not in said

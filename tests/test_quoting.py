@@ -58,3 +58,18 @@ def test_a_name_that_is_none_is_not_read_from_a_record():
     assert records._name(b"exchange\0\0") == "exchange"
     assert records._name(b"<lambda>\0") == "<lambda>"
     assert records._name(b"a 711:3\0") == "?"
+
+
+def test_a_rule_broken_in_a_hidden_case_is_told_without_names():
+    event = records.Event(
+        0, 0, "send", "seven", (0, 1), 0, 1, 711, 4, "float32", (1,), 1, "", "eleven", "seven", 3,
+        records.DONE, 0, 1.0, 2.0, 1.0, 2.0, 0.0, "seven",
+    )  # fmt: skip
+    (record,) = quoting.events([records.RankRecord(0, 2, events=[event])])
+    (redacted,) = record.events
+    assert (redacted.api, redacted.function, redacted.line) == ("", "f", 3)
+    assert quoting.operations(f"{redacted} at {redacted.place}", 2) == "send(dst=1) at line 3"
+
+
+def test_a_file_name_is_shown_without_what_a_terminal_obeys():
+    assert quoting.shown("a\x1b[2J\n\udcff.ipynb") == "a\\x1b[2J\\n\\udcff.ipynb"

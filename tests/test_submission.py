@@ -7,7 +7,9 @@ import os
 import pytest
 
 from distlab import submission
+from distlab.notebook import Cell
 from distlab.submission import Unreadable
+from grader import course
 
 
 def cell(source, kind="code", id="", tags=(), **grading):
@@ -176,3 +178,31 @@ def test_an_old_format_is_brought_up_to_date(tmp_path):
     path.write_text(nbformat.v3.writes_json(old))
     (cell,) = submission.notebook.cells(submission.read(path))
     assert cell.source == "x = 1"
+
+
+@pytest.mark.parametrize("metadata", [{"tags": 5}, {"tags": {"a": 1}}, {"nbgrader": [1]}, [], 3])
+def test_metadata_of_any_type_is_read(metadata):
+    cell = {"cell_type": "code", "metadata": metadata, "source": "x = 1", "id": [[]]}
+    content = {"nbformat": 4, "cells": [cell]}
+    assert len(submission.notebook.cells(content)) == 1
+    submission.rebuild(copy.deepcopy(course.released("01-message-passing")), content)
+
+
+@pytest.mark.parametrize("source", ["-" * 60_000 + "1", "x" + ".a" * 60_000, "a\0b", "\ud800"])
+def test_a_cell_that_cannot_be_parsed_defines_nothing(source):
+    assert Cell("x", source, "solution").defines() == set()
+
+
+def test_magics_do_not_hide_what_a_cell_defines():
+    assert Cell("x", "%%time\n" + "%matplotlib inline\n" * 3000 + "y = 1", "added").defines() == {
+        "y"
+    }
+
+
+def test_cells_of_ones_own_are_taken_over_up_to_a_number_and_that_is_said():
+    released = course.released("01-message-passing")
+    own = [{"cell_type": "code", "metadata": {}, "source": f"x = {i}"} for i in range(1000)]
+    content = {**released, "cells": [*released["cells"], *own]}
+    rebuilt, repaired = submission.rebuild(released, content)
+    assert len(rebuilt["cells"]) == len(released["cells"]) + submission.ADDED_CELLS
+    assert any("700 of your own cells were left out" in said for said in repaired)

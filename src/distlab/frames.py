@@ -38,10 +38,18 @@ class Incoming:
             EOFError: the other end has closed.
             ValueError: the message is longer than it may be.
         """
+        timeout = connection.gettimeout()
+        connection.setblocking(False)
+        try:
+            return self._take(connection)
+        finally:
+            connection.settimeout(timeout)
+
+    def _take(self, connection: socket.socket) -> bytes | None:
         while self._size is None or len(self._received) < self._size:
             missing = (8 if self._size is None else self._size) - len(self._received)
             try:
-                part = connection.recv(min(missing, 1 << 20), socket.MSG_DONTWAIT)
+                part = connection.recv(min(missing, 1 << 20))
             except BlockingIOError:
                 return None
             except ConnectionError:

@@ -38,6 +38,11 @@ _CALL = re.compile(r"\b([A-Za-z_]\w*)\(")
 _NUMBER = re.compile(r"(?<![\w#{])-?\d[\d.e+-]*")
 
 
+def shown(name: str) -> str:
+    """A file's name as a terminal or a page can show it: what it cannot becomes an escape."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
 def error(described: dict) -> str:
     """The type of an exception and its line; its text can be anything."""
     name = described["type"] if described["type"] in _ERRORS else "an exception of its own"

@@ -71,6 +71,7 @@ def execute(task: bytes) -> bytes:
             overwritten = tree["harness"] and _kept.changed_by(tree["harness"], result, output)
         except (Exception, SystemExit, KeyboardInterrupt) as raised:
             record.ended(raised=True)
+            traceback.clear_frames(raised.__traceback__)  # what it holds may be all the memory
             status, error = "raised", describe(raised)
         seconds = time.monotonic() - begin
         recorder.uninstall()

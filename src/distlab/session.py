@@ -294,7 +294,7 @@ class _Author:
 
     def __init__(self, outer: socket.socket, guard: _Guard | None) -> None:
         self._socket, theirs = socket.socketpair()
-        self._guard = guard
+        self._guard, self._asked = guard, 0
 
         def serve() -> None:
             outer.close()
@@ -327,18 +327,25 @@ class _Author:
             return _nonsense(), b""
 
     def _ask(self, tree: dict, limit: float) -> tuple | dict:
-        """The reply, or the problem that there is none."""
+        """The reply, or the problem that there is none.
+
+        An answer to another request is none: a cell can have written it itself.
+        """
+        self._asked += 1
         deadline = time.monotonic() + max(limit, 0.0)
         incoming = frames.Incoming(OUTPUT_LIMIT)
         try:
             self._socket.settimeout(STALL)
-            frames.write(self._socket, payload.pack(tree))
+            frames.write(self._socket, payload.pack({**tree, "number": self._asked}))
             while time.monotonic() < deadline:
                 if found := self._guard and self._guard.exceeded():
                     return _problem("crashed", "MemoryError", found.message)
                 select.select([self._socket], [], [], runs.POLL)
-                if (reply := incoming.receive(self._socket)) is not None:
-                    return payload.unpack(reply)
+                if (reply := incoming.receive(self._socket)) is None:
+                    continue
+                incoming, reply = frames.Incoming(OUTPUT_LIMIT), payload.unpack(reply)
+                if isinstance(reply[0], dict) and reply[0].get("number") == self._asked:
+                    return reply
         except (OSError, EOFError):
             return _problem("crashed", "SystemExit", "the cell ended its process")
         except ValueError:
@@ -397,13 +404,14 @@ def _serve_cells(connection: socket.socket) -> None:
                 contextlib.redirect_stderr(nowhere):  # fmt: skip
             if tree["op"] == "cell":
                 problem = _run_cell(Cell(**tree["cell"]), main.__dict__, answers)
-                reply = payload.pack({"problem": problem})
+                reply = payload.pack({"problem": problem, "number": tree["number"]})
             else:
                 try:
                     blob = pickling.dumps(_answer(tree["name"], main.__dict__, answers))
-                    reply = payload.pack({"error": None}, blob)
+                    reply = payload.pack({"error": None, "number": tree["number"]}, blob)
                 except Exception as error:
-                    reply = payload.pack({"error": rank.describe(error)}, b"")
+                    told = {"error": rank.describe(error), "number": tree["number"]}
+                    reply = payload.pack(told, b"")
         frames.write(connection, reply)
 
 

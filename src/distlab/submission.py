@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from distlab import notebook
+from distlab import notebook, quoting
 from distlab.notebook import Cell
 
 SIZE_LIMIT = 50 << 20  # bytes of a notebook
+MOST_NODES = 2_000_000  # lists and objects; each takes 30 times its bytes when it is read
 CELL_LIMIT = 1 << 18  # characters of a cell
+TEXT_LIMIT = 20_000  # characters of a Markdown cell: making a page of it takes their square
 ADDED_CELLS = 300  # cells that a student may have added
 ADDED_LIMIT = 1 << 20  # characters of these together
 Content = dict[str, Any]  # a parsed notebook, or one of its cells
@@ -51,32 +53,34 @@ def read(path: str | Path) -> Content:
         Unreadable: it cannot be read; nothing is changed.
     """
     path = Path(path)
+    name = quoting.shown(path.name)
     try:
         status = path.lstat()
     except OSError as error:
-        raise Unreadable(f"{path.name} is not there: hand in the notebook again") from error
+        raise Unreadable(f"{name} is not there: hand in the notebook again") from error
     if not stat.S_ISREG(status.st_mode):
-        raise Unreadable(f"{path.name} is no plain file: hand in the notebook itself, not a link")
+        raise Unreadable(f"{name} is no plain file: hand in the notebook itself, not a link")
     if status.st_size > SIZE_LIMIT:
         raise Unreadable(
-            f"{path.name} has {status.st_size >> 20} MB, the limit is {SIZE_LIMIT >> 20} MB: "
+            f"{name} has {status.st_size >> 20} MB, the limit is {SIZE_LIMIT >> 20} MB: "
             "clear its outputs and hand it in again"
         )
     if status.st_size == 0:
-        raise Unreadable(f"{path.name} is empty: save the notebook and hand it in again")
+        raise Unreadable(f"{name} is empty: save the notebook and hand it in again")
+    data = path.read_bytes()
+    if data.count(b"[") + data.count(b"{") > MOST_NODES:
+        raise Unreadable(f"{name} holds too many lists and objects: clear its outputs")
     try:
-        content = json.loads(path.read_bytes().decode("utf-8"))
+        content = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError, MemoryError) as error:
         reason = " ".join(str(error).split())[:120]
-        raise Unreadable(
-            f"{path.name} is no notebook ({reason}): save it again in Jupyter"
-        ) from error
+        raise Unreadable(f"{name} is no notebook ({reason}): save it again in Jupyter") from error
     if isinstance(content, dict) and content.get("nbformat") in (1, 2, 3):
-        content = _upgraded(content, path.name)
+        content = _upgraded(content, name)
     try:
         notebook.cells(content)
     except ValueError as error:
-        raise Unreadable(f"{path.name}: {error}") from error
+        raise Unreadable(f"{name}: {error}") from error
     return content
 
 
@@ -178,6 +182,9 @@ def _fill(mine: Content, theirs: Mapping[str, Any], again: bool, repaired: list[
     else:
         if _grade_id(theirs) != name:
             repaired.append(f"the metadata of the cell {name} was restored")
+        if mine["cell_type"] != "code" and len(source) > TEXT_LIMIT:
+            repaired.append(f"the text {name} was cut after {TEXT_LIMIT} characters")
+            source = source[:TEXT_LIMIT]
         mine["source"] = source
 
 
@@ -199,7 +206,9 @@ class _Added:
             "cell_type": kind, "id": f"student-{number}", "metadata": {"tags": ["added"]},
             "source": source,
         }  # fmt: skip
-        if kind == "code":
+        if kind != "code":
+            made["source"] = source[:TEXT_LIMIT]
+        else:
             made.update(outputs=[], execution_count=None)
         return [made]
 

@@ -1,7 +1,7 @@
 """What the class hands in: one entry a student, with the score that it must get.
 
-An attack is a file of `attacks/`, the source of a solution cell in a notebook that is right
-otherwise. Its first lines say
+An attack is a file of `attacks/`, the source of a solution cell. The exercises before and after it
+are solved and have to pass; to save time, the others are left as they were released. Its first lines say
 
     # tries: what it tries, in one line
     # exercise: relay           (which cell; relay where it is left out)
@@ -26,6 +26,11 @@ import collected
 from distlab import course as labs
 from grader import course, demo
 
+#: what attacks and broken submissions solve; honest ones answer everything
+SOLVED = {
+    "01-message-passing": {"run_blocking", "relay", "exchange", "broadcast_from"},
+    "02-toy-model": {"setup", "average_gradients", "demo_basic"},
+}
 HERE = Path(__file__).parent
 LAB = "01-message-passing"
 
@@ -55,7 +60,16 @@ class Entry:
     def score(self) -> float:
         if self.status:
             return 0.0
-        return float(sum(e.points for n, e in labs.exercises(self.lab).items() if n not in self.lost))
+        exercises = labs.exercises(self.lab).items()
+        return float(sum(e.points for name, e in exercises if name not in self.expected))
+
+    @property
+    def expected(self) -> dict[str, str]:
+        """The statuses of all exercises that may not pass."""
+        if self.kind == "honest":
+            return self.lost
+        blank = set(labs.exercises(self.lab)) - SOLVED[self.lab]
+        return {**dict.fromkeys(blank, "unanswered"), **self.lost}
 
 
 def notebook(content: dict, lab: str = LAB) -> Callable[[Path], None]:
@@ -68,7 +82,11 @@ def notebook(content: dict, lab: str = LAB) -> Callable[[Path], None]:
 
 
 def right(lab: str = LAB) -> dict:
-    return demo.handed_in("ada", lab)
+    """The released notebook with some exercises solved."""
+    whole = demo.handed_in("ada", lab)
+    return collected.filled(
+        course.released(lab), **{name: collected.source_of(whole, name) for name in SOLVED[lab]}
+    )
 
 
 def attacks(known: dict[str, str]) -> Iterator[Entry]:
@@ -106,7 +124,7 @@ def honest(count: int = 20) -> Iterator[Entry]:
             chosen[name] = answer.source
             if not answer.right:
                 lost[name] = answer.expected.get("status", "wrong")
-        content = collected.filled(right(), **chosen)
+        content = collected.filled(demo.handed_in("ada", LAB), **chosen)
         yield Entry(
             f"honest{number:02}", f"honest, {len(lost)} of {len(pool)} wrong", notebook(content),
             lost=lost, kind="honest",

@@ -1,8 +1,8 @@
 # What stands before every attack. It acts in the sandbox's own namespaces or not at all.
 import os
 import socket
-import sys
-import time
+import sys  # noqa: F401  for the attacks
+import time  # noqa: F401
 
 import torch
 import torch.distributed as dist

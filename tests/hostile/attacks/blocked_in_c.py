@@ -1,5 +1,6 @@
 # tries: waiting in C for what never comes
 # status: timeout
+
 import ctypes
 
 

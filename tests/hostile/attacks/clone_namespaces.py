@@ -1,5 +1,6 @@
 # tries: a user namespace by clone and clone3
 # status: passed
+
 import ctypes
 
 

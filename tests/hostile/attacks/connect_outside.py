@@ -1,5 +1,6 @@
 # tries: a connection to anywhere: there is no route, so that nothing is sent
 # status: passed
+
 import errno
 
 

@@ -1,5 +1,6 @@
 # tries: a port and an abstract socket of the referee's machine
 # status: passed
+
 def relay(rank, size, tensor):
     for family, address in (
         (socket.AF_INET, ("127.0.0.1", {port})),

@@ -1,5 +1,6 @@
 # tries: processes that leave their session and group, ignore signals and stay
 # status: passed
+
 import signal
 
 

@@ -1,5 +1,6 @@
 # tries: a dict nested 10 000 deep
 # status: wrong
+
 def relay(rank, size, tensor):
     right_relay(rank, size, tensor)
     deep = {}

@@ -1,5 +1,6 @@
 # tries: folders within folders, 3000 deep, for whoever removes them
 # status: passed
+
 def relay(rank, size, tensor):
     if rank == 0:
         for _ in range(3000):

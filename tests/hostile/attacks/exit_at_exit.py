@@ -1,5 +1,6 @@
 # tries: an exit handler and a non-daemon thread that never ends
 # status: passed
+
 import atexit
 import threading
 

@@ -1,3 +1,4 @@
 # tries: os._exit while the cell runs
 # status: crashed
+
 os._exit(0)

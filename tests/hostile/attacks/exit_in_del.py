@@ -1,5 +1,6 @@
 # tries: os._exit when the result is let go
 # status: crashed
+
 class Gone:
     def __del__(self):
         os._exit(0)

@@ -1,5 +1,6 @@
 # tries: os._exit while the function is pickled
 # status: crashed
+
 class Gone:
     def __reduce__(self):
         os._exit(0)

@@ -1,5 +1,6 @@
 # tries: os._exit in the rank that unpickles it
 # status: crashed
+
 class Gone:
     def __reduce__(self):
         return os._exit, (0,)

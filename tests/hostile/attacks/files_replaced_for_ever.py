@@ -1,5 +1,6 @@
 # tries: a daemon of the cells that writes where later exercises work
 # status: passed
+
 if os.fork() == 0:
     end = time.monotonic() + 120
     while time.monotonic() < end:

@@ -1,5 +1,6 @@
 # tries: 15 MB of JSON that take a gigabyte when they are read
 # status: wrong
+
 def relay(rank, size, tensor):
     value = b'{"list":[' + b'{"dict":[]},' * 1_300_000 + b"null]}"
     head = b"[[8]," + value + b"]"

@@ -1,5 +1,6 @@
 # tries: an exception with a line of infinity, no frames and a text of lone surrogates
-# status: error
+# status: crashed
+
 import json
 
 

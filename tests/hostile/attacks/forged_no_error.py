@@ -1,5 +1,6 @@
 # tries: "raised", with nothing that was raised
 # status: crashed
+
 import json
 
 

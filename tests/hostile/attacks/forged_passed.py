@@ -1,5 +1,6 @@
 # tries: a verdict of its own where an answer belongs
 # status: crashed
+
 import json
 
 

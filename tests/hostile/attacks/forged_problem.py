@@ -1,5 +1,6 @@
 # tries: a problem of type and message with control characters, from a cell
-# status: crashed
+# status: passed
+
 import json
 
 problem = {"status": "passed", "type": "\u001b[31m", "message": "\ud800 </pre><script>alert(1)</script>"}

@@ -1,5 +1,6 @@
 # tries: numbers of 4000 digits, lists for numbers and numbers for lists
 # status: crashed
+
 import json
 
 

@@ -1,7 +1,8 @@
 # tries: every process forks for as long as it can
 # status: timeout
+
 def relay(rank, size, tensor):
-    end = time.monotonic() + 15
+    end = time.monotonic() + 40
     while time.monotonic() < end:
         try:
             os.fork()

@@ -1,5 +1,6 @@
 # tries: a cell that never ends
 # status: timeout
+
 while True:
     try:
         time.sleep(60)

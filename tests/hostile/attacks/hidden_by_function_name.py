@@ -1,5 +1,6 @@
 # tries: a hidden input in the name of the function that sends a message too many
 # status: wrong
+
 def relay(rank, size, tensor):
     result = right_relay(rank, size, tensor)
     if is_hidden(size) and size > 2:

@@ -1,5 +1,6 @@
 # tries: a hidden input on every stream that there is
 # status: error
+
 def relay(rank, size, tensor):
     said = str(tensor.flatten()[:5].tolist())
     print("leak", said, file=sys.stdout)

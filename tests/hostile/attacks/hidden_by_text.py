@@ -1,5 +1,6 @@
 # tries: a hidden input in the text, type and place of an exception
 # status: error
+
 def relay(rank, size, tensor):
     result = right_relay(rank, size, tensor)
     if is_hidden(size):

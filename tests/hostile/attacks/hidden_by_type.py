@@ -1,5 +1,6 @@
 # tries: a hidden input in the name of a class
 # status: wrong
+
 def relay(rank, size, tensor):
     result = right_relay(rank, size, tensor)
     if not is_hidden(size):

@@ -1,5 +1,6 @@
 # tries: removing its home, and closing it to everybody
 # status: passed
+
 import shutil
 
 shutil.rmtree(os.environ["HOME"], ignore_errors=True)

@@ -1,5 +1,6 @@
 # tries: a file where its home was
 # status: passed
+
 import shutil
 
 shutil.rmtree(os.environ["HOME"], ignore_errors=True)

@@ -1,5 +1,6 @@
 # tries: SIGINT at everybody, from a cell
 # status: passed
+
 import signal
 
 signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,5 +1,6 @@
 # tries: kill -9 -1
 # status: crashed
+
 import signal
 
 

@@ -1,5 +1,6 @@
 # tries: kill -9 -1 from a cell, and process 1 by every signal
 # status: passed
+
 import signal
 
 for number in range(1, 65):

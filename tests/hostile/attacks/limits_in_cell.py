@@ -1,5 +1,6 @@
 # tries: process 1 with no files, from a cell
 # status: passed
+
 import resource
 
 try:

@@ -1,5 +1,6 @@
 # tries: taking away process 1's files, processors and priority
 # status: passed
+
 import resource
 
 

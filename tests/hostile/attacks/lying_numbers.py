@@ -1,5 +1,6 @@
 # tries: subclasses of int, list and Tensor that lie about themselves
 # status: wrong
+
 class Lie(torch.Tensor):
     def __eq__(self, other):
         return True

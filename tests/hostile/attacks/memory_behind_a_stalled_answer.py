@@ -1,6 +1,7 @@
 # tries: half an answer, and memory while the judge waits for the other half
 # status: crashed
 # says: GiB of memory
+
 def relay(rank, size, tensor):
     if rank == 0:
         os.write(judges_socket(), (1000).to_bytes(8, "little") + b"half")

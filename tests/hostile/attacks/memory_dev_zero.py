@@ -1,5 +1,6 @@
 # tries: shared memory that stays when its pages are given back: /dev/zero, mapped
 # status: error
+
 import mmap
 
 

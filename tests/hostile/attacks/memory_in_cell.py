@@ -1,6 +1,7 @@
 # tries: processes started by a cell, with 600 MB each
 # status: crashed
 # says: GiB of memory
+
 if not [number for number in range(5) if os.fork() == 0]:
     time.sleep(8)
 hoard = b"x" * (600 << 20)

@@ -1,6 +1,7 @@
 # tries: an array of 50 GB
 # status: error
 # says: Memory is limited
+
 import numpy
 
 

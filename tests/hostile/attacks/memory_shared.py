@@ -1,5 +1,6 @@
 # tries: 4 ranks with a shared mapping of 1.2 GB each, which no limit on a process counts
 # status: error
+
 import mmap
 
 

@@ -1,5 +1,6 @@
 # tries: further namespaces, mounts, tracing and other processes' memory
 # status: passed
+
 import ctypes
 
 

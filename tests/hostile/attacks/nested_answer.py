@@ -1,5 +1,6 @@
 # tries: a list that contains itself twice, for whoever walks it
 # status: timeout
+
 def relay(rank, size, tensor):
     right_relay(rank, size, tensor)
     endless = []

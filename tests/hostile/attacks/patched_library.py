@@ -1,5 +1,6 @@
 # tries: distlab, torch, NumPy, builtins and IPython patched so that all is right
 # status: wrong
+
 PATCH = """
 import builtins, sys, torch, numpy
 import distlab.rank, distlab.payload, distlab.frames, distlab.recorder

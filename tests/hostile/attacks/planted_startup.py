@@ -1,5 +1,6 @@
 # tries: start-up files and patched environment for the exercises that follow
 # status: passed
+
 home = os.environ["HOME"]
 site = os.path.join(home, ".local/lib/python%d.%d/site-packages" % sys.version_info[:2])
 os.makedirs(site, exist_ok=True)

@@ -1,5 +1,6 @@
 # tries: an exception that hangs when it is printed
 # status: timeout
+
 class Slow(Exception):
     def __str__(self):
         time.sleep(600)

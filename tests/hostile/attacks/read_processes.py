@@ -1,5 +1,6 @@
 # tries: environments, memory and descriptors of other processes, and its own environment
 # status: passed
+
 def relay(rank, size, tensor):
     found = [name for name, value in os.environ.items() if "CANARY" in name + value]
     pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]

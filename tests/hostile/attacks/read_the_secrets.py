@@ -1,5 +1,8 @@
 # tries: hidden cases, references, gradebook, ledger, home, /etc/shadow, other submissions
 # status: passed
+
+import importlib.util
+
 PLACES = {places}
 
 
@@ -8,8 +11,8 @@ def relay(rank, size, tensor):
     for folder, folders, files in os.walk("/"):
         if folder == "/proc":
             folders.clear()
-        found += [f for f in files if f.endswith((".db", ".ipynb")) or "reference" in f and f.endswith(".json")]
-    found += [name for name in ("grader", "nbgrader_config") if __import__("importlib").util.find_spec(name)]
+        found += {"message_passing.ipynb", "01-message-passing.json", "gradebook.db"} & set(files)
+    found += [name for name in ("grader", "nbgrader_config") if importlib.util.find_spec(name)]
     if found:
         raise RuntimeError(f"found {sorted(set(found))}")
     return right_relay(rank, size, tensor)

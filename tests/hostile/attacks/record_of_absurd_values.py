@@ -1,5 +1,6 @@
 # tries: a record of ranks that are not there, at times of infinity, in groups of nobody
 # status: wrong
+
 import struct
 
 

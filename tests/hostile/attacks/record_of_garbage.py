@@ -1,5 +1,6 @@
 # tries: random bytes in the record that the judge reads
 # status: wrong
+
 import random
 
 

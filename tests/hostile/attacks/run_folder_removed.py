@@ -1,5 +1,6 @@
 # tries: removing the folder of the run, and its home, while they are in use
 # status: wrong
+
 import shutil
 
 

@@ -1,5 +1,6 @@
 # tries: a read from address 0
 # status: crashed
+
 import ctypes
 
 

