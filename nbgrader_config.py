@@ -11,7 +11,7 @@ sys.path.insert(0, str(root))
 # nbgrader starts alembic by its bare name, also when no environment is activated
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
-from grader.course import GRADES  # noqa: E402
+from grader.places import GRADES  # noqa: E402
 
 c = get_config()  # noqa: F821
 
@@ -27,9 +27,6 @@ c.CourseDirectory.db_url = f"sqlite:///{GRADES}/gradebook.db"
 c.CourseDirectory.ignore = [
     ".ipynb_checkpoints", "*.pyc", "__pycache__", "saved_models", "data", "*.tmp",
 ]  # fmt: skip
-
-# what students wrote in Markdown runs no script on the pages that instructors open
-c.TemplateExporter.filters = {"markdown2html": "grader.pages.markdown2html"}
 
 c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
 
@@ -69,3 +66,8 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+
+# feedback pages, and whatever of a submission an instructor's browser shows
+c.GenerateFeedback.exporter_class = "grader.feedback.FeedbackExporter"
+c.GenerateFeedback.preprocessors = ["grader.feedback.Grades"]
+c.HTMLExporter.filters = {"markdown2html": "grader.markdown.to_html"}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
-from rich.progress import Progress, TextColumn, TimeRemainingColumn
 
 from distlab import course as labs
-from grader import course, demo, table
+from distlab import quoting
+from grader import course, demo, progress, report, table
 from grader import grade as grading
 
 
@@ -26,6 +26,7 @@ def grade(
     student: str | None,
     jobs: int | None,
     demonstration: bool,
+    cluster: str | None = None,
 ) -> list[dict]:
     """Grade assignments, print their tables, and say where everything lies; returns the reports."""
     console = Console()
@@ -41,40 +42,37 @@ def grade(
             "STUDENT/ASSIGNMENT/NOTEBOOK.ipynb, or try `distlab grade --demo`"
         )
     reports = []
+    jobs = jobs or os.cpu_count() or 1
     for assignment in chosen:
-        graded = _graded(assignment, submitted, student, jobs or os.cpu_count() or 1, console)
+        begin = time.monotonic()
+        graded = _graded(assignment, submitted, student, jobs, cluster, console)
+        took = time.monotonic() - begin
         table.show(assignment, graded, console)
-        out = course.GRADES / "out" / f"{assignment}.csv"
-        table.write_csv(out, assignment, graded)
-        console.print(f"  CSV       {_relative(out)}", highlight=False)
-        if pages := [one.feedback for one in graded if one.feedback]:
-            console.print(f"  feedback  {_relative(pages[0])} and its like\n", highlight=False)
+        if student is None:  # what is written on a class stays when one student is graded again
+            out = course.GRADES / "out" / f"{assignment}.csv"
+            page = report.write(out.with_suffix(".html"), assignment, graded, took)
+            _say("report", page, console)
+            _say("CSV", table.write_csv(out, assignment, graded), console)
+        if entered := [one.feedback for one in graded if one.feedback]:
+            _say("feedback", entered[0].parent.parent / (student or "*") / assignment, console)
+        console.print()
         reports.append(grading.report(assignment, graded))
-    console.print(f"gradebook {_relative(course.GRADES / 'gradebook.db')}", highlight=False)
+    _say("gradebook", course.GRADES / "gradebook.db", console)
     if demonstration:
         for name, what in demo.CLASS.items():
             console.print(f"  {name:5} hands in {what}", style="dim", highlight=False)
     return reports
 
 
-def _graded(assignment, submitted, student, jobs, console):
+def _graded(assignment, submitted, student, jobs, cluster, console):
     found = grading.submissions(assignment, submitted, student)
-    columns = (
-        *Progress.get_default_columns()[:3],
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[last]}"),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(assignment, total=len(found), last="")
-
-        def advance(entry):
-            progress.update(task, advance=1, last=escape(f"{entry.student} {entry.score:g}"))
-
-        return grading.grade(assignment, submitted, student, jobs, advance)
+    with progress.Live(assignment, len(found), console) as live:
+        return grading.grade(assignment, submitted, student, jobs, live, cluster)
 
 
-def _relative(path: Path) -> str:
-    return os.path.relpath(path)
+def _say(what: str, path: Path, console: Console) -> None:
+    said = quoting.visible(os.path.relpath(path))
+    console.print(f"{what:9} {said}", highlight=False, markup=False, soft_wrap=True)
 
 
 def reference(action: str, assignments: list[str]) -> int:

@@ -6,20 +6,15 @@ import dataclasses
 import functools
 import importlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from distlab import course
 from distlab.exercises import Case, Exercise
 from distlab.reference import References
-
-ROOT = Path(__file__).resolve().parent.parent
-SOLUTIONS = ROOT / "solutions"
-LABS = ROOT / "labs"
-REFERENCE = ROOT / "grader" / "reference"
-#: where submissions, gradebook, ledger, feedback and tables lie; DISTLAB_GRADES puts them elsewhere
-GRADES = Path(os.environ.get("DISTLAB_GRADES") or ROOT / "grader").resolve()
+from grader.places import GRADES as GRADES
+from grader.places import LABS, REFERENCE, SOLUTIONS
+from grader.places import ROOT as ROOT
 
 
 class GradingFailed(RuntimeError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -86,4 +87,7 @@ def _answer(student: str, lab: str, exercise: str) -> str | None:
     if student == "emil" and exercise in _CRASHES:
         return _CRASH.format(exercise)
     chosen = _CHANGED.get(student, {}).get(lab, {}).get(exercise)
-    return (folder / f"{chosen}.py").read_text("utf-8") if chosen else None
+    if chosen is None:
+        return None
+    source = (folder / f"{chosen}.py").read_text("utf-8")
+    return re.sub(r"^# (status|hint|says): .+\n", "", source, flags=re.M)

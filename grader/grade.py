@@ -5,7 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +14,11 @@ from distlab import quoting, records, submission
 from distlab.submission import Unreadable
 from grader import course
 from grader.course import GradingFailed
+from grader.judges import Cluster, Here, Judges
 from grader.ledger import Entry, Ledger
+from grader.progress import Live
 from grader.referee import Referee, unreadable_lines
-from grader.sandbox import NoSandbox
+from grader.sandbox import NoSandbox, configured
 
 MOST_NOTEBOOKS = 20  # of a submission without one of the right name, in which to look for it
 SUBMITTED = course.GRADES / "submitted"
@@ -72,37 +74,59 @@ def grade(
     submitted: Path = SUBMITTED,
     student: str | None = None,
     jobs: int = 2,
-    progress: Callable[[Entry], None] = lambda entry: None,
+    live: Live | None = None,
+    cluster: str | None = None,
 ) -> list[Graded]:
-    """Judge the submissions of an assignment, `jobs` at once, and enter them in the gradebook.
+    """Judge the submissions of an assignment and enter them in the gradebook.
+
+    Args:
+        jobs: how many are judged at once on this machine.
+        live: hears which are in work.
+        cluster: the ipyparallel profile whose engines judge instead, one submission an engine.
 
     Raises:
         NothingSubmitted: there are none.
+        NoSandbox: no sandbox works, and nobody has said that the code can be trusted.
         GradingFailed: nbgrader could not take them.
     """
     found = submissions(assignment, submitted, student)
     from grader.gradebook import Gradebook  # nbgrader takes seconds to import
 
-    with tempfile.TemporaryDirectory(prefix="distlab-submitted-") as folder, Referee() as referee:
-        referee.ready()
+    judges = _judges(jobs, cluster)
+    with (
+        tempfile.TemporaryDirectory(prefix="distlab-submitted-") as folder,
+        Referee(judges=judges) as referee,
+    ):
         staged = Path(folder)
         book = Gradebook(staged)
-        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            judged = [pool.submit(_judge, referee, one, staged) for one in found]
+        with concurrent.futures.ThreadPoolExecutor(judges.slots) as pool:
+            judged = [pool.submit(_judge, referee, one, staged, live) for one in found]
             book.have(assignment)
             graded = []
             for one, future in zip(found, judged, strict=True):
                 entry = future.result()
-                progress(entry)
                 try:
                     graded.append(_enter(book, referee.ledger, one, entry, staged))
                 except GradingFailed as error:  # the class goes on
                     graded.append(Graded(entry, None, 0.0, problem=str(error)))
+                if live:
+                    live.done(one.student)
     return graded
 
 
-def _judge(referee: Referee, one: Submission, staged: Path) -> Entry:
+def _judges(jobs: int, cluster: str | None) -> Judges:
+    settings = configured()
+    if cluster is not None:
+        return Cluster(cluster, settings.trust)
+    here = Here(settings, jobs)
+    here.ready()
+    return here
+
+
+def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -> Entry:
     """Judge a submission and stage its rebuilt notebook for nbgrader, whatever it is."""
+    if live:
+        live.began(one.student)
     try:
         if not named_well(one.student):
             raise Unreadable(
@@ -115,7 +139,7 @@ def _judge(referee: Referee, one: Submission, staged: Path) -> Entry:
             quoting.shown(one.student), one.assignment, "", unreadable_lines(one.assignment),
             unreadable=str(reason),
         )  # fmt: skip
-    except NoSandbox:
+    except (NoSandbox, GradingFailed):
         raise
     except Exception as error:  # a mistake of the grader's own costs one submission, not the class
         reason = Unreadable(
@@ -146,6 +170,7 @@ def _judged(
         content = course.released(lab)
         entry = referee.unreadable(lab, one.student, reason)
         rebuilt, _ = referee.rebuild(lab, content)
+        rebuilt["cells"].insert(0, _note(reason))
     else:
         rebuilt, repaired = referee.rebuild(lab, content)
         entry = referee.judge(lab, one.student, rebuilt, repaired)
@@ -156,6 +181,12 @@ def _judged(
     if when := _timestamp(one.folder / "timestamp.txt"):
         (folder / "timestamp.txt").write_text(when, "utf-8")
     return entry
+
+
+def _note(reason: Unreadable) -> submission.Content:
+    """A cell that says on the feedback page why there is nothing else."""
+    said = f"**This submission could not be read.** {reason}"
+    return {"cell_type": "markdown", "id": "unreadable", "metadata": {}, "source": said}
 
 
 def _timestamp(path: Path) -> str:
@@ -213,7 +244,7 @@ def _enter(book, ledger: Ledger, one: Submission, entry: Entry, staged: Path) ->
     scores = book.scores(one.assignment, one.student)
     manual = {name: both for name, both in scores.items() if not name.startswith("test_")}
     known = [score for score, _ in manual.values() if score is not None]
-    automatic = sum(score or 0.0 for name, (score, _) in scores.items() if name not in manual)
+    automatic = book.automatic(one.assignment, one.student)
     if automatic != entry.score:
         raise GradingFailed(
             f"the gradebook has {automatic:g} points for {one.student}'s {one.assignment} where "

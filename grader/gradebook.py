@@ -76,6 +76,11 @@ class Gradebook:
                 for grade in notebook.grades
             }
 
+    def automatic(self, assignment: str, student: str) -> float:
+        """The points that the referee gave, whatever was changed by hand since."""
+        rows = self.state(assignment, student)
+        return sum(row[1] or 0.0 for row in rows if row[0].startswith("test_"))
+
     def state(self, assignment: str, student: str) -> list[list[Any]]:
         """All that the gradebook has of a submission, a row a cell, as data."""
         with self._database() as database:

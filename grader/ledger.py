@@ -32,6 +32,10 @@ class Line:
     seconds: float = 0.0
     hint: str = ""
     picture: str = ""  # SVG of the visible case that failed
+    # the message's three sentences
+    expected: str = ""
+    happened: str = ""
+    look: str = ""
 
 
 @dataclass
@@ -71,6 +75,8 @@ def line(verdict: Verdict) -> Line:
     return Line(
         verdict.exercise.name, verdict.status, verdict.score, float(verdict.exercise.points),
         verdict.message[:MESSAGE_LIMIT], round(verdict.seconds, 3), verdict.hint, picture,
+        verdict.expected[:MESSAGE_LIMIT], verdict.happened[:MESSAGE_LIMIT],
+        verdict.look[:MESSAGE_LIMIT],
     )  # fmt: skip
 
 

@@ -1,32 +1,108 @@
-"""Markdown on pages that an instructor opens: feedback and formgrader.
+"""What the instructor's report and the feedback pages have in common: templates, colours, links.
 
-nbgrader puts what students wrote there as it is, scripts included. This filter takes the place of
-nbconvert's own; `nbgrader_config.py` names it.
+A page is one file: no script, no font, nothing from elsewhere. It says so to the browser too, so
+that what a submission might smuggle in finds nothing that would run or fetch it.
 """
 
 from __future__ import annotations
 
-import bleach
-from nbconvert.filters import markdown2html as converted
+import functools
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
-_TAGS = {
-    "a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "details", "div", "dl", "dt", "em",
-    "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "kbd", "li", "ol", "p", "pre", "s",
-    "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
-}  # fmt: skip
-_ATTRIBUTES = {"class", "id", "title", "alt", "width", "height", "align", "open", "start"}
+import jinja2
+from markupsafe import Markup
+
+from distlab import quoting
+
+TEMPLATES = Path(__file__).parent / "templates"
 
 
-def markdown2html(source: str) -> str:
-    """Markdown as HTML that runs nothing and loads nothing."""
-    return bleach.clean(
-        converted(source), tags=_TAGS, attributes=_allowed, protocols={"http", "https", "data"}
+@dataclass(frozen=True)
+class Status:
+    """How pages show a verdict's status: never by colour alone."""
+
+    name: str
+    symbol: str
+    meaning: str
+
+
+STATUSES = {
+    status.name: status
+    for status in (
+        Status("passed", "✓", "every case is right"),
+        Status("wrong", "✗", "a case gave something else"),
+        Status("error", "!", "a rank raised an exception"),
+        Status("deadlock", "⇄", "ranks wait for each other for ever"),
+        Status("timeout", "◷", "the time was up"),
+        Status("crashed", "↯", "a process ended by itself"),
+        Status("tampered", "⚑", "the judging was tampered with"),
+        Status("unanswered", "–", "still to be written"),
+        Status("unreadable", "?", "the file could not be read"),
     )
+}
 
 
-def _allowed(tag: str, name: str, value: str) -> bool:
-    if tag == "a" and name == "href":
-        return not value.strip().lower().startswith("data:")
-    if tag == "img" and name == "src":
-        return value.startswith("data:image/")
-    return name in _ATTRIBUTES
+def status(name: str) -> Status:
+    return STATUSES.get(name) or Status("error", "!", name)
+
+
+def render(template: str, **values: Any) -> str:
+    """A page of `templates/`; whatever is put into it is escaped."""
+    return _environment().get_template(template).render(**values)
+
+
+def link(page: Path, target: Path) -> str:
+    """A relative link from a page to a file, which holds wherever the two are moved together."""
+    relative = Path(os.path.relpath(target, page.parent))
+    return "/".join(quote(part, safe="", errors="surrogateescape") for part in relative.parts)
+
+
+def anchor(exercise: str) -> str:
+    """The id of an exercise on a feedback page."""
+    return f"exercise-{exercise}"
+
+
+def seconds(value: float) -> str:
+    """A duration in few characters: 40 ms, 2.3 s, 4 min 10 s."""
+    if value < 0.95:
+        return f"{1000 * value:.0f} ms"
+    if value < 59.5:
+        return f"{value:.1f} s" if value < 9.95 else f"{value:.0f} s"
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """1 submission, 2 submissions."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _cut(said: str, limit: int = 320) -> str:
+    """A message as far as an overview needs it."""
+    return said if len(said) <= limit else said[: limit - 1] + "…"
+
+
+def _breakable(name: str) -> Markup:
+    """A name that may be broken behind its underscores."""
+    return Markup("_<wbr>").join(name.split("_"))
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
+        lstrip_blocks=True, undefined=jinja2.StrictUndefined, finalize=_finalize,
+    )  # fmt: skip
+    made.globals.update(status=status, statuses=STATUSES, anchor=anchor, counted=counted)
+    made.filters.update(seconds=seconds, cut=_cut, breakable=_breakable)
+    return made
+
+
+def _finalize(value: Any) -> Any:
+    """Text of submissions may hold characters that turn the direction of what follows."""
+    return quoting.visible(value) if type(value) is str else value

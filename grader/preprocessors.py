@@ -47,11 +47,14 @@ class Verdicts(nbgrader.NbGraderPreprocessor):
         about = resources["nbgrader"]
         repaired = nb.metadata.pop("repaired", [])
         entry = referee().judge(about["assignment"], about["student"], nb, repaired)
+        nb.metadata["distlab"] = {"repaired": entry.repaired}
         for cell in nb.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
             if cell.cell_type == "code" and name.startswith("test_"):
                 line = entry.line(name.removeprefix("test_"))
                 cell.outputs = outputs(line) if line is not None else []
+                if line is not None:
+                    cell.metadata["distlab"] = told(line)
                 cell.execution_count = 1
         return nb, resources
 
@@ -68,6 +71,14 @@ def outputs(line: Line) -> list[nbformat.NotebookNode]:
     if line.picture:
         shown.append(new_output("display_data", {"image/svg+xml": line.picture}))
     return shown
+
+
+def told(line: Line) -> dict[str, str]:
+    """A verdict as the feedback page asks for it (`grader.feedback`)."""
+    return {
+        "exercise": line.name, "status": line.status, "expected": line.expected,
+        "happened": line.happened or line.message, "look": line.look,
+    }  # fmt: skip
 
 
 def _text(said: str) -> nbformat.NotebookNode:

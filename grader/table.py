@@ -1,4 +1,8 @@
-"""Grades as people look at them: a table in the terminal and a CSV file."""
+"""Grades as people look at them: a table in the terminal and a CSV file.
+
+Names and messages are strangers': the terminal shows them without obeying them, and no cell of the
+CSV is a formula to whoever opens it.
+"""
 
 from __future__ import annotations
 
@@ -11,60 +15,98 @@ from rich.table import Table
 from rich.text import Text
 
 from distlab import course as labs
+from distlab import quoting
+from grader import pages
 from grader.grade import Graded
 
 COLOURS = {"passed": "green", "unanswered": "dim", "unreadable": "red"}
+BESIDE = 8  # students that stand beside each other; more stand below each other
+# what spreadsheets take for the beginning of a formula, also behind a quote of their own
+# (https://owasp.org/www-community/attacks/CSV_Injection)
+_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
-    """Student × exercise → points and status."""
+    """Student × exercise → points and status, and what was repaired or could not be read."""
+    table = _beside(assignment, graded) if len(graded) <= BESIDE else _below(assignment, graded)
+    console.print(table)
+    if len(graded) > BESIDE:
+        found = {_status(one, name) for one in graded for name in labs.exercises(assignment)}
+        legend = [f"{each.symbol} {name}" for name, each in pages.STATUSES.items() if name in found]
+        console.print(Text("  " + "   ".join(legend), style="dim"))
+    for one in graded:
+        for said in [one.entry.unreadable] if one.entry.unreadable else one.entry.repaired[:3]:
+            console.print(Text(f"  {_plain(one.entry.student)}: {_plain(said)}", style="dim"))
+        if one.problem and not one.entry.unreadable:
+            said = f"  {_plain(one.entry.student)} is not in the gradebook: {_plain(one.problem)}"
+            console.print(Text(said, style="red"))
+
+
+def _beside(assignment: str, graded: Sequence[Graded]) -> Table:
+    """A column a student: the status in words."""
     table = Table(title=assignment, title_justify="left", show_lines=False, pad_edge=False)
     table.add_column("exercise", no_wrap=True)
     for one in graded:
-        table.add_column(Text(one.entry.student), justify="right", no_wrap=True)
+        table.add_column(Text(_plain(one.entry.student)), justify="right", no_wrap=True)
     for name, exercise in labs.exercises(assignment).items():
-        cells = [_cell(one, name) for one in graded]
-        table.add_row(f"{name} ({exercise.points})", *cells)
+        table.add_row(f"{name} ({exercise.points})", *(_cell(one, name) for one in graded))
     table.add_section()
     table.add_row("score", *(f"{one.entry.score:g}" for one in graded), style="bold")
     table.add_row("of", *(f"{one.entry.max_score:g}" for one in graded))
-    console.print(table)
+    return table
+
+
+def _below(assignment: str, graded: Sequence[Graded]) -> Table:
+    """A row a student: the status as a symbol."""
+    table = Table(title=assignment, title_justify="left", pad_edge=False)
+    table.add_column("student", no_wrap=True)
+    table.add_column(f"of {graded[0].entry.max_score:g}", justify="right", style="bold")
+    names = list(labs.exercises(assignment))
+    for name in names:
+        table.add_column(name.replace("_", "_\n"), justify="center")
     for one in graded:
-        for said in [one.entry.unreadable] if one.entry.unreadable else one.entry.repaired[:3]:
-            told = f"  {one.entry.student}: {said}"
-            console.print(told, style="dim", highlight=False, markup=False)
-        if one.problem:
-            told = f"  {one.entry.student} is not in the gradebook: {one.problem}"
-            console.print(told, style="red", highlight=False, markup=False)
+        marks = []
+        for name in names:
+            status = _status(one, name)
+            marks.append(Text(pages.status(status).symbol, COLOURS.get(status, "yellow")))
+        table.add_row(Text(_plain(one.entry.student)), f"{one.entry.score:g}", *marks)
+    return table
 
 
-def _cell(one: Graded, name: str) -> str:
-    line = one.entry.line(name)
-    status = "unreadable" if one.entry.unreadable else line.status
+def _status(one: Graded, name: str) -> str:
+    return "unreadable" if one.entry.unreadable else one.entry.line(name).status
+
+
+def _cell(one: Graded, name: str) -> Text:
+    status = _status(one, name)
     colour = COLOURS.get(status, "yellow")
     if status == "passed":
-        return f"[{colour}]{line.score:g}[/]"
-    return f"[{colour}]{status} 0[/]"
+        return Text(f"{one.entry.line(name).score:g}", colour)
+    return Text(f"{status} 0", colour)
+
+
+def _plain(said: str) -> str:
+    """One line that does nothing to a terminal."""
+    return quoting.visible(" ".join(said.split()))
 
 
 def write_csv(path: Path, assignment: str, graded: Sequence[Graded]) -> Path:
     """One row a student: score, maximum, free text, then each exercise's points and status."""
     path.parent.mkdir(parents=True, exist_ok=True)
     names = list(labs.exercises(assignment))
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with path.open("w", newline="", encoding="utf-8", errors="replace") as file:
         writer = csv.writer(file)
         heads = [head for name in names for head in (name, f"{name} status")]
         writer.writerow(["student", "score", "max_score", "manual_score", *heads])
         for one in graded:
             entry = one.entry
-            row = [_plain(entry.student), entry.score, entry.max_score, one.manual_score]
+            row = [_inert(entry.student), entry.score, entry.max_score, one.manual_score]
             for name in names:
-                line = entry.line(name)
-                row += [line.score, "unreadable" if entry.unreadable else line.status]
+                row += [entry.line(name).score, _inert(_status(one, name))]
             writer.writerow(["" if value is None else value for value in row])
     return path
 
 
-def _plain(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in tuple("=+-@\t\r") else text
+def _inert(said: str) -> str:
+    """Text that a spreadsheet takes for text."""
+    return f"'{said}" if said.startswith(_FORMULA) else said

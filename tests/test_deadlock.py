@@ -22,7 +22,7 @@ def observed(which: str, *options: str) -> dict[str, dict]:
     done = subprocess.run(
         [sys.executable, "-m", "programs.runner", which, *options],
         cwd=HERE, capture_output=True, text=True, timeout=300,
-        env={**os.environ, "PYTHONPATH": str(HERE)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     seen = [json.loads(line) for line in done.stdout.splitlines()]
@@ -75,10 +75,11 @@ def test_a_run_that_ended_gets_the_remarks_it_deserves(with_remarks, program):
 
 
 @pytest.mark.slow  # starts torch and real ranks
-def test_right_programs_draw_no_remark_but_the_two_that_ask_for_one(went_well):
-    drawn = {name: {kind for kind, _ in s["remarks"]} for name, s in went_well.items()}
+def test_right_programs_draw_no_remark_but_the_one_that_asks_for_it(went_well):
+    drawn = {name: {kind for kind, _ in s["remarks"]} for name, s in went_well.items()
+             if "timeout" not in name}  # fmt: skip
     drawn = {name: kinds for name, kinds in drawn.items() if kinds}
-    assert drawn == {"local_groups": {"new_group"}, "sender_that_returns_early": {"not-waited"}}
+    assert drawn == {"sender_that_returns_early": {"not-waited"}}
 
 
 @pytest.mark.slow  # starts torch, and real ranks hang

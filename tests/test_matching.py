@@ -353,3 +353,64 @@ def test_a_look_at_sixteen_long_records_is_quick():
     begin = time.perf_counter()
     assert watcher(ranks, set()) is None
     assert time.perf_counter() - begin < first / 10
+
+
+def test_who_waits_with_a_timeout_of_its_own_is_not_stuck():
+    ranks = [waiting_in(0, "recv", peer=1, until=5.0), waiting_in(1, "recv", peer=0)]
+    assert twice(ranks) is None
+    ranks[0].events[0].state, ranks[0].progress = records.FAILED, records.RAISED
+    assert "rank 0 stopped with an error" in twice(ranks).message
+
+
+def given_up(rank, op, end=6.0, until=5.0, **values):
+    made = event(rank, 0, op, state=records.FAILED, until=until, end=end, wait_end=end, **values)
+    return RankRecord(rank, 2, records.RAISED, end=end, events=[made])
+
+
+def test_once_a_timeout_has_passed_it_is_told_why_nothing_else_could_come():
+    # rank 1 failed when rank 0 gave up and its connection was closed
+    ranks = [given_up(0, "recv", peer=1), given_up(1, "recv", peer=0, until=0.0)]
+    found = Watcher().hindsight(ranks)
+    assert found.kind == "cycle" and found.ranks == (0, 1)
+    # a send that was only late, and a run without a timeout, prove nothing
+    assert Watcher().hindsight([ranks[0], given_up(1, "send", peer=0, until=0.0)]) is None
+    assert Watcher().hindsight([ranks[1], ranks[1]]) is None
+
+
+def test_a_pair_of_which_one_may_give_up_holds_nobody_else_for_ever():
+    ranks = [
+        waiting_in(0, "recv", 3, peer=1, until=5.0),
+        waiting_in(1, "recv", 3, peer=0, until=5.0),
+        waiting_in(2, "recv", 3, peer=1),
+    ]
+    assert twice(ranks) is None
+
+
+def test_what_does_not_fit_is_found_in_a_broken_run_though_nobody_had_waited():
+    sent = event(0, 0, "send", peer=1, nbytes=16)
+    taken = event(1, 0, "recv", peer=0, nbytes=8, state=POSTED, flags=0, wait_begin=0.0)
+    ranks = [RankRecord(0, 2, RETURNED, events=[sent]), RankRecord(1, 2, RUNNING, events=[taken])]
+    found = Watcher().conflict(ranks)
+    assert found.kind == "message-size" and "16 bytes and the buffer 8" in found.message
+    taken.state = records.FAILED  # refused by torch: it never took part
+    assert Watcher().conflict(ranks) is None
+
+
+def test_members_that_make_a_group_by_different_calls_never_find_each_other():
+    pairs = [(0, 2), (1, 3)]
+    ranks = []
+    for rank in range(4):
+        order = list(enumerate(pairs, 1))
+        made = [
+            event(rank, i, "new_group", 4, group=pair,
+                  group_index=index if rank in pair else records.NO_GROUP)
+            for i, (index, pair) in enumerate(reversed(order) if rank == 2 else order)
+        ]  # fmt: skip
+        ranks.append(RankRecord(rank, 4, RUNNING, events=made))
+    found = twice(ranks)
+    assert found.kind == "new_group" and found.ranks == (0, 2)
+    assert "call 1 of new_group on rank 0 and call 2 on rank 2" in found.message
+    for record in ranks:
+        for one in record.events:
+            one.flags |= records.LOCAL  # known by their members, not by a number
+    assert twice(ranks) is None and remarks(ranks) == []

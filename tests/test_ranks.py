@@ -1,5 +1,6 @@
 """Warm ranks as a notebook uses them: nothing can hang it, nothing stays behind."""
 
+import datetime
 import os
 import signal
 import subprocess
@@ -57,6 +58,8 @@ def test_a_deadlock_ends_by_itself_with_its_explanation(ranks):
     result = ranks.run(listen, may_fail=True)
     assert time.monotonic() - begin < 10
     assert result.run.finding.kind and "neither" not in result.story() or result.story()
+    assert all(begin <= record.stopped <= time.monotonic() for record in result.records)
+    assert all(record.stopped > record.events[-1].begin for record in result.records)
     assert all(f"rank {r} waits in recv(src={(r + 1) % 4})" in result.story() for r in range(4))
 
 
@@ -187,3 +190,15 @@ def alive(pid: int) -> bool:
             return file.read().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_a_timeout_of_the_programs_own_is_awaited_and_what_it_waited_for_is_told(ranks):
+    def listen(rank, size):
+        dist.irecv(torch.zeros(1), 1 - rank).wait(timeout=datetime.timedelta(seconds=0.7))
+
+    result = Ranks(2).run(listen, may_fail=True)
+    assert [outcome.status for outcome in result.run.outcomes] == ["raised"] * 2
+    assert result.run.seconds >= 0.7 and result.run.finding is None
+    said = result.story()
+    assert "Until the timeout had passed, rank 0 waits for its irecv(src=1)" in said
+    assert "neither can ever send" in said and ", until its own timeout had passed" in said

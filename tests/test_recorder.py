@@ -178,3 +178,81 @@ def test_records_outlive_a_rank_that_is_killed(two):
     result = two.run(program, may_fail=True)
     assert [e.op for e in result.records[1].events] == ["barrier"]
     assert result.run.outcomes[1].status == "crashed"
+
+
+ASYNCHRONOUS = {
+    "all_reduce": lambda t, o: (dist.all_reduce(t, async_op=True), t, 2.0),
+    "broadcast": lambda t, o: (dist.broadcast(t, 0, async_op=True), t, 1.0),
+    "reduce": lambda t, o: (dist.reduce(t, 1, async_op=True), t, 2.0),
+    "all_gather": lambda t, o: (dist.all_gather(o, t, async_op=True), o[0], 1.0),
+    "all_gather_into_tensor": lambda t, o: (
+        dist.all_gather_into_tensor(o[0], t[:2], async_op=True), o[0], 1.0
+    ),
+    "gather": lambda t, o: (
+        dist.gather(t, o if dist.get_rank() == 1 else None, 1, async_op=True), o[0], 1.0
+    ),
+    "scatter": lambda t, o: (
+        dist.scatter(t, o if dist.get_rank() == 0 else None, 0, async_op=True), t, 5.0
+    ),
+    "reduce_scatter_tensor": lambda t, o: (
+        dist.reduce_scatter_tensor(t, torch.ones(8), async_op=True), t, 2.0
+    ),
+    "all_to_all_single": lambda t, o: (
+        dist.all_to_all_single(o[0], t, async_op=True), o[0], 1.0
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ASYNCHRONOUS)
+def test_in_strict_mode_a_collectives_result_holds_poison_until_it_is_waited_for(two, name):
+    call = ASYNCHRONOUS[name]
+
+    def program(rank, size):
+        request, result, right = call(torch.ones(4), [torch.full((4,), 5.0) for _ in range(2)])
+        if rank == 1:
+            # gloo may be done: only the wait may show it
+            early = result.clone()
+            request.wait()
+            return early.isnan().all().item(), result.tolist() == [right] * 4
+        request.wait()
+
+    assert two.run(program, strict=True)[1] == (True, True)
+    assert two.run(program)[1][1]
+
+
+def test_in_strict_mode_what_is_sent_stays_as_it_is(two):
+    def program(rank, size):
+        everything = torch.full((4,), float(rank))
+        mine = everything.view(2, 2)[rank]  # within the result
+        gathered = dist.all_gather_into_tensor(everything, mine, async_op=True)
+        gathered.wait()
+        shared = torch.full((1,), 7.0 if rank == 0 else 0.0)
+        request = dist.broadcast(shared, 0, async_op=True)
+        root_reads = shared.item()
+        request.wait()
+        return everything.tolist(), root_reads if rank == 0 else 7.0, shared.item()
+
+    assert list(two.run(program, strict=True)) == [([0.0, 0.0, 1.0, 1.0], 7.0, 7.0)] * 2
+
+
+def test_in_strict_mode_futures_and_ddp_have_their_results(two):
+    def program(rank, size):
+        tensor = torch.full((1,), float(rank))
+        future = dist.all_reduce(tensor, async_op=True).get_future()
+        future.wait()
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1, bias=False))
+        model(torch.full((1, 1), float(rank))).sum().backward()
+        return tensor.item(), model.module.weight.grad.item()
+
+    assert list(two.run(program, strict=True)) == [(1.0, 0.5)] * 2
+
+
+def test_a_group_shows_its_back_end_rank_and_size(two):
+    def program(rank, size):
+        group = dist.new_group([1])
+        return repr(dist.group.WORLD), repr(group) if rank == 1 else None
+
+    assert list(two.run(program)) == [
+        ("<recorded gloo group: rank 0 of 2>", None),
+        ("<recorded gloo group: rank 1 of 2>", "<recorded gloo group: rank 0 of 1, ranks [1]>"),
+    ]

@@ -1,75 +1,53 @@
-"""What a rank has left where its record should be is read as data or not at all."""
-
-import os
-import random
-
-import pytest
+"""Records as bytes: what a watcher adds to them, and what was written too late."""
 
 from distlab import records
-from distlab.remarks import remarks
-from distlab.timeline import timeline
-
-ROW = {
-    "state": records.DONE, "op": 1, "flags": 3, "redop": 0, "group": 0, "peer": 1, "tag": 0,
-    "line": 3, "dtype": 1, "ndim": 1, "pieces": 1, "nbytes": 4, "shape": [1, 0, 0, 0, 0, 0],
-    "begin": 1.0, "end": 2.0, "wait_begin": 1.0, "wait_end": 2.0, "value": 1.0, "crc_begin": 0,
-    "crc_end": 0, "api": b"send", "function": b"relay", "file": b"relay", "note": b"",
-}  # fmt: skip
-
-
-def record(rank=0, size=2, **changes) -> bytes:
-    fields = {**ROW, **changes}
-    shape = fields.pop("shape")
-    values = list(fields.values())
-    row = records.PACK.pack(*values[:12], *shape, *values[12:])
-    head = records.HEADER.pack(rank, size, 1, records.RETURNED, 1.0, 2.0)
-    return head.ljust(records.HEADER_BYTES, b"\0") + row
+from distlab.records import (
+    DONE,
+    FAILED,
+    HEADER,
+    HEADER_BYTES,
+    OP_CODE,
+    PACK,
+    POSTED,
+    RAISED,
+    RUNNING,
+)
 
 
-def test_a_plain_record_is_taken_as_it_is():
-    (event,) = records.checked(record(), 0, 2).events
-    assert str(event) == "send(dst=1)" and event.place == "relay:3"
+def entry(state, begin, end):
+    return PACK.pack(
+        state, OP_CODE["recv"], 0, 0, 0, 1, 0, 3, 1, 1, 1, 4, 1, 0, 0, 0, 0, 0,
+        begin, end, begin, end, 0.0, 0, 0, b"recv", b"f", b"cell", b"", 0.0,
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"peer": -1}, {"peer": 7}, {"state": 9}, {"line": -1}, {"nbytes": -4}, {"tag": -1},
-        {"begin": float("inf")}, {"end": float("nan")}, {"wait_end": 1e300}, {"begin": -1.0},
-        {"shape": [-1, 0, 0, 0, 0, 0]}, {"op": 12, "note": b"0-32767"},
-    ],
-)  # fmt: skip
-def test_an_event_that_cannot_be_is_left_out(changes):
-    assert records.checked(record(**changes), 0, 2).events == []
-
-
-@pytest.mark.parametrize("where", [{"rank": 1}, {"size": 30_000}])
-def test_a_record_of_another_rank_is_none(where):
-    assert records.checked(record(**where), 0, 2) == records.RankRecord(0, 2)
-
-
-def test_no_bytes_make_a_record_that_cannot_be_drawn_or_remarked_on():
-    generator = random.Random(1)
-    for _ in range(200):
-        data = bytearray(record())
-        for _ in range(generator.randrange(1, 30)):
-            data[generator.randrange(records.HEADER_BYTES - 1, len(data))] = generator.randrange(
-                256
-            )
-        run = [records.checked(bytes(data), 0, 2), records.checked(record(1), 1, 2)]
-        assert timeline(run).svg().startswith("<svg")
-        remarks(run)
-
-
-@pytest.mark.parametrize("kind", ["pipe", "link", "folder"])
-def test_what_is_no_plain_file_is_not_opened(tmp_path, kind):
+def test_what_a_rank_noted_after_its_run_was_ended_is_left_out(tmp_path):
     path = tmp_path / "0.rec"
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "link":
-        path.symlink_to("/dev/zero")
-    else:
-        path.mkdir()
-    with pytest.raises(OSError):
-        records.plain_file(path)
-    assert records.Follower(path, 0, 2).look().events == []
+    header = HEADER.pack(0, 2, 2, RAISED, 1.0, 5.1, 0, 0.0, 0.0)
+    rows = entry(DONE, 2.0, 3.0) + entry(FAILED, 4.0, 5.05)
+    path.write_bytes(header.ljust(HEADER_BYTES, b"\0") + rows)
+    assert records.read(path).progress == RAISED
+    records.stop(path, 5.0)
+    for record in (records.read(path), records.read(records.trimmed(path))):
+        assert (record.progress, record.end, record.stopped) == (RUNNING, 0.0, 5.0)
+        assert [e.state for e in record.events] == [DONE, POSTED]
+        assert record.waiting() is record.events[1]
+
+
+def test_times_of_another_clock_are_moved_at_every_look(tmp_path):
+    path = tmp_path / "0.rec"
+    header = HEADER.pack(0, 2, 2, RUNNING, 101.0, 0.0, 0, 0.0, -100.0)
+    path.write_bytes(header.ljust(HEADER_BYTES, b"\0") + entry(DONE, 102.0, 103.0))
+    follower = records.Follower(path, 0, 2)
+    with path.open("ab") as file:
+        file.write(entry(POSTED, 104.0, 0.0))
+    for record in (records.read(path), follower.look()):
+        assert (record.begin, record.end, record.offset) == (1.0, 0.0, -100.0)
+        assert [(e.begin, e.end) for e in record.events] == [(2.0, 3.0), (4.0, 0.0)]
+    path.write_bytes(path.read_bytes()[: -PACK.size] + entry(DONE, 104.0, 105.0))
+    assert [e.end for e in follower.look().events] == [3.0, 5.0]
+
+
+def test_a_record_that_is_not_there_is_not_made_by_a_stop(tmp_path):
+    records.stop(tmp_path / "0.rec", 1.0)
+    assert not (tmp_path / "0.rec").exists()

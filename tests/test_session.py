@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from distlab import payload
+from distlab.course import find
+from distlab.exercises import judge
 from distlab.notebook import Cell
 from distlab.session import Session, SessionLost
 
@@ -131,3 +133,37 @@ def test_a_session_that_is_gone_says_so(zygote):
         os.kill(session.pid, signal.SIGKILL)
         with pytest.raises(SessionLost):
             session.cells([GIVEN], 5)
+
+
+def test_what_a_run_waited_for_until_its_own_timeout_is_told_with_the_error(session):
+    impatient = """
+def exchange(rank, size, tensor):
+    import datetime
+    dist.irecv(tensor, rank ^ 1).wait(datetime.timedelta(seconds=0.5))
+"""
+    session.cells([GIVEN, solution(impatient)], 5)
+    run = session.run(EXCHANGE, inputs(), 10)
+    assert [outcome.status for outcome in run.outcomes] == ["raised"] * 2
+    assert run.finding is None and run.hindsight.kind == "cycle"
+    exercise = find(EXCHANGE)
+    case = exercise.visible[0]
+    verdict = judge(exercise, [case], lambda *_: [], lambda *_: run)
+    assert verdict.status == "error" and "neither can ever send" in verdict.happened
+    assert "waits for its irecv(src=1) at exchange:4" in verdict.happened
+
+
+def test_a_buffer_smaller_than_its_message_is_one_finding_however_gloo_ends_it(session):
+    small = """
+def exchange(rank, size, tensor):
+    received = torch.empty(1)
+    for request in [dist.isend(tensor, rank ^ 1), dist.irecv(received, rank ^ 1)]:
+        request.wait()
+"""
+    session.cells([GIVEN, solution(small)], 5)
+    exercise = find(EXCHANGE)
+    for _ in range(5):
+        run = session.run(EXCHANGE, inputs(), 10)
+        verdict = judge(exercise, exercise.visible[:1], lambda *_: [], lambda *_, run=run: run)
+        assert verdict.status == "deadlock"
+        assert "the message has 12 bytes and the buffer 4" in verdict.happened
+        session.end_exercise()

@@ -148,6 +148,30 @@ def test_a_deadlock_of_two_sends_is_drawn_in_vermillion_and_told():
     assert "nobody received it" in arrows(picture)[0][0]
 
 
+def bars(picture):
+    """The bars of waiting, as (begin, end) in pixels, by their tooltips' first line."""
+    return {
+        rect.find(f"{SVG}title").text.split("\n")[0]: (
+            float(rect.get("x")), float(rect.get("x")) + float(rect.get("width"))
+        )
+        for rect in parsed(picture).iter(f"{SVG}rect") if rect.find(f"{SVG}title") is not None
+    }  # fmt: skip
+
+
+def test_the_bar_of_a_hung_rank_goes_on_until_its_process_was_ended():
+    records = world(2, RUNNING)
+    for rank, stopped in enumerate((2.0, 1.0)):
+        add(records, rank, "recv", 0.002, None, 1 - rank)
+        records[rank].stopped = stopped
+    laid = lay_out(records, pair(records), 900)
+    assert laid.horizon == 2.0
+    found = bars(timeline(records))
+    for rank, until in enumerate((2.0, 1.0)):
+        _, right = found[f"rank {rank}: recv(src={1 - rank}) at step:3"]
+        assert right == pytest.approx(laid.scale(until), abs=0.1)
+    assert timeline(records).summary.startswith("2 ranks in 2.00 s")
+
+
 def test_a_receive_without_a_send_has_an_arrow_from_nowhere():
     records = world(2, RUNNING)
     add(records, 1, "recv", 0.002, None, 0)

@@ -16,9 +16,9 @@ from traitlets.config import Config, Configurable, PyFileConfigLoader
 import distlab
 from distlab.isolation import Limits
 from distlab.zygote import PRELOAD, Zygote, loopback
+from grader.places import ROOT
 from grader.sandbox import bubblewrap
 
-ROOT = Path(__file__).resolve().parents[2]
 TRIAL = 30.0  # seconds in which a sandbox has to start
 
 

@@ -51,7 +51,7 @@ def command(binary: str, walls: bool, disk: int) -> list[str]:
     readable = [Path(sys.base_prefix), Path(sys.prefix), Path(distlab.__file__).parents[1]]
     if not any(path.is_relative_to("/tmp") for path in readable):
         words += ["--symlink", HOME, "/tmp"]
-    for folder in _parents(readable):
+    for folder in [Path("/etc"), *_parents(readable)]:
         words += ["--perms", "0755", "--dir", str(folder)]
     for path in _SETTINGS:
         words += ["--ro-bind-try", path, path]

@@ -30,8 +30,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.debug:
             traceback.print_exc()
         else:
+            from distlab import quoting
+
             said = " ".join(str(error).split()) or type(error).__name__
-            print(f"distlab: {said}", file=sys.stderr)
+            print(f"distlab: {quoting.visible(said)}", file=sys.stderr)
         return 1
 
 
@@ -88,14 +90,14 @@ def _add_check(commands) -> None:
 
 
 def check(arguments: argparse.Namespace) -> int:
+    from distlab import quoting
     from distlab.checking import check_notebook, report
 
     verdicts = check_notebook(arguments.notebook)
     for verdict in verdicts:
         points = f"{verdict.score:g}/{verdict.exercise.points}"
-        print(
-            f"{verdict.exercise.name:24} {points:>6} {verdict.status:10} {verdict.message}".rstrip()
-        )
+        said = f"{verdict.exercise.name:24} {points:>6} {verdict.status:10} {verdict.message}"
+        print(quoting.visible(said.rstrip()))
     if arguments.json:
         _write_json(arguments.json, report(arguments.notebook, verdicts))
     return 0
@@ -153,6 +155,10 @@ def _add_grade(commands) -> None:
     parser.add_argument(
         "--jobs", type=int, metavar="N", help="submissions at once (default: cores)"
     )
+    parser.add_argument(
+        "--cluster", metavar="PROFILE",
+        help="judge on the engines of this ipyparallel cluster, one submission an engine",
+    )  # fmt: skip
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there")
     parser.add_argument("--demo", action="store_true", help="hand in the demonstration class first")
     parser.add_argument(
@@ -168,8 +174,9 @@ def grade(arguments: argparse.Namespace) -> int:
     from grader.commands import grade as grade_class
 
     reports = grade_class(
-        arguments.assignment, arguments.submitted, arguments.student, arguments.jobs, arguments.demo
-    )
+        arguments.assignment, arguments.submitted, arguments.student, arguments.jobs,
+        arguments.demo, arguments.cluster,
+    )  # fmt: skip
     if arguments.json:
         _write_json(arguments.json, reports[0] if len(reports) == 1 else reports)
     return 0

@@ -9,15 +9,20 @@ as MPI allows: a program that only buffers let through is wrong.
 How this is known to be safe although the ranks' records are read one after the other: a verdict
 needs each stuck rank to sit in the same operation, with as many operations begun, in two looks.
 Between them none of them can have done anything, and ranks that have ended do nothing more.
+
+An operation whose own timeout passes before the run's deadline ends by itself, with an exception
+that a program may expect: whoever waits in one is not stuck. That it could have ended in no other
+way is told once the timeout has passed (`Watcher.hindsight`).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from distlab.matching import Ledger, awaited, waiting
-from distlab.records import DONE, ROOTED, RankRecord
+from distlab.records import DONE, FAILED, POSTED, RAISED, ROOTED, RUNNING, RankRecord
 from distlab.remarks import Remark, remarks
 from distlab.verdicts import Deadlock, Explanation, Wait, conflict_verdict
 from distlab.waitgraph import wait_for_svg
@@ -57,12 +62,39 @@ class Watcher:
             same = rank in known and known[rank][0] == mark
             self._since[rank] = known[rank] if same else (mark, now)
         for strict, among, patience in ((False, blocked, 0.0), (True, held, PATIENCE)):
-            stuck = stuck_ranks(ledger, among, dead, strict)
-            if stuck and all(
-                known.get(rank) == self._since[rank] and now - known[rank][1] >= patience
-                for rank in stuck
-            ):
+            still = {
+                rank for rank, since in self._since.items()
+                if known.get(rank) == since and now - since[1] >= patience
+            }  # fmt: skip
+            stuck = stuck_ranks(ledger, without_end(ledger, among), dead, strict)
+            if stuck and stuck.keys() <= still:
                 return Explanation(ledger, stuck, dead).verdict()
+        return None
+
+    def conflict(self, records: Sequence[RankRecord]) -> Deadlock | None:
+        """Two operations that don't fit together, in a run in which nothing happens any more.
+
+        gloo answers them by a crash, by an error on one side or by silence, as it comes; what the
+        records say of them is always the same.
+        """
+        ledger = Ledger(len(records))
+        ledger.update(records)
+        return conflict_verdict(ledger, ledger.conflicts[0]) if ledger.conflicts else None
+
+    def hindsight(self, records: Sequence[RankRecord]) -> Deadlock | None:
+        """Why ranks whose own timeouts have ended the run could not have gone on otherwise.
+
+        Takes a run in which nothing happens any more, as it was before the first timeout passed. A
+        rank whose peer gives up fails too, because its connection is closed.
+        """
+        if not any(record.gave_up() for record in records):
+            return None
+        ledger = Ledger(len(records))
+        ledger.update([_before_it_failed(record) for record in records])
+        blocked, held = blocked_ranks(ledger, set())
+        for strict, among in ((False, blocked), (True, held)):
+            if stuck := stuck_ranks(ledger, among, set(), strict):
+                return Explanation(ledger, stuck, set()).verdict()
         return None
 
     def _conflict(self, ledger: Ledger) -> Deadlock | None:
@@ -76,6 +108,15 @@ class Watcher:
         return None
 
 
+def _before_it_failed(record: RankRecord) -> RankRecord:
+    """A record as it was while the rank still waited in the operation that then ended it."""
+    last = record.events[-1] if record.events else None
+    if record.progress != RAISED or last is None or last.state != FAILED or not last.wait_begin:
+        return record
+    waits = replace(last, state=POSTED, end=0.0, wait_end=0.0)
+    return replace(record, progress=RUNNING, end=0.0, events=[*record.events[:-1], waits])
+
+
 def blocked_ranks(ledger: Ledger, dead: set[int]) -> tuple[dict[int, int], dict[int, int]]:
     """The ranks that sit in an operation, each with its position in the rank's record.
 
@@ -84,7 +125,7 @@ def blocked_ranks(ledger: Ledger, dead: set[int]) -> tuple[dict[int, int], dict[
     """
     blocked, held = {}, {}
     for rank, record in enumerate(ledger.records):
-        if rank in dead or record.ended or rank in ledger.blind:
+        if rank in dead or record.over or rank in ledger.blind:
             continue
         at = waiting(ledger, rank)
         if at is not None:
@@ -92,6 +133,11 @@ def blocked_ranks(ledger: Ledger, dead: set[int]) -> tuple[dict[int, int], dict[
         elif (at := awaited(ledger, rank)) is not None:
             held[rank] = at
     return blocked, held
+
+
+def without_end(ledger: Ledger, blocked: dict[int, int]) -> dict[int, int]:
+    """Those of `blocked` that no timeout of their own releases while the run lasts."""
+    return {rank: at for rank, at in blocked.items() if not ledger.event((rank, at)).until}
 
 
 def stuck_ranks(
@@ -107,7 +153,7 @@ def stuck_ranks(
     free = {
         rank
         for rank, record in enumerate(ledger.records)
-        if rank not in blocked and (rank in ledger.blind or not (record.ended or rank in dead))
+        if rank not in blocked and (rank in ledger.blind or not (record.over or rank in dead))
     }
     released = list(stuck)
     while released:

@@ -116,6 +116,17 @@ def _moment(event: Event, start: float) -> str:
     return f", by {duration(event.end - start)}" if event.done else ", never finished"
 
 
+def gave_up(event: Event) -> str:
+    """How an operation ended whose own timeout had passed: "waited 2 s in recv(src=1) at …"."""
+    waited = duration(event.end - (event.wait_begin or event.begin))
+    return f"waited {waited} in {event} at {event.place}, until its own timeout had passed"
+
+
+def until_timeout(hindsight) -> str:
+    """Why ranks could not go on before their own timeouts ended them."""
+    return f"Until the timeout had passed, {hindsight.message}"
+
+
 def stuck(record: RankRecord) -> str:
     """Where a rank that did not end stands."""
     event = record.waiting()
@@ -131,7 +142,9 @@ def summary(records: Sequence[RankRecord], pairs: Pairs) -> str:
     names = Counter(name_of(call.first) for call in pairs.collectives if call.done)
     parts += [f"{count} {name}" for name, count in names.most_common(6)]
     begin = min((r.begin for r in records if r.begin), default=0.0)
-    times = [t for r in records for t in (r.end, *(e.end or e.begin for e in r.events))]
+    times = [
+        t for r in records for t in (r.end or r.stopped, *(e.end or e.begin for e in r.events))
+    ]  # fmt: skip
     seconds = max(begin, *times) - begin if times else 0.0
     some = any(record.events for record in records)
     done = ", ".join(parts) or ("nothing was completed" if some else "no communication")

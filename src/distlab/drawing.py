@@ -23,7 +23,7 @@ from distlab.legend import legend
 from distlab.matching import refused_by_torch
 from distlab.pairing import Collective
 from distlab.records import FAILED, NOT_STARTED, RAISED, RETURNED, Event
-from distlab.spacetime import LEFT, Arrow, Layout, Span, ending
+from distlab.spacetime import LEFT, Arrow, Layout, Span, closing, ending
 from distlab.svg import (
     BLUE,
     GREEN,
@@ -133,7 +133,7 @@ class Drawing:
         self.room.take(LEFT, y - at.bar / 2, at.right, y + at.bar / 2)
         if record.progress == NOT_STARTED and not record.events:
             return parts[0] + text(LEFT + 8, y + 4, "never started", 11, fill=VERMILLION)
-        until = record.end or at.horizon
+        until = closing(record, at.horizon)
         free = at.scale(record.begin or at.start)
         for span in [*at.waits[rank], None]:
             x = span.x0 if span else at.scale(until)
@@ -181,7 +181,7 @@ class Drawing:
 
     def _end(self, rank: int, y: float) -> str:
         record, at = self.at.records[rank], self.at
-        x = at.scale(record.end or at.horizon)
+        x = at.scale(closing(record, at.horizon))
         if record.progress == RETURNED:
             self.used["returned"] = None
             note = hover(f"rank {rank} returned at {duration(record.end - at.start)}")
@@ -238,8 +238,8 @@ class Drawing:
         if len(span.items) > 1:
             return span.x0, span.x1
         event, scale = span.items[0].calls[rank], self.at.scale
-        x0 = scale(event.begin)
-        return x0, max(scale(ending(event, self.at.horizon)), x0 + 2)
+        x0, end = scale(event.begin), closing(self.at.records[rank], self.at.horizon)
+        return x0, max(scale(ending(event, end)), x0 + 2)
 
     def _band_text(self, span: Span) -> str:
         at = self.at

@@ -23,7 +23,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from distlab import frames, runs, zygote
+from distlab import clocks, frames, runs, zygote
 from distlab.zygote import ENGINE_PRELOAD, PRELOAD, Zygote
 
 STALL = 2.0  # seconds in which a forked rank takes a task
@@ -110,6 +110,12 @@ class ForkedEngines:
     def store(self, run: Path) -> list:
         return ["file", str(run / "store")]
 
+    def machines(self) -> list[str]:
+        return [clocks.machine()] * len(self)
+
+    def clock(self, rank: int) -> float:
+        return clocks.now()
+
     def queued(self) -> float:
         """Seconds that the ranks, all together, have waited for a processor."""
         return sum(_queued(rank[0]) for rank in self._ranks if rank)
@@ -149,7 +155,7 @@ class AttachedEngines:
             folder = Path(tempfile.mkdtemp(prefix="ranks-", dir=cache))
             atexit.register(shutil.rmtree, folder, ignore_errors=True)
         self.folder = folder
-        self.ids: list[int] = _answering(client)
+        self.ids: list[int] = answering(client)
         self._pending: dict = {}
 
     def __len__(self) -> int:
@@ -189,6 +195,13 @@ class AttachedEngines:
     def store(self, run: Path) -> list:
         host, port = self.client[self.ids[0]].apply_sync(_address)
         return ["tcp", host, port]
+
+    def machines(self) -> list[str]:
+        asked = {i: self.client[i].apply_async(_machine) for i in self.ids}
+        return [asked[i].get(timeout=ANSWER) for i in self.ids]
+
+    def clock(self, rank: int) -> float:
+        return self.client[self.ids[rank]].apply_sync(_clock)
 
     def close(self) -> None:
         self.client.close()
@@ -290,6 +303,9 @@ class LocalEngines(AttachedEngines):
     def store(self, run: Path) -> list:
         return ["file", str(run / "store")]
 
+    def machines(self) -> list[str]:
+        return [clocks.machine()] * len(self)
+
     def close(self) -> None:
         atexit.unregister(self.close)
         if self.client is not None:
@@ -298,7 +314,7 @@ class LocalEngines(AttachedEngines):
         self._zygote.close()
 
 
-def _answering(client) -> list[int]:
+def answering(client) -> list[int]:
     """The engines that are there and idle; a dead one stays listed for a while."""
     asked = {client[engine].apply_async(os.getpid): engine for engine in client.ids}
     done, _ = concurrent.futures.wait(asked, timeout=ANSWER)
@@ -310,6 +326,14 @@ def _execute(task: bytes) -> bytes:
     from distlab import rank
 
     return rank.execute(task)
+
+
+def _machine() -> str:
+    return clocks.machine()
+
+
+def _clock() -> float:
+    return clocks.now()
 
 
 def _address() -> tuple[str, int]:

@@ -23,10 +23,14 @@ import numpy as np
 
 from distlab import payload, quoting
 from distlab.compare import Difference, Tolerance, compare
+from distlab.describing import gave_up, until_timeout
 from distlab.records import Event, RankRecord
 from distlab.runs import MOST_QUEUED, Run
 
+#: findings of operations that don't fit together: what ranks raise or crash of is their consequence
+CONFLICTS = {"mismatch", "message-size", "order"}
 DEADLINE = 10.0  # seconds that an exercise may take over all its cases
+NOT_READABLE = "something that cannot be read"  # what messages call output that is no payload
 
 
 @dataclass(frozen=True)
@@ -237,6 +241,8 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
             exercise, "crashed", exercise.asks,
             f"{case.told().capitalize()}, {run.finding.message}.", run.finding.hint,
         )  # fmt: skip
+    if run.finding and run.finding.kind in CONFLICTS:
+        return _deadlock(exercise, case, run)
     crashed = [o.rank for o in run.outcomes if o.status == "crashed"]
     if crashed:  # what the others raised then is only that their peer is gone
         who = _ranks(crashed)
@@ -244,16 +250,12 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
             exercise, "crashed", exercise.asks,
             f"{case.told().capitalize()}, the process of {who} ended in the middle of the "
             "function.",
-            "Look for os._exit, sys.exit, a receive buffer smaller than its message, or memory "
-            "used up.",
+            "Look for os._exit, sys.exit, or memory used up.",
         )  # fmt: skip
     if raised:
         return Verdict(exercise, "error", exercise.asks, *_told_error(case, run, raised))
     if run.finding:
-        return Verdict(
-            exercise, "deadlock", exercise.asks,
-            f"{case.told().capitalize()}: {_quoted(run.finding.message, case)}", run.finding.hint,
-        )  # fmt: skip
+        return _deadlock(exercise, case, run)
     if run.timed_out:
         busy = [o.rank for o in run.outcomes if o.status == "killed"]
         return Verdict(
@@ -263,6 +265,13 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
             "Look for a loop that does not end, or for work that is far too large.",
         )  # fmt: skip
     return None
+
+
+def _deadlock(exercise: Exercise, case: Case, run: Run) -> Verdict:
+    return Verdict(
+        exercise, "deadlock", exercise.asks,
+        f"{case.told().capitalize()}: {_quoted(run.finding.message, case)}", run.finding.hint,
+    )  # fmt: skip
 
 
 def _is_todo(error: dict | None, name: str) -> bool:
@@ -282,7 +291,12 @@ def _told_error(case: Case, run: Run, raised: list) -> tuple[str, str]:
     if case.hidden:
         what = quoting.error(error)
     told = f"{case.told().capitalize()}, {_ranks([o.rank for o in raised])} raised {what}."
+    for record in run.records:
+        if event := record.gave_up():
+            told += f" Rank {record.rank} {_quoted(gave_up(event), case)}."
     others = [o.rank for o in run.outcomes if o.status == "killed"]
+    if run.hindsight:
+        return f"{told} {_quoted(until_timeout(run.hindsight), case)}", run.hindsight.hint
     if others:
         told += f" Meanwhile {_quoted(_doing(run, others), case)}."
     return told, _error_hint(error)
@@ -332,7 +346,7 @@ def _wrong(exercise, case, inputs, expected, run: Run) -> Verdict | None:
         try:
             got.append(payload.decode(outcome.output))
         except ValueError:
-            got.append(payload.Foreign("something that cannot be read"))
+            got.append(payload.Foreign(NOT_READABLE))
     look = Look(exercise, case, inputs, expected, got, run.records)
     broken = next((said for rule in exercise.rules if (said := _broken(rule, look))), None)
     different = _difference(look)

@@ -29,6 +29,7 @@ class Grader:
         reference: the expected outputs of a case.
         limits: what each submission may use; `None` for code that is trusted.
         walls: submissions share the zygote's sandbox, with walls between them.
+        devices: the GPUs that the ranks may use, as `CUDA_VISIBLE_DEVICES` names them.
     """
 
     def __init__(
@@ -39,11 +40,12 @@ class Grader:
         reference: Callable[[Exercise, Case], list[Any]],
         limits: Limits | None = None,
         walls: bool = False,
+        devices: str | None = None,
     ) -> None:
         self._course = course
         self._exercises = exercises
         self._cases, self._reference = cases, reference
-        self._limits, self._walls = limits, walls
+        self._limits, self._walls, self._devices = limits, walls, devices
 
     def plan(self, rebuilt: dict[str, Any]) -> submission.Plan:
         """What of a rebuilt notebook is run."""
@@ -80,7 +82,7 @@ class Grader:
         return verdicts
 
     def _open(self, plan: submission.Plan, source: Zygote) -> tuple[Session, dict[str, dict]]:
-        session = Session(source, self._limits, self._walls)
+        session = Session(source, self._limits, self._walls, self._devices)
         try:
             return session, session.cells(plan.cells, CELL_LIMIT, plan.answered)
         except SessionLost:

@@ -49,6 +49,7 @@ def launch(
     with Zygote() as zygote:
         run = _Running(zygote, zygote.folder, program.resolve(), size, list(arguments), function)
         status = run.follow(timeout)
+        run.stop()
         if trace is not None:
             _write_trace(run.records(), trace)
     return status
@@ -110,6 +111,11 @@ class _Running:
         for rank in sorted(failed):
             print(f"distlab: rank {rank} failed", file=sys.stderr)
         return 1 if failed else 0
+
+    def stop(self) -> None:
+        """Note in the records of ranks that have not ended that they are ended now."""
+        for key in self._selector.get_map().values():
+            records.stop(self._folder / f"{key.data}.rec", time.monotonic())
 
     def _drain(self) -> None:
         """Print what is on its way: a rank that raised has ended before its traceback came."""

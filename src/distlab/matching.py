@@ -17,7 +17,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from distlab.records import ANY_SOURCE, DONE, FAILED, NO_GROUP, POSTED, WORLD, Event, RankRecord
+from distlab.records import (
+    ANY_SOURCE,
+    DONE,
+    FAILED,
+    LOCAL,
+    NO_GROUP,
+    POSTED,
+    THREADED,
+    WORLD,
+    Event,
+    RankRecord,
+)
 
 Group = tuple[tuple[int, ...], int]  # members, and its number among those of the same members
 
@@ -64,6 +75,9 @@ class Ledger:
         self._calls: dict[tuple, list[int]] = defaultdict(list)  # (group, rank)
         self._first: dict[Group, list[tuple[int, int]]] = defaultdict(list)  # who called it first
         self._creations: set[tuple[Group, int]] = set()
+        self._counted = [0] * self.size  # calls of new_group, of those that every rank makes
+        self._made_as: dict[Group, tuple[int, int, int]] = {}  # the first of a rank, at, its number
+        self._orders: list[list[tuple[Group, int]]] = [[] for _ in range(self.size)]
 
     def update(self, records: Sequence[RankRecord]) -> None:
         """Take in what is new since the last look at the same run."""
@@ -93,11 +107,11 @@ class Ledger:
         if event.state == POSTED:
             self._open[rank].append(at)
         if refused_by_torch(event):
-            pass
+            self._count_group(rank, event)
         elif any(member >= self.size for member in event.group):
             self.blind.add(rank)
         elif event.op == "new_group":
-            place = self._add_group(rank, event)
+            place = self._add_group(rank, at, event)
         elif (group := self._groups[rank].get(event.group_index)) is None or (
             event.peer is not None and event.peer >= self.size
         ):
@@ -111,14 +125,33 @@ class Ledger:
             place = self._add_message(group, rank, at, event)
         self._place[rank].append(place)
 
-    def _add_group(self, rank: int, event: Event) -> int:
+    def _add_group(self, rank: int, at: int, event: Event) -> int:
         number = self._made[rank].get(event.group, 0) + 1
         self._made[rank][event.group] = number
         group = (event.group, number)
         self._creations.add((group, rank))
         if event.group_index > WORLD:
             self._groups[rank][event.group_index] = group
+        if call := self._count_group(rank, event):
+            self._orders[rank].append((group, at))
+            if rank in event.group:
+                self._compare_creation(group, rank, at, call)
         return number
+
+    def _count_group(self, rank: int, event: Event) -> int:
+        """The number by which torch's ranks find each other in a new group; 0 if it has none."""
+        if event.op != "new_group" or event.flags & LOCAL:
+            return 0
+        self._counted[rank] += 1
+        return self._counted[rank]
+
+    def _compare_creation(self, group: Group, rank: int, at: int, call: int) -> None:
+        """Members that make a group by different calls wait for different partners."""
+        other, there, number = self._made_as.setdefault(group, (rank, at, call))
+        if number != call:
+            text = f"call {number} of new_group on rank {other} and call {call} on rank {rank}"
+            pair = [(other, there), (rank, at)]
+            self.conflicts.append(Conflict("new_group", text, group, 0, pair))
 
     def _add_message(self, group: Group, rank: int, at: int, event: Event) -> int:
         if event.flags & ANY_SOURCE:
@@ -205,6 +238,10 @@ class Ledger:
         for group, rank in sorted(self._creations):
             made[group].append(rank)
         return made
+
+    def orders(self) -> list[list[tuple[Group, int]]]:
+        """For each rank the groups that it made together with all others: (group, position)."""
+        return self._orders
 
     def send_met(self, rank: int, at: int) -> bool:
         """Can a receive that is posted already take this message?"""
@@ -331,12 +368,13 @@ def call_difference(one: Event, other: Event) -> tuple[str, str] | None:
 def waiting(ledger: Ledger, rank: int) -> int | None:
     """The position of the operation that a rank sits in now; None if it sits in none.
 
-    `new_group` counts: its call returns when every member has called it.
+    `new_group` counts: its call returns when every member has called it. A rank of several threads
+    sits in none while one of them may still communicate.
     """
     for at, event in ledger.open(rank):
         inside = event.wait_begin and not event.wait_end
         if inside or (event.op == "new_group" and event.group_index != NO_GROUP):
-            return at
+            return None if event.flags & THREADED else at
     return None
 
 
@@ -349,5 +387,7 @@ def awaited(ledger: Ledger, rank: int) -> int | None:
     found = None
     for at, event in ledger.open(rank):
         if event.internal and event.is_collective and ledger.absentees(rank, at):
+            if event.flags & THREADED:
+                return None
             found = at
     return found

@@ -107,6 +107,8 @@ def _conflicts(ledger: Ledger, calls: dict) -> dict[tuple[int, int], str]:
     """Notes conflicts between calls in their collective; returns those of messages."""
     found = {}
     for conflict in ledger.conflicts:
+        if conflict.kind == "new_group":
+            continue
         call = calls.get((conflict.group, conflict.place))
         first = ledger.event(conflict.pair[0])
         if first.is_message:

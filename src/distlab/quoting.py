@@ -2,7 +2,7 @@
 
 A student's code sees the inputs of hidden cases, and could carry them out in the text of an
 exception, in the name of a function or in the tag of a message. So on a hidden case only words of
-a fixed vocabulary, ranks and line numbers are repeated.
+a fixed vocabulary, ranks and line numbers are repeated. `visible` is for what may be quoted whole.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ _CALLS = {
     "broadcast_object_list", "all_reduce_coalesced", "all_gather_coalesced",
 }  # fmt: skip
 _INTERNAL = {"backward", "__init__", "_wrapped_call_impl"}  # of DDP, as `verdicts` names them
+# C0 without tab and newline, C1, marks and overrides of direction, and what UTF-8 cannot say
+_ACTIVE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 _LONGEST_LINE = 100_000
 _PLACE = re.compile(r"\S*?:(\d+)")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\(")
@@ -72,6 +76,13 @@ def operations(said: str, size: int) -> str:
     said = _CALL.sub(lambda m: f"{m[1] if m[1] in _CALLS else 'call'}(", said)
     said = _NUMBER.sub(lambda m: m[0] if m[0].isdigit() and int(m[0]) < size else "#", said)
     return said.replace("{", "").replace("}", "")
+
+
+def visible(said: str) -> str:
+    """Text that does nothing but show itself: control characters, which move a terminal's cursor,
+    and those that turn the direction of writing, are shown as escapes.
+    """
+    return _ACTIVE.sub(lambda m: ascii(m[0])[1:-1], said)
 
 
 def _line(number: str | int) -> int:

@@ -22,7 +22,7 @@ import cloudpickle
 import torch
 import torch.distributed as dist
 
-from distlab import frames, payload, recorder, world
+from distlab import clocks, frames, payload, recorder, world
 
 PRINTED_LIMIT = 64_000  # characters that a rank may print in one run
 _GROUP_TIMEOUT = datetime.timedelta(minutes=30)  # deadlines are the watcher's business
@@ -47,7 +47,9 @@ def execute(task: bytes) -> bytes:
         RANK=str(rank), WORLD_SIZE=str(tree["size"]), LOCAL_RANK=str(tree["local_rank"]),
         DISTLAB_RUN=str(folder),
     )  # fmt: skip
-    record = recorder.Recorder(folder / f"{rank}.rec", rank, tree["size"], tree["strict"])
+    record = recorder.Recorder(
+        folder / f"{rank}.rec", rank, tree["size"], tree["strict"], tree["lasts"]
+    )
     status, error, output, overwritten = "returned", None, b"", False
     with _printed_to(folder / f"{rank}.out"):
         begin = time.monotonic()
@@ -56,6 +58,7 @@ def execute(task: bytes) -> bytes:
             recorder.install(record)
             _seed(tree["seed"])
             _join(tree)
+            _align(tree["clock"], record)
             record.started()
             begin = time.monotonic()
             result = call(*arguments)
@@ -135,6 +138,17 @@ def _join(tree: dict) -> None:
         tree["backend"] or _BACKENDS[world.backend_for(tree["size"])],
         store=store, rank=tree["rank"], world_size=tree["size"], timeout=_GROUP_TIMEOUT,
     )  # fmt: skip
+
+
+def _align(clock: dict | None, record: recorder.Recorder) -> None:
+    """Have this rank's times on the clock of who watches, where ranks run on other machines."""
+    if clock is None:
+        return
+    offset = clock["offset"]
+    if len(set(clock["machines"])) > 1 and dist.is_initialized():
+        with recorder.paused():
+            offset += clocks.over_group(record.rank, clock["hub"], clock["machines"])
+    record.align(offset)
 
 
 def end_group() -> None:

@@ -21,6 +21,7 @@ from typing import Any
 import cloudpickle
 
 from distlab import pickling, runs
+from distlab.describing import gave_up, until_timeout
 from distlab.runs import Run
 
 DEADLINE = 60.0  # seconds
@@ -174,6 +175,8 @@ class Result:
     def story(self) -> str:
         """What each rank did, in words."""
         lines = []
+        if self.run.hindsight:
+            lines += [until_timeout(self.run.hindsight), self.run.hindsight.hint]
         if self.run.finding:
             lines += [self.run.finding.message, getattr(self.run.finding, "hint", "")]
         elif self.run.timed_out:
@@ -213,6 +216,8 @@ def _told(outcome: runs.Outcome, record) -> str:
     if outcome.status == "raised":
         error = outcome.error or {}
         lines = [f"rank {outcome.rank} raised {error['type']}: {error['message']}"]
+        if event := record.gave_up():
+            lines.append(f"    rank {outcome.rank} {gave_up(event)}")
         for frame in error["frames"]:
             lines.append(
                 f"    {frame['function']}:{frame['line']}  {(frame['text'] or '').strip()}"

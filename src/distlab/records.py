@@ -9,12 +9,14 @@ This module needs NumPy alone: watching a run must not import torch.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import os
 import re
 import stat
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +26,8 @@ HEADER_BYTES = 4096
 MOST_RANKS = 1 << 15  # what a peer's two bytes can name
 CAPACITY = 100_000  # entries; the file is sparse, so that unused ones cost nothing
 
-#: One entry, 256 bytes. Times are seconds on the machine's monotonic clock, 0 where not yet known.
+#: One entry, 256 bytes. Times are seconds on the rank's monotonic clock, 0 where not yet known.
+#: `until` is when the operation gives up by itself, if that comes before the run's own end, else 0.
 ENTRY = np.dtype(
     [
         ("state", "u1"),
@@ -51,16 +54,20 @@ ENTRY = np.dtype(
         ("function", "S40"),
         ("file", "S32"),
         ("note", "S48"),
-        ("padding", "S12"),
+        ("padding", "S4"),
+        ("until", "<f8"),
     ]
 )
-PACK = struct.Struct("<BBBBhhiiBBHq6idddddII24s40s32s48s12x")
+PACK = struct.Struct("<BBBBhhiiBBHq6idddddII24s40s32s48s4xd")
 assert PACK.size == ENTRY.itemsize == 256
 
 _IDENTIFIER = re.compile(r"[\w.<>]*")
 
-#: rank, size, count, progress, start of the function, its end
-HEADER = struct.Struct("<iiiidd")
+#: rank, size, count, progress, start of the function, its end, did it leave threads behind?; when
+#: whoever watches found the rank dead or was about to kill it, by the watcher's clock; and seconds
+#: to add to all times of the rank to get that clock's
+HEADER = struct.Struct("<iiiiddi4xdd")
+_STOPPED, OFFSET = HEADER.size - 16, HEADER.size - 8
 
 OPS = (
     "none",
@@ -106,6 +113,10 @@ WAITED = 2  # somebody called wait()
 INTERNAL = 4  # torch's own (DDP, say), not a call in the student's code
 ANY_SOURCE = 8
 CHANGED = 16  # the buffer of a send changed between the call and its wait
+THREADED = 32  # when its wait began, other threads of the rank could still communicate
+LOCAL = 64  # a group made by its members alone, with use_local_synchronization=True
+#: Seconds from which on a timeout counts as none: torch's own are 10 minutes (NCCL) and 30 (gloo).
+LONG = 600.0
 # progress of a rank, in the header
 NOT_STARTED, RUNNING, RETURNED, RAISED = 0, 1, 2, 3
 
@@ -141,10 +152,16 @@ class Event:
     wait_end: float
     value: float
     note: str = ""
+    until: float = 0.0  # when its own timeout ends it; 0 where that is after the run's deadline
 
     @property
     def done(self) -> bool:
         return self.state == DONE
+
+    @property
+    def gave_up(self) -> bool:
+        """Did it fail because its own timeout had passed?"""
+        return self.state == FAILED and 0 < self.until <= self.end + 0.02
 
     @property
     def blocking(self) -> bool:
@@ -196,6 +213,14 @@ class RankRecord:
     end: float = 0.0
     events: list[Event] = field(default_factory=list)
     dropped: int = 0
+    threads: bool = False  # threads of the function's go on after it
+    stopped: float = 0.0  # when its process was ended, if it was
+    offset: float = 0.0  # seconds by which all its times were moved to get the watcher's
+
+    @property
+    def over(self) -> bool:
+        """Has the function ended, and nothing of it goes on?"""
+        return self.ended and not self.threads
 
     @property
     def ended(self) -> bool:
@@ -213,6 +238,10 @@ class RankRecord:
             for e in self.events
             if e.is_collective and (internal is None or e.internal == internal)
         ]
+
+    def gave_up(self) -> Event | None:
+        """The operation that this rank did last, if its own timeout ended it."""
+        return self.events[-1] if self.events and self.events[-1].gave_up else None
 
     def waiting(self) -> Event | None:
         """The operation that this rank sits in now, if it sits in one."""
@@ -250,14 +279,39 @@ def read(source: str | Path | bytes) -> RankRecord:
     data = source if isinstance(source, bytes) else _prefix(Path(source))
     if len(data) < HEADER_BYTES:
         raise ValueError("too short for a record")
-    rank, size, count, progress, begin, end = HEADER.unpack_from(data)
+    rank, size, count, progress, *state = HEADER.unpack_from(data)
     if not 0 <= rank < max(size, 1) or size > MOST_RANKS or not count >= 0:
         raise ValueError("not a record")
     there = min(count, CAPACITY, (len(data) - HEADER_BYTES) // ENTRY.itemsize)
-    record = RankRecord(rank, size, progress, begin, end, dropped=count - there)
+    record = RankRecord(rank, size, dropped=count - there)
+    _set_state(record, progress, *state)
     rows = memoryview(data)[HEADER_BYTES : HEADER_BYTES + there * ENTRY.itemsize]
     _append(record, 0, rows, {WORLD: tuple(range(size))})
+    if record.stopped:
+        _forget_after(record, record.stopped)
     return record
+
+
+def _set_state(record, progress, begin, end, threads, stopped, offset) -> None:
+    record.progress, record.threads, record.offset = progress, bool(threads), offset
+    record.begin, record.end = _moved(offset, begin, end)
+    record.stopped = stopped
+
+
+def _moved(offset: float, *times: float) -> Sequence[float]:
+    """Times on the watcher's clock; one that is not known stays 0."""
+    return [time and time + offset for time in times] if offset else times
+
+
+def _forget_after(record: RankRecord, moment: float) -> None:
+    """Leave out what a rank still noted when others were killed before it: errors, an end."""
+    if record.end > moment:
+        record.progress, record.end = RUNNING, 0.0
+    for event in record.events:
+        if event.end > moment:
+            event.state, event.end = POSTED, 0.0
+        if event.wait_end > moment:
+            event.wait_end = 0.0
 
 
 def checked(data: bytes, rank: int, size: int) -> RankRecord:
@@ -275,7 +329,7 @@ def checked(data: bytes, rank: int, size: int) -> RankRecord:
 
 
 def _is_possible(event: Event, size: int) -> bool:
-    moments = (event.begin, event.end, event.wait_begin, event.wait_end)
+    moments = (event.begin, event.end, event.wait_begin, event.wait_end, event.until)
     counts = (event.tag, event.nbytes, event.line, *event.shape)
     if event.is_message or event.op in ROOTED:
         peers = -1 if event.op == "recv" and event.flags & ANY_SOURCE else 0, size
@@ -316,6 +370,7 @@ class Follower:
         try:
             with plain_file(self._path) as file:
                 rank, size, count, *state = HEADER.unpack(file.read(HEADER.size))
+                record.offset = state[-1]
                 if (rank, size) != (record.rank, record.size) or count < self._rows:
                     return record
                 self._refresh(file)
@@ -327,7 +382,7 @@ class Follower:
         _append(record, self._rows, rows, self._groups)
         self._unfinished += [e for e in record.events[known:] if e.state == POSTED]
         self._rows += len(rows) // ENTRY.itemsize
-        record.progress, record.begin, record.end = state
+        _set_state(record, *state)
         record.dropped = count - self._rows
         return record
 
@@ -351,7 +406,9 @@ class Follower:
                 return
             values = PACK.unpack_from(row, offset)
             event.flags, event.peer = values[2], values[5] if values[5] >= 0 else None
-            event.end, event.wait_begin, event.wait_end, event.value = values[19:23]
+            moved = _moved(self._record.offset, *values[19:22], values[-1])
+            event.end, event.wait_begin, event.wait_end, event.until = moved
+            event.value = values[22]
             event.state = values[0]
         self._unfinished = [event for event in unfinished if event.state == POSTED]
 
@@ -359,7 +416,7 @@ class Follower:
 def _append(record: RankRecord, first: int, rows, groups: dict[int, tuple[int, ...]]) -> None:
     for index, row in enumerate(PACK.iter_unpack(rows), first):
         if row[0] and row[1] < len(OPS):
-            record.events.append(_event(record.rank, index, row, groups))
+            record.events.append(_event(record, index, row, groups))
 
 
 @functools.lru_cache(4096)
@@ -374,17 +431,20 @@ def _name(field: bytes) -> str:
     return text if _IDENTIFIER.fullmatch(text) else "?"
 
 
-def _event(rank: int, index: int, row: tuple, groups: dict[int, tuple[int, ...]]) -> Event:
+def _event(record: RankRecord, index: int, row, groups: dict[int, tuple[int, ...]]) -> Event:
     state, op, flags, redop, group_index, peer, tag, line, dtype, ndim, pieces, nbytes = row[:12]
-    begin, end, wait_begin, wait_end, value, _, _, api, function, file, note = row[18:]
+    begin, end, wait_begin, wait_end, value, _, _, api, function, file, note, until = row[18:]
     op, note = OPS[op], _text(note)
+    begin, end, wait_begin, wait_end, until = _moved(
+        record.offset, begin, end, wait_begin, wait_end, until
+    )
     group = groups.get(group_index, ())
     if op == "new_group":
         group = _members(note)
         if group_index > WORLD:
             groups[group_index] = group
     return Event(
-        rank=rank,
+        rank=record.rank,
         index=index,
         op=op,
         api=_name(api),
@@ -408,18 +468,20 @@ def _event(rank: int, index: int, row: tuple, groups: dict[int, tuple[int, ...]]
         wait_end=wait_end,
         value=value,
         note=note,
+        until=until,
     )
 
 
-def plain_file(path: str | Path) -> io.FileIO:
+def plain_file(path: str | Path, mode: str = "r") -> io.FileIO:
     """Open what a rank has written. It can have put anything in its place: a link, or a pipe that
     whoever opens it waits at.
 
     Raises:
         OSError: it is no plain file.
     """
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    file = io.FileIO(handle)
+    access = os.O_RDONLY if mode == "r" else os.O_RDWR
+    handle = os.open(path, access | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    file = io.FileIO(handle, mode)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         file.close()
         raise OSError(f"{path} is no plain file")
@@ -434,6 +496,13 @@ def _prefix(path: Path) -> bytes:
             return header
         count = min(max(HEADER.unpack_from(header)[2], 0), CAPACITY)
         return header + file.read(count * ENTRY.itemsize)
+
+
+def stop(path: str | Path, moment: float) -> None:
+    """Note in the record of a rank when its process was ended from outside."""
+    with contextlib.suppress(OSError), plain_file(path, "r+") as file:
+        file.seek(_STOPPED)
+        file.write(struct.pack("<d", moment))
 
 
 def trimmed(path: str | Path, limit: int = CAPACITY) -> bytes:

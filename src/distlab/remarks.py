@@ -161,7 +161,8 @@ def _collectives(ledger: Ledger) -> Iterator[Remark]:
 def _new_groups(ledger: Ledger) -> Iterator[Remark]:
     for group, callers in ledger.creations().items():
         missing = [rank for rank in range(ledger.size) if rank not in callers]
-        if missing:
+        local = not any(group == made for order in ledger.orders() for made, _ in order)
+        if missing and not local:
             text = (
                 f"{ranks_text(callers)} called new_group({list(group[0])}), but "
                 f"{ranks_text(missing)} did not: every rank of the job has to, "
@@ -169,3 +170,22 @@ def _new_groups(ledger: Ledger) -> Iterator[Remark]:
                 "use_local_synchronization=True)."
             )
             yield Remark("new_group", text, tuple(missing), ())
+    yield from _group_orders(ledger)
+
+
+def _group_orders(ledger: Ledger) -> Iterator[Remark]:
+    """Ranks that make the same groups in different orders, which harms members alone."""
+    first = ledger.orders()[0]
+    for rank, order in enumerate(ledger.orders()):
+        if {group for group, _ in order} != {group for group, _ in first}:
+            continue
+        for (one, at), (other, there) in zip(first, order, strict=True):
+            if one != other:
+                events = ledger.event((0, at)), ledger.event((rank, there))
+                text = (
+                    f"rank 0's {named(events[0])} at {events[0].place} and rank {rank}'s "
+                    f"{named(events[1])} at {events[1].place} come at the same place in the order "
+                    "of groups: every rank has to make them in the same order."
+                )
+                yield Remark("new_group", text, (0, rank), events)
+                return

@@ -7,6 +7,7 @@ and replaced.
 
 from __future__ import annotations
 
+import functools
 import shutil
 import tempfile
 import time
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from distlab import payload, records
+from distlab import clocks, payload, records
 
 POLL = 0.05  # seconds between two looks at ranks that have not answered
 RAW_EVENTS = 5_000  # events of a rank that are handed on
@@ -35,6 +36,8 @@ class Engines(Protocol):
     def receive(self, timeout: float) -> list[tuple[int, bytes | None]]: ...
     def replace(self, ranks: Sequence[int]) -> None: ...
     def store(self, run: Path) -> list: ...
+    def machines(self) -> list[str]: ...  # by rank, whose clock it has: `clocks.machine()`
+    def clock(self, rank: int) -> float: ...  # what that shows now
 
 
 @dataclass
@@ -62,6 +65,7 @@ class Run:
     seconds: float
     deadline: float
     finding: Any = None  # what the watcher found, if it ended the run
+    hindsight: Any = None  # what it found of ranks that their own timeouts have ended
     timed_out: bool = False
     queued: float = 0.0  # seconds of these in which ranks had no processor, others being busy
     overwritten: bool = False  # what an earlier call had returned was changed by this one
@@ -76,6 +80,7 @@ class Run:
         return all(outcome.status == "returned" for outcome in self.outcomes)
 
 
+#: may also have methods `conflict(records)` and `hindsight(records)`, as `deadlock.Watcher` has
 Watcher = Callable[[list[records.RankRecord], set[int]], Any]
 
 
@@ -108,30 +113,58 @@ def drive(
     size = len(inputs)
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=engines.folder))
     begin = time.monotonic()
-    store = engines.store(folder)
+    store, times = engines.store(folder), _clocks(engines, size, group)
     for rank, values in enumerate(inputs):
         tree = dict(
             rank=rank, size=size, local_rank=rank, folder=str(folder), store=store, group=group,
             backend=backend, harness=harness, strict=strict, seed=seed, sources=sources or {},
+            lasts=deadline, clock=times[rank],
         )  # fmt: skip
         engines.send(rank, payload.pack(tree, function, values))
     outcomes = [Outcome(rank) for rank in range(size)]
     run = Run(outcomes, [], 0.0, deadline)
-    busy = _watch(engines, run, folder, begin + deadline, watch)
+    busy = _watch(engines, run, folder, begin, watch)
     run.seconds = time.monotonic() - begin
+    for rank in busy:
+        died = run.outcomes[rank].seconds if run.outcomes[rank].status == "crashed" else run.seconds
+        records.stop(folder / f"{rank}.rec", begin + died)
     if busy:
         # even ranks that have answered hold connections to those that are killed now
         engines.replace(sorted(busy))
     run.raw = [_raw(folder / f"{rank}.rec") for rank in range(size)]
     run.records = _records(folder, size)
+    if run.finding is None or run.finding.kind in ("ended", "partial"):
+        run.finding = _conflict(run, watch) or run.finding
+    ask = getattr(watch, "hindsight", None)
+    run.hindsight = ask(run.records) if ask else None
     for outcome in outcomes:
         outcome.printed = _printed(folder / f"{outcome.rank}.out")
     shutil.rmtree(folder, ignore_errors=True)
     return run
 
 
-def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | None) -> set[int]:
+def _clocks(engines: Engines, size: int, group: bool) -> list[dict[str, Any] | None]:
+    """For each rank how it finds out what our clock shows; nothing where it has the same one."""
+    machines, here = engines.machines()[:size], clocks.machine()
+    if set(machines) == {here}:
+        return [None] * size
+
+    def offset(rank: int) -> float:
+        if machines[rank] == here:
+            return 0.0
+        return clocks.offset(functools.partial(engines.clock, rank))
+
+    hub = machines.index(here) if here in machines else 0
+    if group:  # ranks compare their clocks with the hub's more precisely than we can
+        offsets = [offset(hub)] * size
+    else:
+        offsets = [offset(rank) for rank in range(size)]
+    return [{"offset": one, "hub": hub, "machines": machines} for one in offsets]
+
+
+def _watch(engines, run: Run, folder: Path, begin: float, watch: Watcher | None) -> set[int]:
     """Wait until the run is over; returns the ranks that must be replaced."""
+    deadline = begin + run.deadline
     waiting, dead = set(range(run.size)), set()
     queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
     before = queued()
@@ -144,36 +177,41 @@ def _watch(engines, run: Run, folder: Path, deadline: float, watch: Watcher | No
         if left <= 0:
             run.timed_out = True
             break
-        if _received(engines, run, min(POLL, left), waiting, dead):
+        if _hear(engines, run, begin, waiting, dead, min(POLL, left)):
             deadline = min(deadline, time.monotonic() + GRACE)
         if waiting and watch is not None:
             looks = [follower.look() for follower in followers]
             run.finding = watch(looks, dead)
             if run.finding:
-                ended = {look.rank for look in looks if look.ended}
-                _await(engines, run, ended, waiting, dead)
+                # what ended ranks returned or raised is on its way
+                ended, end = (
+                    {rank for rank in waiting if looks[rank].ended},
+                    time.monotonic() + GRACE,
+                )
+                while ended & waiting and time.monotonic() < end:
+                    _hear(engines, run, begin, waiting, dead, POLL)
                 break
     run.queued = min(max(queued() - before, 0.0), MOST_QUEUED * run.deadline)
     return waiting | dead
 
 
-def _received(engines, run: Run, timeout: float, waiting: set[int], dead: set[int]) -> bool:
-    """Take the replies that come in time; has a rank died?"""
-    died = False
+def _hear(engines, run: Run, begin: float, waiting: set, dead: set, timeout: float) -> bool:
+    """Take what ranks answer within `timeout` seconds; has one died?"""
+    before = len(dead)
     for rank, reply in engines.receive(timeout):
         waiting.discard(rank)
         if reply is None or not _noted(run, rank, reply):
             dead.add(rank)
             run.outcomes[rank].status = "crashed"
-            died = True
-    return died
+            run.outcomes[rank].seconds = time.monotonic() - begin
+    return len(dead) > before
 
 
-def _await(engines, run: Run, ended: set[int], waiting: set[int], dead: set[int]) -> None:
-    """Those that have ended by their records are about to say how: with what exception, say."""
-    deadline = time.monotonic() + GRACE
-    while ended & waiting and time.monotonic() < deadline:
-        _received(engines, run, POLL, waiting, dead)
+def _conflict(run: Run, watch: Watcher | None) -> Any:
+    """Two operations that don't fit, in a run that broke: it may have done so between two looks."""
+    ask = getattr(watch, "conflict", None)
+    broke = any(outcome.status in ("crashed", "raised") for outcome in run.outcomes)
+    return ask(run.records) if ask and broke else None
 
 
 def _noted(run: Run, rank: int, reply: bytes) -> bool:
@@ -235,16 +273,20 @@ class Finding:
     hint: str = ""
 
 
+def _told(finding: Any) -> dict[str, str] | None:
+    if not finding:
+        return None
+    return vars(Finding(finding.kind, finding.message[:10_000], finding.hint))
+
+
 def pack(run: Run) -> bytes:
     """A run as data. Records beyond a few thousand events a rank stay behind."""
-    finding = run.finding and vars(
-        Finding(run.finding.kind, run.finding.message[:10_000], run.finding.hint)
-    )
     tree = {
         "outcomes": [
             [o.rank, o.status, o.error, o.seconds, o.printed] for o in run.outcomes
         ],
-        "seconds": run.seconds, "deadline": run.deadline, "finding": finding or None,
+        "seconds": run.seconds, "deadline": run.deadline,
+        "finding": _told(run.finding), "hindsight": _told(run.hindsight),
         "timed_out": run.timed_out, "queued": run.queued, "overwritten": run.overwritten,
         "records": len(run.raw),
     }  # fmt: skip
@@ -266,11 +308,12 @@ def unpack(parts: tuple) -> Run:
         size = len(outcomes)
         raw = blocks[size:] or [b""] * size
         read = [records.checked(raw[rank], rank, size) for rank in range(size)]
-        finding = (
-            Finding(**{k: str(v) for k, v in tree["finding"].items()}) if tree["finding"] else None
+        finding, hindsight = (
+            Finding(**{k: str(v) for k, v in told.items()}) if told else None
+            for told in (tree["finding"], tree["hindsight"])
         )
         return Run(
-            outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding,
+            outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding, hindsight,
             bool(tree["timed_out"]), float(tree["queued"]), bool(tree["overwritten"]), raw,
         )  # fmt: skip
     except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:

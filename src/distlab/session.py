@@ -46,16 +46,18 @@ class Session:
     Args:
         limits: what the submission may use; `None` for one's own, trusted code.
         walls: put up walls inside the zygote's sandbox, so that it can be shared (`isolation`).
+        devices: the GPUs that its ranks may use; all that the zygote sees if `None`.
     """
 
     def __init__(
-        self, source: zygote.Zygote, limits: Limits | None = None, walls: bool = False
-    ) -> None:
+        self, source: zygote.Zygote, limits: Limits | None = None, walls: bool = False,
+        devices: str | None = None,
+    ) -> None:  # fmt: skip
         self._socket, theirs = socket.socketpair()
         self._source = source
         with theirs:
             self.pid = source.fork(
-                "distlab.session:serve", [theirs.fileno()], walls=walls,
+                "distlab.session:serve", [theirs.fileno()], walls=walls, devices=devices,
                 folder=None if limits else str(source.folder), limits=limits and vars(limits),
             )  # fmt: skip
 
@@ -117,8 +119,12 @@ class Session:
         self.close()
 
 
-def serve(fds: list[int], folder: str | None, limits: dict | None, walls: bool) -> None:
+def serve(
+    fds: list[int], folder: str | None, limits: dict | None, walls: bool, devices: str | None
+) -> None:
     """The root of a session: answer the judge until it hangs up."""
+    if devices is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = devices
     if walls:
         isolation.enter(Limits(**limits))
         folder = isolation.HOME
@@ -233,14 +239,15 @@ class _Inside:
         if self._engines is None:
             self._engines = ForkedEngines(len(inputs), self._folder, OUTPUT_LIMIT, [self._outer])
         self._engines.grow(len(inputs))
-        watcher = Watcher()
+        guard = self._guard
 
-        def watch(records, dead):
-            return self._guard and self._guard.exceeded() or watcher(records, dead)
+        class Guarded(Watcher):
+            def __call__(self, records, dead):
+                return guard and guard.exceeded() or super().__call__(records, dead)
 
         return runs.drive(
             self._engines, function, inputs, harness=exercise, group=found.group, strict=True,
-            sources=self._sources, deadline=deadline, watch=watch,
+            sources=self._sources, deadline=deadline, watch=Guarded(),
         )  # fmt: skip
 
     def _end_ranks(self) -> None:

@@ -90,7 +90,8 @@ def lay_out(records: Sequence[RankRecord], pairs: Pairs, width: float) -> Layout
     for record in records:
         spans = [Span(scale(a), scale(b), [e], b - a) for a, b, e in stays[record.rank]]
         laid.waits.append(merged(spans, lambda e: e.done) if crowded else spans)
-    bands = [_band(call, scale, horizon) for call in pairs.collectives]
+    ends = {r.rank: closing(r, horizon) for r in records}
+    bands = [_band(call, scale, ends) for call in pairs.collectives]
     laid.bands = (
         merged(bands, lambda c: (c.members, c.first.internal, c.done)) if crowded else bands
     )
@@ -104,13 +105,19 @@ def extent(records: Sequence[RankRecord]) -> tuple[float, float]:
     if not times:
         return 0.0, 0.0
     first, last = min(times), max(times)
-    open_end = any(r.progress == RUNNING for r in records)
-    return first, last + (0.12 * (last - first) + 1e-6 if open_end else 0.0)
+    if any(r.progress == RUNNING and not r.stopped for r in records):
+        last += 0.12 * (last - first) + 1e-6
+    return first, last
+
+
+def closing(record: RankRecord, horizon: float) -> float:
+    """When a rank's function was over, by itself or because its process was ended."""
+    return record.end or record.stopped or horizon
 
 
 def _times(records: Sequence[RankRecord]):
     for record in records:
-        yield from (record.begin, record.end)
+        yield from (record.begin, record.end, record.stopped if not record.end else 0.0)
         for e in record.events:
             yield from (e.begin, e.end, e.wait_begin, e.wait_end)
 
@@ -119,7 +126,7 @@ def _moments(records: Sequence[RankRecord], horizon: float) -> list[float]:
     """What the scale has to tell apart: begins and ends."""
     times = [horizon]
     for record in records:
-        times += [record.begin, record.end]
+        times += [record.begin, closing(record, horizon)]
         for a, b, _ in waiting_times(record, horizon):
             times += [a, b]
         for event in record.events:
@@ -136,7 +143,7 @@ def waiting_times(record: RankRecord, horizon: float) -> list[tuple[float, float
         begin = event.begin if event.blocking else event.wait_begin
         end = event.wait_end or event.end
         if not end and not event.done:
-            end = record.end or horizon
+            end = closing(record, horizon)
         found.append((begin, max(begin, end), event))
     return sorted(found, key=lambda stay: stay[0])
 
@@ -147,7 +154,7 @@ def _needs(records, pairs: Pairs, horizon: float, few: bool) -> list[Need]:
     for record in records:
         own = [e for e in record.events if e.is_message]
         for event, after in zip_longest(own, own[1:]):
-            until = after.begin if after else record.end or horizon
+            until = after.begin if after else closing(record, horizon)
             label = max(text_width(call_text(event), 10), text_width(event.place, 10)) + 8
             needs.append((event.begin, until, label if few else 7.0))
         needs += [(a, b, 5.0) for a, b, _ in waiting_times(record, horizon)]
@@ -169,11 +176,9 @@ def _needs(records, pairs: Pairs, horizon: float, few: bool) -> list[Need]:
     return needs
 
 
-def _band(call: Collective, scale: Scale, horizon: float) -> Span:
-    x0 = min(scale(e.begin) for e in call.calls.values())
-    x1 = max(scale(ending(e, horizon)) for e in call.calls.values())
-    seconds = max(ending(e, horizon) for e in call.calls.values()) - call.begin
-    return Span(x0, x1, [call], seconds)
+def _band(call: Collective, scale: Scale, ends: dict[int, float]) -> Span:
+    end = max(ending(e, ends[e.rank]) for e in call.calls.values())
+    return Span(scale(call.begin), scale(end), [call], end - call.begin)
 
 
 def ending(event: Event, horizon: float) -> float:

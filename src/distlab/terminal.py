@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from distlab.describing import call_text, collective_text, payload_text, value_text
 from distlab.pairing import Pairs
 from distlab.records import RAISED, RETURNED, RankRecord
-from distlab.spacetime import lay_out
+from distlab.spacetime import closing, lay_out
 from distlab.timescale import duration
 
 _LEGEND = "S send, R recv, C collective, ─ computing, ░ waiting, ? not finished, ■ end, ✕ raised"
@@ -33,7 +33,7 @@ def draw(
     for record in records:
         cells = [" "] * columns
         if record.begin:
-            end = laid.scale(record.end or laid.horizon)
+            end = laid.scale(closing(record, laid.horizon))
             for i in range(column(laid.scale(record.begin)), column(end) + 1):
                 cells[i] = "─"
         for span in laid.waits[record.rank]:

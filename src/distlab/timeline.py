@@ -43,7 +43,10 @@ class Timeline(Picture):
         return Drawing(laid, name, self.title, self.highlight).body()
 
     def _content(self) -> str:
-        times = [(r.begin, r.end, [(e.begin, e.end) for e in r.events]) for r in self.records]
+        times = [
+            (r.begin, r.end or r.stopped, [(e.begin, e.end) for e in r.events])
+            for r in self.records
+        ]
         return f"{self.highlight} {times}"
 
     def text(self, width: int = 80) -> str:
@@ -59,8 +62,9 @@ def _sound(record: RankRecord) -> RankRecord:
         if all(map(math.isfinite, (e.begin, e.end, e.wait_begin, e.wait_end)))
         and (e.peer is None or e.peer < record.size)
     ]
-    begin, end = (t if math.isfinite(t) else 0.0 for t in (record.begin, record.end))
-    return replace(record, events=events, begin=begin, end=end)
+    times = {name: getattr(record, name) for name in ("begin", "end", "stopped")}
+    times = {name: time if math.isfinite(time) else 0.0 for name, time in times.items()}
+    return replace(record, events=events, **times)
 
 
 def timeline(

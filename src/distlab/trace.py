@@ -15,7 +15,7 @@ from typing import Any
 from distlab.describing import call_text, name_of, payload_text, summary
 from distlab.pairing import Pairs, pair
 from distlab.records import NOT_STARTED, RAISED, RETURNED, RUNNING, Event, RankRecord
-from distlab.spacetime import ending, extent
+from distlab.spacetime import closing, ending, extent
 
 _PROGRESS = {NOT_STARTED: "never started", RUNNING: "did not end", RETURNED: "returned",
              RAISED: "raised"}  # fmt: skip
@@ -64,10 +64,10 @@ class _Trace:
         self._meta("thread_name", rank, 0, name="what the rank does")
         if record.begin:
             self._slice(rank, 0, "the rank's function", "rank", record.begin,
-                        record.end or self.horizon, {})  # fmt: skip
+                        closing(record, self.horizon), {})  # fmt: skip
         lanes: list[float] = []  # when each further thread is free again
         for event in record.events:
-            end = ending(event, record.end or self.horizon)
+            end = ending(event, closing(record, self.horizon))
             thread = 0
             if not event.blocking and event.op != "new_group":
                 thread = self._lane(lanes, event.begin, end)

@@ -78,7 +78,7 @@ class Explanation:
         return Wait(rank, event, on, f"needs {ranks_text(on)} to call it too")
 
     def _gone(self, rank: int) -> bool:
-        return rank in self.dead or self.ledger.records[rank].ended
+        return rank in self.dead or self.ledger.records[rank].over
 
     def verdict(self) -> Deadlock:
         if found := self._wrong_tag():
@@ -193,6 +193,9 @@ def conflict_verdict(ledger: Ledger, conflict: Conflict) -> Deadlock:
     elif conflict.kind == "order":
         text = f"{pair[0]} meets {pair[1]}: each is the {_ordinal(conflict.place + 1)} collective "
         text += f"its rank calls {of_group(ledger, conflict.group)}."
+    elif conflict.kind == "new_group":
+        text = f"{pair[0]} and {pair[1]} make one group, but are {conflict.text}: torch matches "
+        text += "groups by the order in which a rank makes them."
     else:
         text = f"{pair[0]} and {pair[1]} are one collective, but have {conflict.text}."
     waits = (

@@ -45,6 +45,10 @@ _HUGE_PAGES = "glibc.malloc.hugetlb=1"  # a fork copies the page table: it is ha
 _PR_SET_PDEATHSIG = 1
 
 
+class ZygoteLost(RuntimeError):
+    """The zygote has ended, and all that was forked from it."""
+
+
 class Zygote:
     """A process to fork from. A context manager; closing it kills its children.
 
@@ -103,7 +107,7 @@ class Zygote:
                     self._socket.sendall(request.encode())
                 return json.loads(self._lines.readline())["pid"]
         except (OSError, ValueError) as error:
-            raise RuntimeError(
+            raise ZygoteLost(
                 "the process that ranks are forked from has ended; try `distlab info`"
             ) from error
 

@@ -5,13 +5,17 @@ A comment `# here` marks the lines that the verdict has to name.
 
 from __future__ import annotations
 
+import datetime
 import inspect
+import io
+import multiprocessing
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
+import tqdm
 
 
 @dataclass(frozen=True)
@@ -422,6 +426,26 @@ def small_buffer(rank, size):
         request.wait()
 
 
+@hangs("message-size", 2)
+def small_buffer_that_aborts_at_once(rank, size):
+    x = torch.ones(4)
+    if rank == 0:
+        dist.send(x, 1)  # here
+    else:
+        dist.recv(x[:2], 0)  # here
+
+
+@hangs("message-size", 2)
+def small_buffer_of_a_request(rank, size):
+    x = torch.ones(4)
+    if rank == 0:
+        dist.isend(x, 1).wait()  # here
+    else:
+        request = dist.irecv(x[:3], 0)  # here
+        late(0.2)
+        request.wait()
+
+
 @hangs("tag", 2)
 def tags_differ(rank, size):
     x = one()
@@ -439,3 +463,59 @@ def groups_differ(rank, size):
         dist.send(x, 1, group=group)  # here
     else:
         dist.recv(x, 0)  # here
+
+
+@hangs("cycle", 2)
+def timeout_set_later_is_none_for_messages(rank, size):
+    dist.group.WORLD.set_timeout(datetime.timedelta(seconds=2))
+    dist.recv(one(), 1 - rank)  # here
+
+
+@hangs("cycle", 2)
+def timeout_beyond_the_deadline(rank, size):
+    x = one()
+    dist.irecv(x, 1 - rank).wait(datetime.timedelta(seconds=300))  # here
+
+
+# threads that can't help
+
+
+@hangs("cycle", 2)
+def thread_that_has_ended(rank, size):
+    x = one()
+    thread = threading.Thread(target=late, args=(0.1,))
+    thread.start()
+    thread.join()
+    dist.recv(x, 1 - rank)  # here
+
+
+@hangs("cycle", 2)
+def threads_of_libraries(rank, size):
+    x = one()
+    bars = tqdm.tqdm(range(2), file=io.StringIO())  # has a thread that redraws it
+    queue = multiprocessing.get_context("fork").Queue()
+    queue.put(1)  # has a thread that feeds it, as DataLoader's workers have
+    assert next(iter(bars)) == 0 and threading.active_count() >= 3
+    dist.recv(x, 1 - rank)  # here
+
+
+# groups made in another order
+
+
+@hangs("new_group", 4)
+def groups_of_pairs_swapped_on_one_rank(rank, size):
+    pairs = [[0, 2], [1, 3]]
+    if rank == 2:
+        pairs.reverse()
+    for pair in pairs:
+        dist.new_group(pair)  # here
+
+
+@hangs("new_group", 3)
+def overlapping_groups_swapped_on_one_rank(rank, size):
+    if rank == 1:
+        dist.new_group([1, 2])  # here
+        dist.new_group([0, 1])
+    else:
+        dist.new_group([0, 1])
+        dist.new_group([1, 2])  # here

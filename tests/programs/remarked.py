@@ -95,3 +95,10 @@ def nothing_to_remark(rank, size):
         dist.isend(x, 1).wait()
     else:
         dist.irecv(x, 0).wait()
+
+
+@deserves(4, "new_group")
+def groups_in_another_order_on_a_rank_that_is_in_none(rank, size):
+    groups = [[0, 1], [1, 2]]
+    for members in reversed(groups) if rank == 3 else groups:
+        dist.new_group(members)

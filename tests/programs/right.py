@@ -5,8 +5,11 @@ Each gets a `pause`, which a rank calls where it may be late. Its length is rand
 
 from __future__ import annotations
 
+import concurrent.futures
+import datetime
 import random
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -412,3 +415,133 @@ def refused_call_that_is_caught(rank, size, pause):
         except (RuntimeError, ValueError):
             pause()
     dist.all_reduce(x)
+
+
+# operations with timeouts of their own: they end by themselves, by an exception
+
+SOON = datetime.timedelta(seconds=0.6)
+
+
+def gives_up(call: Callable, *arguments, **options) -> None:
+    """The call must raise, and only after its time was up."""
+    begin = time.monotonic()
+    try:
+        call(*arguments, **options)
+    except RuntimeError:
+        assert time.monotonic() - begin > 0.4, "somebody else ended it"
+        return
+    raise AssertionError("it did not give up")
+
+
+@right(2)
+def waits_with_a_timeout(rank, size, pause):
+    x = one()
+    request = dist.irecv(x, 1 - rank, tag=3)
+    gives_up(request.wait, timeout=SOON)
+
+
+@right(2)
+def collective_waited_for_with_a_timeout(rank, size, pause):
+    x = one()
+    if rank == 0:
+        work = dist.all_reduce(x, async_op=True)
+        gives_up(work.wait, SOON)
+        work.wait()  # gloo goes on with a collective whose wait has timed out
+    else:
+        time.sleep(1.2)
+        dist.all_reduce(x)
+
+
+@right(2)
+def group_with_a_timeout(rank, size, pause):
+    group = dist.new_group([0, 1], timeout=SOON)
+    if rank == 0:
+        gives_up(dist.recv, one(), 1, group=group)
+    else:
+        gives_up(dist.all_reduce, one(), group=group)
+
+
+@right(2)
+def barrier_with_a_timeout(rank, size, pause):
+    if rank == 0:
+        gives_up(dist.barrier, timeout=SOON)
+
+
+@right(2)
+def monitored_barrier_with_a_timeout(rank, size, pause):
+    if rank == 0:
+        gives_up(dist.monitored_barrier, timeout=SOON)
+
+
+@right(2)
+def timeout_set_later(rank, size, pause):
+    dist.group.WORLD.set_timeout(SOON)
+    if rank == 0:
+        gives_up(dist.all_reduce, one())
+
+
+@right(2)
+def new_group_with_a_timeout(rank, size, pause):
+    if rank == 0:
+        gives_up(dist.new_group, [0, 1], timeout=SOON)
+
+
+@right(2)
+def store_waited_for_with_a_timeout(rank, size, pause):
+    store = dist.distributed_c10d._get_default_store()
+    gives_up(store.wait, ["nobody sets this"], SOON)
+
+
+# threads of the student's own
+
+
+def in_thread(call: Callable) -> threading.Thread:
+    thread = threading.Thread(target=call)
+    thread.start()
+    return thread
+
+
+@right(2)
+def thread_sends_while_the_function_waits(rank, size, pause):
+    x, y = one(), one()
+
+    def late_send():
+        time.sleep(0.3)
+        pause()
+        dist.send(x, 1 - rank)
+
+    thread = in_thread(late_send)
+    dist.recv(y, 1 - rank)
+    thread.join()
+
+
+@right(2)
+def thread_waits_while_the_function_computes(rank, size, pause):
+    x, y = one(), one()
+    thread = in_thread(lambda: dist.recv(y, 1 - rank))
+    time.sleep(0.3)
+    pause()
+    dist.send(x, 1 - rank)
+    thread.join()
+
+
+@right(3)
+def executor_sends_while_the_function_is_in_a_collective(rank, size, pause):
+    x = one()
+    if rank == 0:
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            pool.submit(lambda: (time.sleep(0.3), dist.send(x, 1)))
+            dist.all_reduce(one())
+    else:
+        if rank == 1:
+            dist.recv(x, 0)
+        dist.all_reduce(one())
+
+
+@right(2)
+def thread_that_outlives_the_function(rank, size, pause):
+    x = one()
+    if rank == 0:
+        KEPT[:] = [in_thread(lambda: (time.sleep(0.4), dist.send(x, 1)))]
+        return
+    dist.recv(x, 0)

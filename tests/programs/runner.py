@@ -38,25 +38,36 @@ class Seen:
     remarks: list[tuple[str, str]]
 
 
-def observe(forked, name, function, size, arguments=(), deadline=20.0) -> Seen:
-    watcher, times = deadlock.Watcher(), [0.0]
-    last = 0.0
+class Timed(deadlock.Watcher):
+    """Notes how long each look took, and when the last one ended."""
 
-    def watch(records, dead):
-        nonlocal last
+    def __init__(self) -> None:
+        super().__init__()
+        self.times, self.last = [0.0], 0.0
+
+    def _timed(self, look, *arguments):
         begin = time.monotonic()
-        found = watcher(records, dead)
-        last = time.monotonic()
-        times.append(last - begin)
+        found = look(*arguments)
+        self.last = time.monotonic()
+        self.times.append(self.last - begin)
         return found
 
+    def __call__(self, records, dead):
+        return self._timed(super().__call__, records, dead)
+
+    def conflict(self, records):
+        return self._timed(super().conflict, records)
+
+
+def observe(forked, name, function, size, arguments=(), deadline=20.0) -> Seen:
+    watch = Timed()
     inputs = [cloudpickle.dumps(((rank, size, *arguments), {})) for rank in range(size)]
     run = runs.drive(forked, cloudpickle.dumps(function), inputs, deadline=deadline, watch=watch)
     found = run.finding
-    lag = last - blocked_since(run.records, found) if found else 0.0
+    lag = watch.last - blocked_since(run.records, found) if found else 0.0
     return Seen(
         name, found.kind if found else None, found.message if found else "", lag, run.seconds,
-        len(times) - 1, max(times), [outcome.status for outcome in run.outcomes],
+        len(watch.times) - 1, max(watch.times), [outcome.status for outcome in run.outcomes],
         [outcome.error["message"] for outcome in run.outcomes if outcome.error],
         deadlock.wait_for_svg(found) if found else "",
         [(remark.kind, remark.sentence) for remark in deadlock.remarks(run.records)],

@@ -1,0 +1,173 @@
+"""A class graded by `distlab grade` and by stock nbgrader with `mp.spawn` in each check.
+
+    python -m bench.grading [--submissions 40] [--stock 2] [--jobs N]
+
+The class hands in lab 01: mostly right answers written in many ways, every fifth with a mistake,
+every tenth with a deadlock. distlab grades all of it, in its sandbox, into gradebook and feedback.
+Stock nbgrader grades `--stock` ordinary submissions and one with a deadlock, with the same cases
+and references; its rate for the class is computed from their mix. Also printed is how long the
+students' own functions ran of the time that grading them took.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+import collected  # noqa: E402
+
+from bench import header  # noqa: E402
+from distlab import course as labs  # noqa: E402
+from distlab import session  # noqa: E402
+from grader import course  # noqa: E402
+
+LAB = "01-message-passing"
+NAME = labs.notebook_name(LAB)
+DEADLOCKS = 0.1
+STOCK_TIMEOUT = 60  # seconds of a cell, as nbgrader's ExecutePreprocessor.timeout
+
+_CONFIG = """
+c = get_config()
+c.CourseDirectory.root = {root!r}
+c.CourseDirectory.course_id = "stock"
+c.ExecutePreprocessor.timeout = {timeout}
+c.ClearSolutions.code_stub = {{"python": "raise NotImplementedError()"}}
+"""
+_TEST = "from stock_check import check\n\ncheck({exercise!r}, {name})"
+
+
+def answers(count: int, seed: int = 1) -> list[dict[str, str]]:
+    """{exercise: source} of each submission, the same each time."""
+    chance = random.Random(seed)
+    names = list(labs.exercises(LAB))
+    right = {n: [a for a in collected.answers(LAB, n) if a.right] for n in names}
+    wrong = {n: [a for a in collected.answers(LAB, n) if not a.right] for n in names}
+    hanging = [a for n in names for a in wrong[n] if a.expected.get("status") == "deadlock"]
+    quick = {n: [a for a in wrong[n] if "status" not in a.expected] for n in names}
+    made = []
+    for number in range(count):
+        chosen = {n: chance.choice(right[n]).source for n in names}
+        if number % round(1 / DEADLOCKS) == 0:
+            answer = chance.choice(hanging)
+            chosen[answer.exercise] = answer.source
+        elif number % 5 == 1:
+            name = chance.choice([n for n in names if quick[n]])
+            chosen[name] = chance.choice(quick[name]).source
+        made.append(chosen)
+    return made
+
+
+def hand_in(folder: Path, content: dict, name: str, sources: dict[str, str]) -> None:
+    path = folder / "submitted" / name / LAB / NAME
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(collected.filled(content, **sources)), "utf-8")
+
+
+class OwnTime:
+    """Seconds in which the students' functions ran, the longest rank of each run counted."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._run = session.Session.run
+
+    def __enter__(self) -> OwnTime:
+        def run(*arguments):
+            done = self._run(*arguments)
+            self.seconds += max(outcome.seconds for outcome in done.outcomes)
+            return done
+
+        session.Session.run = run
+        return self
+
+    def __exit__(self, *exc) -> None:
+        session.Session.run = self._run
+
+
+def ours(folder: Path, sources: list[dict[str, str]], jobs: int) -> tuple[float, float]:
+    """(seconds that grading the class took, seconds that the students' functions ran)."""
+    from grader import grade
+
+    for number, one in enumerate(sources):
+        hand_in(folder, course.released(LAB), f"s{number:03}", one)
+    with OwnTime() as own:
+        begin = time.perf_counter()
+        graded = grade.grade(LAB, folder / "submitted", jobs=jobs)
+        seconds = time.perf_counter() - begin
+    assert len(graded) == len(sources)
+    return seconds, own.seconds
+
+
+def stock(folder: Path, sources: dict[str, str]) -> float:
+    """Seconds that stock `nbgrader autograde` and `generate_feedback` take for one submission."""
+    folder.mkdir()
+    (folder / "nbgrader_config.py").write_text(
+        _CONFIG.format(root=str(folder), timeout=STOCK_TIMEOUT)
+    )
+    tests = {f"test_{n}": _TEST.format(exercise=f"{LAB}/{n}", name=n) for n in labs.exercises(LAB)}
+    source = folder / "source" / LAB / NAME
+    source.parent.mkdir(parents=True)
+    content = collected.filled(course.solution(LAB), **tests)
+    content["cells"] = [c for c in content["cells"] if "shown" not in c["metadata"].get("tags", [])]
+    source.write_text(json.dumps(content), "utf-8")
+    _nbgrader(folder, "generate_assignment", LAB)
+    released = json.loads((folder / "release" / LAB / NAME).read_text("utf-8"))
+    hand_in(folder, released, "student", sources)
+    begin = time.perf_counter()
+    _nbgrader(folder, "autograde", LAB, status=(0, 1))
+    _nbgrader(folder, "generate_feedback", LAB, status=(0, 1))
+    return time.perf_counter() - begin
+
+
+def _nbgrader(folder: Path, *words: str, status=(0,)) -> None:
+    path = os.pathsep.join([str(ROOT / "bench"), str(ROOT / "src"), str(ROOT)])
+    binaries = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PYTHONPATH": path, "GLOO_SOCKET_IFNAME": "lo", "PATH": binaries}
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *words], cwd=folder, env=env, capture_output=True,
+        text=True, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    if done.returncode not in status:
+        raise RuntimeError(f"nbgrader {words[0]} failed:\n{done.stderr[-2000:]}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--submissions", type=int, default=40)
+    parser.add_argument("--stock", type=int, default=2, help="ordinary submissions for nbgrader")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    arguments = parser.parse_args()
+    print(header())
+    sources = answers(max(arguments.submissions, arguments.stock + 2))
+    with tempfile.TemporaryDirectory(prefix="bench-grading-") as name:
+        folder = Path(name)
+        (folder / "ours").mkdir()
+        course.GRADES = folder / "ours"  # where nbgrader_config.py puts everything
+        seconds, own = ours(folder / "ours", sources[: arguments.submissions], arguments.jobs)
+        rate = 60 * arguments.submissions / seconds
+        print(f"distlab grade: {arguments.submissions} submissions in {seconds:.1f} s, "
+              f"{rate:.1f} a minute, --jobs {arguments.jobs}", flush=True)  # fmt: skip
+        print(f"  the students' functions ran for {own / arguments.submissions:.2f} s of the "
+              f"{arguments.jobs * seconds / arguments.submissions:.2f} s of a job that each "
+              "submission took", flush=True)  # fmt: skip
+        ordinary = [stock(folder / f"stock{n}", sources[n + 2]) for n in range(arguments.stock)]
+        print(f"stock nbgrader, ordinary submissions: {[round(s, 1) for s in ordinary]} s",
+              flush=True)  # fmt: skip
+        hanging = stock(folder / "stock-deadlock", sources[0])
+        print(f"stock nbgrader, one with a deadlock: {hanging:.1f} s (cells end after "
+              f"{STOCK_TIMEOUT} s)")  # fmt: skip
+        each = (1 - DEADLOCKS) * sum(ordinary) / len(ordinary) + DEADLOCKS * hanging
+        print(f"stock nbgrader: {60 / each:.2f} a minute; distlab {rate * each / 60:.1f}×")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,254 @@
+"""Those who judge: this process, or the engines of a cluster, each with the GPUs it needs.
+
+A judge runs the exercises of one submission in its sandbox and says how each was answered. The
+ledger, the gradebook and the order of things are the main process's business.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import queue
+import shutil
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from distlab import course as labs
+from distlab.engines import answering
+from distlab.grading import Grader
+from distlab.submission import Plan
+from distlab.zygote import Zygote, ZygoteLost
+from grader import course
+from grader.course import GradingFailed
+from grader.ledger import Line, line
+from grader.sandbox import Grading, Sandbox, choose
+
+
+class Judges(Protocol):
+    """Takes submissions from as many threads as it has `slots`."""
+
+    slots: int
+
+    def lines(self, lab: str, plan: Plan) -> list[Line]: ...
+    def close(self) -> None: ...
+
+
+class Devices:
+    """The GPUs of each host, lent to one submission at a time.
+
+    Args:
+        hosts: host → its devices, as `CUDA_VISIBLE_DEVICES` names them.
+    """
+
+    def __init__(self, hosts: dict[str, Sequence[str]]) -> None:
+        self._all = {host: len(devices) for host, devices in hosts.items()}
+        self._free = {host: list(devices) for host, devices in hosts.items()}
+        self._changed = threading.Condition()
+
+    @contextlib.contextmanager
+    def lent(self, host: str, wanted: int) -> Iterator[list[str]]:
+        """Wait for `wanted` devices of a host, for all of them where it has fewer."""
+        wanted = min(wanted, self._all[host])
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._free[host]) >= wanted)
+            mine = [self._free[host].pop(0) for _ in range(wanted)]
+        try:
+            yield mine
+        finally:
+            with self._changed:
+                self._free[host] += mine
+                self._changed.notify_all()
+
+
+class Here:
+    """Judges in sandboxes of this machine, `slots` at once."""
+
+    def __init__(self, settings: Grading, slots: int = 1) -> None:
+        self.slots = slots
+        self._settings = settings
+        self.sandbox: Sandbox | None = None
+        self._zygote: Zygote | None = None
+        self._lock = threading.Lock()
+        self._devices = Devices({"here": devices()})
+
+    def ready(self) -> None:
+        """Try the sandbox out, unless that was done.
+
+        Raises:
+            NoSandbox: none works.
+        """
+        with self._lock:
+            if self.sandbox is None:
+                self.sandbox = choose(self._settings)
+
+    def lines(self, lab: str, plan: Plan) -> list[Line]:
+        with self._devices.lent("here", ranks(lab)) as lent:
+            return self.lines_on(lab, plan, lent)
+
+    def lines_on(self, lab: str, plan: Plan, devices: Sequence[str], tries: int = 1) -> list[Line]:
+        """The verdicts on a submission, its ranks on these devices."""
+        self.ready()
+        sandbox = self.sandbox
+        grader = Grader(
+            course.released(lab), labs.exercises(lab), course.cases, course.reference,
+            sandbox.limits, sandbox.walls, ",".join(devices) or None,
+        )  # fmt: skip
+        while True:
+            with self._source() as source:
+                try:
+                    return [line(verdict) for verdict in grader.grade(plan, source)]
+                except ZygoteLost:  # out of memory, say: once more in a new sandbox
+                    if tries == 0:
+                        raise
+                    tries -= 1
+
+    @contextlib.contextmanager
+    def _source(self) -> Iterator[Zygote]:
+        """A zygote in the sandbox: one for all, or where it has no walls inside, one for each."""
+        if not self.sandbox.shared:
+            with self.sandbox.zygote() as own:
+                yield own
+            return
+        with self._lock:
+            if self._zygote is None or not self._zygote.alive:
+                self._zygote = self.sandbox.zygote()
+        yield self._zygote
+
+    def close(self) -> None:
+        if self._zygote is not None:
+            self._zygote.close()
+
+
+@dataclass(frozen=True)
+class _Engine:
+    id: int
+    host: str
+
+
+class Cluster:
+    """Judges on the engines of a running ipyparallel cluster, one submission an engine.
+
+    Every engine needs the course's folder under the same path, and a sandbox.
+
+    Args:
+        profile: the cluster's profile, as `ipcluster start --profile=…` names it.
+
+    Raises:
+        GradingFailed: there is no such cluster, or nothing can be judged on its engines.
+    """
+
+    def __init__(self, profile: str, trust: bool) -> None:
+        import ipyparallel
+
+        try:
+            self._client = ipyparallel.Client(profile=profile, timeout=10)
+        except (OSError, TimeoutError) as error:
+            raise GradingFailed(
+                f"no cluster runs under the profile {profile!r}: start one with `ipcluster start "
+                f"--profile={profile} -n ENGINES`"
+            ) from error
+        ids = answering(self._client)
+        if not ids:
+            raise GradingFailed(f"no engine of the cluster {profile!r} answers: try again later")
+        everyone = self._client[ids]
+        everyone.execute(f"import sys; sys.path.insert(0, {str(course.ROOT)!r})", block=True)
+        told = dict(zip(ids, everyone.apply_sync(_ready, trust), strict=True))
+        if reasons := [f"engine {i}: {about['problem']}" for i, about in told.items()
+                       if about["problem"]]:  # fmt: skip
+            raise GradingFailed(reasons[0])
+        self._devices = Devices({about["host"]: about["devices"] for about in told.values()})
+        self._engines: queue.Queue[_Engine] = queue.Queue()
+        for number, about in told.items():
+            self._engines.put(_Engine(number, about["host"]))
+        self.slots = len(told)
+        self._left = len(told)
+
+    def lines(self, lab: str, plan: Plan) -> list[Line]:
+        import ipyparallel
+
+        while True:
+            engine = self._take()
+            try:
+                with self._devices.lent(engine.host, ranks(lab)) as lent:
+                    view = self._client[engine.id]
+                    told = view.apply_sync(_lines, lab, plan, lent)
+            except ipyparallel.RemoteError as error:
+                if error.ename != "EngineError":
+                    raise
+                self._lose()  # its node is lost: another one judges this
+                continue
+            self._engines.put(engine)
+            return [Line(**one) for one in told]
+
+    def _take(self) -> _Engine:
+        while self._left:
+            with contextlib.suppress(queue.Empty):
+                return self._engines.get(timeout=1.0)
+        raise GradingFailed(
+            "all engines of the cluster are gone: start it again and run the same command, which "
+            "goes on where it stopped"
+        )
+
+    def _lose(self) -> None:
+        self._left -= 1
+
+    def close(self) -> None:
+        with contextlib.suppress(Exception):
+            self._client[answering(self._client)].apply_sync(_end)
+        self._client.close()
+
+
+@functools.cache
+def ranks(lab: str) -> int:
+    """Ranks that the largest case of a lab needs."""
+    return max(
+        (case.size for exercise in labs.exercises(lab).values() for case in course.cases(exercise)),
+        default=1,
+    )
+
+
+def devices() -> list[str]:
+    """The GPUs of this process: those it was given, else all of the machine."""
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if given is not None:
+        return [name for name in given.split(",") if name and name != "-1"]
+    if not shutil.which("nvidia-smi"):
+        return []
+    told = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
+    return [str(n) for n, said in enumerate(told.stdout.splitlines()) if said.startswith("GPU ")]
+
+
+# What follows runs on the engines of a cluster.
+
+_on_engine: Here | None = None
+
+
+def _ready(trust: bool) -> dict[str, Any]:
+    """Prepare to judge on this engine; says where it is, or what stands in the way."""
+    global _on_engine
+    from grader.sandbox import NoSandbox, configured
+
+    if _on_engine is None:
+        _on_engine = Here(configured(trust=True) if trust else configured())
+    problem = ""
+    try:
+        _on_engine.ready()
+    except NoSandbox as reason:
+        problem = str(reason)
+    return {"host": socket.gethostname(), "devices": devices(), "problem": problem}
+
+
+def _lines(lab: str, plan: Plan, lent: list[str]) -> list[dict[str, Any]]:
+    return [vars(one) for one in _on_engine.lines_on(lab, plan, lent)]
+
+
+def _end() -> None:
+    global _on_engine
+    if _on_engine is not None:
+        _on_engine.close()
+        _on_engine = None

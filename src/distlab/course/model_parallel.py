@@ -1,0 +1,11 @@
+"""Lab 06: what its exercises ask. A module for each way of cutting a model: into stages, into
+slices of its matrices, and into shares of its optimizer's state.
+"""
+
+from distlab.course import pipeline, sharding, splitting, tensor_parallel
+
+EXERCISES = [
+    splitting.split_layers, pipeline.stage_forward, pipeline.stage_backward,
+    pipeline.pipeline_step, splitting.bubble_fraction, tensor_parallel.column_parallel_linear,
+    tensor_parallel.row_parallel_linear, sharding.sharded_adam_step, sharding.memory_per_rank,
+]  # fmt: skip

@@ -1,0 +1,331 @@
+"""Lab 06, dividing what an optimizer keeps: ZeRO's first stage, and what each stage saves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.compare import Tolerance
+from distlab.course import hints
+from distlab.course.hints import returned
+from distlab.course.splitting import EXACT, LAB
+from distlab.exercises import Case, Exercise, Hint, Look
+
+FEW = 8  # elements beside the moments that a state may hold: counts of steps and the like
+_BEYOND = "state: elements beyond 2⌈n/size⌉ and a few scalars"
+_LIKE = "parameters: the mistake that they look like"
+
+
+# sharded_adam_step
+
+
+def _training(case: Case) -> list[dict]:
+    """Gradients between 1e-9 and 1: Adam hides a constant factor in all but the smallest of them.
+
+    Over the ranks an element's gradients have one sign, so that no order of adding them matters.
+    """
+    shapes, steps = case.get("shapes", [[4, 3], [3]]), case.get("steps", 4)
+    dtype, shared = case.get("dtype", "float32"), case.generator()
+    parameters = [np.asarray(shared.uniform(-0.1, 0.1, shape), dtype) for shape in shapes]
+    gradients = []
+    for _ in range(steps):
+        base = [10 ** shared.uniform(-9, 0, s) * shared.choice([-1, 1], s) for s in shapes]
+        gradients.append(
+            [
+                [np.asarray(b * shared.uniform(0.5, 1.5, np.shape(b)), dtype) for b in base]
+                for _ in range(case.size)
+            ]
+        )
+    return [{"parameters": parameters, "gradients": gradients} for _ in range(case.size)]
+
+
+def _call_adam(function, rank, size, inputs):
+    """Two models take their steps in turn, each with a state of its own."""
+    models = [_Model(inputs, rank), _Model(inputs, rank, negated=True)]
+    for step in range(len(inputs["gradients"])):
+        for model in models:
+            model.step(function, rank, size, step)
+    return {
+        "parameters": [model.parameters for model in models],
+        _BEYOND: max(model.beyond for model in models),
+        _LIKE: models[0].looks_like(size),
+    }
+
+
+class _Model:
+    """Parameters, their gradients and the optimizer's state; `negated`: all with the other sign."""
+
+    def __init__(self, inputs, rank: int, negated: bool = False) -> None:
+        sign = -1 if negated else 1
+        self.given = [p * sign for p in inputs["parameters"]]
+        self.gradients = [
+            [[g * sign for g in gradients] for gradients in step] for step in inputs["gradients"]
+        ]
+        self.parameters = [p.clone() for p in self.given]
+        self.after_one: list = []
+        self.state: dict = {}
+        self.beyond = 0
+
+    def step(self, function, rank: int, size: int, number: int) -> None:
+        gradients = [g.clone() for g in self.gradients[number][rank]]
+        # a list of its own: only the tensors in it count
+        function(rank, size, list(self.parameters), gradients, self.state)
+        self.after_one = self.after_one or [p.clone() for p in self.parameters]
+        share = -(-sum(p.numel() for p in self.parameters) // size)
+        held = _elements(self.state) + sum(_elements(vars(p)) for p in self.parameters)
+        self.beyond = max(self.beyond, held - 2 * share - FEW)
+
+    def looks_like(self, size: int) -> str:
+        """The name of a well-known mistake that leads to just these parameters; "" for none."""
+
+        def mean(gradients):
+            return [sum(some) / size for some in zip(*gradients, strict=True)]
+
+        means = [mean(step) for step in self.gradients]
+        if _near(self.parameters, _trained(self.given, means)):
+            return ""
+        sums = [[g * size for g in gradients] for gradients in means]
+        if _near(self.parameters, _trained(self.given, sums)):
+            return SUM
+        own = [_trained(self.given, [step[r] for step in self.gradients]) for r in range(size)]
+        if _near(self.parameters, *own):
+            return OWN
+        if _near(self.parameters, self.given):
+            return NOTHING
+        first = _trained(self.given, [mean(self.gradients[0])])
+        if _near(self.after_one, first):
+            return LATER
+        moved, right = _moved(self.given, self.after_one), _moved(self.given, first)
+        return UNCORRECTED if 2.8 * right < moved < 3.5 * right else UNKNOWN
+
+
+SUM, OWN, NOTHING = "the sum of the gradients", "the rank's own gradients", "nothing changed"
+LATER, UNCORRECTED = "right after one step", "moments not corrected"
+UNKNOWN = "none that is known"
+
+
+def _trained(parameters, gradients):
+    """What torch's own Adam makes of them on one process."""
+    import torch
+
+    twin = [torch.nn.Parameter(p.clone()) for p in parameters]
+    optimizer = torch.optim.Adam(twin)
+    for step in gradients:
+        for parameter, gradient in zip(twin, step, strict=True):
+            parameter.grad = gradient.clone()
+        optimizer.step()
+    return [p.detach() for p in twin]
+
+
+def _near(some, *others) -> bool:
+    """Is each element near that of one of the others? Wider than the judge's tolerance."""
+    for tensors in zip(some, *others, strict=True):
+        found, *twins = tensors
+        if not sum((found - t).abs().le(2e-6 + 1e-5 * t.abs()) for t in twins).bool().all():
+            return False
+    return True
+
+
+def _moved(before, after) -> float:
+    """The largest step that an element has made."""
+    return max(
+        (float((a - b).abs().max()) for a, b in zip(before, after, strict=True) if a.numel()),
+        default=0.0,
+    )
+
+
+def _elements(held, depth: int = 0) -> int:
+    """Elements of all tensors in a state, however it is nested."""
+    import torch
+
+    if isinstance(held, torch.Tensor):
+        return held.numel()
+    if isinstance(held, torch.optim.Optimizer):
+        return _elements(dict(held.state), depth + 1)
+    if depth > 6:
+        return 0
+    if isinstance(held, dict):
+        return sum(_elements(value, depth + 1) for value in held.values())
+    if isinstance(held, (list, tuple, set)):
+        return sum(_elements(value, depth + 1) for value in held)
+    if isinstance(held, np.ndarray):
+        return held.size
+    return _elements(vars(held), depth + 1) if hasattr(held, "__dict__") else 0
+
+
+def _looks_like(mistake: str):
+    return lambda look: look.size > 1 and any(got[_LIKE] == mistake for got in look.got)
+
+
+def _parts_wrong(look: Look) -> list[np.ndarray]:
+    """For each rank, which elements of its first model are not right, end to end."""
+    found = []
+    for want, got in zip(look.expected, look.got, strict=True):
+        pairs = zip(want["parameters"][0], got["parameters"][0], strict=True)
+        found.append(np.concatenate([~np.isclose(g, w, 1e-5, 1e-6).reshape(-1) for w, g in pairs]))
+    return found
+
+
+def _own_share_alone(look: Look) -> bool:
+    """Is each element right on some rank, and none of the ranks right in all of them?"""
+    wrong = np.array(_parts_wrong(look))
+    return (
+        look.size > 1 and wrong.any(axis=1).sum() >= look.size - 1 and not wrong.all(axis=0).any()
+    )
+
+
+sharded_adam_step = Exercise(
+    "sharded_adam_step", LAB, 5,
+    make=_training,
+    call=_call_adam,
+    tolerance=Tolerance(rtol=1e-5, atol=1e-6),
+    asks="sharded_adam_step takes one step of Adam on the mean of all ranks' gradients: each rank "
+    "keeps the moments of its share of the elements alone, updates that share, and in the end all "
+    "ranks hold all parameters, changed in place.",
+    visible=(
+        Case(2, 1, {"shapes": [[4, 3], [3]], "steps": 3}),
+        Case(3, 2, {"shapes": [[20, 10], [7], [2, 2]], "steps": 4}),
+    ),
+    hints=(
+        Hint(
+            "state not divided",
+            lambda look: any(got[_BEYOND] > 0 for got in look.got),
+            "A rank's state holds more than its share: two moments for ⌈n/size⌉ elements, n "
+            "counting the elements of all tensors. Whole tensors cannot be dealt out evenly: one "
+            "may be larger than all the others. What is kept in an attribute of a parameter, or "
+            "as a copy of the parameters, counts as well.",
+        ),
+        Hint(
+            "not in place",
+            _looks_like(NOTHING),
+            "The parameters are as they were. Write into the tensors that you were given (copy_, "
+            "add_, sub_): `p = p - …` makes a new one that nobody else sees.",
+        ),
+        Hint(
+            "sum for mean",
+            _looks_like(SUM),
+            "These are the parameters that the sum of the gradients gives. Adam divides by the "
+            "gradients' size, so it almost hides the factor: only gradients near eps tell.",
+        ),
+        Hint(
+            "own gradients",
+            _looks_like(OWN),
+            "These are parameters that a rank's own gradients give: the gradients of all ranks have "
+            "to be averaged first.",
+        ),
+        Hint(
+            "own share alone",
+            _own_share_alone,
+            "Each element is right on some rank and not on the others: after the update, all ranks "
+            "have to get all shares.",
+        ),
+        Hint(
+            "NaN",
+            lambda look: any(
+                np.isnan(p).any() for got in look.got for model in got["parameters"] for p in model
+            ),
+            "There are NaNs. 1 − β**t is 0 for t = 0: the first step is number 1. And a buffer "
+            "that was made by torch.empty holds anything until something is written into it.",
+        ),
+        Hint(
+            "moments not corrected",
+            _looks_like(UNCORRECTED),
+            "The first step is about three times too large: the moments begin at 0, and Adam makes "
+            "up for that by dividing them by 1 − β**t.",
+        ),
+        Hint(
+            "wrong from the second step on",
+            _looks_like(LATER),
+            "The first step is right, a later one is not. Does every step find the moments of the "
+            "step before in `state`, and the number of the step? Several models may take "
+            "turns, each with a state of its own, and one step is one call, however many tensors.",
+        ),
+        *hints.COMMON,
+    ),
+)  # fmt: skip
+
+
+# memory_per_rank
+
+
+def _model(case: Case) -> list[dict]:
+    return [{name: case.params[name] for name in ("parameters", "ranks", "stage")}]
+
+
+def _call_formula(function, rank, size, inputs):
+    return function(*inputs.values())
+
+
+def _is_memory(of):
+    """A hint's `shows`: was this made of Ψ parameters, N ranks and the expected bytes?"""
+
+    def shows(look: Look) -> bool:
+        psi, size = look.case.params["parameters"], look.case.params["ranks"]
+        return look.same(float(of(psi, size, look.expected[0])), returned(look)[0])
+
+    return shows
+
+
+def _without_master(look: Look) -> bool:
+    """Four bytes a parameter too few, divided like the optimizer's state?"""
+    p = look.case.params
+    share = p["ranks"] if p["stage"] else 1
+    return look.same(look.expected[0] - 4.0 * p["parameters"] / share, returned(look)[0])
+
+
+memory_per_rank = Exercise(
+    "memory_per_rank", LAB, 2,
+    make=_model,
+    call=_call_formula,
+    group=False,
+    tolerance=EXACT,
+    asks="memory_per_rank returns the bytes that a rank needs for parameters, gradients and "
+    "optimizer state in mixed-precision training with Adam, when ZeRO divides what its stage says.",
+    visible=(
+        Case(1, 1, {"parameters": 1000, "ranks": 4, "stage": 0}),
+        Case(1, 2, {"parameters": 1000, "ranks": 4, "stage": 1}),
+    ),
+    hints=(
+        Hint(
+            "nothing divided",
+            lambda look: look.case.params["stage"] > 0
+            and _is_memory(lambda psi, size, e: 16 * psi)(look),
+            "This is what a rank needs when nothing is divided: from stage 1 on something is.",
+        ),
+        Hint(
+            "everything divided",
+            lambda look: look.case.params["stage"] < 3
+            and _is_memory(lambda psi, size, e: 16 * psi / size)(look),
+            "This is everything divided by the number of ranks: each stage divides one part more, "
+            "optimizer state, then gradients, then parameters.",
+        ),
+        Hint(
+            "no master copy",
+            _without_master,
+            "Four bytes a parameter are missing: besides the two moments, mixed-precision Adam "
+            "keeps a float32 copy of the parameters.",
+        ),
+        Hint(
+            "all ranks together",
+            lambda look: look.case.params["ranks"] > 1
+            and _is_memory(lambda psi, size, e: e * size)(look),
+            "This is the memory of all ranks together: what does one need?",
+        ),
+        Hint(
+            "another unit",
+            lambda look: any(_is_memory(lambda psi, size, e, u=u: e / u)(look)
+                             for u in (1e3, 1e6, 1e9, 2**10, 2**20, 2**30)),
+            "Bytes are asked for, not kB, MB or GB.",
+        ),
+        Hint(
+            "elements for bytes",
+            lambda look: any(_is_memory(lambda psi, size, e, u=u: e / u)(look) for u in (2, 4)),
+            "Count bytes: float16 takes 2 a number, float32 takes 4.",
+        ),
+        Hint(
+            "rounded",
+            lambda look: abs(returned(look)[0] - look.expected[0]) < 1,
+            "The result is rounded: return it as it is, also where it is no whole number.",
+        ),
+        hints.NOTHING,
+    ),
+)  # fmt: skip

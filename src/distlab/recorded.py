@@ -1,0 +1,447 @@
+"""Process groups and requests that write down what they are asked for, and then do it.
+
+Each group that torch makes is wrapped in a `RecordedGroup`, which logs an operation, hands it to
+the real group and returns a `RecordedWork` whose `wait` is logged too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import functools
+import math
+import os
+import sys
+
+import torch
+import torch.distributed as dist
+from torch.distributed import distributed_c10d as c10d
+
+from distlab import buffers, records
+from distlab.recorder import Recorder, active, make_group
+
+_TORCH = os.path.dirname(torch.__file__) + os.sep
+_NONE = datetime.timedelta(0)  # what torch takes for "no timeout" in a wait
+_REDUCTION_CODE = {name: code for code, name in enumerate(records.REDUCTIONS)}
+
+
+class RecordedWork(dist.Work):
+    """A request whose wait is logged. `after` runs once, when the operation has completed.
+
+    `lasts`: seconds that a wait without a timeout lasts at most, where they count from the wait on.
+    """
+
+    def __init__(self, work, recorder: Recorder, at: int, after=None, lasts=None) -> None:
+        super().__init__()
+        self._work, self._recorder, self._at, self._after = work, recorder, at, after
+        self._lasts = lasts
+
+    def wait(self, timeout: datetime.timedelta = _NONE):
+        recorder, at = self._recorder, self._at
+        code = sys._getframe(1).f_code
+        lasts = timeout.total_seconds() if timeout else self._lasts
+        recorder.wait_begin(at, code.co_filename.startswith(_TORCH), lasts)
+        try:
+            result = self._work.wait(timeout)
+        except BaseException:
+            recorder.finish(at, records.FAILED, waited=True)
+            raise
+        self._complete()
+        recorder.finish(at, waited=True)
+        return result
+
+    def _complete(self) -> None:
+        self._recorder.open.pop(id(self), None)
+        after, self._after = self._after, None
+        if after is not None:
+            after(self._work)
+
+    def is_completed(self):
+        if not self._work.is_completed():
+            return False
+        self._complete()
+        self._recorder.finish(self._at)
+        return True
+
+    def is_success(self):
+        return self._work.is_success()
+
+    def exception(self):
+        return self._work.exception()
+
+    def result(self):
+        return self._work.result()
+
+    def synchronize(self):
+        return self._work.synchronize()
+
+    def get_future(self):
+        future = self._work.get_future()
+        recorder, at, key = self._recorder, self._at, id(self)
+        # who takes a future waits for that, which can't be seen; `done` may run after their wait
+        recorder.flag(at, records.WAITED)
+        if self._after is not None:  # the result must be in its place before anybody is told
+
+            def completed(ended):
+                self._complete()
+                return ended.value()
+
+            future = future.then(completed)
+
+        def done(_):
+            recorder.open.pop(key, None)
+            recorder.finish(at)
+
+        future.add_done_callback(done)
+        return future
+
+    def source_rank(self):
+        return self._work._source_rank()
+
+    _source_rank = source_rank
+
+
+class RecordedGroup(dist.ProcessGroup):
+    """A process group that logs each operation and hands it to the group it wraps."""
+
+    def __init__(self, group, recorder: Recorder, index: int, ranks: list[int]) -> None:
+        super().__init__(group.rank(), group.size())
+        self._group, self._recorder, self._index, self._ranks = group, recorder, index, ranks
+        self._limits, self._patience = _limits_of(group), None
+        self._message_lasts = self._lasts()  # gloo's messages keep to it when the group's changes
+        # gloo moves CUDA tensors in a broadcast and an all-reduce alone: the rest goes by the CPU
+        self._stages = group.name() == "gloo" and torch.cuda.is_available()
+
+    def __repr__(self) -> str:
+        members = "" if self._index == records.WORLD else f", ranks {self._ranks}"
+        back_end = self._group.name()
+        return f"<recorded {back_end} group: rank {self.rank()} of {self.size()}{members}>"
+
+    # what torch asks of a group besides communication
+    def getBackendName(self):
+        # under the real name DDP's logger would look for a C++ back end in this object
+        return "recorded"
+
+    name = getBackendName
+
+    def rank(self):
+        return self._group.rank()
+
+    def size(self):
+        return self._group.size()
+
+    def set_timeout(self, timeout):
+        self._patience = None
+        return self._group.set_timeout(timeout)
+
+    def shutdown(self):
+        return self._group.shutdown()
+
+    def abort(self):
+        return self._group.abort()
+
+    def _get_backend(self, device):
+        self._patience = None  # its timeout may be about to be changed
+        return self._group._get_backend(device)
+
+    @property
+    def _device_types(self):
+        return self._group._device_types
+
+    @property
+    def group_name(self):
+        return self._group.group_name
+
+    @property
+    def group_desc(self):
+        return self._group.group_desc
+
+    @property
+    def bound_device_id(self):
+        return self._group.bound_device_id
+
+    def getGroupName(self):
+        return self._group.group_name
+
+    def _lasts(self, opts=None) -> float:
+        """Seconds after which an operation gives up: its own timeout, or else the group's."""
+        own = getattr(opts, "timeout", None)
+        if own is not None and own > _NONE:  # torch's for "not given" is negative
+            return own.total_seconds()
+        if self._patience is None:
+            limits = self._limits
+            self._patience = limits._timeout.total_seconds() if limits else math.inf
+        return self._patience
+
+    def _global(self, rank: int) -> int:
+        return self._ranks[rank] if 0 <= rank < len(self._ranks) else -1
+
+    def _exists(self, rank: int, what: str) -> None:
+        """gloo waits for ever for a rank that there is not."""
+        if not 0 <= rank < len(self._ranks):
+            raise ValueError(
+                f"Invalid {what} rank {rank}: this group has ranks 0 to {len(self._ranks) - 1}."
+            )
+
+    # point to point
+    def send(self, tensors, dst, tag=0):
+        self._exists(dst, "destination")
+        tensor = tensors[0]
+        at = self._begin_message("send", tensor, self._global(dst), tag)
+        sent = [tensor.cpu()] if self._stages and tensor.is_cuda else tensors
+
+        def after(_):
+            self._recorder.content(at, tensor, sent=True)
+
+        return self._start(at, after, self._group.send, sent, dst, tag, counts_from_wait=True)
+
+    def recv(self, tensors, src, tag=0):
+        self._exists(src, "source")
+        at = self._begin_message("recv", tensors[0], self._global(src), tag)
+        return self._receive(at, tensors[0], lambda buffer: self._group.recv([buffer], src, tag))
+
+    def recv_anysource(self, tensors, tag=0):
+        at = self._begin_message("recv", tensors[0], -2, tag)
+        return self._receive(
+            at,
+            tensors[0],
+            lambda buffer: self._group.recv_anysource([buffer], tag),
+            any_source=True,
+        )
+
+    def _begin_message(self, op, tensor, peer, tag):
+        return self._recorder.begin(op, self._index, tensor, peer, tag, lasts=self._message_lasts)
+
+    def _receive(self, at, tensor, start, any_source=False):
+        recorder = self._recorder
+        buffer = tensor
+        if self._stages and tensor.is_cuda:
+            buffer = torch.empty_like(tensor, device="cpu")
+        elif recorder.strict and buffers.is_irecv():
+            buffer = torch.empty_like(tensor)
+            buffers.poison(tensor)
+
+        def after(work):
+            if buffer is not tensor:
+                with torch.no_grad():
+                    tensor.detach().copy_(buffer)
+            if any_source:
+                recorder.source(at, self._global(work._source_rank()))
+            recorder.content(at, tensor, sent=False)
+
+        return self._start(at, after, start, buffer, counts_from_wait=True)
+
+    def _start(self, at, after, call, *args, counts_from_wait=False):
+        if active() not in (None, self._recorder):  # gloo would wait for ever
+            raise RuntimeError(
+                "this process group is of an earlier call and has ended with it: "
+                "use the groups of this call"
+            )
+        try:
+            work = call(*args)
+        except BaseException:
+            self._recorder.finish(at, records.FAILED)
+            raise
+        if work is None:
+            self._recorder.finish(at)
+            return None
+        lasts = self._message_lasts if counts_from_wait else None
+        request = RecordedWork(work, self._recorder, at, after, lasts)
+        self._recorder.open[id(request)] = request
+        return request
+
+    def _collective(self, op, method, tensor, args, root=-1, reduction=0, pieces=1):
+        lasts = self._lasts(args[-1])
+        at = self._recorder.begin(op, self._index, tensor, root, 0, reduction, pieces, lasts=lasts)
+        after = None
+        if self._stages and op not in ("broadcast", "all_reduce", "barrier"):
+            args, after = buffers.staged(args)
+        elif self._recorder.strict and self._is_read_later(op, at, args[-1], root):
+            args, after = buffers.apart(args)
+        return self._start(at, after, getattr(self._group, method), *args)
+
+    def _is_read_later(self, op, at, opts, root) -> bool:
+        """Does the student get a request here, and a result on this rank once it was waited for?"""
+        mine = root in (-1, self._recorder.rank) or op in ("broadcast", "scatter")
+        if op == "broadcast" and root == self._recorder.rank:
+            mine = False  # what it sends may be read meanwhile
+        return mine and getattr(opts, "asyncOp", True) and not self._recorder.is_internal(at)
+
+    # collectives: each method of ProcessGroup once; newer names of the same stand beside the older
+    def allreduce(self, tensors, opts=None):
+        tensors = [tensors] if isinstance(tensors, torch.Tensor) else tensors
+        opts = dist.AllreduceOptions() if opts is None else _options(opts, dist.AllreduceOptions)
+        return self._collective(
+            "all_reduce", "allreduce", tensors[0], (tensors, opts), reduction=_reduction(opts)
+        )
+
+    def allreduce_coalesced(self, tensors, opts):
+        return self._collective(
+            "all_reduce", "allreduce_coalesced", tensors[0], (tensors, opts),
+            reduction=_reduction(opts), pieces=len(tensors),
+        )  # fmt: skip
+
+    def broadcast(self, tensors, opts=None):
+        tensors = [tensors] if isinstance(tensors, torch.Tensor) else tensors
+        if isinstance(opts, int) or opts is None:
+            root, opts = opts or 0, dist.BroadcastOptions()
+            opts.rootRank = root
+        return self._collective(
+            "broadcast", "broadcast", tensors[0], (tensors, opts), self._global(opts.rootRank)
+        )
+
+    def reduce(self, tensors, opts):
+        tensors = [tensors] if isinstance(tensors, torch.Tensor) else tensors
+        return self._collective(
+            "reduce", "reduce", tensors[0], (tensors, opts), self._global(opts.rootRank),
+            _reduction(opts),
+        )  # fmt: skip
+
+    def allgather(self, outputs, inputs, *opts):
+        first = inputs[0] if isinstance(inputs, (list, tuple)) else inputs
+        return self._collective("all_gather", "allgather", first, (outputs, inputs, *opts))
+
+    def allgather_coalesced(self, outputs, inputs, *opts):
+        return self._collective(
+            "all_gather", "allgather_coalesced", inputs[0], (outputs, inputs, *opts)
+        )
+
+    def gather(self, outputs, inputs, opts):
+        return self._collective(
+            "gather", "gather", inputs[0], (outputs, inputs, opts), self._global(opts.rootRank)
+        )
+
+    def scatter(self, outputs, inputs, opts):
+        return self._collective(
+            "scatter", "scatter", outputs[0], (outputs, inputs, opts), self._global(opts.rootRank)
+        )
+
+    def reduce_scatter(self, outputs, inputs, *opts):
+        return self._collective(
+            "reduce_scatter", "reduce_scatter", outputs[0], (outputs, inputs, *opts),
+            reduction=_reduction(*opts),
+        )  # fmt: skip
+
+    def alltoall(self, outputs, inputs, *opts):
+        return self._collective(
+            "all_to_all", "alltoall", inputs[0], (outputs, inputs, *opts), pieces=len(inputs)
+        )
+
+    def barrier(self, *args, **kwargs):
+        opts = next((one for one in (*args, *kwargs.values())), None)
+        at = self._recorder.begin("barrier", self._index, lasts=self._lasts(opts))
+        return self._start(at, None, lambda: self._group.barrier(*args, **kwargs))
+
+    def monitored_barrier(self, timeout=None, wait_all_ranks=False):
+        lasts = self._lasts() if timeout is None else timeout.total_seconds()
+        at = self._recorder.begin("barrier", self._index, lasts=lasts)
+        self._recorder.wait_begin(at, True)
+        try:
+            self._group.monitored_barrier(timeout, wait_all_ranks)
+        except BaseException:
+            self._recorder.finish(at, records.FAILED, waited=True)
+            raise
+        self._recorder.finish(at, waited=True)
+
+
+def _flat_collective(op: str, method: str):
+    """A collective whose arguments are (output, input, …), one tensor or one list of them each."""
+
+    def call(self, output, input, *rest, **options):
+        first = input[0] if isinstance(input, (list, tuple)) else input
+        opts = next((r for r in (*rest, *options.values()) if hasattr(r, "reduceOp")), None)
+        at_args = (output, input, *rest, *options.values())
+        return self._collective(op, method, first, at_args, reduction=_reduction(opts))
+
+    return call
+
+
+for _op, _names in {
+    "all_gather": ("_allgather_base", "all_gather_single", "all_gather_single_coalesced",
+                   "allgather_into_tensor_coalesced"),
+    "reduce_scatter": ("_reduce_scatter_base", "reduce_scatter_single",
+                       "reduce_scatter_single_coalesced", "reduce_scatter_tensor_coalesced"),
+    "all_to_all": ("alltoall_base", "all_to_all_single"),
+}.items():  # fmt: skip
+    for _name in _names:
+        if hasattr(dist.ProcessGroup, _name):
+            setattr(RecordedGroup, _name, _flat_collective(_op, _name))
+
+
+def _limits_of(group):
+    """The options of a group's back end, which hold its timeout also when that is changed."""
+    for device in group._device_types:
+        with contextlib.suppress(RuntimeError, AttributeError):
+            options = group._get_backend(device).options
+            if isinstance(options._timeout, datetime.timedelta):
+                return options
+    return None
+
+
+def _options(opts, kind):
+    """torch also takes a bare ReduceOp where its C++ signature has options."""
+    if isinstance(opts, kind):
+        return opts
+    made = kind()
+    made.reduceOp = opts
+    return made
+
+
+def _reduction(opts=None) -> int:
+    op = getattr(opts, "reduceOp", None)
+    return 0 if op is None else _reduction_code(getattr(op, "op", op))
+
+
+@functools.lru_cache
+def _reduction_code(op) -> int:
+    name = str(op).rsplit(".", 1)[-1].strip("<>: 0123456789").lower()
+    return _REDUCTION_CODE.get(name, 0)
+
+
+def maker(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
+    """torch's `_new_process_group_helper`, with what it makes wrapped and the call noted."""
+    recorder = active()
+    if recorder is None:
+        return make_group(group_size, group_rank, global_ranks_in_group, *args, **kwargs)
+    ranks = list(global_ranks_in_group) or list(range(group_size))
+    default = not global_ranks_in_group
+    member = default or recorder.rank in ranks
+    index = (
+        (recorder.next_group() if not default else records.WORLD) if member else records.NO_GROUP
+    )
+    at = -1
+    if not default:
+        timeout = kwargs.get("timeout") or datetime.timedelta.max
+        at = recorder.begin(
+            "new_group", index, note=records.members_text(ranks).encode()[:48],
+            lasts=timeout.total_seconds(),
+            also=0 if _is_counted(*args, **kwargs) else records.LOCAL,
+        )  # fmt: skip
+    try:
+        group, store = make_group(group_size, group_rank, global_ranks_in_group, *args, **kwargs)
+    except BaseException:
+        recorder.finish(at, records.FAILED)
+        raise
+    recorder.finish(at)
+    if not isinstance(group, dist.ProcessGroup) or isinstance(group, RecordedGroup):
+        return group, store
+    return _take_place(group, RecordedGroup(group, recorder, index, ranks)), store
+
+
+def _is_counted(backend, store, group_name, **_) -> bool:
+    """Is a group known to torch by its number among all that were made, or else by its members?"""
+    return str(group_name).isdecimal()
+
+
+def _take_place(group, recorded):
+    """Let torch's tables know the recorded group where they knew the plain one."""
+    world = c10d._world
+    for table in (world.pg_map, world.pg_names, world.pg_backend_config, world.pg_to_tag):
+        if group in table:
+            table[recorded] = table.pop(group)
+    for groups in world.tags_to_pg.values():
+        groups[:] = [recorded if g is group else g for g in groups]
+    name = world.pg_names[recorded]
+    c10d._unregister_process_group(name)
+    c10d._register_process_group(name, recorded)
+    return recorded

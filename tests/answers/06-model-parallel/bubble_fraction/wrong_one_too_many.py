@@ -1,0 +1,3 @@
+# hint: one slot too many
+def bubble_fraction(size, microbatches):
+    return (size - 1) / (microbatches + size)

@@ -1,0 +1,3 @@
+# hint: rounded
+def bubble_fraction(size, microbatches):
+    return round((size - 1) / (microbatches + size - 1), 3)

@@ -1,0 +1,3 @@
+# hint: whole division
+def bubble_fraction(size, microbatches):
+    return (size - 1) // (microbatches + size - 1)

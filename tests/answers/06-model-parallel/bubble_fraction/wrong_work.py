@@ -1,0 +1,3 @@
+# hint: work, not bubble
+def bubble_fraction(size, microbatches):
+    return microbatches / (microbatches + size - 1)

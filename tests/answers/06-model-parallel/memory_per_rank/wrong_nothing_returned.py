@@ -1,0 +1,4 @@
+# hint: nothing returned
+def memory_per_rank(parameters, size, stage):
+    whole, divided = [(16, 0), (4, 12), (2, 14), (0, 16)][stage]
+    print((whole + divided / size) * parameters)

@@ -1,0 +1,5 @@
+# hint: gradient missing
+def row_parallel_linear(rank, size, x, weight, bias):
+    y = F.linear(x, weight.chunk(size, dim=1)[rank], bias if rank == 0 else None)
+    dist.all_reduce(y.detach())
+    return y

@@ -1,0 +1,17 @@
+# status: error
+def sharded_adam_step(rank, size, parameters, gradients, state):
+    w = torch.cat([p.reshape(-1) for p in parameters])
+    g = torch.cat([g.reshape(-1) for g in gradients]).view(size, -1)
+    dist.all_reduce(g)
+    g = g[rank] / size
+    if not state:
+        state.update(t=0, m=torch.zeros_like(g), v=torch.zeros_like(g))
+    state["t"] += 1
+    state["m"].mul_(0.9).add_(g, alpha=0.1)
+    state["v"].mul_(0.999).addcmul_(g, g, value=0.001)
+    mh, vh = state["m"] / (1 - 0.9 ** state["t"]), state["v"] / (1 - 0.999 ** state["t"])
+    mine = w.view(size, -1)[rank] - 1e-3 * mh / (vh.sqrt() + 1e-8)
+    parts = [torch.empty_like(g) for _ in range(size)]
+    dist.all_gather(parts, mine)
+    for p, piece in zip(parameters, torch.cat(parts).split([p.numel() for p in parameters])):
+        p.copy_(piece.view_as(p))

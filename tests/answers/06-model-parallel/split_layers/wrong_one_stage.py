@@ -1,0 +1,3 @@
+# hint: no list
+def split_layers(model, size):
+    return nn.Sequential(*model)

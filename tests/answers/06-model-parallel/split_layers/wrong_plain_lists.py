@@ -1,0 +1,15 @@
+# hint: plain lists for stages
+import itertools
+
+
+def split_layers(model, size):
+    layers = list(model)
+
+    def largest(cuts):
+        return max(
+            sum(p.numel() for layer in layers[a:b] for p in layer.parameters())
+            for a, b in itertools.pairwise([0, *cuts, len(layers)])
+        )
+
+    cuts = min(itertools.combinations(range(1, len(layers)), size - 1), key=largest)
+    return [layers[a:b] for a, b in itertools.pairwise([0, *cuts, len(layers)])]

@@ -1,0 +1,11 @@
+# hint: twice
+def stage_backward(rank, size, output, inputs, loss):
+    if rank == size - 1:
+        loss.backward(retain_graph=True)
+        (loss * 1).backward()
+    else:
+        gradient = torch.empty_like(output)
+        dist.recv(gradient, rank + 1)
+        output.backward(gradient)
+    if rank > 0:
+        dist.send(inputs.grad, rank - 1)

@@ -1,0 +1,3 @@
+# hint: nothing received
+def stage_forward(rank, size, stage, inputs):
+    return stage(inputs)

@@ -1,0 +1,67 @@
+"""Who needs a look, and why."""
+
+import classes
+import pytest
+from classes import graded, wrong
+
+from distlab.exercises import NOT_READABLE
+from grader import attention
+
+UNTOUCHED = {name: {"status": "unanswered", "seconds": 0.0} for name in classes.NAMES}
+
+
+def reasons(tmp_path, **about):
+    """What is said of one submission beside a class that has done everything right."""
+    rest = [graded(tmp_path, f"s{i}", manual=4.0) for i in range(5)]
+    found = attention.looks([*rest, graded(tmp_path, "odd", manual=4.0, **about)])
+    assert all(look.student == "odd" for look in found)
+    return [(r.status, r.exercise, r.said) for look in found for r in look.reasons]
+
+
+def test_nobody_needs_a_look_who_did_everything_right(tmp_path):
+    assert reasons(tmp_path) == []
+
+
+def test_a_plain_wrong_answer_and_a_deadlock_need_none(tmp_path):
+    assert reasons(tmp_path, relay=wrong(), exchange=wrong(status="deadlock")) == []
+
+
+@pytest.mark.parametrize("status", ["crashed", "timeout", "tampered"])
+def test_what_ended_in_an_odd_way_does(tmp_path, status):
+    (reason,) = reasons(tmp_path, relay=wrong(status=status))
+    assert reason[:2] == (status, "relay")
+
+
+def test_what_the_judge_could_not_read_does(tmp_path):
+    said = f"On 2 ranks, rank 0 returned an object of type {NOT_READABLE} where 1 was expected."
+    (reason,) = reasons(tmp_path, relay=wrong(said))
+    assert reason == ("wrong", "relay", "returned what the judge cannot read")
+
+
+def test_a_file_that_could_not_be_read_does_and_nothing_else_is_said(tmp_path):
+    assert reasons(tmp_path, unreadable="no notebook", relay=wrong(status="crashed")) == [
+        ("unreadable", "", "no notebook")
+    ]
+
+
+def test_cells_that_were_repaired_do(tmp_path):
+    ((status, _, said),) = reasons(tmp_path, repaired=["the test cell a was changed"] * 7)
+    assert status == "tampered" and "was changed" in said and said.endswith("and 2 more")
+
+
+def test_an_untouched_notebook_does(tmp_path):
+    ((status, exercise, said),) = reasons(tmp_path, **UNTOUCHED)
+    assert (status, exercise) == ("unanswered", "") and "nothing was answered" in said
+
+
+def test_what_is_far_slower_than_the_class_does(tmp_path):
+    slow = {"status": "passed", "seconds": 9.0}
+    assert reasons(tmp_path, relay=slow) == [
+        ("passed", "relay", "took 9.0 s where the class's median is 1.0 s")
+    ]
+    assert reasons(tmp_path, relay={**slow, "seconds": 4.0}) == []  # only four times
+
+
+def test_free_text_waits_until_it_has_points(tmp_path):
+    one, other = graded(tmp_path, "one"), graded(tmp_path, "other", manual=0.0)
+    assert attention.waiting([one, other]) == [one]

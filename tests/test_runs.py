@@ -1,0 +1,54 @@
+"""A run's outcome does not depend on when its watcher looked."""
+
+import pytest
+
+from distlab import clocks, payload, records, runs
+from distlab.records import HEADER, HEADER_BYTES, RAISED, RUNNING
+from distlab.runs import Finding
+
+
+class TwoRanks:
+    """Rank 0 has raised, but its answer comes only after some looks; rank 1 never answers."""
+
+    def __init__(self, folder, late):
+        self.folder, self.late, self.killed = folder, late, []
+        error = {"type": "ValueError", "message": "no", "frames": []}
+        self.answer = payload.pack(
+            {"status": "raised", "error": error, "seconds": 0.1, "overwritten": False}, b""
+        )
+
+    def __len__(self):
+        return 2
+
+    def send(self, rank, task):
+        path = f"{payload.unpack(task)[0]['folder']}/{rank}.rec"
+        with open(path, "wb") as file:
+            progress, end = (RUNNING, 0.0) if rank else (RAISED, clocks.now())
+            header = HEADER.pack(rank, 2, 0, progress, clocks.now(), end, 0, 0.0, 0.0)
+            file.write(header.ljust(HEADER_BYTES, b"\0"))
+
+    def receive(self, timeout):
+        self.late -= 1
+        return [(0, self.answer)] if self.late == 0 else []
+
+    def replace(self, ranks):
+        self.killed = list(ranks)
+
+    def store(self, run):
+        return []
+
+    def machines(self):
+        return [clocks.machine()] * 2
+
+
+@pytest.mark.parametrize("late", [1, 2, 5])
+def test_what_a_rank_raised_is_heard_though_the_run_is_ended_for_it(tmp_path, late):
+    engines = TwoRanks(tmp_path, late)
+    ended = Finding("ended", "rank 1 waits, but rank 0 stopped with an error")
+    run = runs.drive(
+        engines, b"", [b"", b""],
+        watch=lambda seen, dead: ended if seen[0].progress == records.RAISED else None,
+    )  # fmt: skip
+    assert run.outcomes[0].status == "raised" and run.outcomes[0].error["message"] == "no"
+    assert run.outcomes[1].status == "killed" and engines.killed == [1]
+    assert run.records[0].stopped == 0.0 < run.records[1].stopped

@@ -1,0 +1,58 @@
+"""Which sandbox is chosen, what is said without one, and another command in its place."""
+
+import subprocess
+import sys
+
+import pytest
+
+from distlab import course as labs
+from distlab import submission
+from distlab.isolation import Limits
+from grader import course, demo, sandbox
+from grader.judges import Here
+from grader.sandbox import Grading, NoSandbox, bubblewrap, choose, configured
+
+LAB = "01-message-passing"
+
+
+def test_the_course_is_configured_for_bubblewrap_with_walls_between_submissions():
+    chosen = choose(configured())
+    assert chosen.walls and chosen.shared and "bubblewrap" in chosen.name
+    assert chosen.limits == Limits()
+
+
+def test_nothing_of_the_grader_is_to_be_seen_inside(monkeypatch):
+    monkeypatch.setenv("A_SECRET", "hunter2")
+    look = "import os; print(os.environ, os.listdir('/'), os.listdir('/etc'))"
+    look += "; import socket; print(socket.gethostbyname('localhost'))"
+    inside = bubblewrap.command(next(bubblewrap.binaries()), True, 1 << 20)
+    seen = subprocess.run(
+        [*inside, sys.executable, "-c", look],
+        env=sandbox.environment(), capture_output=True, text=True, timeout=60, check=True,
+    ).stdout  # fmt: skip
+    assert "hunter2" not in seen and "SECRET" not in seen
+    assert "127.0.0.1" in seen
+    assert "'home'" not in seen and "shadow" not in seen
+    assert not (course.ROOT / "grader").is_relative_to("/usr") and "grader" not in seen
+
+
+def test_without_a_sandbox_it_is_said_in_one_line_what_to_do():
+    with pytest.raises(NoSandbox) as refused:
+        choose(Grading(sandbox="false"))
+    assert "\n" not in str(refused.value)
+    assert "user namespaces" in str(refused.value) and "--trust" in str(refused.value)
+
+
+def test_code_that_is_trusted_needs_none():
+    assert choose(Grading(sandbox="false", trust=True)) is sandbox.TRUSTED
+
+
+def test_another_command_serves_as_the_sandbox():
+    """Without walls inside: each submission gets a zygote of its own."""
+    right = demo.handed_in("ada", LAB)
+    plan = submission.plan(course.released(LAB), right, labs.exercises(LAB))
+    judge = Here(Grading(sandbox="env SITE=apptainer"))
+    judge.ready()
+    assert not judge.sandbox.shared and judge.sandbox.limits
+    assert {line.status for line in judge.lines(LAB, plan)} == {"passed"}
+    judge.close()

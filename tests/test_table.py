@@ -1,0 +1,62 @@
+"""Tables and CSV show what strangers called themselves, and obey none of it."""
+
+import csv
+import io
+
+import pytest
+from classes import LAB, NAMES, graded, wrong
+from rich.console import Console
+
+from grader import table
+
+
+def shown(some) -> str:
+    out = io.StringIO()
+    table.show(LAB, some, Console(file=out, force_terminal=True, width=200, color_system=None))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("count", [1, 30])
+def test_names_and_messages_do_nothing_to_the_terminal(tmp_path, count):
+    name = "\x1b]0;owned\x07[red]eve[/red]\x9b2J\u202e"
+    some = [
+        graded(tmp_path, name, repaired=["the cell \x1b[31m[bold]x was missing"])
+        for _ in range(count)
+    ]
+    said = shown(some)
+    assert "[red]eve[/red]" in said and "[bold]x" in said
+    assert not set("\x1b\x07\x9b\u202e") & set(said.replace("\x1b[0m", "").replace("\x1b[2m", ""))
+
+
+def test_a_student_a_line_where_there_are_many(tmp_path):
+    some = [graded(tmp_path, f"student{i:02}", relay=wrong(status="deadlock")) for i in range(30)]
+    lines = shown(some).splitlines()
+    assert sum("student" in line and "⇄" in line for line in lines) == 30
+    assert any("⇄ deadlock" in line and "✓ passed" in line for line in lines)
+    assert max(map(len, lines)) < 160
+
+
+def rows(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t=", "\r=", "\uff1d"])
+def test_no_cell_of_the_csv_begins_a_formula(tmp_path, begin):
+    name = begin + "HYPERLINK(1)"
+    path = table.write_csv(tmp_path / "x.csv", LAB, [graded(tmp_path, name)])
+    (row,) = rows(path)
+    assert row["student"] == "'" + name
+    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in row.values())
+
+
+def test_the_csv_has_points_and_status_of_each_exercise(tmp_path):
+    some = [
+        graded(tmp_path, "ada", manual=3.0, relay=wrong(status="deadlock")),
+        graded(tmp_path, "gus", unreadable="no notebook"),
+    ]
+    ada, gus = rows(table.write_csv(tmp_path / "x.csv", LAB, some))
+    assert list(ada)[:4] == ["student", "score", "max_score", "manual_score"]
+    assert list(ada)[4:6] == [NAMES[0], f"{NAMES[0]} status"]
+    assert (ada["relay"], ada["relay status"], ada["manual_score"]) == ("0.0", "deadlock", "3.0")
+    assert (gus["score"], gus["relay status"], gus["manual_score"]) == ("0.0", "unreadable", "")
