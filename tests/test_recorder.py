@@ -178,3 +178,34 @@ def test_records_outlive_a_rank_that_is_killed(two):
     result = two.run(program, may_fail=True)
     assert [e.op for e in result.records[1].events] == ["barrier"]
     assert result.run.outcomes[1].status == "crashed"
+
+
+def test_a_message_to_oneself_is_refused_in_words(two):
+    def program(rank, size):
+        dist.isend(torch.ones(1), rank)
+
+    result = two.run(program, may_fail=True)
+    assert "Invalid destination rank 0: that is this rank itself." in result.story()
+
+
+def test_threads_that_communicate_at_once_write_entries_of_their_own(two):
+    def program(rank, size):
+        import threading
+
+        def talk(tag):
+            tensor = torch.zeros(1)
+            for _ in range(20):
+                if rank:
+                    dist.send(tensor, 0, tag=tag)
+                else:
+                    dist.recv(tensor, 1, tag=tag)
+
+        threads = [threading.Thread(target=talk, args=(tag,)) for tag in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    for record in two.run(program).records:
+        assert sorted(e.tag for e in record.events) == sorted([0, 1, 2, 3] * 20)
+        assert all(e.done for e in record.events)

@@ -12,6 +12,7 @@ The cost is a few microseconds an operation (`bench/recorder.py`). The entries g
 from __future__ import annotations
 
 import contextlib
+import itertools
 import mmap
 import os
 import struct
@@ -62,6 +63,7 @@ class Recorder:
             file.truncate(length)
             self._map = mmap.mmap(file.fileno(), length)
         self._count = 0
+        self._indices = itertools.count()  # a student's threads may draw from it at the same time
         self._groups = 0
         self._paused = False
         # requests nobody has waited for: dropped ones would take their messages along
@@ -82,7 +84,8 @@ class Recorder:
         """Write a new entry; returns its offset, or -1 when the file is full or while paused."""
         if self._paused:
             return -1
-        index, self._count = self._count, self._count + 1
+        index = next(self._indices)
+        self._count = max(self._count, index + 1)
         if index >= records.CAPACITY:
             _int(self._map, 8, self._count)
             return -1
@@ -312,6 +315,8 @@ class RecordedGroup(dist.ProcessGroup):
             raise ValueError(
                 f"Invalid {what} rank {rank}: this group has ranks 0 to {len(self._ranks) - 1}."
             )
+        if rank == self._group.rank():  # gloo only says that some pair is not connected
+            raise ValueError(f"Invalid {what} rank {rank}: that is this rank itself.")
 
     # point to point
     def send(self, tensors, dst, tag=0):
