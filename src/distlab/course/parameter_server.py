@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -233,13 +234,25 @@ def _no_first_pull(look: Look) -> str | None:
     return None
 
 
+def _one_worker_at_a_time(look: Look) -> str | None:
+    """No collective but of the server and one worker: whoever calls another waits for the rest."""
+    for event in look.events():
+        if event.is_collective and event.op != "barrier" and len(event.group) > 2:
+            return (
+                f"rank {event.rank} called {event.api or event.op} at {event.place}, in which all "
+                "workers take part: the server deals with one worker at a time."
+            )
+    return None
+
+
 def _every_push_answered(look: Look) -> str | None:
     """In bytes, because a push may be one message or several."""
     asked = look.inputs[0]["steps"] * sum(p.nbytes for p in look.inputs[0]["parameters"])
     for record in look.records[1:]:
-        if sum(e.nbytes for e in record.sends()) < asked:
+        together = sum(e.nbytes for e in record.collectives())
+        if sum(e.nbytes for e in record.sends()) + together < asked:
             return f"rank {record.rank} pushed less than {look.inputs[0]['steps']} times."
-        if sum(e.nbytes for e in record.receives()) < asked:
+        if sum(e.nbytes for e in record.receives()) + together < asked:
             return (
                 f"rank {record.rank} did not receive new parameters after each of its pushes, the "
                 "last one included."
@@ -356,8 +369,7 @@ async_parameter_server = Exercise(
         Case(3, 3, {"turns": [[1], [2], [2], [2], [1], [1]]}),
     ),
     rules=(
-        traffic.no_collective_but_barrier,
-        with_rank_0_alone,
+        _one_worker_at_a_time,
         _no_first_pull,
         _every_push_answered,
         traffic.nothing_left_open,
@@ -365,7 +377,7 @@ async_parameter_server = Exercise(
     ),
     hints=(
         EARLY,
-        _COLLECTIVE,
+        replace(_COLLECTIVE, shows=lambda look: _one_worker_at_a_time(look) is not None),
         _WORKERS_TALK,
         Hint(
             "fetched first",

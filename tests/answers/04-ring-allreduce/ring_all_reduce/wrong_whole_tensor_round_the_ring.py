@@ -1,5 +1,5 @@
 # hint: more than a chunk
-# says: the largest of 1 times
+# says: the largest 100% of it
 def ring_all_reduce(rank, size, tensor):
     total, passing = tensor.clone(), tensor
     for _ in range(size - 1):
