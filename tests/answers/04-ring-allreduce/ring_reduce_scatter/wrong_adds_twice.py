@@ -1,0 +1,9 @@
+# hint: parts twice
+def ring_reduce_scatter(rank, size, chunks):
+    for step in range(size - 1):
+        buffer = torch.empty_like(chunks[0])
+        request = dist.isend(chunks[(rank - step) % size], (rank + 1) % size)
+        dist.recv(buffer, (rank - 1) % size)
+        request.wait()
+        target = chunks[(rank - step - 1) % size]
+        target += buffer + (target if step == 0 else 0)
