@@ -65,9 +65,9 @@ class _Sleep(torch.autograd.Function):
         return x.view_as(x)
 
     @staticmethod
-    def backward(ctx, gradient):
-        ctx.work.sleep(BACKWARD, ctx.number, len(gradient))
-        return gradient, None, None
+    def backward(ctx, down):
+        ctx.work.sleep(BACKWARD, ctx.number, len(down))
+        return down, None, None
 
 
 class Schedule:

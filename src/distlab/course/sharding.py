@@ -12,6 +12,7 @@ from distlab.exercises import Case, Exercise, Hint, Look
 
 FEW = 8  # elements beside the moments that a state may hold: counts of steps and the like
 _BEYOND = "state: elements beyond 2⌈n/size⌉ and a few scalars"
+_SHORT = "state: elements of moments that are kept elsewhere"
 _LIKE = "parameters: the mistake that they look like"
 
 
@@ -47,6 +48,7 @@ def _call_adam(function, rank, size, inputs):
     return {
         "parameters": [model.parameters for model in models],
         _BEYOND: max(model.beyond for model in models),
+        _SHORT: max(model.short for model in models),
         _LIKE: models[0].looks_like(size),
     }
 
@@ -63,16 +65,18 @@ class _Model:
         self.parameters = [p.clone() for p in self.given]
         self.after_one: list = []
         self.state: dict = {}
-        self.beyond = 0
+        self.beyond = self.short = 0
 
     def step(self, function, rank: int, size: int, number: int) -> None:
         gradients = [g.clone() for g in self.gradients[number][rank]]
         # a list of its own: only the tensors in it count
         function(rank, size, list(self.parameters), gradients, self.state)
         self.after_one = self.after_one or [p.clone() for p in self.parameters]
-        share = -(-sum(p.numel() for p in self.parameters) // size)
+        count = sum(p.numel() for p in self.parameters)
         held = _elements(self.state) + sum(_elements(vars(p)) for p in self.parameters)
-        self.beyond = max(self.beyond, held - 2 * share - FEW)
+        self.beyond = max(self.beyond, held - 2 * -(-count // size) - FEW)
+        # where all but the last share are rounded up, the last is so much shorter
+        self.short = max(self.short, 2 * (count // size - size) - held)
 
     def looks_like(self, size: int) -> str:
         """The name of a well-known mistake that leads to just these parameters; "" for none."""
@@ -173,6 +177,12 @@ def _own_share_alone(look: Look) -> bool:
     )
 
 
+def _unevenly_kept(look: Look) -> bool:
+    """Does some rank hold more than its share, or do some hold less and others not?"""
+    short = [got[_SHORT] > 0 for got in look.got]
+    return any(got[_BEYOND] > 0 for got in look.got) or any(short) and not all(short)
+
+
 sharded_adam_step = Exercise(
     "sharded_adam_step", LAB, 5,
     make=_training,
@@ -188,11 +198,18 @@ sharded_adam_step = Exercise(
     hints=(
         Hint(
             "state not divided",
-            lambda look: any(got[_BEYOND] > 0 for got in look.got),
+            _unevenly_kept,
             "A rank's state holds more than its share: two moments for ⌈n/size⌉ elements, n "
             "counting the elements of all tensors. Whole tensors cannot be dealt out evenly: one "
             "may be larger than all the others. What is kept in an attribute of a parameter, or "
             "as a copy of the parameters, counts as well.",
+        ),
+        Hint(
+            "kept elsewhere",
+            lambda look: all(got[_SHORT] > 0 for got in look.got),
+            "The states hold less than the two moments of each rank's share. `state` is where they "
+            "are kept from one step to the next. In a global variable they would be mixed up when "
+            "several models take turns, and nobody would see how much memory they take.",
         ),
         Hint(
             "not in place",
@@ -209,8 +226,8 @@ sharded_adam_step = Exercise(
         Hint(
             "own gradients",
             _looks_like(OWN),
-            "These are parameters that a rank's own gradients give: the gradients of all ranks have "
-            "to be averaged first.",
+            "These are parameters that a rank's own gradients give: the gradients of all ranks "
+            "have to be averaged first.",
         ),
         Hint(
             "own share alone",

@@ -86,8 +86,10 @@ def _products():
             of = flop_registry.get(func.overloadpacket)
             if of is not None:
                 found.append(of(*args, **(kwargs or {}), out_val=result))
-            elif func.overloadpacket.__name__ in ("mv", "addmv", "dot", "linear"):
-                found.append(2 * math.prod(args[-2].shape) * max(1, math.prod(args[-1].shape[1:])))
+            elif func.overloadpacket.__name__ in ("mv", "addmv", "dot"):
+                found.append(2 * args[-2].numel())
+            elif func.overloadpacket.__name__ == "mul" and _outer(result, args):
+                found.append(2 * result.numel())
             return result
 
     @contextlib.contextmanager
@@ -97,6 +99,12 @@ def _products():
 
     found: list[float] = []
     return counting()
+
+
+def _outer(result, factors) -> bool:
+    """Is this product larger than both factors? Summed up, it is a matrix product as well."""
+    sizes = [factor.numel() for factor in factors if hasattr(factor, "numel")]
+    return len(sizes) == 2 and result.numel() > max(sizes)
 
 
 # what their hints share

@@ -1,4 +1,4 @@
-# hint: wrong from the second step on
+# hint: kept elsewhere
 def sharded_adam_step(rank, size, parameters, gradients, state):
     n = sum(p.numel() for p in parameters)
     share = -(-n // size)

@@ -1,4 +1,4 @@
-# hint: wrong from the second step on
+# hint: kept elsewhere
 KEPT = {}
 
 
