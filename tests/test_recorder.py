@@ -256,3 +256,34 @@ def test_a_group_shows_its_back_end_rank_and_size(two):
         ("<recorded gloo group: rank 0 of 2>", None),
         ("<recorded gloo group: rank 1 of 2>", "<recorded gloo group: rank 0 of 1, ranks [1]>"),
     ]
+
+
+def test_a_message_to_oneself_is_refused_in_words(two):
+    def program(rank, size):
+        dist.isend(torch.ones(1), rank)
+
+    result = two.run(program, may_fail=True)
+    assert "Invalid destination rank 0: that is this rank itself." in result.story()
+
+
+def test_threads_that_communicate_at_once_write_entries_of_their_own(two):
+    def program(rank, size):
+        import threading
+
+        def talk(tag):
+            tensor = torch.zeros(1)
+            for _ in range(20):
+                if rank:
+                    dist.send(tensor, 0, tag=tag)
+                else:
+                    dist.recv(tensor, 1, tag=tag)
+
+        threads = [threading.Thread(target=talk, args=(tag,)) for tag in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    for record in two.run(program).records:
+        assert sorted(e.tag for e in record.events) == sorted([0, 1, 2, 3] * 20)
+        assert all(e.done for e in record.events)

@@ -182,6 +182,8 @@ class RecordedGroup(dist.ProcessGroup):
             raise ValueError(
                 f"Invalid {what} rank {rank}: this group has ranks 0 to {len(self._ranks) - 1}."
             )
+        if rank == self._group.rank():  # gloo only says that some pair is not connected
+            raise ValueError(f"Invalid {what} rank {rank}: that is this rank itself.")
 
     # point to point
     def send(self, tensors, dst, tag=0):

@@ -1,0 +1,76 @@
+"""An asynchronous parameter server whose run repeats: workers push in turns.
+
+Who comes first at an asynchronous server is a matter of speed. Here it is a matter of the case:
+each worker's `gradient_fn` waits for its turn, and the next turn begins when the pushes of the one
+before have been answered. So the order of updates, every gradient and the staleness are the same in
+every run. Workers that share a turn push at the same time, in any order; a case lets them do so
+only where no order can be told from the result (a test tries them all).
+
+A server that waits for a worker whose turn is not yet lets another's push lie unanswered. The turns
+are then given up after `PATIENCE`, and the run goes on without them.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+PATIENCE = 2.0  # seconds that a turn may take: thousands of times what an answer needs
+
+
+class Turns:
+    """The order in which workers may push, kept through the process group's store."""
+
+    def __init__(self, rank: int, turns: list[list[int]]) -> None:
+        from torch.distributed import distributed_c10d as c10d
+
+        self._store = c10d._get_default_store()
+        self._turns = turns
+        self._mine = [number for number, workers in enumerate(turns) if rank in workers]
+        self._rank = rank
+        self._begun = 0
+
+    def end(self) -> None:
+        """This rank's push has been answered."""
+        if 0 < self._begun <= len(self._mine):
+            self._store.set(f"answered {self._mine[self._begun - 1]} {self._rank}", "")
+
+    def begin(self) -> None:
+        """Wait until this rank may push: all pushes of the turn before have been answered."""
+        self._begun += 1
+        if self._begun > len(self._mine):
+            return
+        turn = self._mine[self._begun - 1]
+        together = self._turns[turn]
+        if turn:
+            self._wait([f"answered {turn - 1} {worker}" for worker in self._turns[turn - 1]])
+        if len(together) > 1:  # and start together with the others of this turn
+            self._store.set(f"ready {turn} {self._rank}", "")
+            self._wait([f"ready {turn} {worker}" for worker in together])
+
+    def _wait(self, keys: list[str]) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not self._store.check(keys) and not self.given_up:
+            if time.monotonic() > deadline:
+                self._store.set("given up", "")
+            time.sleep(0.0005)
+
+    @property
+    def given_up(self) -> bool:
+        return self._store.check(["given up"])
+
+
+class Gradient:
+    """The `gradient_fn` of a rank: that of half the squared distance from its own minimum."""
+
+    def __init__(self, turns: Turns, minimum: list) -> None:
+        self._turns, self._minimum = turns, minimum
+        self.given: list[list[Any]] = []
+
+    def __call__(self, parameters):
+        if not isinstance(parameters, (list, tuple)) or len(parameters) != len(self._minimum):
+            raise TypeError("gradient_fn takes the list of all parameters")
+        self._turns.end()
+        self.given.append([p.detach().clone() for p in parameters])
+        self._turns.begin()
+        return [p - m for p, m in zip(self.given[-1], self._minimum, strict=True)]

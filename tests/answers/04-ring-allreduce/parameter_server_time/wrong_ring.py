@@ -1,0 +1,3 @@
+# hint: the ring's formula
+def parameter_server_time(n_bytes, size, latency, bandwidth):
+    return 2 * (size - 1) * (latency + n_bytes / (size * bandwidth))

@@ -1,0 +1,7 @@
+# status: deadlock
+def ring_reduce_scatter(rank, size, chunks):
+    for step in range(size - 1):
+        buffer = torch.empty_like(chunks[0])
+        dist.send(chunks[(rank - step) % size], (rank + 1) % size)
+        dist.recv(buffer, (rank - 1) % size)
+        chunks[(rank - step - 1) % size] += buffer

@@ -1,0 +1,3 @@
+# hint: bits or products
+def ring_time(n_bytes, size, latency, bandwidth):
+    return 2 * (size - 1) * (latency + 8 * n_bytes / (size * bandwidth))

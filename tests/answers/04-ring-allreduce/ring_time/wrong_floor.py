@@ -1,0 +1,2 @@
+def ring_time(n_bytes, size, latency, bandwidth):
+    return 2 * (size - 1) * (latency + n_bytes // (size * bandwidth))

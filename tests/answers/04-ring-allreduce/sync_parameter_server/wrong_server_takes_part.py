@@ -1,0 +1,18 @@
+# hint: server's gradients in the mean
+def sync_parameter_server(rank, size, parameters, gradients, lr):
+    if rank == 0:
+        for p, total in zip(parameters, gradients):
+            for worker in range(1, size):
+                buffer = torch.empty_like(total)
+                dist.recv(buffer, worker)
+                total += buffer
+            p -= lr * total / size
+        for p in parameters:
+            for worker in range(1, size):
+                dist.send(p, worker)
+    else:
+        for g in gradients:
+            dist.send(g, 0)
+        for p in parameters:
+            dist.recv(p, 0)
+    return parameters
