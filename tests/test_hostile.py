@@ -7,7 +7,7 @@ from hostile import trial
 QUICK = {
     "honest00", "exit_in_cell", "kill_the_judge", "forged_error", "read_the_secrets",
     "hidden_to_the_next_exercise", "not_utf8", "metadata_of_lists", "lone_surrogates",
-    "script_in_answer", "*", "[red]x[/bold]", "timestamp_of_nothing",
+    "script_in_answer", "*", "[red]x[bold]", "timestamp_of_nothing",
 }  # fmt: skip
 
 

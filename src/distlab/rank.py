@@ -70,9 +70,9 @@ def execute(task: bytes) -> bytes:
             )
             overwritten = tree["harness"] and _kept.changed_by(tree["harness"], result, output)
         except (Exception, SystemExit, KeyboardInterrupt) as raised:
-            record.ended(raised=True)
-            traceback.clear_frames(raised.__traceback__)  # what it holds may be all the memory
+            traceback.clear_frames(raised.__traceback__)  # what they hold may be all the memory
             status, error = "raised", describe(raised)
+            record.ended(raised=True)  # at last: who sees it expects the reply at once
         seconds = time.monotonic() - begin
         recorder.uninstall()
     reply = {"status": status, "error": error, "seconds": seconds, "overwritten": overwritten}

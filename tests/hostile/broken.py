@@ -205,7 +205,9 @@ def _texts() -> Iterator[Entry]:
         return notebook(content)
 
     hang = "import time\ntime.sleep(60)"
-    yield _fine("source_a_number", "a cell whose source is a number", with_source(7), relay="error")
+    yield _fine(
+        "source_a_number", "a cell whose source is a number", with_source(7), relay="unanswered"
+    )
     yield _fine("nul_in_source", "a NUL in the source", with_source("x = 1\0"), relay="error")
     yield _fine("lone_surrogates", "halves of surrogate pairs in source and text",
                 with_source("def relay(rank, size, tensor):\n    return '\ud800\udfff'"),
@@ -255,7 +257,7 @@ def _names() -> Iterator[Entry]:
     for name, tries in (
         ("*", "a name that is a pattern for all names"),
         ("h[a-z]*", "a name that is a pattern for some"),
-        ("[red]x[/bold]", "markup for the terminal in a name"),
+        ("[red]x[bold]", "markup for the terminal in a name"),
         ("\x1b[2J\nname", "escapes and a line break in a name"),
         ("<script>alert('xss')<", "a script in a name"),
         ("=cmd|' C'!A0", "a formula in a name"),

@@ -145,9 +145,11 @@ def labs_cell(answer: collected.Answer):
 
 
 def places(grades: Path, home: Path) -> str:
-    """The secrets' own paths, as source: what an attack looks for."""
+    """The secrets' own paths, as source: what an attack looks for. Spelt backwards, because pages
+    show a student's own source.
+    """
     found = [
         course.ROOT / "grader", course.SOLUTIONS, course.REFERENCE, course.LABS, grades, home,
         Path("/etc/shadow"), Path("/home"), Path("/var"), Path("/sys"),
     ]  # fmt: skip
-    return repr([str(path) for path in found])
+    return repr([str(path)[::-1] for path in found])

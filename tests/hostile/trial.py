@@ -23,6 +23,7 @@ from grader import course
 from hostile import broken, entries
 from hostile.entries import LAB, Entry
 
+LONGEST = 180.0  # seconds that a submission may take on a busy machine, whatever it does
 NOBODY = 65534
 SHARED = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))
 HOME_OF_ITS_OWN = {".cache", ".config", ".ipython", ".jupyter", ".local"}  # of nbgrader's libraries
@@ -293,6 +294,8 @@ def findings(trial: Trial) -> Sequence[str]:
     """All that is not as it should be."""
     found = [f"{quoting.shown(e.student)}: {said}"
              for e in trial.entries if (said := trial.complaint(e))]  # fmt: skip
+    found += [f"{name} took {one['seconds']:.0f} s"
+              for name, one in trial.reports.items() if one["seconds"] > LONGEST]  # fmt: skip
     found += [f"leaked: {leak}" for leak in trial.leaks()]
     found += [f"changed: {path}" for path in trial.changed]
     found += [f"left behind: {what}" for what in trial.left]

@@ -1,9 +1,9 @@
-# tries: 50 processes that keep the processors busy, to make others miss their deadlines
+# tries: 32 processes that keep the processors busy, to make others miss their deadlines
 # status: timeout
 
 def relay(rank, size, tensor):
     end = time.monotonic() + 90
-    for _ in range(50 // size):
+    for _ in range(32 // size):
         if os.fork() == 0:
             break
     while time.monotonic() < end:

@@ -5,6 +5,6 @@
 # says: FileNotFoundError
 
 def demo_basic(*arguments):
-    for place in {places}:
+    for place in (place[::-1] for place in {places}):
         with open(place) as file:
             raise RuntimeError(file.read(100))
