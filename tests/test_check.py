@@ -83,7 +83,7 @@ def test_the_html_form_says_the_same_and_has_the_picture():
         dist.recv(tensor, rank ^ 1)
 
     asked = course.find("01-message-passing/exchange")
-    verdict = judge(asked, asked.visible, _reference, Local(exchange))
+    verdict = judge(asked, asked.visible, _reference, Local(exchange, 2))
     page = Shown(verdict)._repr_html_()
     assert verdict.status == "deadlock"
     assert "rank 0 waits in recv(src=1)" in page and "<svg" in page
@@ -101,7 +101,7 @@ def test_a_check_on_warm_ranks_costs_at_most_a_tenth_of_a_second_more_than_the_c
     from distlab.check import Local, Shown, _reference
     from distlab.exercises import judge
 
-    asked, local, own = course.find("01-message-passing/exchange"), Local(exchange), []
+    asked, local, own = course.find("01-message-passing/exchange"), Local(exchange, 2), []
 
     def timed(*case):
         run = local(*case)

@@ -39,7 +39,8 @@ def check(answer: Any, name: str | None = None) -> None:
     if os.environ.get("DISTLAB_GRADING"):
         return
     exercise = course.find(name or getattr(answer, "__name__", ""))
-    verdict = judge(exercise, exercise.visible, _reference, Local(answer))
+    run = Local(answer, max(case.size for case in exercise.visible))
+    verdict = judge(exercise, exercise.visible, _reference, run)
     # shown, not returned: nbgrader would take a cell's result for partial credit
     _show(Shown(verdict))
     if verdict.status != "passed":
@@ -47,20 +48,20 @@ def check(answer: Any, name: str | None = None) -> None:
 
 
 class Local:
-    """Runs cases of one answer on this process's ranks."""
+    """Runs cases of one answer on this process's ranks, which are up before the time counts."""
 
-    def __init__(self, answer: Any) -> None:
-        from distlab.ranks import sources_of
+    def __init__(self, answer: Any, size: int) -> None:
+        from distlab import ranks
 
-        self._blob, self._sources = pickling.dumps(answer), sources_of(answer)
+        self._blob, self._sources = pickling.dumps(answer), ranks.sources_of(answer)
+        self._engines = ranks.local(max(size, 4))
 
     def __call__(self, exercise: Exercise, case: Case, inputs: list[bytes], left: float) -> Run:
-        from distlab import ranks, runs
+        from distlab import runs
         from distlab.deadlock import Watcher
 
-        engines = ranks.local(max(case.size, 4))
         return runs.drive(
-            engines, self._blob, inputs, harness=exercise.id, group=exercise.group, strict=True,
+            self._engines, self._blob, inputs, harness=exercise.id, group=exercise.group, strict=True,
             sources=self._sources, deadline=left, watch=Watcher(),
         )  # fmt: skip
 
