@@ -36,7 +36,7 @@ _CHANGED = {
         "02-toy-model": {"average_gradients": "wrong_rank_0_alone_calls"},
         "03-cifar10-ddp": {"evaluate": "wrong_through_ddp"},
         "04-ring-allreduce": {"ring_all_reduce": "wrong_blocking_sends"},
-        "06-model-parallel": {"pipeline_step": "wrong_receives_all_first"},
+        "06-model-parallel": {"stage_backward": "wrong_direction"},
     },
 }
 #: the exercises whose answers of emil's end their process, as a segmentation fault would
