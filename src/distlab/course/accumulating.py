@@ -50,9 +50,12 @@ def _drawn(case: Case, rank: int, dtype: str) -> dict:
 
 
 class _Passes:
-    """The forward and backward passes that a model went through, in their order."""
+    """The forward and backward passes that a model went through since it was last cleared."""
 
     def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
         self.forward: list[int] = []  # samples of each
         self.backward = 0
         self.alive = self.most_alive = 0  # graphs that no backward pass has gone through yet
@@ -122,7 +125,7 @@ def _accumulate(function, rank, size, inputs):
         # gradients behind
         last = _of_last_alone(model, batches, loss_fn)
         loss_fn(model(batches[0][0]), batches[0][1]).backward()
-    passes.__init__()
+    passes.clear()
     before = _gradients(model)
     returned = function(model, batches, loss_fn)
     return {
