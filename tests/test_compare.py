@@ -100,3 +100,9 @@ def test_an_int_of_hundreds_of_digits_is_only_a_wrong_number():
 def test_what_is_told_of_a_hidden_case_is_nothing_that_an_answer_can_choose(expected, got):
     said = compare(expected, got, Tolerance()).kind_only()
     assert "711" not in said and "seven" not in said
+
+
+def test_a_float_for_an_int_is_named_though_both_look_alike():
+    difference = compare(128, 128.0, T)
+    assert difference.kind == "type"
+    assert difference.in_full() == "returned the float 128.0 where 128 was expected"

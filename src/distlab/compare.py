@@ -79,7 +79,11 @@ def compare(expected: Any, got: Any, tolerance: Tolerance, where: str = "") -> D
     if isinstance(expected, float):
         return _floats(expected, got, tolerance, where)
     if type(expected) is not type(got):
-        return Difference("type", where, describe(expected), describe(got), outline(got))
+        if type(got) is float:  # 2.0 for 2: alike when printed
+            said = f"the float {got!r}"
+        else:
+            said = describe(got)
+        return Difference("type", where, describe(expected), said, outline(got))
     if expected != got:
         return Difference("value", where, describe(expected), describe(got))
     return None

@@ -13,6 +13,7 @@ LABS = {
     "02-toy-model": "distlab.course.toy_model",
     "03-cifar10-ddp": "distlab.course.cifar10_ddp",
     "04-ring-allreduce": "distlab.course.ring_allreduce",
+    "05-scaling-up": "distlab.course.scaling_up",
     "06-model-parallel": "distlab.course.model_parallel",
 }
 
