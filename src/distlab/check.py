@@ -61,8 +61,8 @@ class Local:
         from distlab.deadlock import Watcher
 
         return runs.drive(
-            self._engines, self._blob, inputs, harness=exercise.id, group=exercise.group, strict=True,
-            sources=self._sources, deadline=left, watch=Watcher(),
+            self._engines, self._blob, inputs, harness=exercise.id, group=exercise.group,
+            strict=True, sources=self._sources, deadline=left, watch=Watcher(),
         )  # fmt: skip
 
 
