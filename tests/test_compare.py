@@ -77,3 +77,9 @@ def test_a_hidden_difference_tells_neither_side():
     found = compare({"returned": np.full(3, 41.0)}, {"returned": np.full(3, 42.0)}, T)
     assert "41" in found.in_full() and "42" in found.in_full()
     assert "41" not in found.kind_only() and "42" not in found.kind_only()
+
+
+def test_a_float_for_an_int_is_named_though_both_look_alike():
+    difference = compare(128, 128.0, T)
+    assert difference.kind == "type"
+    assert difference.in_full() == "returned the float 128.0 where 128 was expected"

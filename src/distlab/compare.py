@@ -77,6 +77,8 @@ def compare(expected: Any, got: Any, tolerance: Tolerance, where: str = "") -> D
     if isinstance(expected, float):
         return _floats(expected, got, tolerance, where)
     if type(expected) is not type(got):
+        if type(got) is float:  # 2.0 for 2: alike when printed
+            return Difference("type", where, describe(expected), f"the float {got!r}")
         return Difference("type", where, describe(expected), describe(got))
     if expected != got:
         return Difference("value", where, describe(expected), describe(got))
