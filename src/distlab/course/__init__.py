@@ -12,6 +12,7 @@ LABS = {
     "01-message-passing": "distlab.course.message_passing",
     "02-toy-model": "distlab.course.toy_model",
     "03-cifar10-ddp": "distlab.course.cifar10_ddp",
+    "05-scaling-up": "distlab.course.scaling_up",
 }
 
 

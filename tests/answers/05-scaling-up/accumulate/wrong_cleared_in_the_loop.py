@@ -1,0 +1,11 @@
+# hint: cleared between
+def accumulate(model, microbatches, loss_fn):
+    n = sum(len(x) for x, _ in microbatches)
+    total = 0.0
+    for k, (x, y) in enumerate(microbatches, 1):
+        model.require_backward_grad_sync = k == len(microbatches)
+        model.zero_grad()
+        loss = loss_fn(model(x), y) * len(x) / n
+        loss.backward()
+        total += loss.item()
+    return total

@@ -1,0 +1,14 @@
+# says: not synchronising
+def accumulate(model, microbatches, loss_fn):
+    model.zero_grad()
+    n = sum(len(x) for x, _ in microbatches)
+    total = 0.0
+    model.require_backward_grad_sync = False
+    for k, (x, y) in enumerate(microbatches, 1):
+        if k == len(microbatches):
+            model.require_backward_grad_sync = True
+        loss = loss_fn(model(x), y) * len(x) / n
+        loss.backward()
+        total += loss.item()
+    model.require_backward_grad_sync = False
+    return total

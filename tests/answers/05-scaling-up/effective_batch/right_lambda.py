@@ -1,0 +1,1 @@
+effective_batch = lambda per_rank, size, accumulation: per_rank * size * accumulation

@@ -1,0 +1,3 @@
+# hint: nothing returned
+def effective_batch(per_rank, size, accumulation):
+    print(per_rank * size * accumulation)

@@ -1,0 +1,3 @@
+# status: error
+def effective_batch(per_rank, size, accumulation):
+    return per_rank * dist.get_world_size() * accumulation

@@ -1,0 +1,2 @@
+def linear_scaled_lr(base_lr, base_batch, batch):
+    return base_lr * batch / 256

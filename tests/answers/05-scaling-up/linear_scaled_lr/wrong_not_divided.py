@@ -1,0 +1,3 @@
+# hint: not divided
+def linear_scaled_lr(base_lr, base_batch, batch):
+    return base_lr * batch

@@ -1,0 +1,3 @@
+# hint: no plain number
+def linear_scaled_lr(base_lr, base_batch, batch):
+    return torch.tensor(base_lr * batch / base_batch)

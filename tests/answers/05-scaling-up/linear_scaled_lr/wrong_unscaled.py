@@ -1,0 +1,3 @@
+# hint: unscaled
+def linear_scaled_lr(base_lr, base_batch, batch):
+    return base_lr

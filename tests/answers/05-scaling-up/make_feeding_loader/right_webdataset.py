@@ -1,0 +1,12 @@
+import webdataset as wds
+
+
+def make_feeding_loader(path, rank, size, batch_size):
+    shards = sorted(str(p) for p in Path(path).glob("*.tar"))[rank::size]
+    dataset = (
+        wds.WebDataset(shards, shardshuffle=False, nodesplitter=None, empty_check=False)
+        .shuffle(1000)
+        .decode("torchrgb")
+        .to_tuple("png;jpg", "cls")
+    )
+    return DataLoader(dataset, batch_size=batch_size, num_workers=2)

@@ -1,0 +1,7 @@
+import random
+
+
+def shard(n, rank, size, epoch, seed):
+    order = list(range(n))
+    random.Random(seed + epoch).shuffle(order)
+    return order[rank::size]

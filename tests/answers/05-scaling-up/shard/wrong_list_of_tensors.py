@@ -1,0 +1,4 @@
+# hint: no list of ints
+def shard(n, rank, size, epoch, seed):
+    generator = torch.Generator().manual_seed(seed + epoch)
+    return list(torch.randperm(n, generator=generator)[rank::size])

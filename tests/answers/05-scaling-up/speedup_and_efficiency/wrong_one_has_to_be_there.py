@@ -1,0 +1,4 @@
+# status: error
+# says: KeyError
+def speedup_and_efficiency(throughputs):
+    return {s: (t / throughputs[1], t / throughputs[1] / s) for s, t in throughputs.items()}

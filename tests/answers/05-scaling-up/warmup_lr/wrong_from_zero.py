@@ -1,0 +1,5 @@
+# hint: starts at zero
+def warmup_lr(step, warmup_steps, base_lr, target_lr):
+    if step >= warmup_steps:
+        return target_lr
+    return target_lr * step / warmup_steps
