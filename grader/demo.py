@@ -29,6 +29,7 @@ _CHANGED = {
         "02-toy-model": {"average_gradients": "wrong_sum"},
         "03-cifar10-ddp": {"train_epoch": "wrong_sum_of_ranks"},
         "04-ring-allreduce": {"sync_parameter_server": "wrong_sum"},
+        "05-scaling-up": {"accumulate": "wrong_sum"},
         "06-model-parallel": {"pipeline_step": "wrong_sum_for_mean"},
     },
     "dora": {
@@ -36,11 +37,12 @@ _CHANGED = {
         "02-toy-model": {"average_gradients": "wrong_rank_0_alone_calls"},
         "03-cifar10-ddp": {"evaluate": "wrong_through_ddp"},
         "04-ring-allreduce": {"ring_all_reduce": "wrong_blocking_sends"},
+        "05-scaling-up": {"accumulate": "wrong_rank_zero_synchronises"},
         "06-model-parallel": {"stage_backward": "wrong_direction"},
     },
 }
 #: the exercises whose answers of emil's end their process, as a segmentation fault would
-_CRASHES = {"relay", "demo_basic", "wrap", "ring_all_gather", "stage_forward"}
+_CRASHES = {"relay", "demo_basic", "wrap", "ring_all_gather", "shard", "stage_forward"}
 _CRASH = "import os\n\n\ndef {}(*arguments):\n    os._exit(1)\n"
 
 

@@ -133,3 +133,13 @@ def test_the_wheel_holds_no_solution_no_hidden_case_and_no_reference(tmp_path):
 def test_committed_notebooks_have_no_outputs(lab):
     for content in (course.solution(lab), course.released(lab)):
         assert not [c for c in content["cells"] if c.get("outputs") or c.get("execution_count")]
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_free_text_question_stands_before_its_answer_cell_where_students_see_it(lab):
+    cells = course.released(lab)["cells"]
+    for before, cell in zip(cells, cells[1:], strict=False):
+        grading = cell["metadata"].get("nbgrader", {})
+        if grading.get("grade") and grading.get("solution"):
+            assert before["cell_type"] == "markdown", grading["grade_id"]
+            assert len("".join(before["source"])) > 80, grading["grade_id"]
