@@ -144,7 +144,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--submissions", type=int, default=40)
     parser.add_argument("--stock", type=int, default=2, help="ordinary submissions for nbgrader")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=2 * os.cpu_count())
     arguments = parser.parse_args()
     print(header())
     sources = answers(max(arguments.submissions, arguments.stock + 2))

@@ -13,6 +13,8 @@ from distlab import quoting
 from grader import course, demo, progress, report, table
 from grader import grade as grading
 
+JOBS = 2  # submissions at once, a core: half of the time of one is waiting
+
 
 def _named(assignments: list[str]) -> list[str]:
     for name in assignments:
@@ -42,7 +44,7 @@ def grade(
             "STUDENT/ASSIGNMENT/NOTEBOOK.ipynb, or try `distlab grade --demo`"
         )
     reports = []
-    jobs = jobs or os.cpu_count() or 1
+    jobs = jobs or JOBS * (os.cpu_count() or 1)
     for assignment in chosen:
         begin = time.monotonic()
         graded = _graded(assignment, submitted, student, jobs, cluster, console)

@@ -153,7 +153,7 @@ def _add_grade(commands) -> None:
     parser.add_argument("--submitted", type=Path, metavar="DIR", help="where the submissions lie")
     parser.add_argument("--student", metavar="ID", help="only this student's")
     parser.add_argument(
-        "--jobs", type=int, metavar="N", help="submissions at once (default: cores)"
+        "--jobs", type=int, metavar="N", help="submissions at once (default: twice the cores)"
     )
     parser.add_argument(
         "--cluster", metavar="PROFILE",
