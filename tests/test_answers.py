@@ -22,7 +22,7 @@ def test_every_collected_answer_is_judged_as_it_states(lab, name, zygote):
         said = answer.complaint(grader.grade(plan, zygote)[0])
         return said and f"{answer.path.name}: {said}"
 
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:  # half of the time of one is waiting
         complaints = [said for said in pool.map(complaint, answers) if said]
     assert not complaints, "\n".join(complaints)
     assert sum(answer.right for answer in answers) >= 1
