@@ -110,7 +110,7 @@ def describe(value: Any) -> str:
 
 _KNOWN = {
     "numpy.ndarray", "builtins.function", "builtins.generator", "builtins.type",
-    "distlab.recorder.RecordedWork", "torch.nn.parameter.Parameter",
+    "distlab.recorded.RecordedWork", "torch.nn.parameter.Parameter",
 }  # fmt: skip
 
 

@@ -122,7 +122,7 @@ def slow_links(latency: float, bandwidth: float) -> Iterator[None]:
     """
     from torch.distributed import distributed_c10d as c10d
 
-    from distlab.recorder import RecordedGroup
+    from distlab.recorded import RecordedGroup
 
     if not (latency >= 0 and bandwidth > 0):
         raise ValueError(f"no link has a latency of {latency} s and {bandwidth} bytes a second")

@@ -1,5 +1,5 @@
 # status: error
-# says: does not require grad
+# says: raised RuntimeError at line
 def pipeline_step(rank, size, stage, batch, targets, microbatches):
     xs, ys, total = [], [], 0.0
     for m in range(microbatches):
