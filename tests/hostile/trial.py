@@ -53,7 +53,8 @@ class Trial:
             return "is not in the report"
         got = self.line(entry)
         lost = {e["name"]: e["status"] for e in got.get("exercises", ()) if e["status"] != "passed"}
-        if got.get("status", "") != entry.status or not entry.status and lost != entry.expected:
+        fits = bool(entry.status) or _as_stated(lost, entry.expected)
+        if got.get("status", "") != entry.status or not fits:
             return f"{entry.status or entry.expected} stated, got {self.outcome(entry)}"
         if got["score"] != entry.score:
             return f"{entry.score:g} points stated, got {got['score']:g}"
@@ -81,6 +82,13 @@ class Trial:
             for secret, what in self.secrets.items()
             if secret in text
         ]
+
+
+def _as_stated(lost: dict[str, str], expected: dict[str, str]) -> bool:
+    """Have those exercises ended so? Which limit comes first may depend on the machine."""
+    return lost.keys() == expected.keys() and all(
+        status in expected[name].split(" or ") for name, status in lost.items()
+    )
 
 
 def run(names: Iterable[str] | None = None, jobs: int = 2, timeout: float = 2400) -> Trial:
