@@ -30,11 +30,9 @@ c.CourseDirectory.ignore = [
 
 c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
 
-# strangers' code runs in bubblewrap with these limits (`grader.sandbox.Grading` has them all);
-# another sandbox is one line, such as
-# c.Grading.sandbox = "apptainer exec --containall --net --network none course.sif"
-c.Grading.memory = 2 << 30  # bytes
-c.Grading.processes = 64  # processes and threads at once
+# strangers' code runs in this sandbox; `grader.sandbox.Grading` has the limits beside it. Another
+# one is "apptainer exec --containall --net --network none course.sif", say
+c.Grading.sandbox = "bwrap"
 
 # released labs are the same bytes each time they are generated
 c.GenerateAssignment.preprocessors = [

@@ -34,7 +34,8 @@ def hand_in(folder: Path, count: int) -> None:
     for number in range(count):
         answer = ways[number * 7 % len(ways)]
         text = f"{answer.source}\n# {number}\n"
-        grading.hand_in(folder, blank, f"s{number:04}", {answer.exercise: text})
+        content = collected.filled(blank, **{answer.exercise: text})
+        collected.hand_in(folder, f"s{number:04}", LAB, content)
 
 
 def tree(pid: int) -> list[int]:

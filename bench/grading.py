@@ -12,6 +12,7 @@ students' own functions ran of the time that grading them took.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -67,12 +68,6 @@ def answers(count: int, seed: int = 1) -> list[dict[str, str]]:
     return made
 
 
-def hand_in(folder: Path, content: dict, name: str, sources: dict[str, str]) -> None:
-    path = folder / "submitted" / name / LAB / NAME
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(collected.filled(content, **sources)), "utf-8")
-
-
 class OwnTime:
     """Seconds in which the students' functions ran, the longest rank of each run counted."""
 
@@ -96,12 +91,14 @@ class OwnTime:
 def ours(folder: Path, sources: list[dict[str, str]], jobs: int) -> tuple[float, float]:
     """(seconds that grading the class took, seconds that the students' functions ran)."""
     from grader import grade
+    from grader.judges import appointed
 
     for number, one in enumerate(sources):
-        hand_in(folder, course.released(LAB), f"s{number:03}", one)
+        collected.hand_in(folder, f"s{number:03}", LAB, collected.handed_in(LAB, **one))
     with OwnTime() as own:
         begin = time.perf_counter()
-        graded = grade.grade(LAB, folder / "submitted", jobs=jobs)
+        with contextlib.closing(appointed(jobs)) as judges:
+            graded = grade.grade(LAB, folder / "submitted", None, judges)
         seconds = time.perf_counter() - begin
     assert len(graded) == len(sources)
     return seconds, own.seconds
@@ -121,7 +118,7 @@ def stock(folder: Path, sources: dict[str, str]) -> float:
     source.write_text(json.dumps(content), "utf-8")
     _nbgrader(folder, "generate_assignment", LAB)
     released = json.loads((folder / "release" / LAB / NAME).read_text("utf-8"))
-    hand_in(folder, released, "student", sources)
+    collected.hand_in(folder, "student", LAB, collected.filled(released, **sources))
     begin = time.perf_counter()
     _nbgrader(folder, "autograde", LAB, status=(0, 1))
     _nbgrader(folder, "generate_feedback", LAB, status=(0, 1))

@@ -28,7 +28,6 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import collected  # noqa: E402
 
-from distlab import course as labs  # noqa: E402
 from grader import demo  # noqa: E402
 
 LAB = "01-message-passing"
@@ -56,10 +55,7 @@ def hand_in(grades: Path) -> None:
         "broken": "{",
     }
     for student, content in written.items():
-        folder = grades / "submitted" / student / LAB
-        folder.mkdir(parents=True)
-        text = content if isinstance(content, str) else json.dumps(content)
-        (folder / labs.notebook_name(LAB)).write_text(text, "utf-8")
+        collected.hand_in(grades, student, LAB, content)
 
 
 def _with(right: dict, **paths: Path) -> dict:

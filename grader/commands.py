@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ from distlab import course as labs
 from distlab import quoting
 from grader import course, demo, progress, report, table
 from grader import grade as grading
+from grader.judges import Judges, appointed
 
 JOBS = 2  # submissions at once, a core: half of the time of one is waiting
 
@@ -44,21 +46,9 @@ def grade(
             "STUDENT/ASSIGNMENT/NOTEBOOK.ipynb, or try `distlab grade --demo`"
         )
     reports = []
-    jobs = jobs or JOBS * (os.cpu_count() or 1)
-    for assignment in chosen:
-        begin = time.monotonic()
-        graded = _graded(assignment, submitted, student, jobs, cluster, console)
-        took = time.monotonic() - begin
-        table.show(assignment, graded, console)
-        if student is None:  # what is written on a class stays when one student is graded again
-            out = course.GRADES / "out" / f"{assignment}.csv"
-            page = report.write(out.with_suffix(".html"), assignment, graded, took)
-            _say("report", page, console)
-            _say("CSV", table.write_csv(out, assignment, graded), console)
-        if entered := [one.feedback for one in graded if one.feedback]:
-            _say("feedback", entered[0].parent.parent / (student or "*") / assignment, console)
-        console.print()
-        reports.append(grading.report(assignment, graded))
+    with contextlib.closing(appointed(jobs or JOBS * (os.cpu_count() or 1), cluster)) as judges:
+        for assignment in chosen:
+            reports.append(_graded(assignment, submitted, student, judges, console))
     _say("gradebook", course.GRADES / "gradebook.db", console)
     if demonstration:
         for name, what in demo.CLASS.items():
@@ -66,10 +56,25 @@ def grade(
     return reports
 
 
-def _graded(assignment, submitted, student, jobs, cluster, console):
+def _graded(
+    assignment: str, submitted: Path, student: str | None, judges: Judges, console: Console
+) -> dict:
+    """Grade one assignment and write what is written on it; returns its report."""
+    begin = time.monotonic()
     found = grading.submissions(assignment, submitted, student)
     with progress.Live(assignment, len(found), console) as live:
-        return grading.grade(assignment, submitted, student, jobs, live, cluster)
+        graded = grading.grade(assignment, submitted, student, judges, live)
+    took = time.monotonic() - begin
+    table.show(assignment, graded, console)
+    if student is None:  # what is written on a class stays when one student is graded again
+        out = course.GRADES / "out" / f"{assignment}.csv"
+        page = report.write(out.with_suffix(".html"), assignment, graded, took)
+        _say("report", page, console)
+        _say("CSV", table.write_csv(out, assignment, graded), console)
+    if entered := [one.feedback for one in graded if one.feedback]:
+        _say("feedback", entered[0].parent.parent / (student or "*") / assignment, console)
+    console.print()
+    return grading.report(assignment, graded)
 
 
 def _say(what: str, path: Path, console: Console) -> None:

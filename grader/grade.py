@@ -14,11 +14,11 @@ from distlab import quoting, records, submission
 from distlab.submission import Unreadable
 from grader import course
 from grader.course import GradingFailed
-from grader.judges import Cluster, Here, Judges
+from grader.judges import Judges
 from grader.ledger import Entry, Ledger
 from grader.progress import Live
 from grader.referee import Referee, unreadable_lines
-from grader.sandbox import NoSandbox, configured
+from grader.sandbox import NoSandbox
 
 MOST_NOTEBOOKS = 20  # of a submission without one of the right name, in which to look for it
 SUBMITTED = course.GRADES / "submitted"
@@ -71,32 +71,26 @@ def submissions(assignment: str, submitted: Path, student: str | None = None) ->
 
 def grade(
     assignment: str,
-    submitted: Path = SUBMITTED,
-    student: str | None = None,
-    jobs: int = 2,
+    submitted: Path,
+    student: str | None,
+    judges: Judges,
     live: Live | None = None,
-    cluster: str | None = None,
 ) -> list[Graded]:
     """Judge the submissions of an assignment and enter them in the gradebook.
 
     Args:
-        jobs: how many are judged at once on this machine.
+        judges: who judges; they stay as they are, for the next assignment.
         live: hears which are in work.
-        cluster: the ipyparallel profile whose engines judge instead, one submission an engine.
 
     Raises:
         NothingSubmitted: there are none.
-        NoSandbox: no sandbox works, and nobody has said that the code can be trusted.
         GradingFailed: nbgrader could not take them.
     """
     found = submissions(assignment, submitted, student)
     from grader.gradebook import Gradebook  # nbgrader takes seconds to import
 
-    judges = _judges(jobs, cluster)
-    with (
-        tempfile.TemporaryDirectory(prefix="distlab-submitted-") as folder,
-        Referee(judges=judges) as referee,
-    ):
+    referee = Referee(judges=judges)
+    with tempfile.TemporaryDirectory(prefix="distlab-submitted-") as folder:
         staged = Path(folder)
         book = Gradebook(staged)
         with concurrent.futures.ThreadPoolExecutor(judges.slots) as pool:
@@ -112,15 +106,6 @@ def grade(
                 if live:
                     live.done(one.student)
     return graded
-
-
-def _judges(jobs: int, cluster: str | None) -> Judges:
-    settings = configured()
-    if cluster is not None:
-        return Cluster(cluster, settings.trust)
-    here = Here(settings, jobs)
-    here.ready()
-    return here
 
 
 def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -> Entry:

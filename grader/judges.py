@@ -26,7 +26,7 @@ from distlab.zygote import Zygote, ZygoteLost
 from grader import course
 from grader.course import GradingFailed
 from grader.ledger import Line, line
-from grader.sandbox import Grading, Sandbox, choose
+from grader.sandbox import Grading, NoSandbox, Sandbox, choose, configured
 
 
 class Judges(Protocol):
@@ -165,8 +165,8 @@ class Cluster:
         self._engines: queue.Queue[_Engine] = queue.Queue()
         for number, about in told.items():
             self._engines.put(_Engine(number, about["host"]))
-        self.slots = len(told)
-        self._left = len(told)
+        self.slots = self._left = len(told)
+        self._lock = threading.Lock()
 
     def lines(self, lab: str, plan: Plan) -> list[Line]:
         import ipyparallel
@@ -180,7 +180,8 @@ class Cluster:
             except ipyparallel.RemoteError as error:
                 if error.ename != "EngineError":
                     raise
-                self._lose()  # its node is lost: another one judges this
+                with self._lock:
+                    self._left -= 1  # its node is lost: another one judges this
                 continue
             self._engines.put(engine)
             return [Line(**one) for one in told]
@@ -194,13 +195,28 @@ class Cluster:
             "goes on where it stopped"
         )
 
-    def _lose(self) -> None:
-        self._left -= 1
-
     def close(self) -> None:
         with contextlib.suppress(Exception):
             self._client[answering(self._client)].apply_sync(_end)
         self._client.close()
+
+
+def appointed(jobs: int, cluster: str | None = None) -> Judges:
+    """Who judges a class: `jobs` at once on this machine, or the engines of a cluster.
+
+    Args:
+        cluster: the ipyparallel profile whose engines judge, one submission an engine.
+
+    Raises:
+        NoSandbox: no sandbox works, and nobody has said that the code can be trusted.
+        GradingFailed: there is no such cluster, or nothing can be judged on its engines.
+    """
+    settings = configured()
+    if cluster is not None:
+        return Cluster(cluster, settings.trust)
+    here = Here(settings, jobs)
+    here.ready()
+    return here
 
 
 @functools.cache
@@ -231,8 +247,6 @@ _on_engine: Here | None = None
 def _ready(trust: bool) -> dict[str, Any]:
     """Prepare to judge on this engine; says where it is, or what stands in the way."""
     global _on_engine
-    from grader.sandbox import NoSandbox, configured
-
     if _on_engine is None:
         _on_engine = Here(configured(trust=True) if trust else configured())
     problem = ""

@@ -56,7 +56,7 @@ class Live:
 
 def in_work(students: list[str]) -> str:
     """Who is in work, in a few words that do nothing to a terminal."""
-    names = [quoting.visible(" ".join(name.split()))[:LONGEST] for name in students[:NAMED]]
+    names = [quoting.shown(name)[:LONGEST] for name in students[:NAMED]]
     rest = len(students) - len(names)
     if not names:
         return ""

@@ -79,10 +79,7 @@ def grades(tmp_path_factory):
         "leak": collected.filled(right, relay=LEAK.format(size=hidden_size())),
     }  # fmt: skip
     for student, content in handed_in.items():
-        below = folder / "submitted" / student / LAB
-        below.mkdir(parents=True)
-        text = content if isinstance(content, str) else json.dumps(content)
-        (below / NAME).write_text(text, "utf-8")
+        collected.hand_in(folder, student, LAB, content)
     nbgrader("distlab", "grade", LAB, "--json", str(folder / "report.json"), grades=folder)
     return folder
 

@@ -39,12 +39,12 @@ class Grading(Configurable):
         os.environ.get("DISTLAB_TRUST") == "1",
         help="run the code without a sandbox: for one's own notebooks, never for strangers'",
     ).tag(config=True)
-    memory = Integer(2 << 30, help="bytes that a submission may use").tag(config=True)
-    processes = Integer(64, help="processes and threads that a submission may have at once").tag(
-        config=True
-    )
-    files = Integer(1024, help="files that a process may have open").tag(config=True)
-    disk = Integer(256 << 20, help="bytes that a submission may write").tag(config=True)
+    memory = Integer(Limits.memory, help="bytes that a submission may use").tag(config=True)
+    processes = Integer(
+        Limits.processes, help="processes and threads that a submission may have at once"
+    ).tag(config=True)
+    files = Integer(Limits.files, help="files that a process may have open").tag(config=True)
+    disk = Integer(Limits.disk, help="bytes that a submission may write").tag(config=True)
 
 
 def configured(**changes) -> Grading:

@@ -82,18 +82,9 @@ class Recorder:
     def started(self) -> None:
         self._threads = Threads()
         HEADER.pack_into(
-            self._map,
-            0,
-            self.rank,
-            self.size,
-            self._count,
-            records.RUNNING,
-            _now(),
-            0.0,
-            0,
-            0.0,
+            self._map, 0, self.rank, self.size, self._count, records.RUNNING, _now(), 0.0, 0, 0.0,
             self._offset,
-        )
+        )  # fmt: skip
 
     def ended(self, raised: bool) -> None:
         # what goes on first: who sees an end must know whether it is one

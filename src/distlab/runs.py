@@ -184,10 +184,8 @@ def _watch(engines, run: Run, folder: Path, begin: float, watch: Watcher | None)
             run.finding = watch(looks, dead)
             if run.finding:
                 # what ended ranks returned or raised is on its way
-                ended, end = (
-                    {rank for rank in waiting if looks[rank].ended},
-                    time.monotonic() + GRACE,
-                )
+                ended = {rank for rank in waiting if looks[rank].ended}
+                end = time.monotonic() + GRACE
                 while ended & waiting and time.monotonic() < end:
                     _hear(engines, run, begin, waiting, dead, POLL)
                 break

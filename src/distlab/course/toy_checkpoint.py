@@ -8,7 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from distlab.course.toy_weights import LAB, meet, pinned_weights, starting_from
+from distlab.course.sharing import meet
+from distlab.course.toy_weights import LAB, PATIENCE, pinned_weights, starting_from
 from distlab.exercises import Case, Exercise, Hint
 
 # demo_checkpoint
@@ -93,7 +94,7 @@ def _call_demo_checkpoint(function, rank, size, inputs):
         if inputs["older"] is not None:
             names = ("net1.weight", "net1.bias", "net2.weight", "net2.bias")
             torch.save(dict(zip(names, inputs["older"], strict=True)), path)
-    meet("before", rank, size)
+    meet("before", rank, size, PATIENCE)
     try:
         with (
             starting_from(inputs["weights"]),
@@ -101,7 +102,7 @@ def _call_demo_checkpoint(function, rank, size, inputs):
         ):
             returned = function(rank, size, str(path))
     finally:
-        meet("after", rank, size)
+        meet("after", rank, size, PATIENCE)
     return {
         "file": _in_file(path),
         "record of the file": " and ".join(sorted(log, reverse=True)) or "nothing",

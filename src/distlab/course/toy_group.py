@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
-from pathlib import Path
+import socket
 
+from distlab.course.sharing import among_ranks
 from distlab.course.toy_weights import LAB, PATIENCE
 from distlab.exercises import Case, Exercise, Hint, Look
 
@@ -65,22 +65,17 @@ def _pretending(gpus: int, asked: list[str]):
         yield
 
 
-def _told_port(turn: int, rank: int) -> int:
+def _told_port(turn: int, rank: int, size: int) -> int:
     """A free port that rank 0 has found."""
-    import socket
 
-    file = Path(os.environ["DISTLAB_RUN"], f"port.{turn}")
-    if rank == 0:
+    def found() -> int | None:
+        if rank != 0:
+            return None
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        file.with_suffix(".new").write_text(str(port))
-        file.with_suffix(".new").rename(file)
-        return port
-    deadline = time.monotonic() + PATIENCE
-    while not file.exists() and time.monotonic() < deadline:
-        time.sleep(0.002)
-    return int(file.read_text())
+            return probe.getsockname()[1]
+
+    return among_ranks(f"port.{turn}", rank, size, found, PATIENCE)[0]
 
 
 def _group_as_found(port: int, asked: list[str]) -> dict:
@@ -115,9 +110,9 @@ def _call_setup(function, rank, size, inputs):
     found, before = [], dict(os.environ)
     try:
         for turn in range(2):
-            port, asked = _told_port(turn, rank), []
+            port, asked = _told_port(turn, rank, size), []
             os.environ.update(
-                MASTER_ADDR=_MISLEADING, MASTER_PORT=str(_told_port(turn + 10, rank)),
+                MASTER_ADDR=_MISLEADING, MASTER_PORT=str(_told_port(turn + 10, rank, size)),
                 RANK=str(size - 1 - rank), WORLD_SIZE="1",
             )  # fmt: skip
             with _pretending(inputs["gpus"], asked):

@@ -8,9 +8,6 @@ with rank 0's is then seen.
 from __future__ import annotations
 
 import contextlib
-import os
-import time
-from pathlib import Path
 
 import numpy as np
 
@@ -20,22 +17,7 @@ LAB = "02-toy-model"
 
 
 PATIENCE = 2.0  # seconds that a rank waits for the others outside of any process group
-
-
 _SHAPES = ((10, 10), (10,), (5, 10), (5,))  # of a ToyModel's parameters
-
-
-# what the harnesses of this lab share
-
-
-def meet(name: str, rank: int, size: int) -> None:
-    """Wait for the other ranks without a process group, by files in the run's folder."""
-    folder = Path(os.environ["DISTLAB_RUN"])
-    (folder / f"{name}.{rank}").touch()
-    deadline = time.monotonic() + PATIENCE
-    for other in range(size):
-        while not (folder / f"{name}.{other}").exists() and time.monotonic() < deadline:
-            time.sleep(0.002)
 
 
 def pinned_weights(case: Case, rank: int, salt: int = 0) -> list[np.ndarray]:
