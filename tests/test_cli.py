@@ -1,6 +1,7 @@
 """The command line answers at once, says in one line what is wrong, and runs lab programs."""
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -39,6 +40,17 @@ def test_help_and_info_import_neither_torch_nor_ipyparallel(words):
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-m", "distlab", "info"]
+    done = subprocess.run(
+        words, cwd=course.ROOT, stdout=writing, stderr=subprocess.PIPE, timeout=60
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 def test_usage_that_makes_no_sense_is_exit_status_2():

@@ -22,9 +22,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status: 0 done, 1 could not be done, 2 usage."""
     arguments = _parser().parse_args(argv)
     try:
-        return arguments.command(arguments) or 0
+        status = arguments.command(arguments) or 0
+        sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
         print("distlab: interrupted", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
         if arguments.debug:

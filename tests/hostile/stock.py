@@ -1,0 +1,101 @@
+"""The same class by stock `nbgrader autograde`: do the same scores come out?
+
+Stock nbgrader opens whatever lies there, a named pipe and an endless device included, follows
+links, and takes a notebook under its own name alone. What `distlab grade` calls unreadable, or
+takes under another name, is therefore not handed in to it.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from distlab import course as labs
+from distlab import quoting
+from grader import course
+from hostile import entries, trial
+from hostile.entries import Entry
+
+
+@dataclass
+class Comparison:
+    """Who was graded by stock nbgrader, who could not be, and whose score is another one."""
+
+    graded: list[Entry]
+    left_out: list[Entry]
+    differences: list[str]
+    seconds: float
+
+
+def compare(names: Iterable[str] | None = None, timeout: float = 7200) -> Comparison:
+    """Grade the class, or those of these names, and compare with the scores that are stated.
+
+    `trial.run` holds `distlab grade` to the same ones.
+    """
+    with tempfile.TemporaryDirectory(prefix="hostile-stock-") as folder:
+        grades = Path(folder)
+        everybody = trial.everybody(_nowhere(grades))
+        chosen = [entry for entry in everybody if names is None or entry.student in names]
+        graded = [entry for entry in chosen if _hand_in(grades, entry)]
+        begin = time.monotonic()
+        found: list[str] = []
+        for lab in sorted({entry.lab for entry in graded}):
+            _run(grades, timeout, "generate_assignment", lab, "--force",
+                 f"--CourseDirectory.release_directory={grades / 'release'}")  # fmt: skip
+            done = _run(grades, timeout, "autograde", lab)
+            if done.returncode:
+                found.append(f"autograde {lab} ended with {done.returncode}: {done.stderr[-800:]}")
+            scores = _scores(grades, lab)
+            found += [
+                f"{quoting.shown(entry.student)}: {entry.score:g} points stated, "
+                f"got {scores.get(entry.student)}"
+                for entry in graded
+                if entry.lab == lab and scores.get(entry.student) != entry.score
+            ]
+        left = [entry for entry in chosen if entry not in graded]
+        return Comparison(graded, left, found, time.monotonic() - begin)
+
+
+def _hand_in(grades: Path, entry: Entry) -> bool:
+    """Write a submission where stock nbgrader looks for it, unless it cannot be graded there."""
+    if entry.status:
+        return False
+    where = grades / "submitted" / entry.student / entry.lab
+    where.mkdir(parents=True)
+    entry.write(where)
+    if not (where / labs.notebook_name(entry.lab)).exists():
+        shutil.rmtree(where.parent)
+        return False
+    return True
+
+
+def _nowhere(grades: Path) -> dict[str, str]:
+    return {"places": entries.places(grades, grades), "port": "9", "abstract": "nobody"}
+
+
+def _run(grades: Path, timeout: float, *words: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "nbgrader", *words], cwd=course.ROOT, timeout=timeout,
+        env={**os.environ, "DISTLAB_GRADES": str(grades)}, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, errors="replace",
+    )  # fmt: skip
+
+
+def _scores(grades: Path, lab: str) -> dict[str, float]:
+    """Students' automatic points as nbgrader's own export gives them."""
+    out = grades / f"{lab}.csv"
+    _run(grades, 300, "export", f"--to={out}")
+    with out.open() as file:
+        return {
+            row["student_id"]: float(row["raw_score"])
+            for row in csv.DictReader(file)
+            if row["assignment"] == lab and row["raw_score"]
+        }
