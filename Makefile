@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade test test-slow lint lab labs references verify bench clean
+.PHONY: help setup grade test test-slow tensorflow horovod lint lab labs references verify bench clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -28,6 +28,12 @@ test: $(READY) lint ## lint and the test suite
 
 test-slow: $(READY) ## the slower suites: programs that hang or dawdle on real ranks
 	$(BIN)/python -m pytest -m slow
+
+tensorflow: $(READY) ## install TensorFlow for lab 08 and one exercise of lab 07
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[tensorflow]'
+
+horovod: $(READY) ## build Horovod for lab 07, keep its wheel and install it
+	deploy/horovod/install $(BIN)/python
 
 lint: $(READY)
 	$(BIN)/ruff check .

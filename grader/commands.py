@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from distlab import course as labs
-from distlab import quoting
+from distlab import frameworks, quoting
 from grader import course, demo, progress, report, table
 from grader import grade as grading
 from grader.judges import Judges, appointed
@@ -45,6 +45,8 @@ def grade(
             f"there are no submissions below {submitted}: put notebooks there as "
             "STUDENT/ASSIGNMENT/NOTEBOOK.ipynb, or try `distlab grade --demo`"
         )
+    for assignment in chosen:
+        frameworks.need(*labs.needs(assignment), what=f"Lab {assignment}")
     reports = []
     with contextlib.closing(appointed(jobs or JOBS * (os.cpu_count() or 1), cluster)) as judges:
         for assignment in chosen:
@@ -88,6 +90,9 @@ def reference(action: str, assignments: list[str]) -> int:
 
     status = 0
     for assignment in _named(assignments) or list(labs.LABS):
+        if not assignments and (said := labs.missing(assignment)):
+            print(f"{assignment}: left out. {said}")
+            continue
         if action == "record":
             print(f"{assignment}: {record.record(assignment)} cases recorded")
             continue

@@ -53,6 +53,8 @@ def build(submitted: Path) -> list[str]:
     for student in CLASS:
         shutil.rmtree(submitted / student, ignore_errors=True)
         for lab in labs.LABS:
+            if labs.missing(lab):
+                continue
             folder = submitted / student / lab
             folder.mkdir(parents=True)
             path = folder / labs.notebook_name(lab)

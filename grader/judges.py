@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from distlab import course as labs
+from distlab import frameworks
 from distlab.engines import answering
 from distlab.grading import Grader
 from distlab.submission import Plan
@@ -72,7 +73,7 @@ class Here:
         self.slots = slots
         self._settings = settings
         self.sandbox: Sandbox | None = None
-        self._zygote: Zygote | None = None
+        self._zygotes: dict[tuple[str, ...], Zygote] = {}  # by what they have imported besides
         self._lock = threading.Lock()
         self._devices = Devices({"here": devices()})
 
@@ -99,7 +100,7 @@ class Here:
             sandbox.limits, sandbox.walls, ",".join(devices) or None,
         )  # fmt: skip
         while True:
-            with self._source() as source:
+            with self._source(frameworks.preload(labs.needs(lab))) as source:
                 try:
                     return [line(verdict) for verdict in grader.grade(plan, source)]
                 except ZygoteLost:  # out of memory, say: once more in a new sandbox
@@ -108,20 +109,21 @@ class Here:
                     tries -= 1
 
     @contextlib.contextmanager
-    def _source(self) -> Iterator[Zygote]:
+    def _source(self, more: tuple[str, ...]) -> Iterator[Zygote]:
         """A zygote in the sandbox: one for all, or where it has no walls inside, one for each."""
         if not self.sandbox.shared:
-            with self.sandbox.zygote() as own:
+            with self.sandbox.zygote(more) as own:
                 yield own
             return
         with self._lock:
-            if self._zygote is None or not self._zygote.alive:
-                self._zygote = self.sandbox.zygote()
-        yield self._zygote
+            shared = self._zygotes.get(more)
+            if shared is None or not shared.alive:
+                shared = self._zygotes[more] = self.sandbox.zygote(more)
+        yield shared
 
     def close(self) -> None:
-        if self._zygote is not None:
-            self._zygote.close()
+        for shared in self._zygotes.values():
+            shared.close()
 
 
 @dataclass(frozen=True)

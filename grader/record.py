@@ -11,7 +11,7 @@ import cloudpickle
 import numpy as np
 
 from distlab import course as labs
-from distlab import notebook, payload, pickling, ranks, runs, world
+from distlab import frameworks, notebook, payload, pickling, ranks, runs, world
 from distlab.compare import compare
 from distlab.deadlock import Watcher
 from distlab.exercises import Case, Exercise
@@ -30,7 +30,9 @@ def outputs(lab: str, only: str | None = None) -> Iterator[tuple[Exercise, Case,
 
     Raises:
         SolutionFailed: a solution raised, hung or died.
+        Missing: the lab needs a framework that is not installed.
     """
+    frameworks.need(*labs.needs(lab), what=f"Lab {lab}")
     path = course.SOLUTIONS / lab / labs.notebook_name(lab)
     module = notebook.load(path, name=f"solutions_{path.stem}")
     cloudpickle.register_pickle_by_value(module)

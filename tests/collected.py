@@ -28,9 +28,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from distlab import course as labs  # noqa: E402
+from distlab import frameworks  # noqa: E402
 from distlab.exercises import Verdict  # noqa: E402
 from distlab.grading import Grader  # noqa: E402
-from distlab.zygote import Zygote  # noqa: E402
+from distlab.zygote import PRELOAD, Zygote  # noqa: E402
 from grader import course  # noqa: E402
 
 ANSWERS = ROOT / "tests" / "answers"
@@ -109,7 +110,7 @@ def grader(lab: str, exercises: list[str] | None = None) -> Grader:
 
 def main(lab: str, exercise: str = "*") -> int:
     failures = 0
-    with Zygote() as source:
+    with Zygote((*PRELOAD, *frameworks.preload(labs.needs(lab)))) as source:
         for answer in answers(lab, exercise):
             judge = grader(lab, [answer.exercise])
             plan = judge.plan(handed_in(lab, **{answer.exercise: answer.source}))

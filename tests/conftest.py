@@ -18,6 +18,26 @@ def zygote():
         yield made
 
 
+@pytest.fixture(scope="session")
+def zygote_for(zygote):
+    """The zygote that a lab's ranks are forked from: another one for other frameworks."""
+    from distlab import course, frameworks
+    from distlab.zygote import PRELOAD, Zygote
+
+    made = {(): zygote}
+
+    def find(lab):
+        more = frameworks.preload(course.needs(lab))
+        if more not in made:
+            made[more] = Zygote((*PRELOAD, *more))
+        return made[more]
+
+    yield find
+    for more, one in made.items():
+        if more:
+            one.close()
+
+
 @pytest.fixture
 def session(zygote):
     from distlab.session import Session

@@ -6,22 +6,23 @@ import concurrent.futures
 
 import collected
 import pytest
+from optional import here
 
 from distlab import course as labs
 
 #: answers that import torch in processes of their own; of the others half of the time is waiting
 SPAWNING = {"setup", "run_demo"}
-EXERCISES = [(lab, name) for lab in labs.LABS for name in labs.exercises(lab)]
+EXERCISES = [here(lab, name, id=name) for lab in labs.LABS for name in labs.exercises(lab)]
 
 
-@pytest.mark.parametrize(("lab", "name"), EXERCISES, ids=[name for _, name in EXERCISES])
-def test_every_collected_answer_is_judged_as_it_states(lab, name, zygote):
+@pytest.mark.parametrize(("lab", "name"), EXERCISES)
+def test_every_collected_answer_is_judged_as_it_states(lab, name, zygote_for):
     answers = list(collected.answers(lab, name))
     grader = collected.grader(lab, [name])
 
     def complaint(answer):
         plan = grader.plan(collected.handed_in(lab, **{name: answer.source}))
-        said = answer.complaint(grader.grade(plan, zygote)[0])
+        said = answer.complaint(grader.grade(plan, zygote_for(lab))[0])
         return said and f"{answer.path.name}: {said}"
 
     with concurrent.futures.ThreadPoolExecutor(2 if name in SPAWNING else 4) as pool:

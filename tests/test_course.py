@@ -10,6 +10,7 @@ import zipfile
 
 import collected
 import pytest
+from optional import here
 
 from distlab import course as labs
 from grader import course, demo
@@ -17,10 +18,10 @@ from grader import course, demo
 LABS = list(labs.LABS)
 
 
-@pytest.mark.parametrize("lab", LABS)
-def test_the_solutions_get_full_points(lab, zygote):
+@pytest.mark.parametrize("lab", map(here, LABS))
+def test_the_solutions_get_full_points(lab, zygote_for):
     grader = collected.grader(lab)
-    verdicts = grader.grade(grader.plan(demo.handed_in("ada", lab)), zygote)
+    verdicts = grader.grade(grader.plan(demo.handed_in("ada", lab)), zygote_for(lab))
     assert {v.exercise.name: (v.status, v.message) for v in verdicts} == {
         name: ("passed", "") for name in labs.exercises(lab)
     }

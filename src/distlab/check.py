@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from distlab import course, pickling
+from distlab import course, frameworks, pickling
 from distlab.exercises import Case, Exercise, Verdict, judge
 from distlab.reference import NoReference, References
 from distlab.runs import Run
@@ -35,10 +35,12 @@ def check(answer: Any, name: str | None = None) -> None:
 
     Raises:
         CheckFailed: it is not right yet.
+        Missing: it needs a framework that is not installed.
     """
     if os.environ.get("DISTLAB_GRADING"):
         return
     exercise = course.find(name or getattr(answer, "__name__", ""))
+    frameworks.need(*exercise.needs, what=exercise.name)
     run = Local(answer, max(case.size for case in exercise.visible))
     verdict = judge(exercise, exercise.visible, _reference, run)
     # shown, not returned: nbgrader would take a cell's result for partial credit

@@ -7,11 +7,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from distlab import course, submission
+from distlab import course, frameworks, submission
 from distlab.exercises import Verdict
 from distlab.grading import Grader
 from distlab.reference import References
-from distlab.zygote import Zygote
+from distlab.zygote import PRELOAD, Zygote
 
 
 def lab_of(path: Path, content: dict) -> str:
@@ -31,11 +31,15 @@ def check_notebook(path: Path) -> list[Verdict]:
     """The verdicts on the visible cases of all exercises of a notebook, in their order.
 
     The references are those beside the notebook, as the lab was released.
+
+    Raises:
+        Missing: the lab needs a framework that is not installed.
     """
     content = submission.read(path)
     lab = lab_of(path, content)
     references = References(path.parent, "reference")
-    with Zygote() as source:
+    frameworks.need(*course.needs(lab), what=f"Lab {lab}")
+    with Zygote((*PRELOAD, *frameworks.preload())) as source:
         grader = Grader(
             _blank(content), course.exercises(lab), lambda exercise: exercise.visible, references
         )

@@ -23,7 +23,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from distlab import clocks, frames, runs, zygote
+from distlab import clocks, frames, frameworks, runs, zygote
 from distlab.zygote import ENGINE_PRELOAD, PRELOAD, Zygote
 
 STALL = 2.0  # seconds in which a forked rank takes a task
@@ -215,7 +215,7 @@ class LocalEngines(AttachedEngines):
     def __init__(self, size: int, timeout: float = 60.0) -> None:
         self._pids: list[int] = []
         self._seen: set[int] = set()  # ids of dead engines stay listed for seconds
-        self._zygote = Zygote((*PRELOAD, *ENGINE_PRELOAD))
+        self._zygote = Zygote((*PRELOAD, *frameworks.preload(), *ENGINE_PRELOAD))
         atexit.register(self.close)
         self.client, self._pending = None, {}
         folder = self._zygote.folder

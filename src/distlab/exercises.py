@@ -132,6 +132,7 @@ class Exercise:
         asks: one sentence in a beginner's words, for messages: "each rank returns its partner's
         tensor". visible: the cases that the student sees run. rules: what else must hold, traffic
         above all. group: whether the default process group is initialised on the ranks before.
+        needs: frameworks besides torch, by their names in `distlab.frameworks`.
     """
 
     name: str
@@ -146,6 +147,7 @@ class Exercise:
     tolerance: Tolerance = Tolerance()
     group: bool = True
     deadline: float = DEADLINE
+    needs: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+from distlab import frameworks
+
 PACKAGES = ("torch", "torchvision", "ipyparallel", "nbgrader", "jupyterlab")
 
 
@@ -21,6 +23,9 @@ def lines() -> Iterator[str]:
     yield f"memory      {_memory()}"
     for name in PACKAGES:
         yield f"{name:11} {_version(name)}"
+    for framework in frameworks.FRAMEWORKS.values():
+        there = framework.version or f"missing, for its lab alone: {framework.brings}"
+        yield f"{framework.title:11} {there}"
     gpus = _gpus()
     for line in gpus or ["none: the labs run on the CPU with gloo"]:
         yield f"GPU         {line}"

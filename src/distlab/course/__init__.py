@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 
+from distlab import frameworks
 from distlab.exercises import Exercise
 
 #: lab (the nbgrader assignment) → the module that says what its exercises ask
@@ -34,6 +35,19 @@ def exercises(lab: str) -> dict[str, Exercise]:
         raise ValueError(f"there is no lab {lab!r}; the labs are {', '.join(LABS)}")
     module = importlib.import_module(LABS[lab])
     return {exercise.name: exercise for exercise in module.EXERCISES}
+
+
+def needs(lab: str) -> tuple[str, ...]:
+    """The frameworks besides torch that a lab's exercises need, by their names in
+    `distlab.frameworks`.
+    """
+    named = (name for exercise in exercises(lab).values() for name in exercise.needs)
+    return tuple(dict.fromkeys(named))
+
+
+def missing(lab: str) -> str:
+    """One sentence on what a lab needs and this machine has not; empty where it has all."""
+    return frameworks.missing(needs(lab), f"Lab {lab}")
 
 
 def find(id: str) -> Exercise:

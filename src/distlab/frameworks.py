@@ -1,0 +1,87 @@
+"""Frameworks that only some labs need: which of them are here, and what brings the others.
+
+torch is everywhere in this course and stands in its requirements. Horovod has to be compiled and
+TensorFlow is large, so that labs 07 and 08 alone ask for them.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Framework:
+    """A framework that is not in the requirements.
+
+    Args:
+        title: its name for people.
+        packages: the distributions that bring it, any one of which will do.
+        modules: what ranks import of it, before they are forked.
+        brings: the line that installs it.
+    """
+
+    title: str
+    packages: tuple[str, ...]
+    modules: tuple[str, ...]
+    brings: str
+
+    @property
+    def version(self) -> str | None:
+        """The installed version; `None` where it is missing. It is not imported for that."""
+        for package in self.packages:
+            try:
+                return importlib.metadata.version(package)
+            except importlib.metadata.PackageNotFoundError:
+                continue
+        return None
+
+
+FRAMEWORKS = {
+    "horovod": Framework(
+        "Horovod", ("horovod",), ("horovod.torch",), "`make horovod` in the course's folder"
+    ),
+    "tensorflow": Framework(
+        "TensorFlow", ("tensorflow-cpu", "tensorflow"), ("tensorflow",),
+        "`make tensorflow` in the course's folder, or `pip install 'distlab[tensorflow]'`",
+    ),
+}  # fmt: skip
+
+_needed: list[str] = []  # what this process's ranks import before they are forked
+
+
+class Missing(ImportError):
+    """A framework that is asked for is not installed. Notebooks show the sentence alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+def missing(names: Iterable[str], what: str = "This lab") -> str:
+    """One sentence on those of the frameworks that are not installed; empty where all are."""
+    absent = [FRAMEWORKS[name] for name in names if FRAMEWORKS[name].version is None]
+    if not absent:
+        return ""
+    titles = " and ".join(one.title for one in absent)
+    there = "is" if len(absent) == 1 else "are"
+    return f"{what} needs {titles}, which {there} not installed: " + ", then ".join(
+        one.brings for one in absent
+    )
+
+
+def need(*names: str, what: str = "This lab") -> None:
+    """Say that the ranks of this process need frameworks: they import them before they start.
+
+    Raises:
+        Missing: one of them is not installed.
+    """
+    if said := missing(names, what):
+        raise Missing(said)
+    _needed.extend(name for name in names if name not in _needed)
+
+
+def preload(names: Sequence[str] | None = None) -> tuple[str, ...]:
+    """The modules of these frameworks, or of those that this process has said to need."""
+    chosen = _needed if names is None else names
+    return tuple(module for name in chosen for module in FRAMEWORKS[name].modules)
