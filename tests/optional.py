@@ -5,7 +5,8 @@ import pytest
 from distlab import course as labs
 
 
-def here(lab, *more, id=None):
+def here(lab, *more, id=None, slow=False):
     """The parameters of a test that needs what the lab needs."""
     said = labs.missing(lab)
-    return pytest.param(lab, *more, marks=pytest.mark.skipif(bool(said), reason=said), id=id or lab)
+    marks = [pytest.mark.skipif(bool(said), reason=said)] + [pytest.mark.slow] * slow
+    return pytest.param(lab, *more, marks=marks, id=id or lab)

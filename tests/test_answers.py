@@ -12,7 +12,11 @@ from distlab import course as labs
 
 #: answers that import torch in processes of their own; of the others half of the time is waiting
 SPAWNING = {"setup", "run_demo"}
-EXERCISES = [here(lab, name, id=name) for lab in labs.LABS for name in labs.exercises(lab)]
+EXERCISES = [
+    here(lab, name, id=name, slow=name in SPAWNING)
+    for lab in labs.LABS
+    for name in labs.exercises(lab)
+]
 
 
 @pytest.mark.parametrize(("lab", "name"), EXERCISES)
