@@ -6,6 +6,7 @@ are as harmless as the feedback pages.
 
 from __future__ import annotations
 
+import functools
 import re
 import secrets
 from xml.etree import ElementTree
@@ -45,7 +46,11 @@ def to_html(source: str) -> Markup:
 
     What is too long, or breaks the parser, is shown as it is.
     """
-    source = str(source)
+    return _rendered(str(source))
+
+
+@functools.lru_cache(maxsize=256)  # the course's own cells stand on every student's page
+def _rendered(source: str) -> Markup:
     if len(source) > LIMIT:
         return _plain(source, f"… {len(source) - LIMIT} more characters")
     renderer = _Renderer()
