@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import concurrent.futures
+import itertools
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from grader.referee import Referee, unreadable_lines
 from grader.sandbox import NoSandbox
 
 MOST_NOTEBOOKS = 20  # of a submission without one of the right name, in which to look for it
+AHEAD = 4  # submissions that are judged before the gradebook takes them, for each in work
 SUBMITTED = course.GRADES / "submitted"
 
 
@@ -93,19 +95,44 @@ def grade(
     with tempfile.TemporaryDirectory(prefix="distlab-submitted-") as folder:
         staged = Path(folder)
         book = Gradebook(staged)
+        graded = {}
         with concurrent.futures.ThreadPoolExecutor(judges.slots) as pool:
-            judged = [pool.submit(_judge, referee, one, staged, live) for one in found]
+            judged = _Ahead(
+                pool, lambda one: _judge(referee, one, staged, live), found, AHEAD * judges.slots
+            )
             book.have(assignment)
-            graded = []
-            for one, future in zip(found, judged, strict=True):
-                entry = future.result()
+            for one, entry in judged:
                 try:
-                    graded.append(_enter(book, referee.ledger, one, entry, staged))
+                    graded[one] = _enter(book, referee.ledger, one, entry, staged)
                 except GradingFailed as error:  # the class goes on
-                    graded.append(Graded(entry, None, 0.0, problem=str(error)))
+                    graded[one] = Graded(entry, None, 0.0, problem=str(error))
                 if live:
                     live.done(one.student)
-    return graded
+    return [graded[one] for one in found]
+
+
+class _Ahead:
+    """Calls in a pool, at most so many ahead of whoever takes the results, as they are ready."""
+
+    def __init__(
+        self, pool: concurrent.futures.Executor, call: Callable[[Submission], Entry],
+        items: Iterable[Submission], most: int,
+    ) -> None:  # fmt: skip
+        self._pool, self._call, self._items, self._most = pool, call, iter(items), most
+        self._waiting: dict[concurrent.futures.Future[Entry], Submission] = {}
+        self._fill()
+
+    def _fill(self) -> None:
+        for item in itertools.islice(self._items, self._most - len(self._waiting)):
+            self._waiting[self._pool.submit(self._call, item)] = item
+
+    def __iter__(self) -> Iterator[tuple[Submission, Entry]]:
+        while self._waiting:
+            first = concurrent.futures.FIRST_COMPLETED
+            for future in concurrent.futures.wait(self._waiting, return_when=first).done:
+                item = self._waiting.pop(future)
+                self._fill()
+                yield item, future.result()
 
 
 def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -> Entry:
