@@ -7,23 +7,29 @@ a benchmark has a function `measure()` that yields `Row`s.
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import platform
 import statistics
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
-BENCHMARKS = ("startup", "recorder")
+BENCHMARKS = ("startup", "recorder", "ring", "scaling", "feeding", "grading")
 
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured, our seconds and those of what one would do instead, one per repeat."""
+    """What was measured, our seconds and those of what one would do instead, one per repeat.
+
+    `note`: what else these measurements say, a sentence.
+    """
 
     what: str
     ours: list[float]
     theirs: list[float]
     instead: str
+    note: str = ""
 
     @property
     def ratio(self) -> float:
@@ -52,18 +58,22 @@ def header() -> str:
     )
 
 
-def show(rows: Iterator[Row]) -> None:
-    print(header())
-    print(f"{'what':44} {'ours':>16}   {'instead':>16}   ratio")
+def show(rows: Iterable[Row]) -> list[Row]:
+    """Print rows as they come; returns them."""
+    shown = []
     for row in rows:
         print(
-            f"{row.what:44} {_spread(row.ours):>16}   {_spread(row.theirs):>16}   "
-            f"{row.ratio:6.1f}×  ({row.instead})",
+            f"{row.what:50} {spread(row.ours):>22}   {spread(row.theirs):>22}   "
+            f"{row.ratio:6.3g}×  ({row.instead})",
             flush=True,
         )
+        if row.note:
+            print(f"  {row.note}", flush=True)
+        shown.append(row)
+    return shown
 
 
-def _spread(seconds: list[float]) -> str:
+def spread(seconds: Sequence[float]) -> str:
     """Median and the range, in a fitting unit."""
     unit, factor = ("s", 1) if statistics.median(seconds) >= 1 else ("ms", 1e3)
     if statistics.median(seconds) < 1e-3:
@@ -74,13 +84,52 @@ def _spread(seconds: list[float]) -> str:
     return f"{middle:.3g} ({low:.3g}–{high:.3g}) {unit}"
 
 
-def run_all(names: list[str]) -> int:
-    """Run benchmarks by name, all by default; returns the exit status."""
+def run_all(names: Sequence[str] = (), json_file: str = "", page: str = "") -> int:
+    """Run benchmarks by name, all by default; returns the exit status.
+
+    Args:
+        json_file: where every measurement is written as data.
+        page: where the table is written as Markdown.
+
+    Raises:
+        ValueError: there is no such benchmark.
+    """
     unknown = set(names) - set(BENCHMARKS)
     if unknown:
         raise ValueError(
             f"there is no benchmark {unknown.pop()!r}: choose from {', '.join(BENCHMARKS)}"
         )
-    for name in names or BENCHMARKS:
-        show(importlib.import_module(f"bench.{name}").measure())
+    print(header())
+    print(f"{'what':50} {'ours':>22}   {'instead':>22}    ratio")
+    found = {
+        name: show(importlib.import_module(f"bench.{name}").measure())
+        for name in names or BENCHMARKS
+    }
+    if json_file:
+        content = {"machine": header(), "benchmarks": {
+            name: [{**asdict(row), "ratio": row.ratio} for row in rows]
+            for name, rows in found.items()
+        }}  # fmt: skip
+        Path(json_file).write_text(json.dumps(content, indent=1, ensure_ascii=False), "utf-8")
+    if page:
+        Path(page).write_text(as_page(found), "utf-8")
     return 0
+
+
+def as_page(found: Mapping[str, Sequence[Row]]) -> str:
+    """Rows by benchmark as a page of Markdown."""
+    lines = [
+        "# Performance", "",
+        "Written by `distlab bench --page docs/performance.md`. Medians and their range; the two "
+        "things of a row ran in turn, in one go. The ratio says how many times longer the other "
+        "way takes.", "", f"Machine: {header()}.", "",
+        "| benchmark | what | distlab | instead | ratio |", "| --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for name, rows in found.items():
+        for row in rows:
+            what = f"{row.what}. {row.note}" if row.note else row.what
+            lines.append(
+                f"| `{name}` | {what} | {spread(row.ours)} | {spread(row.theirs)}, {row.instead} | "
+                f"{row.ratio:.3g}× |"
+            )
+    return "\n".join(lines) + "\n"

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,7 +28,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import collected  # noqa: E402
 
-from bench import header  # noqa: E402
+from bench import Row, header, show  # noqa: E402
 from distlab import course as labs  # noqa: E402
 from distlab import session  # noqa: E402
 from grader import course  # noqa: E402
@@ -137,33 +138,37 @@ def _nbgrader(folder: Path, *words: str, status=(0,)) -> None:
         raise RuntimeError(f"nbgrader {words[0]} failed:\n{done.stderr[-2000:]}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--submissions", type=int, default=40)
-    parser.add_argument("--stock", type=int, default=2, help="ordinary submissions for nbgrader")
-    parser.add_argument("--jobs", type=int, default=2 * os.cpu_count())
-    arguments = parser.parse_args()
-    print(header())
-    sources = answers(max(arguments.submissions, arguments.stock + 2))
+def measure(
+    submissions: int = 40, ordinary: int = 2, jobs: int = 2 * (os.cpu_count() or 1)
+) -> Iterator[Row]:
+    sources = answers(max(submissions, ordinary + 2))
     with tempfile.TemporaryDirectory(prefix="bench-grading-") as name:
         folder = Path(name)
         (folder / "ours").mkdir()
         course.GRADES = folder / "ours"  # where nbgrader_config.py puts everything
-        seconds, own = ours(folder / "ours", sources[: arguments.submissions], arguments.jobs)
-        rate = 60 * arguments.submissions / seconds
-        print(f"distlab grade: {arguments.submissions} submissions in {seconds:.1f} s, "
-              f"{rate:.1f} a minute, --jobs {arguments.jobs}", flush=True)  # fmt: skip
-        print(f"  the students' functions ran for {own / arguments.submissions:.2f} s of the "
-              f"{arguments.jobs * seconds / arguments.submissions:.2f} s of a job that each "
-              "submission took", flush=True)  # fmt: skip
-        ordinary = [stock(folder / f"stock{n}", sources[n + 2]) for n in range(arguments.stock)]
-        print(f"stock nbgrader, ordinary submissions: {[round(s, 1) for s in ordinary]} s",
-              flush=True)  # fmt: skip
+        seconds, own = ours(folder / "ours", sources[:submissions], jobs)
+        usual = [stock(folder / f"stock{n}", sources[n + 2]) for n in range(ordinary)]
         hanging = stock(folder / "stock-deadlock", sources[0])
-        print(f"stock nbgrader, one with a deadlock: {hanging:.1f} s (cells end after "
-              f"{STOCK_TIMEOUT} s)")  # fmt: skip
-        each = (1 - DEADLOCKS) * sum(ordinary) / len(ordinary) + DEADLOCKS * hanging
-        print(f"stock nbgrader: {60 / each:.2f} a minute; distlab {rate * each / 60:.1f}×")
+    each = (1 - DEADLOCKS) * sum(usual) / len(usual) + DEADLOCKS * hanging
+    yield Row(
+        f"a submission of lab 01 graded, of {submissions}", [seconds / submissions], [each],
+        "stock nbgrader autograde, mp.spawn in each check",
+        f"{60 * submissions / seconds:.1f} a minute with --jobs {jobs} against {60 / each:.2f}, of "
+        f"which one with a deadlock takes {hanging:.0f} s (cells end after {STOCK_TIMEOUT} s) and "
+        f"others {sum(usual) / len(usual):.0f} s; the students' functions ran for "
+        f"{own / submissions:.2f} s of the {jobs * seconds / submissions:.2f} s of a job that each "
+        "submission took",
+    )  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--submissions", type=int, default=40)
+    parser.add_argument("--stock", type=int, default=2, help="ordinary submissions for nbgrader")
+    parser.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1))
+    arguments = parser.parse_args()
+    print(header())
+    show(measure(arguments.submissions, arguments.stock, arguments.jobs))
 
 
 if __name__ == "__main__":

@@ -212,13 +212,15 @@ def _add_bench(commands) -> None:
         "bench startup",
     )
     parser.add_argument("names", nargs="*", help="which (default: all)")
+    parser.add_argument("--json", metavar="FILE", default="", help="every measurement as data")
+    parser.add_argument("--page", metavar="FILE", default="", help="the table as Markdown")
 
 
 def bench(arguments: argparse.Namespace) -> int:
     _course()
     from bench import run_all
 
-    return run_all(arguments.names)
+    return run_all(arguments.names, arguments.json, arguments.page)
 
 
 def _course() -> Path:
