@@ -10,6 +10,7 @@ a line is printed for every tenth of the class. Nothing may grow, and nothing ma
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import subprocess
 import sys
@@ -22,9 +23,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "bench")]
 
 import collected  # noqa: E402
 import grading  # noqa: E402
+from hostile.trial import processes_of  # noqa: E402
 
 LAB = grading.LAB
-TEMPORARY = Path(tempfile.gettempdir())
 
 
 def hand_in(folder: Path, count: int) -> None:
@@ -66,43 +67,52 @@ def memory(pids: list[int]) -> float:
     return total / 1024
 
 
-def state(pid: int) -> tuple[float, float, int]:
-    """(MiB of the grader, MiB of all its processes, open files of the grader)."""
-    return memory([pid]), memory(tree(pid)), len(os.listdir(f"/proc/{pid}/fd"))
+def state(pid: int) -> tuple[float, float, int, int]:
+    """(MiB of the grader, MiB of all its processes, its open files, all ports they listen at)."""
+    own = tree(pid)
+    files = len(os.listdir(f"/proc/{pid}/fd"))
+    return memory([pid]), memory(own), files, ports(own)
 
 
-def surroundings() -> tuple[int, int]:
-    """(temporary files of ours, listening ports of the machine)."""
-    files = sum(1 for entry in TEMPORARY.iterdir() if entry.name.startswith("distlab-"))
-    ports = sum(" 0A " in line for line in Path("/proc/net/tcp").read_text().splitlines())
-    return files, ports
+def ports(pids: list[int]) -> int:
+    """At how many TCP ports these processes listen, in network namespaces of their own too."""
+    found = set()
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            listening = Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]
+            inodes = {line.split()[9] for line in listening if line.split()[3] == "0A"}
+            held = {os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()}
+            found |= {inode for inode in inodes if f"socket:[{inode}]" in held}
+    return len(found)
 
 
 def run(count: int, jobs: int) -> None:
     with tempfile.TemporaryDirectory(prefix="bench-class-") as name:
-        grades = Path(name)
+        grades, temporary = Path(name), Path(name, "tmp")
+        temporary.mkdir()
         hand_in(grades, count)
-        before = surroundings()
         grader = subprocess.Popen(
             [sys.executable, "-m", "distlab", "grade", LAB, f"--jobs={jobs}"], cwd=ROOT,
-            env={**os.environ, "DISTLAB_GRADES": name}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            env={**os.environ, "DISTLAB_GRADES": name, "TMPDIR": str(temporary)},
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         )  # fmt: skip
-        print(f"{'entered':>8} {'a minute':>9} {'grader MiB':>11} {'all MiB':>8} {'files':>6}")
+        print(f"{'entered':>8} {'a minute':>9} {'grader MiB':>11} {'all MiB':>8} {'files':>6} "
+              f"{'ports':>6}")  # fmt: skip
         last, since, step = 0, time.monotonic(), max(count // 10, 1)
         entered = grades / "ledger" / LAB
         while grader.poll() is None:
             done = sum(1 for _ in entered.glob("*.entered")) if entered.exists() else 0
             if done >= last + step:
                 now = time.monotonic()
-                own, everyone, files = state(grader.pid)
+                own, everyone, files, listening = state(grader.pid)
                 print(f"{done:8} {60 * (done - last) / (now - since):9.1f} {own:11.0f} "
-                      f"{everyone:8.0f} {files:6}", flush=True)  # fmt: skip
+                      f"{everyone:8.0f} {files:6} {listening:6}", flush=True)  # fmt: skip
                 last, since = done, now
             time.sleep(0.5)
-        after = surroundings()
-    print(f"exit status {grader.returncode}; temporary files {before[0]} before, {after[0]} after; "
-          f"ports {before[1]} before, {after[1]} after")  # fmt: skip
+        left = [path.name for path in temporary.iterdir()]
+        living = processes_of(name)
+    print(f"exit status {grader.returncode}; left behind: {len(left)} temporary files, "
+          f"{len(living)} processes")  # fmt: skip
 
 
 def main() -> None:

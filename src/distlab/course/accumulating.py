@@ -247,6 +247,12 @@ _HINTS = (
         "held at once: let each micro-batch go forward and backward before the next one.",
     ),
     Hint(
+        "a micro-batch twice",
+        lambda look: len(look.got[0]["forward passes"]) > len(_sizes(look)),
+        "The model saw more forward passes than there are micro-batches. Does the loop inside the "
+        "with block leave out the one that goes through the model after it?",
+    ),
+    Hint(
         "reduced every micro-batch",
         lambda look: _times_reduced(look)[0] == len(_sizes(look)) > 1,
         "DDP reduces in every backward pass whose forward pass did not run under no_sync(): the "
@@ -300,7 +306,8 @@ _HINTS = (
         "mean of means",
         lambda look: _unequal(look) and _right_but(look, "gradients", "returned"),
         "With micro-batches of equal size this may be right. Here they are unequal, and each "
-        "sample has to count the same: how many of all samples does a micro-batch hold?",
+        "sample has to count the same: how many of all samples does a micro-batch hold? (It is a "
+        "pair of inputs and targets, so its own len is 2.)",
     ),
     Hint(
         "divided by ranks",

@@ -126,6 +126,20 @@ def _own_stepped(look: Look) -> bool:
     )
 
 
+def _one_worker_alone(look: Look) -> bool:
+    """Is each tensor on rank 0 that of a step with the gradient of a single worker?"""
+    given, got = look.inputs[0], look.got[0]
+    if look.size < 3 or not isinstance(got, list) or len(got) != len(given["parameters"]):
+        return False
+    steps = [
+        _stepped(given["parameters"], inputs["gradients"], given["lr"])
+        for inputs in look.inputs[1:]
+    ]  # fmt: skip
+    return all(
+        any(look.same(step[place], tensor) for step in steps) for place, tensor in enumerate(got)
+    )
+
+
 sync_parameter_server = Exercise(
     "sync_parameter_server", LAB, 3,
     make=_unequal_parameters,
@@ -162,6 +176,13 @@ sync_parameter_server = Exercise(
             "uphill",
             _from_rank_0(1, lambda size: size - 1, -1.0),
             "The step went up the gradient: parameters minus lr times gradient.",
+        ),
+        Hint(
+            "one worker alone",
+            _one_worker_alone,
+            "The step was taken with the gradients of one worker alone. Does each worker's push "
+            "have a buffer of its own, or was it added up before the next one arrived? "
+            "([buffer] * 3 is a list that holds one buffer three times.)",
         ),
         Hint(
             "own parameters stepped",

@@ -408,6 +408,16 @@ pipeline_step = Exercise(
             "backward()?",
         ),
         Hint(
+            "sum over elements",
+            lambda look: any(
+                _factor(lambda look, n=n: look.inputs[0]["targets"].size // n)(look)
+                for n in (1, _parts(look))
+            ),
+            "All gradients are too large by the number of elements in the targets, those of a "
+            "micro-batch or of the whole batch. F.mse_loss returns the mean over elements, unless "
+            "told otherwise: take it as it comes.",
+        ),
+        Hint(
             "sum of the losses",
             lambda look: _parts(look) > 1
             and look.same(_losses(look)[1] * _parts(look), _losses(look)[0]),

@@ -275,8 +275,10 @@ ring_all_reduce = Exercise(
         Hint(
             "rest left out",
             _tail_alone,
-            "All elements are right but the last few: n // size elements a chunk leave a rest when "
-            "size does not divide n. torch.tensor_split gives chunks that hold everything.",
+            "All elements are right but the last few. n // size elements a chunk leave a rest when "
+            "size does not divide n; torch.tensor_split gives chunks that hold everything. And "
+            "where each chunk was filled up with zeros by itself, they have to come off each chunk "
+            "by itself, not off the end of all.",
         ),
         rings.OTHER_DTYPE,
         rings.WHOLE,

@@ -177,6 +177,19 @@ def _own_share_alone(look: Look) -> bool:
     )
 
 
+def _nearly(look: Look) -> bool:
+    """Are the parameters wrong, and all within a hundredth of one step's length of the right?"""
+    pairs = [
+        (w["parameters"], g["parameters"]) for w, g in zip(look.expected, look.got, strict=True)
+    ]
+    return not all(look.same(w, g) for w, g in pairs) and all(
+        np.abs(found - right).max(initial=0) < 1e-5
+        for want, got in pairs
+        for of_one, of_other in zip(want, got, strict=True)
+        for right, found in zip(of_one, of_other, strict=True)
+    )
+
+
 def _unevenly_kept(look: Look) -> bool:
     """Does some rank hold more than its share, or do some hold less and others not?"""
     short = [got[_SHORT] > 0 for got in look.got]
@@ -254,7 +267,15 @@ sharded_adam_step = Exercise(
             _looks_like(LATER),
             "The first step is right, a later one is not. Does every step find the moments of the "
             "step before in `state`, and the number of the step? Several models may take "
-            "turns, each with a state of its own, and one step is one call, however many tensors.",
+            "turns, each with a state of its own, and one step is one call, however many tensors. "
+            "(And is each moment decayed by its own beta?)",
+        ),
+        Hint(
+            "nearly right",
+            _nearly,
+            "The parameters are nearly right, but farther off than rounding would leave them. "
+            "Plain Adam has no weight decay (torch.optim.AdamW has some, unless it is told not "
+            "to).",
         ),
         *hints.COMMON,
     ),

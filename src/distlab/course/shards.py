@@ -201,7 +201,8 @@ shard = Exercise(
         ),
         Hint(
             "seed ignored", _left("order for another seed", "the same"),
-            "Another seed gave the same order: whoever repeats an experiment changes the seed.",
+            "Another seed gave the same order: whoever repeats an experiment changes the seed. "
+            "(seed * epoch is 0 in epoch 0, whatever the seed is.)",
         ),
         Hint(
             "same division", _left(_DIVISION, "the same"),
