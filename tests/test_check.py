@@ -1,6 +1,7 @@
 """`check(fn)` shows a verdict to act on, in a terminal as in a notebook."""
 
 import statistics
+import subprocess
 import sys
 import time
 
@@ -30,6 +31,15 @@ def exchange(rank, size, tensor):
     for request in [dist.isend(tensor, rank ^ 1), dist.irecv(received, rank ^ 1)]:
         request.wait()
     return received
+
+
+def test_the_function_is_found_whoever_has_imported_its_module_before():
+    program = (
+        "import distlab.check, distlab.timeline\n"
+        "from distlab import check, timeline\n"
+        "assert callable(check) and callable(timeline)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 def test_a_right_answer_is_said_to_be_right(capsys):

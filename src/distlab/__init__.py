@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
@@ -23,3 +25,18 @@ def __getattr__(name: str) -> Any:
     value = getattr(importlib.import_module(f"distlab.{_HOME[name]}"), name)
     globals()[name] = value
     return value
+
+
+class _Package(ModuleType):
+    """This package: `distlab.check` is the function also when its module is imported first.
+
+    An import binds a submodule's name in its package, whatever stood there.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _HOME and isinstance(value, ModuleType):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
