@@ -30,8 +30,9 @@ def by_stock(names: list[str]) -> int:
     compared = stock.compare(names or None)
     left = ", ".join(quoting.shown(entry.student) for entry in compared.left_out)
     print(f"{len(compared.graded)} submissions by stock nbgrader in {compared.seconds:.0f} s, "
-          f"{len(compared.differences)} differences; it gives up on {', '.join(sorted(stock.GIVEN_UP))}; "
-          f"not handed in to it: {left}")  # fmt: skip
+          f"{len(compared.differences)} differences")  # fmt: skip
+    print(f"given up on: {', '.join(sorted(stock.GIVEN_UP))}")
+    print(f"not handed in to it: {left}")
     print("\n".join(compared.differences))
     return 1 if compared.differences else 0
 
