@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import mmap
+import os
+import tempfile
 
 import numpy as np
 
@@ -31,6 +33,13 @@ def _labelled(case: Case) -> list[dict]:
     ]  # fmt: skip
 
 
+def _shared(count: int) -> mmap.mmap:
+    """So many zeros, shared with forked processes; a sandbox wants a file for that."""
+    with tempfile.TemporaryFile(dir=os.environ["DISTLAB_RUN"]) as file:
+        file.truncate(count)
+        return mmap.mmap(file.fileno(), count)
+
+
 def _marked_model(weight, n: int):
     """A linear model that notes which samples it saw, and in which mode."""
     import torch
@@ -43,7 +52,7 @@ def _marked_model(weight, n: int):
             self.norm = nn.BatchNorm1d(11, affine=False)
             self.norm.running_mean.zero_()
             # shared, so that nothing is lost where another process evaluates
-            self.__dict__["marks"] = mmap.mmap(-1, 2 * max(n, 1))
+            self.__dict__["marks"] = _shared(2 * max(n, 1))
 
         def forward(self, x):
             x = x.flatten(1)
