@@ -13,6 +13,7 @@ _HOME = {
     "RunFailed": "ranks",
     "check": "check",
     "timeline": "timeline",
+    "submit": "slurm",
 }
 
 
