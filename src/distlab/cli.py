@@ -212,7 +212,8 @@ def _add_grade(commands) -> None:
     )
     parser.add_argument(
         "--cluster", metavar="PROFILE",
-        help="judge on the engines of this ipyparallel cluster, one submission an engine",
+        help="judge on the engines of this ipyparallel cluster, one submission an engine, or with "
+        "`slurm` on --jobs engines of a Slurm job",
     )  # fmt: skip
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there")
     parser.add_argument("--demo", action="store_true", help="hand in the demonstration class first")
