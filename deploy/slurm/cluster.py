@@ -132,7 +132,7 @@ class Cluster:
     def _wait_until_idle(self, keeper: subprocess.Popen) -> None:
         deadline = time.monotonic() + PATIENCE
         while keeper.poll() is None and time.monotonic() < deadline:
-            inner = _child(keeper.pid)
+            inner = child(keeper.pid)
             if inner and (self.folder / "log" / "ready").exists():
                 (self.folder / "pid").write_text(str(inner))
                 if self.run("sinfo", "-h", "-N", "-p", "course", "-o", "%T").stdout.split() == (
@@ -203,7 +203,7 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _child(pid: int) -> int | None:
+def child(pid: int) -> int | None:
     """The process that `unshare` forked, once it is there."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -273,7 +273,10 @@ def _lay_out(folder: Path) -> None:
         os.mknod(f"/run/slurm/nvidia{number}", 0o666 | 0o020000, os.makedev(1, 3))
     Path("/etc/slurm/gres.conf").write_text(f"Name=gpu File=/run/slurm/nvidia[0-{GPUS - 1}]\n")
     hosts = {"localhost": "127.0.0.1", "head": HEAD, **NODES}
-    _instead("/etc/hosts", "".join(f"{address} {name}\n" for name, address in hosts.items()))
+    # both ways to write an address, so that torch finds the names of those who call it
+    _instead("/etc/hosts", "".join(f"{address} {name}\n::ffff:{address} {name}\n"
+                                   for name, address in hosts.items()))  # fmt: skip
+    _instead("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")
     passwd, group = Path("/etc/passwd").read_text(), Path("/etc/group").read_text()
     home = folder / "home"
     _instead("/etc/passwd", f"{passwd}{STUDENT}:x:{UID}:{UID}::{home}:/bin/bash\n")

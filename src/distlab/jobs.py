@@ -25,6 +25,10 @@ ANSWER = 30.0  # seconds in which Slurm's commands have to answer
 PATIENCE = 120.0  # seconds for which a controller that is restarted may be silent
 PARTING = 30.0  # seconds that a cancelled job may take to end
 
+_ELSEWHERE = (
+    "log in to the cluster's head node, or run the program on this machine with `distlab run`"
+)
+
 
 class SlurmFailed(RuntimeError):
     """Slurm could not do what it was asked for; the message says why, and what to do."""
@@ -37,10 +41,7 @@ def call(name: str, *words: str, given: str | None = None, cwd: Path | None = No
         SlurmFailed: it is not here, refuses, or does not answer.
     """
     if not shutil.which(name):
-        raise SlurmFailed(
-            f"there is no {name} here: log in to the cluster's head node, or run the program on "
-            "this machine with `distlab run`"
-        )
+        raise SlurmFailed(f"there is no {name} here: {_ELSEWHERE}")
     try:
         done = subprocess.run(
             [name, *words], input=given, cwd=cwd, capture_output=True, text=True, timeout=ANSWER,
@@ -48,6 +49,8 @@ def call(name: str, *words: str, given: str | None = None, cwd: Path | None = No
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise SlurmFailed(f"{name} did not answer within {ANSWER:.0f} s: try again later") from None
+    if "Could not establish a configuration source" in done.stderr:
+        raise SlurmFailed(f"{name} knows of no cluster here: {_ELSEWHERE}")
     if done.returncode:
         raise SlurmFailed(f"{name} refused: {_refusal(name, done.stderr)}")
     return done.stdout

@@ -13,6 +13,7 @@ interrupt (Ctrl-C, or the notebook's stop button) cancels the job.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -36,6 +37,8 @@ export OMP_NUM_THREADS=${{SLURM_CPUS_PER_TASK:-1}}
 # ends the others, which would wait for it for ever.
 srun --label --kill-on-bad-exit=1 {command}
 """
+
+_FIRST = re.compile(r"srun: error: (?P<node>\S+): tasks? (?P<task>\S+): (?P<end>.+)")
 
 
 class Refused(ValueError):
@@ -146,7 +149,7 @@ def batch_file(
 ) -> str:
     """A batch file for a script or notebook; one task a rank."""
     asked = {
-        "job-name": program.stem, "nodes": 1, "ntasks-per-node": 1,
+        "job-name": re.sub(r"[^\w-]", "_", program.stem), "nodes": 1, "ntasks-per-node": 1,
         "output": "%x-%j.out", "open-mode": "append", **wanted,
     }  # fmt: skip
     words = [sys.executable, "-m", "distlab.task"]
@@ -172,11 +175,16 @@ def watch(job: Job, screen: Terminal | _Display) -> Status:
 def verdict(job: Job) -> str:
     """One line on a job that did not end as it should: what happened and where to look."""
     told = job.status.told()
-    last = [line.strip() for line in job.log.splitlines() if line.strip()][-FEW:]
     where = f"; its log is {_near(job.status.log)}" if job.status.log else ""
-    if job.status.state == "FAILED" and last:
-        return f"{told}{where}, which ends: {' / '.join(last)}"
-    return f"{told}{where}"
+    if job.status.state != "FAILED":
+        return f"{told}{where}"
+    cause = end = ""
+    lines = [line.strip() for line in job.log.splitlines() if line.strip()]
+    if first := next(filter(None, map(_FIRST.match, lines)), None):  # srun ended the others for it
+        cause = f"; first of all task {first['task']} on {first['node']}: {first['end']}"
+    if last := [line for line in lines if not line.startswith(("srun:", "slurmstepd:"))][-FEW:]:
+        end = f", which ends: {' / '.join(last)}"
+    return f"{told}{cause}{where}{end}"
 
 
 def _near(path: Path) -> str:

@@ -95,17 +95,19 @@ class SlurmEngines(engines.AttachedEngines):
 
     def _gather(self, missing: set[int], says=lambda status: None) -> None:
         """Find the engines of these ranks, which are starting; a rank is its task's number."""
-        told, running = None, None  # running: since when the job does
+        told, running, asked = None, None, {}  # running: since when the job does
         while missing:
             for engine in sorted(set(self.client.ids) - self._seen):
                 self._seen.add(engine)
+                asked[engine] = self.client[engine].apply_async(_task)
+            for engine in [engine for engine, answer in asked.items() if answer.ready()]:
                 with contextlib.suppress(Exception):  # it may have died meanwhile
-                    rank = self.client[engine].apply_async(_task).get(timeout=engines.ANSWER)
+                    rank = asked.pop(engine).get()
                     if rank in missing:
                         missing.remove(rank)
                         self.ids[rank] = engine
             if not missing:
-                break
+                return
             status = self.job.status
             if status.over:
                 raise SlurmFailed(f"{status.told()}{self._complaint()}")
