@@ -258,36 +258,37 @@ def _show(readable: Sequence[Path]) -> None:
 
 def _lay_out(folder: Path) -> None:
     """The files that a node has, and that end with the namespaces."""
-    for place in ("/run", "/etc/slurm", "/var/spool", "/var/log/slurm"):
-        if place == "/var/log/slurm":
-            Path(place).mkdir(exist_ok=True)
-            _sh(f"mount --bind {_q(folder / 'log')} {place}")
-        else:
-            Path(place).mkdir(exist_ok=True)
-            _sh(f"mount -t tmpfs -o mode=0755 slurm {place}")
-    for made in ("/run/slurm", "/run/munge", "/run/etc", "/var/spool/slurm/head",
+    # /etc as a whole: a mount on one of its files goes when that is written anew outside
+    _sh("""
+        mount -t tmpfs -o mode=0755 slurm /var/spool
+        mount -t tmpfs -o mode=0755 slurm /run
+        cp -a /etc /run/etc
+        mount --bind /run/etc /etc
+    """)
+    for made in ("/run/slurm", "/run/munge", "/etc/slurm", "/var/spool/slurm/head",
                  *(f"/var/spool/slurm/{node}" for node in NODES)):  # fmt: skip
         Path(made).mkdir(parents=True, exist_ok=True)
+    Path("/run/slurm/log").symlink_to(folder / "log")
     shutil.copy(HERE / "slurm.conf", "/etc/slurm/slurm.conf")
     for number in range(GPUS):  # Slurm wants devices; whoever opens one reads nothing
         os.mknod(f"/run/slurm/nvidia{number}", 0o666 | 0o020000, os.makedev(1, 3))
     Path("/etc/slurm/gres.conf").write_text(f"Name=gpu File=/run/slurm/nvidia[0-{GPUS - 1}]\n")
     hosts = {"localhost": "127.0.0.1", "head": HEAD, **NODES}
     # both ways to write an address, so that torch finds the names of those who call it
-    _instead("/etc/hosts", "".join(f"{address} {name}\n::ffff:{address} {name}\n"
-                                   for name, address in hosts.items()))  # fmt: skip
-    _instead("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")
+    _write("hosts", "".join(f"{address} {name}\n::ffff:{address} {name}\n"
+                            for name, address in hosts.items()))  # fmt: skip
+    _write("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")
     passwd, group = Path("/etc/passwd").read_text(), Path("/etc/group").read_text()
     home = folder / "home"
-    _instead("/etc/passwd", f"{passwd}{STUDENT}:x:{UID}:{UID}::{home}:/bin/bash\n")
-    _instead("/etc/group", f"{group}{STUDENT}:x:{UID}:\n")
+    _write("passwd", f"{passwd}{STUDENT}:x:{UID}:{UID}::{home}:/bin/bash\n")
+    _write("group", f"{group}{STUDENT}:x:{UID}:\n")
 
 
-def _instead(path: str, content: str) -> None:
-    """Let a file have another content here."""
-    ours = Path("/run/etc") / Path(path).name
-    ours.write_text(content)
-    _sh(f"mount --bind {ours} {path}")
+def _write(name: str, content: str) -> None:
+    """A file of /etc, also where that was a link."""
+    path = Path("/etc") / name
+    path.unlink(missing_ok=True)
+    path.write_text(content)
 
 
 def _connect() -> None:
@@ -315,7 +316,7 @@ def _start_daemons() -> list[int]:
     key = Path("/run/munge.key")
     key.touch(0o600)
     key.write_bytes(os.urandom(1024))
-    _sh(f"munged --key-file={key} --log-file=/var/log/slurm/munged.log "
+    _sh(f"munged --key-file={key} --log-file=/run/slurm/log/munged.log "
         "--pid-file=/run/munge/munged.pid --seed-file=/run/munge/munged.seed --force")  # fmt: skip
     daemons = [subprocess.Popen(["slurmctld", "-D"]).pid]
     for node in NODES:

@@ -326,9 +326,9 @@ class Tail:
 
     def rest(self) -> Iterator[str]:
         """The last line, which nobody ended."""
-        if self._left:
-            yield _line(self._left)
-            self._left = b""
+        if (last := _line(self._left)).strip():  # a progress bar wipes itself out
+            yield last
+        self._left = b""
 
 
 def _line(data: bytes) -> str:

@@ -61,12 +61,12 @@ class Desk:
     def command(self, *words, **env) -> list[str]:
         return self.cluster.command(*map(str, words), cwd=self.folder, **env)
 
-    def run(self, *words, **env):
-        return self.cluster.run(*map(str, words), cwd=self.folder, **env)
+    def run(self, *words, **options):
+        """Run a command to its end; see `Cluster.run`."""
+        return self.cluster.run(*map(str, words), **{"cwd": self.folder, **options})
 
-    def distlab(self, *words, **env):
-        """A command of distlab, as the student; Python says which line of it hangs."""
-        return self.run("python", "-m", "distlab", *words, **env)
+    def distlab(self, *words, **options):
+        return self.run("python", "-m", "distlab", *words, **options)
 
     def root(self, *words):
         return self.cluster.run(*map(str, words), user="root")

@@ -14,7 +14,7 @@ from grader import course
 
 PATIENCE = 240.0  # seconds in which a job has to come to where a test waits for it
 #: a job that has begun and then does nothing
-IDLE = "#!/bin/bash\n#SBATCH --nodes=2\necho it has begun\nsrun tail -f /dev/null\n"
+IDLE = "#!/bin/bash\n#SBATCH --nodes=2 --exclusive\necho it has begun\nsrun tail -f /dev/null\n"
 LAB = course.SOLUTIONS / "03-cifar10-ddp"
 TRAIN = ["--synthetic", "--limit", "64", "--batch-size", "16", "--num-epochs", "3"]
 
@@ -133,7 +133,7 @@ def test_a_preempted_job_says_so(desk, idle):
 
 
 def test_a_job_whose_node_fails_says_so(desk):
-    desk.write("idle.sbatch", IDLE.replace("=2\n", "=2\n#SBATCH --no-requeue\n"))
+    desk.write("idle.sbatch", IDLE.replace("--exclusive", "--exclusive --no-requeue"))
     following = Following(desk, "idle.sbatch")
     following.until("it has begun")
     desk.root("scontrol", "update", "nodename=n2", "state=down", "reason=test")
