@@ -31,7 +31,8 @@ def shown(desk, source, stop_at=""):
     desk.write("kernel.py", KERNEL)
     done = desk.run("python", "kernel.py", source, stop_at)
     assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    kinds = ("display_data", "update_display_data", "execute_result", "error")
+    return [line for line in done.stdout.splitlines() if line.startswith(kinds)]
 
 
 def test_a_cell_shows_the_state_and_the_log_of_its_job_in_one_output(desk):
