@@ -54,7 +54,9 @@ def test_a_sound_header_is_read_and_has_no_fault():
         (changed("--gpus-per-node=2", "--output=$HOME/x"), "puts no variables into its header"),
         (changed("--gpus-per-node=2", "--output='x"), "line 4: a quotation mark is never closed"),
         (changed("srun", "srun torchrun --nproc-per-node=2"),
-         "srun starts 2 times torchrun on each node"),
+         "srun starts torchrun 2 times on each node"),
+        (changed("srun", "srun --ntasks-per-node=1 torchrun"),
+         "write srun --ntasks=$SLURM_NNODES --ntasks-per-node=1 torchrun"),
         (changed("gpus-per-node=2", "cpus-per-task=3"), "does not take over --cpus-per-task=3"),
         (changed("#!/bin/bash\n", ""), "begins with #!/bin/bash"),
     ],
@@ -71,7 +73,7 @@ def test_each_fault_is_one_sentence_that_says_where_and_what(text, said):
         changed("--ntasks-per-node=2 ", "--ntasks-per-node=1 "),  # torchrun, or mp.spawn
         changed("gpus-per-node=2", "gpus-per-task=1"),
         changed("--nodes=2", "--nodes=2-4"),  # Slurm decides
-        changed("srun", "srun --ntasks-per-node=1 torchrun"),
+        changed("srun", 'srun -n "$SLURM_NNODES" --ntasks-per-node=1 torchrun'),
         changed("gpus-per-node=2", "cpus-per-task=3").replace("srun", "srun -c 3"),
         GOOD + "# sbatch prints the job's number; SBATCH is its mark\n",
     ],

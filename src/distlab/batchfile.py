@@ -182,12 +182,12 @@ def _misused(text: str, asked: Header) -> Iterator[str]:
     told = "SRUN_CPUS_PER_TASK" in text
     for words in _sruns(text):
         own = {name for name, _ in _options(words)}
-        if "torchrun" in words and (asked.tasks or 1) > 1 and not own & {
-            "ntasks-per-node", "ntasks"
-        }:  # fmt: skip
+        # with the job's own --ntasks left as it is, srun ignores --ntasks-per-node=1
+        if "torchrun" in words and (asked.tasks or 1) > 1 and "ntasks" not in own:
             yield (
-                f"srun starts {asked.tasks} times torchrun on each node, and each of them would "
-                "start all ranks of the node: write srun --ntasks-per-node=1 torchrun"
+                f"srun starts torchrun {asked.tasks} times on each node, and each of them would "
+                "start all ranks of the node: write srun --ntasks=$SLURM_NNODES "
+                "--ntasks-per-node=1 torchrun"
             )
         if cpus > 1 and not told and "cpus-per-task" not in own:
             yield (

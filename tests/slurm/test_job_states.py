@@ -9,6 +9,7 @@ import time
 
 import cluster as deployed
 import pytest
+from desks import Desk
 
 from grader import course
 
@@ -180,8 +181,6 @@ def same_bits(one, other):
 @pytest.fixture(scope="module")
 def straight(cluster):
     """The checkpoint of a run that nothing disturbed."""
-    from conftest import Desk
-
     desk = Desk(cluster, cluster.home / "straight")
     desk.take(*LAB.iterdir())
     done = desk.distlab("submit", "resnet_ddp.sbatch", *TRAIN)
