@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from distlab import jobs, slurm
+from distlab import cli, jobs, slurm
 from distlab.jobs import SlurmFailed, Status, Tail
 
 #: as Slurm 22.05 prints it
@@ -228,3 +228,17 @@ def test_commands_are_those_of_the_path(commands):
     folder = commands(sbatch="cat > /dev/null; echo '12;cluster'")
     assert os.stat(folder / "sbatch").st_mode & stat.S_IXUSR
     assert jobs.submit("#!/bin/sh\n", []).id == 12
+
+
+def test_a_job_that_nobody_waits_for_is_named_with_what_shows_and_ends_it(
+    commands, tmp_path, capsys
+):
+    commands(sbatch=f'echo "$@" > {tmp_path}/asked; echo 12', scontrol=f"cat {tmp_path}/answer")
+    (tmp_path / "answer").write_text(printed("COMPLETED"))
+    batch = tmp_path / "x.sbatch"
+    batch.write_text("#!/bin/sh\n")
+    assert cli.main(["submit", str(batch), "--detach", "--time", "5", "--own"]) == 0
+    assert (tmp_path / "asked").read_text() == f"--parsable --time=5 {batch} --own\n"
+    assert "`squeue -j 12` shows it, `scancel 12` ends it" in capsys.readouterr().out
+    job = slurm.submit(batch, follow=False)
+    assert job.id == 12 and job.ok and capsys.readouterr().err == ""
