@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade test test-slow tensorflow horovod lint lab labs references verify bench clean
+.PHONY: help setup grade test test-slow test-slurm slurm-up slurm-down tensorflow horovod lint lab labs references verify bench clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -24,10 +24,19 @@ grade: $(READY) ## grade the demonstration class: one table, then where the feed
 	$(BIN)/distlab grade --demo
 
 test: $(READY) lint ## lint and the test suite
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest -m 'not slow and not slurm'
 
 test-slow: $(READY) ## the slower suites: programs that hang or dawdle on real ranks
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m 'slow and not slurm'
+
+test-slurm: $(READY) ## every lab on a real Slurm of two nodes on this machine (as root; SLURM=short: some)
+	$(BIN)/python -m pytest -m 'slurm$(if $(filter short,$(SLURM)), and not slow)' tests/slurm
+
+slurm-up: $(READY) ## start that Slurm and leave it up (as root)
+	$(BIN)/python deploy/slurm/cluster.py up
+
+slurm-down: ## end it
+	$(PYTHON) deploy/slurm/cluster.py down
 
 tensorflow: $(READY) ## install TensorFlow for lab 08 and one exercise of lab 07
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[tensorflow]'

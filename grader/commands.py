@@ -11,10 +11,12 @@ from rich.console import Console
 
 from distlab import course as labs
 from distlab import frameworks, quoting
+from distlab.ranks import SLURM
 from grader import course, demo, progress, report, table
 from grader import grade as grading
 from grader.judges import Judges, appointed
 
+SLURM_JOBS = 4  # submissions at once, a Slurm job: how many cores there are nobody knows here
 JOBS = 2  # submissions at once, a core: half of the time of one is waiting
 
 
@@ -48,7 +50,8 @@ def grade(
     for assignment in chosen:
         frameworks.need(*labs.needs(assignment), what=f"Lab {assignment}")
     reports = []
-    with contextlib.closing(appointed(jobs or JOBS * (os.cpu_count() or 1), cluster)) as judges:
+    jobs = jobs or (SLURM_JOBS if cluster == SLURM else JOBS * (os.cpu_count() or 1))
+    with contextlib.closing(appointed(jobs, cluster)) as judges:
         for assignment in chosen:
             reports.append(_graded(assignment, submitted, student, judges, console))
     _say("gradebook", course.GRADES / "gradebook.db", console)

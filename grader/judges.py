@@ -14,7 +14,7 @@ import shutil
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ from distlab import course as labs
 from distlab import frameworks
 from distlab.engines import answering
 from distlab.grading import Grader
+from distlab.ranks import SLURM
 from distlab.submission import Plan
 from distlab.zygote import Zygote, ZygoteLost
 from grader import course
@@ -43,7 +44,7 @@ class Devices:
     """The GPUs of each host, lent to one submission at a time.
 
     Args:
-        hosts: host → its devices, as `CUDA_VISIBLE_DEVICES` names them.
+        hosts: host, or a part of it, → its devices, as `CUDA_VISIBLE_DEVICES` names them.
     """
 
     def __init__(self, hosts: dict[str, Sequence[str]]) -> None:
@@ -129,7 +130,7 @@ class Here:
 @dataclass(frozen=True)
 class _Engine:
     id: int
-    host: str
+    place: str  # those that share GPUs are at the same
 
 
 class Cluster:
@@ -138,35 +139,31 @@ class Cluster:
     Every engine needs the course's folder under the same path, and a sandbox.
 
     Args:
-        profile: the cluster's profile, as `ipcluster start --profile=…` names it.
+        client: a connected `ipyparallel.Client`.
+        trust: judge without a sandbox.
+        end: what lets go of the cluster.
 
     Raises:
-        GradingFailed: there is no such cluster, or nothing can be judged on its engines.
+        GradingFailed: nothing can be judged on its engines.
     """
 
-    def __init__(self, profile: str, trust: bool) -> None:
-        import ipyparallel
-
-        try:
-            self._client = ipyparallel.Client(profile=profile, timeout=10)
-        except (OSError, TimeoutError) as error:
-            raise GradingFailed(
-                f"no cluster runs under the profile {profile!r}: start one with `ipcluster start "
-                f"--profile={profile} -n ENGINES`"
-            ) from error
+    def __init__(self, client: Any, trust: bool, end: Callable[[], None]) -> None:
+        self._client, self._end = client, end
         ids = answering(self._client)
         if not ids:
-            raise GradingFailed(f"no engine of the cluster {profile!r} answers: try again later")
+            raise GradingFailed("no engine of the cluster answers: try again later")
         everyone = self._client[ids]
         everyone.execute(f"import sys; sys.path.insert(0, {str(course.ROOT)!r})", block=True)
         told = dict(zip(ids, everyone.apply_sync(_ready, trust), strict=True))
         if reasons := [f"engine {i}: {about['problem']}" for i, about in told.items()
                        if about["problem"]]:  # fmt: skip
             raise GradingFailed(reasons[0])
-        self._devices = Devices({about["host"]: about["devices"] for about in told.values()})
+        # a Slurm task may have been given GPUs of its own: it shares with those that see the same
+        places = {i: f"{about['host']} {about['devices']}" for i, about in told.items()}
+        self._devices = Devices({places[i]: about["devices"] for i, about in told.items()})
         self._engines: queue.Queue[_Engine] = queue.Queue()
-        for number, about in told.items():
-            self._engines.put(_Engine(number, about["host"]))
+        for number, place in places.items():
+            self._engines.put(_Engine(number, place))
         self.slots = self._left = len(told)
         self._lock = threading.Lock()
 
@@ -176,7 +173,7 @@ class Cluster:
         while True:
             engine = self._take()
             try:
-                with self._devices.lent(engine.host, ranks(lab)) as lent:
+                with self._devices.lent(engine.place, ranks(lab)) as lent:
                     view = self._client[engine.id]
                     told = view.apply_sync(_lines, lab, plan, lent)
             except ipyparallel.RemoteError as error:
@@ -200,22 +197,53 @@ class Cluster:
     def close(self) -> None:
         with contextlib.suppress(Exception):
             self._client[answering(self._client)].apply_sync(_end)
-        self._client.close()
+        self._end()
+
+
+def _attached(profile: str, trust: bool) -> Cluster:
+    """The engines of the cluster that `ipcluster start --profile=…` has started."""
+    import ipyparallel
+
+    try:
+        client = ipyparallel.Client(profile=profile, timeout=10)
+    except (OSError, TimeoutError) as error:
+        raise GradingFailed(
+            f"no cluster runs under the profile {profile!r}: start one with `ipcluster start "
+            f"--profile={profile} -n ENGINES`"
+        ) from error
+    return Cluster(client, trust, client.close)
+
+
+def _submitted(jobs: int, trust: bool) -> Cluster:
+    """Engines as a Slurm job, which ends with the grading."""
+    from distlab.slurm import Terminal
+    from distlab.slurmengines import SlurmEngines
+
+    engines = SlurmEngines(jobs, spread=True, says=Terminal().state)
+    try:
+        return Cluster(engines.client, trust, engines.close)
+    except BaseException:
+        engines.close()
+        raise
 
 
 def appointed(jobs: int, cluster: str | None = None) -> Judges:
     """Who judges a class: `jobs` at once on this machine, or the engines of a cluster.
 
     Args:
-        cluster: the ipyparallel profile whose engines judge, one submission an engine.
+        cluster: the ipyparallel profile whose engines judge, one submission an engine, or "slurm"
+            for `jobs` engines that are a Slurm job.
 
     Raises:
         NoSandbox: no sandbox works, and nobody has said that the code can be trusted.
         GradingFailed: there is no such cluster, or nothing can be judged on its engines.
+        SlurmFailed: Slurm is not here, refuses, or ended the job.
     """
     settings = configured()
+    if cluster == SLURM:
+        return _submitted(jobs, settings.trust)
     if cluster is not None:
-        return Cluster(cluster, settings.trust)
+        return _attached(cluster, settings.trust)
     here = Here(settings, jobs)
     here.ready()
     return here

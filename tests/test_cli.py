@@ -19,7 +19,7 @@ def distlab(*words, cwd=course.ROOT, timeout=120):
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["info"], ["check"], ["run"], ["grade"], ["reference"], ["bench"]]
+    "command", [[], ["info"], ["check"], ["run"], ["submit"], ["grade"], ["reference"], ["bench"]]
 )
 def test_every_command_has_help_with_an_example(command):
     done = distlab(*command, "--help")

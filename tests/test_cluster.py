@@ -17,7 +17,7 @@ DIE_WHEN_JUDGING = """
 import os, sys, threading, time
 
 def die():
-    while not getattr(getattr(sys.modules.get("grader.judges"), "_on_engine", 0), "_zygote", 0):
+    while not getattr(getattr(sys.modules.get("grader.judges"), "_on_engine", 0), "_zygotes", 0):
         time.sleep(0.01)
     os._exit(1)
 

@@ -15,6 +15,7 @@ _HOME = {
     "RunFailed": "ranks",
     "check": "check",
     "timeline": "timeline",
+    "submit": "slurm",
 }
 
 

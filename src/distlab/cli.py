@@ -52,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_info(commands)
     _add_check(commands)
     _add_run(commands)
+    _add_submit(commands)
     _add_grade(commands)
     _add_reference(commands)
     _add_bench(commands)
@@ -114,19 +115,23 @@ def _add_run(commands) -> None:
         "run solutions/01-message-passing/send_receive.py --ranks 2 --trace trace.json",
     )  # fmt: skip
     parser.add_argument("program", type=Path, metavar="NOTEBOOK_OR_SCRIPT")
+    _run_options(parser)
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
+
+
+def _run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ranks", type=int, default=2, metavar="N", help="how many (default: 2)")
     parser.add_argument("--function", metavar="NAME", help="of a notebook: call NAME(rank, size)")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write a Chrome/Perfetto trace")
     parser.add_argument(
         "--timeout", type=float, metavar="SECONDS", help="end the run after this time"
     )
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
 
 
 def run(arguments: argparse.Namespace) -> int:
     from distlab.launch import launch
 
-    own, ours = _split(arguments)
+    own, ours = _split(arguments, _run_options)
     return launch(
         ours.program,
         ours.ranks,
@@ -137,16 +142,66 @@ def run(arguments: argparse.Namespace) -> int:
     )
 
 
-def _split(arguments: argparse.Namespace) -> tuple[list[str], argparse.Namespace]:
-    """Our options may also stand behind the program's name; what is left is the script's own."""
+def _split(arguments: argparse.Namespace, options) -> tuple[list[str], argparse.Namespace]:
+    """Our options may also stand behind the program's name; what is left is the script's own.
+
+    Args:
+        options: adds them to a parser.
+    """
     late = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    late.add_argument("--ranks", type=int, default=arguments.ranks)
-    late.add_argument("--function", default=arguments.function)
-    late.add_argument("--trace", type=Path, default=arguments.trace)
-    late.add_argument("--timeout", type=float, default=arguments.timeout)
-    ours, own = late.parse_known_args(arguments.arguments)
-    ours.program = arguments.program
-    return [word for word in own if word != "--"], ours
+    options(late)
+    late.set_defaults(**vars(arguments))
+    words = [*arguments.arguments, "--"]
+    end = words.index("--")  # behind it nothing is ours
+    ours, own = late.parse_known_args(words[:end])
+    return own + words[end + 1 : -1], ours
+
+
+def _add_submit(commands) -> None:
+    parser = _command(
+        commands, "submit", submit,
+        "Run a lab's batch file, a script, or a function of a notebook as a Slurm job, and follow "
+        "it. Ctrl-C cancels the job.",
+        "submit solutions/01-message-passing/send_receive.py --nodes 2 --ranks 2",
+    )  # fmt: skip
+    parser.add_argument("program", type=Path, metavar="BATCHFILE_OR_SCRIPT_OR_NOTEBOOK")
+    _submit_options(parser)
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
+
+
+def _submit_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--nodes", type=int, metavar="N", help="machines")
+    parser.add_argument("--ranks", type=int, metavar="N", help="in all")
+    parser.add_argument("--gpus", type=int, metavar="N", help="of each machine")
+    parser.add_argument("--time", metavar="LIMIT", help="minutes, or hours:minutes:seconds")
+    parser.add_argument("--partition", metavar="NAME", help="Slurm's partition")
+    parser.add_argument("--function", metavar="NAME", help="of a notebook: call NAME(rank, size)")
+    parser.add_argument("--detach", action="store_true", help="do not wait for the job's end")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show what sbatch would be given, and stop"
+    )
+
+
+def submit(arguments: argparse.Namespace) -> int:
+    from distlab import jobs, slurm
+
+    own, ours = _split(arguments, _submit_options)
+    words, script = slurm.planned(
+        ours.program, own, ours.nodes, ours.ranks, ours.gpus, ours.time, ours.partition,
+        ours.function,
+    )  # fmt: skip
+    if ours.dry_run:
+        import shlex
+
+        print(shlex.join(["sbatch", *words]) if script is None else script)
+        return 0
+    job = jobs.submit(script, words, ours.program.resolve().parent)
+    if ours.detach:
+        print(f"job {job.id}: `squeue -j {job.id}` shows it, `scancel {job.id}` ends it")
+        return 0
+    if slurm.watch(job, slurm.Terminal()).ok:
+        return 0
+    raise Refused(slurm.verdict(job))
 
 
 def _add_grade(commands) -> None:
@@ -162,7 +217,8 @@ def _add_grade(commands) -> None:
     )
     parser.add_argument(
         "--cluster", metavar="PROFILE",
-        help="judge on the engines of this ipyparallel cluster, one submission an engine",
+        help="judge on the engines of this ipyparallel cluster, one submission an engine, or with "
+        "`slurm` on --jobs engines of a Slurm job",
     )  # fmt: skip
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there")
     parser.add_argument("--demo", action="store_true", help="hand in the demonstration class first")

@@ -150,9 +150,7 @@ class AttachedEngines:
         self.client = client
         self._owned = folder is None
         if folder is None:
-            cache = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "distlab"
-            cache.mkdir(parents=True, exist_ok=True)
-            folder = Path(tempfile.mkdtemp(prefix="ranks-", dir=cache))
+            folder = Path(tempfile.mkdtemp(prefix="ranks-", dir=cache()))
             atexit.register(shutil.rmtree, folder, ignore_errors=True)
         self.folder = folder
         self.ids: list[int] = answering(client)
@@ -209,6 +207,13 @@ class AttachedEngines:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def cache() -> Path:
+    """A folder of this user that all machines of a cluster see: below the home."""
+    found = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "distlab"
+    found.mkdir(parents=True, exist_ok=True)
+    return found
+
+
 class LocalEngines(AttachedEngines):
     """`size` ipyparallel engines on this machine, forked from a zygote with their controller."""
 
@@ -221,26 +226,13 @@ class LocalEngines(AttachedEngines):
         folder = self._zygote.folder
         # the controller starts, and this process imports and connects, while the zygote imports
         # torch
-        if not any(self._controller(folder) for _ in range(CONTROLLER_TRIES)):
-            raise RuntimeError("the ranks' controller did not start; try `distlab info`")
+        start_controller(self._zygote)
         import ipyparallel
 
         file = folder / "security" / "ipcontroller-client.json"
         super().__init__(ipyparallel.Client(str(file), timeout=timeout), folder)
         self._timeout = timeout
         self.grow(size)
-
-    def _controller(self, folder: Path) -> bool:
-        """Start ipyparallel's controller; did it find the ports that it chose still free?"""
-        ready, signal_ready = os.pipe()
-        with os.fdopen(ready, "rb") as pipe:
-            self._zygote.fork(
-                "distlab.engines:controller", [signal_ready], early=True, folder=str(folder)
-            )
-            os.close(signal_ready)
-            import ipyparallel  # noqa: F401  while the controller starts
-
-            return pipe.read(1) == b"1"
 
     def grow(self, size: int) -> None:
         """Have at least `size` engines."""
@@ -314,6 +306,33 @@ class LocalEngines(AttachedEngines):
         self._zygote.close()
 
 
+def start_controller(zygote: Zygote, **options) -> None:
+    """Start ipyparallel's controller, which ends with the zygote; its files lie in its folder.
+
+    Args:
+        options: of `controller`.
+
+    Raises:
+        RuntimeError: it did not start.
+    """
+    if not any(_controller_started(zygote, options) for _ in range(CONTROLLER_TRIES)):
+        raise RuntimeError("the ranks' controller did not start; try `distlab info`")
+
+
+def _controller_started(zygote: Zygote, options: dict) -> bool:
+    """Start it; did it find the ports that it chose still free?"""
+    ready, signal_ready = os.pipe()
+    with os.fdopen(ready, "rb") as pipe:
+        zygote.fork(
+            "distlab.engines:controller", [signal_ready], early=True,
+            folder=str(zygote.folder), **options,
+        )  # fmt: skip
+        os.close(signal_ready)
+        import ipyparallel  # noqa: F401  while the controller starts
+
+        return pipe.read(1) == b"1"
+
+
 def answering(client) -> list[int]:
     """The engines that are there and idle; a dead one stays listed for a while."""
     asked = {client[engine].apply_async(os.getpid): engine for engine in client.ids}
@@ -359,8 +378,17 @@ def _app_config(folder: str):
     return config
 
 
-def controller(fds: list[int], folder: str) -> None:
-    """The ipyparallel controller of local ranks; says on `fds[0]` when its files are written."""
+def controller(
+    fds: list[int], folder: str, ip: str = "127.0.0.1", location: str = "127.0.0.1",
+    period: int = 100,
+) -> None:  # fmt: skip
+    """The ipyparallel controller of ranks; says on `fds[0]` when its files are written.
+
+    Args:
+        ip: the interface that it listens on, `*` for all.
+        location: the name or address under which engines find it.
+        period: milliseconds between its heartbeats.
+    """
     from ipyparallel.controller.app import IPController
 
     class Controller(IPController):
@@ -370,9 +398,11 @@ def controller(fds: list[int], folder: str) -> None:
             super().start()
 
     zygote.log_to(Path(folder) / "controller.log")
-    app = Controller.instance(config=_app_config(folder))
+    config = _app_config(folder)
+    config.HeartMonitor.period = period
+    app = Controller.instance(config=config)
     app.initialize(
-        [f"--profile-dir={folder}", "--ip=127.0.0.1", "--location=127.0.0.1", "--log-level=50"]
+        [f"--profile-dir={folder}", f"--ip={ip}", f"--location={location}", "--log-level=50"]
     )
     app.start()
 

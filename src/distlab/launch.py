@@ -179,15 +179,16 @@ def serve(fds, program, arguments, function, rank, size, port, folder) -> None:
     raised = True
     try:
         if function is None:
-            _run_script(program, arguments)
+            run_script(program, arguments)
         else:
-            _run_function(program, function, rank, size)
+            run_function(program, function, rank, size)
         raised = False
     finally:
         record.ended(raised)
 
 
-def _run_script(program: str, arguments: list[str]) -> None:
+def run_script(program: str, arguments: list[str]) -> None:
+    """Run a script as `python program arguments…` would, in this process."""
     sys.argv = [program, *arguments]
     sys.path.insert(0, str(Path(program).parent))
     try:
@@ -197,7 +198,8 @@ def _run_script(program: str, arguments: list[str]) -> None:
             raise
 
 
-def _run_function(program: str, function: str, rank: int, size: int) -> None:
+def run_function(program: str, function: str, rank: int, size: int) -> None:
+    """Call a notebook's `function(rank, size)` in a process group, and print what it returns."""
     import torch.distributed as dist
 
     from distlab import notebook, world

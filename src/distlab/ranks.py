@@ -24,6 +24,7 @@ from distlab import pickling, runs
 from distlab.describing import gave_up, until_timeout
 from distlab.runs import Run
 
+SLURM = "slurm"  # the cluster's name that means: as a Slurm job
 DEADLINE = 60.0  # seconds
 _pool: Any = None  # the local engines that this process shares
 
@@ -53,12 +54,14 @@ class Ranks:
 
     Args:
         size: number of ranks; the machine's cores (2 to 4) where it is left out.
-        cluster: an ipyparallel profile, connection file, `Client` or `Cluster` to attach to. By
-            default ranks are forked on this machine and shared by all `Ranks` of this process.
+        cluster: an ipyparallel profile, connection file, `Client` or `Cluster` to attach to, or
+            "slurm" for ranks that are a Slurm job of their own. By default ranks are forked on this
+            machine and shared by all `Ranks` of this process.
         deadline: seconds after which a run is ended.
 
     Raises:
         ValueError: more ranks than the machine can carry, or than the cluster has.
+        SlurmFailed: Slurm is not here, refuses, or ended the job.
     """
 
     def __init__(
@@ -68,7 +71,17 @@ class Ranks:
             raise RuntimeError("while a notebook is graded, its cells start no ranks of their own")
         self.size = min(4, max(2, os.cpu_count() or 2)) if size is None else size
         self.deadline = deadline
-        self._engines = attach(cluster, self.size) if cluster is not None else local(self.size)
+        if cluster is None:
+            self._engines = local(self.size)
+        elif cluster == SLURM:
+            self._engines = _submitted(self.size)
+        else:
+            self._engines = attach(cluster, self.size)
+
+    def close(self) -> None:
+        """End ranks that are a job, or let go of those of a cluster; local ones are shared."""
+        if self._engines is not _pool:
+            self._engines.close()
 
     @property
     def client(self):
@@ -258,6 +271,14 @@ def local(size: int) -> Any:
     elif len(_pool) < size:
         _pool.grow(size)
     return _pool
+
+
+def _submitted(size: int) -> Any:
+    """Engines as a Slurm job, whose states are shown while it starts."""
+    from distlab.slurm import Terminal
+    from distlab.slurmengines import SlurmEngines
+
+    return SlurmEngines(size, says=Terminal().state)
 
 
 def attach(cluster: Any, size: int) -> Any:

@@ -56,6 +56,7 @@ class Zygote:
         preload: modules that it imports before the first fork; the first of them may be missing.
         prefix: command that starts it, a sandbox say; file descriptors must stay open across it.
         env: its environment, this process's own if `None`.
+        within: where its folder is made, with temporary files by default.
     """
 
     def __init__(
@@ -63,10 +64,11 @@ class Zygote:
         preload: Iterable[str] = PRELOAD,
         prefix: Sequence[str] = (),
         env: dict[str, str] | None = None,
+        within: Path | None = None,
     ) -> None:
         ours, theirs = socket.socketpair()
         #: for whatever its children write; removed with the zygote, also when that is killed
-        self.folder = Path(tempfile.mkdtemp(prefix="distlab-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="distlab-", dir=within))
         env = dict(os.environ if env is None else env)
         env.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
         env.setdefault("GLOO_SOCKET_IFNAME", loopback())

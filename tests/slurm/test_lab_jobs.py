@@ -1,0 +1,116 @@
+"""Every batch file of the labs runs to its end, as an ordinary user on two nodes."""
+
+import re
+
+import optional
+import pytest
+
+from grader import course
+
+#: arguments that make a run short
+SMALL = {
+    "send_receive": ["--non-blocking"],
+    "data_parallel": ["--seconds", "0.1"],
+    "resnet_ddp": ["--synthetic", "--limit", "64", "--batch-size", "16", "--num-epochs", "1"],
+    "ring": ["--bytes", "4096", "--repeats", "2"],
+    "scaling": ["--batch-size", "16", "--width", "4", "--steps", "2", "--repeats", "2"],
+    "pipeline": ["--steps", "3", "--work", "0.1"],
+}
+#: what the log of a right run holds
+TOLD = {
+    "send_receive": "relay: rank 1 of 2 has [3.0]",
+    "data_parallel": "2 processes",
+    "mp": "the parameters add up to",
+    "launched": "the parameters add up to",
+    "resnet_ddp": "epoch 1/1  loss",
+    "ring": "ranks, gloo, on cpu",
+    "scaling": "8 ranks",
+    "pipeline": "micro-batch(es): bubble",
+}
+#: and what says that its ranks were on both nodes, where torchrun has started them there
+BOTH = {
+    "send_receive": "rank 1 of 2",
+    "launched": "rank 3 of 4",
+    "resnet_ddp": "4 ranks on cpu",
+    "ring": "4 ranks, gloo",
+    "scaling": "8 ranks on cpu",
+    "pipeline": "4 rank(s)",
+}
+FILES = sorted(course.SOLUTIONS.glob("*/*.sbatch"))
+QUICK = "send_receive"  # the one that a short test run takes
+
+
+def cases(files):
+    for path in files:
+        case = optional.here(path.parent.name, path, id=path.stem)
+        slow = [] if path.stem == QUICK else [pytest.mark.slow]
+        yield pytest.param(*case.values, marks=[*case.marks, *slow], id=case.id)
+
+
+def torchrun(text):
+    """A batch file with the other way to start that it shows in place of its own."""
+    text = re.sub(r"^srun python.*\n", "", text, flags=re.M)
+    text = text.replace("for mode in strong weak", "for mode in weak")  # one run is left in place
+    text = text.replace("for n in 1 2 4 8", "for n in 1")
+    return re.sub(r"^# (?=srun .*torchrun|   )", "", text, flags=re.M)
+
+
+def shows_torchrun(path):
+    return "rdzv-backend=c10d" in path.read_text()
+
+
+def submitted(desk, path, *options):
+    done = desk.distlab("submit", *options, path, *SMALL.get(path.rsplit(".", 1)[0], []))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "is done after" in done.stderr
+    assert TOLD.get(path.rsplit(".", 1)[0], "") in done.stdout
+    return done
+
+
+@pytest.mark.parametrize(("lab", "path"), [*cases(FILES)])
+def test_the_batch_file_runs_to_its_end(desk, lab, path):
+    desk.take(*path.parent.iterdir())
+    submitted(desk, path.name)
+
+
+@pytest.mark.parametrize(("lab", "path"), [*cases(filter(shows_torchrun, FILES))])
+def test_it_does_so_by_torchrun_on_two_nodes(desk, lab, path):
+    desk.take(*path.parent.iterdir())
+    desk.write(path.name, torchrun(path.read_text()))
+    done = submitted(desk, path.name, "--nodes=2")
+    assert BOTH.get(path.stem, "") in done.stdout
+
+
+@pytest.mark.slow  # one run more of what stands above
+def test_one_node_does_where_the_file_says_two(desk):
+    desk.take(*(course.SOLUTIONS / "04-ring-allreduce").iterdir())
+    done = submitted(desk, "ring.sbatch", "--nodes=1")
+    assert "2 ranks, gloo" in done.stdout
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_with_its_lines_for_gpus_it_is_taken_too(desk, path):
+    desk.write(path.name, re.sub("^##SBATCH", "#SBATCH", path.read_text(), flags=re.M))
+    done = desk.run("sbatch", "--test-only", path.name)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_job_sees_the_gpus_that_it_asked_for(desk):
+    desk.write("gpus.sbatch", "#!/bin/bash\nsrun sh -c 'echo GPUs: $CUDA_VISIBLE_DEVICES'\n")
+    done = desk.distlab("submit", "gpus.sbatch", "--partition=gpu", "--gpus=2")
+    assert "GPUs: 0,1\n" in done.stdout
+
+
+def test_a_script_is_started_on_two_nodes_without_a_batch_file(desk):
+    desk.take(*(course.SOLUTIONS / "01-message-passing").iterdir())
+    done = desk.distlab("submit", "send_receive.py", "--nodes=2", "--ranks=4", "--time=5")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3: relay: rank 3 of 4 has [10.0]" in done.stdout
+
+
+def test_a_function_of_a_notebook_runs_as_a_job(desk):
+    desk.take(course.SOLUTIONS / "01-message-passing" / "message_passing.ipynb")
+    done = desk.distlab(
+        "submit", "message_passing.ipynb", "--function", "run_blocking", "--ranks", "2"
+    )
+    assert "1: run_blocking(1, 2) = tensor([1.])" in done.stdout, done.stderr

@@ -1,0 +1,79 @@
+"""The cluster itself: two of them side by side, and nothing left of one that is gone."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import cluster as deployed
+import pytest
+
+HOLD = """
+import pathlib, signal, sys
+sys.path.insert(0, {place!r})
+import cluster
+with cluster.Cluster(pathlib.Path({folder!r})):
+    print("up", flush=True)
+    signal.pause()
+"""
+
+
+def inside(namespace):
+    """The processes of a namespace."""
+    found = []
+    for number in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{number}/ns/pid") == namespace:
+                found.append(int(number))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture
+def second(cluster):
+    """Another cluster than the tests', held by a process of its own: (it, its holder)."""
+    made = deployed.Cluster(deployed.temporary())
+    program = HOLD.format(place=str(deployed.HERE), folder=str(made.folder))
+    holder = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert holder.stdout.readline() == "up\n"
+    yield made, holder
+    holder.kill()
+    holder.wait()
+    made.down()
+
+
+def test_two_clusters_do_not_meet(cluster, second):
+    other, _ = second
+    assert other.run("squeue", "-h").stdout == ""
+    number = other.run("sbatch", "--parsable", "--hold", "--wrap=true").stdout.strip()
+    assert other.run("squeue", "-h", "-o", "%i").stdout.strip() == number
+    assert number not in cluster.run("squeue", "-h", "-o", "%i").stdout.split()
+
+
+def test_when_its_holder_is_killed_every_process_of_it_ends(second):
+    other, holder = second
+    namespace = os.readlink(f"/proc/{other.pid}/ns/pid")
+    assert len(inside(namespace)) >= 5  # the first, munged, slurmctld, two slurmd
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+    deadline = time.monotonic() + 30
+    while inside(namespace) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert inside(namespace) == []
+
+
+def test_down_leaves_neither_processes_nor_files_nor_interfaces(second):
+    other, _ = second
+    namespace, links = os.readlink(f"/proc/{other.pid}/ns/pid"), os.listdir("/sys/class/net")
+    other.down()
+    assert not other.folder.exists() and inside(namespace) == [] and other.pid is None
+    assert os.listdir("/sys/class/net") == links
+    with pytest.raises(deployed.Impossible, match="the cluster is down: make slurm-up"):
+        other.command("sinfo")
+
+
+def test_nodes_have_names_and_addresses_of_their_own(cluster):
+    done = cluster.run("srun", "--nodes=2", "sh", "-c", "echo $(hostname) $(hostname -I)")
+    assert sorted(done.stdout.splitlines()) == ["n1 10.77.0.11", "n2 10.77.0.12"]
