@@ -113,7 +113,7 @@ class Recorder:
             return -1
         flags, api, function, file, line = self._caller()
         if called is not None:
-            flags, api = 0, called.encode()[:24]
+            flags, api = 0, called.encode()[:28]
         shape, dtype, nbytes, value, crc = (), 0, 0, float("nan"), 0
         if tensor is not None:
             shape = tuple(tensor.shape)[:6]
@@ -205,7 +205,7 @@ class Recorder:
             frame = frame.f_back
         name = api or outermost
         flags = 0 if api else records.INTERNAL
-        text = name.co_name.encode()[:24] if name else b""
+        text = name.co_name.encode()[:28] if name else b""
         if frame is None:
             return flags, text, b"", b"", 0
         return flags, text, *_place(frame.f_code), frame.f_lineno

@@ -50,15 +50,14 @@ ENTRY = np.dtype(
         ("value", "<f8"),
         ("crc_begin", "<u4"),
         ("crc_end", "<u4"),
-        ("api", "S24"),
+        ("api", "S28"),
         ("function", "S40"),
         ("file", "S32"),
         ("note", "S48"),
-        ("padding", "S4"),
         ("until", "<f8"),
     ]
 )
-PACK = struct.Struct("<BBBBhhiiBBHq6idddddII24s40s32s48s4xd")
+PACK = struct.Struct("<BBBBhhiiBBHq6idddddII28s40s32s48sd")
 assert PACK.size == ENTRY.itemsize == 256
 
 _IDENTIFIER = re.compile(r"[\w.<>]*")

@@ -138,14 +138,14 @@ start = Exercise(
             "environment would tell rank and size.",
         ),
         Hint(
-            "GPU by rank", lambda look: _chosen(look, lambda r: r),
-            "The workers of the second machine chose GPUs that it does not have: GPUs are counted "
-            "on each machine from 0, like local ranks, and ranks are counted over all of them.",
-        ),
-        Hint(
             "GPU without use_cuda",
             lambda look: not look.inputs[0]["use_cuda"] and not left("GPU", "none chosen")(look),
             "A GPU was chosen although use_cuda is false.",
+        ),
+        Hint(
+            "GPU by rank", lambda look: _chosen(look, lambda r: r),
+            "The workers of the second machine chose GPUs that it does not have: GPUs are counted "
+            "on each machine from 0, like local ranks, and ranks are counted over all of them.",
         ),
         Hint(
             "no GPU chosen",

@@ -124,6 +124,12 @@ def _factors_alone_differ(look: Look) -> bool:
     )
 
 
+def _rates_differ(look: Look) -> bool:
+    """Do the workers have different rates? It is the second of the optimizer's variables."""
+    rates = [look.got[r]["optimizer after two steps"][1] for r in look.ranks]
+    return any(not look.same(rates[0], rate) for rate in rates)
+
+
 tape_step = Exercise(
     "tape_step", LAB, 5,
     make=_inputs,
@@ -161,25 +167,24 @@ tape_step = Exercise(
             "are not trained, statistics for example, and they belong to the broadcast.",
         ),
         Hint(
+            "optimizer not broadcast", _rates_differ,
+            "The optimizer's variables differ between the workers, its rate among them: broadcast "
+            "them as well as the model's.",
+        ),
+        Hint(
+            "not averaged",
+            lambda look: ranks_differ(look, "model after two steps")
+            and not ranks_differ(look, "model after the first step"),
+            "The workers' models are equal after the first step and not after the second: their "
+            "gradients were not averaged. Is it the distributed tape whose gradients are applied?",
+        ),
+        Hint(
             "broadcast before the step",
             lambda look: differs(look, "model after the first step")
             and not ranks_differ(look, "model after the first step"),
             "After the first step the workers agree on a model that is not the right one. Look at "
             "when the broadcast is made (an optimizer has no variables before its first step), "
             "and from which rank.",
-        ),
-        Hint(
-            "ranks drift apart",
-            lambda look: ranks_differ(look, "model after two steps")
-            and not ranks_differ(look, "optimizer after two steps"),
-            "The workers' models are equal after the first step and not after the second: their "
-            "gradients were not averaged.",
-        ),
-        Hint(
-            "optimizer not broadcast",
-            lambda look: ranks_differ(look, "optimizer after two steps"),
-            "The optimizer's variables differ between the workers, its rate among them: broadcast "
-            "them as well as the model's, and average the gradients of every step.",
         ),
         Hint(
             "other loss",

@@ -1,3 +1,4 @@
+# hint: not averaged
 def tape_step(model, loss_fn, optimizer, images, labels, first):
     import horovod.tensorflow as hvd
     import tensorflow as tf

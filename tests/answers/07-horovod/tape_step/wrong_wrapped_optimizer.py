@@ -1,3 +1,4 @@
+# hint: not averaged
 def tape_step(model, loss_fn, optimizer, images, labels, first):
     """The planted bug of the lab: Horovod's wrapper of a Keras 3 optimizer averages nothing."""
     import horovod.tensorflow as hvd
