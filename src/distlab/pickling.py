@@ -2,8 +2,8 @@
 
 Some of torch's modules (`torch.backends.cudnn`, `torch.ops`, `torch.classes`) are of classes of
 their own, which cloudpickle cannot send. It takes a function to use one where the function only
-has a name such as `classes` in it, beside `torch`. Horovod's `rank`, imported by name, is a method of an
-object that holds the loaded library.
+has a name such as `classes` in it, beside `torch`. And Horovod's `rank`, imported by name, is a
+method of an object that holds the loaded library.
 """
 
 from __future__ import annotations

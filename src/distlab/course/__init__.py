@@ -51,6 +51,11 @@ def missing(lab: str) -> str:
     return frameworks.missing(needs(lab), f"Lab {lab}")
 
 
+def named(name: str) -> list[Exercise]:
+    """The exercises of this name; two labs may have one each."""
+    return [exercises(lab)[name] for lab in LABS if name in exercises(lab)]
+
+
 def find(id: str) -> Exercise:
     """The exercise "lab/name", or the one of that name in any lab.
 
