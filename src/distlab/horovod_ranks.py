@@ -9,6 +9,7 @@ variables and the server are missing; the Horovod that then runs is the real one
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
@@ -87,26 +88,28 @@ def _shut_down() -> None:
 
 
 def with_horovod(
-    function: Callable[..., Any], per_node: int | None = None, **settings: object
-) -> Callable[..., Any]:
+    function: Callable[..., Any], per_node: int | None = None, framework: str = "torch",
+    **settings: object,
+) -> Callable[..., Any]:  # fmt: skip
     """`function(rank, size, …)` for `Ranks.run`, called after `hvd.init()` on every rank.
 
     Args:
+        framework: whose Horovod it is that is initialised, "torch" or "tensorflow".
         settings: Horovod's own, `fusion_threshold=0` for HOROVOD_FUSION_THRESHOLD.
     """
     variables = {f"HOROVOD_{name.upper()}": str(value) for name, value in settings.items()}
 
     @functools.wraps(function)
     def initialised(rank: int, size: int, *args: Any) -> Any:
+        import importlib
         import os
-
-        import horovod.torch as hvd
-        import torch
 
         from distlab import horovod_ranks, recorder
         from distlab import rank as ranks
 
-        torch.set_num_threads(1)
+        hvd = importlib.import_module(f"horovod.{framework}")
+        if framework == "tensorflow":
+            horovod_ranks.restrain_tensorflow()
         horovod_ranks.prepare(rank, size, per_node)
         os.environ.update(variables)
         ranks.end_later(lambda: [os.environ.pop(name, None) for name in variables])
@@ -115,6 +118,17 @@ def with_horovod(
         return function(rank, size, *args)
 
     return initialised
+
+
+@functools.cache
+def restrain_tensorflow() -> None:
+    """Keep TensorFlow on this rank to one thread, however many cores there are, and to no GPU."""
+    import tensorflow as tf
+
+    with contextlib.suppress(RuntimeError):  # it has started already, and cannot be told any more
+        tf.config.threading.set_intra_op_parallelism_threads(1)
+        tf.config.threading.set_inter_op_parallelism_threads(1)
+        tf.config.set_visible_devices([], "GPU")
 
 
 def built() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from distlab.compare import Tolerance
@@ -59,24 +57,14 @@ def _optimizer(inputs):
     return keras.optimizers.SGD(inputs["lr"], momentum=inputs["momentum"])
 
 
-@functools.cache
-def _tensorflow():
-    """TensorFlow on one thread, however many cores there are, and without a GPU."""
-    import tensorflow as tf
-
-    tf.config.threading.set_intra_op_parallelism_threads(1)
-    tf.config.threading.set_inter_op_parallelism_threads(1)
-    tf.config.set_visible_devices([], "GPU")
-    return tf
-
-
 def _call_tape_step(function, rank, size, inputs):
-    tf = _tensorflow()
     import horovod.tensorflow as hvd
     import keras
+    import tensorflow as tf
 
     from distlab import horovod_ranks, recorder
 
+    horovod_ranks.restrain_tensorflow()
     horovod_ranks.prepare(rank, size)
     with recorder.paused():
         hvd.init()
