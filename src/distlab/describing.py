@@ -39,6 +39,8 @@ def value_text(event: Event) -> str:
 
 def name_of(event: Event) -> str:
     """The operation's name; torch's own are marked with who called them."""
+    if event.is_named:
+        return f"{event.op} ({event.note})" if event.note else event.op
     if not event.internal:
         return event.op
     if event.op == "all_reduce" and event.api == "backward":

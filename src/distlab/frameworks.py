@@ -7,8 +7,10 @@ TensorFlow is large, so that labs 07 and 08 alone ask for them.
 from __future__ import annotations
 
 import importlib.metadata
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -38,13 +40,15 @@ class Framework:
         return None
 
 
+#: in the order in which ranks import them
 FRAMEWORKS = {
-    "horovod": Framework(
-        "Horovod", ("horovod",), ("horovod.torch",), "`make horovod` in the course's folder"
-    ),
     "tensorflow": Framework(
-        "TensorFlow", ("tensorflow-cpu", "tensorflow"), ("tensorflow",),
+        "TensorFlow", ("tensorflow-cpu", "tensorflow"), ("tensorflow", "keras"),
         "`make tensorflow` in the course's folder, or `pip install 'distlab[tensorflow]'`",
+    ),
+    "horovod": Framework(
+        "Horovod", ("horovod",), ("distlab.horovod_records",),
+        "`make horovod` in the course's folder",
     ),
 }  # fmt: skip
 
@@ -60,14 +64,43 @@ class Missing(ImportError):
 
 def missing(names: Iterable[str], what: str = "This lab") -> str:
     """One sentence on those of the frameworks that are not installed; empty where all are."""
+    names = list(names)
     absent = [FRAMEWORKS[name] for name in names if FRAMEWORKS[name].version is None]
     if not absent:
-        return ""
+        return _unfit(names, what) if "horovod" in names else ""
     titles = " and ".join(one.title for one in absent)
     there = "is" if len(absent) == 1 else "are"
     return f"{what} needs {titles}, which {there} not installed: " + ", then ".join(
         one.brings for one in absent
     )
+
+
+def horovod_built_for() -> dict[str, str]:
+    """The frameworks that the installed Horovod was compiled for, with their versions, by its own
+    file `metadata.json`: `horovodrun --check-build` can claim more than there is.
+    """
+    try:
+        file = importlib.metadata.distribution("horovod").locate_file("horovod/metadata.json")
+        built = json.loads(Path(str(file)).read_text("utf-8"))
+    except (importlib.metadata.PackageNotFoundError, OSError, ValueError):
+        return {}
+    return {name: str(version) for name, version in built.items() if name != "dummy"}
+
+
+def _unfit(names: Sequence[str], what: str) -> str:
+    """One sentence on a Horovod that was compiled for other frameworks than are needed here."""
+    built = horovod_built_for()
+    wanted = {"pytorch": importlib.metadata.version("torch")}
+    if "tensorflow" in names:
+        wanted["tensorflow"] = FRAMEWORKS["tensorflow"].version
+    for name, version in wanted.items():
+        if built.get(name, "").partition("+")[0] != version.partition("+")[0]:
+            there = ", ".join(f"{n} {v}" for n, v in built.items()) or "nothing that it names"
+            return (
+                f"{what} needs Horovod for {name} {version}, but the one that is installed was "
+                f"built for {there}: {FRAMEWORKS['horovod'].brings} builds the other"
+            )
+    return ""
 
 
 def need(*names: str, what: str = "This lab") -> None:
@@ -81,7 +114,12 @@ def need(*names: str, what: str = "This lab") -> None:
     _needed.extend(name for name in names if name not in _needed)
 
 
+def need_if_there(*names: str) -> None:
+    """Let the ranks of this process import these before they start, where they are installed."""
+    need(*(name for name in names if FRAMEWORKS[name].version is not None))
+
+
 def preload(names: Sequence[str] | None = None) -> tuple[str, ...]:
     """The modules of these frameworks, or of those that this process has said to need."""
     chosen = _needed if names is None else names
-    return tuple(module for name in chosen for module in FRAMEWORKS[name].modules)
+    return tuple(m for name, one in FRAMEWORKS.items() if name in chosen for m in one.modules)

@@ -6,6 +6,9 @@ group. A group is known by its members and its number among the new groups with 
 the default group), because the index in a record is a rank's own. These are MPI's rules (MPI 4.1,
 3.5 and 6.12), which torch.distributed shares.
 
+Horovod matches by name instead: a collective with a tag (the checksum of its name) meets only those
+with the same tag, and each name counts as a group of its own.
+
 Counting can't tell which sender a pending any-source receive took. Where that matters the answers
 here lean towards "met": who uses them to prove that something can't happen is then never wrong.
 """
@@ -30,7 +33,8 @@ from distlab.records import (
     RankRecord,
 )
 
-Group = tuple[tuple[int, ...], int]  # members, and its number among those of the same members
+#: members, and its number among those of the same members; minus the tag for one of Horovod's names
+Group = tuple[tuple[int, ...], int]
 
 #: collectives in which every member hands in as many bytes as the others
 EVEN = {"broadcast", "all_reduce", "reduce", "all_gather", "gather", "scatter"}
@@ -112,7 +116,7 @@ class Ledger:
             self.blind.add(rank)
         elif event.op == "new_group":
             place = self._add_group(rank, at, event)
-        elif (group := self._groups[rank].get(event.group_index)) is None or (
+        elif (group := self.group_of(event)) is None or (
             event.peer is not None and event.peer >= self.size
         ):
             self.blind.add(rank)
@@ -199,7 +203,10 @@ class Ledger:
         return self.records[rank].events[at]
 
     def group_of(self, event: Event) -> Group | None:
-        return self._groups[event.rank].get(event.group_index)
+        group = self._groups[event.rank].get(event.group_index)
+        if group is not None and event.is_named:
+            return group[0], -event.tag
+        return group
 
     def partners(self, event: Event) -> tuple[int, ...]:
         """Who could send to a receive, or receive from a send."""
@@ -383,9 +390,12 @@ def awaited(ledger: Ledger, rank: int) -> int | None:
 
     DDP starts all-reduces during `backward` and takes their futures, so that no wait is on record;
     `backward` does not return without them. The first that a member has not called counts.
+    Horovod's are waited for in `step`, which is on record.
     """
     found = None
     for at, event in ledger.open(rank):
+        if event.is_named:
+            continue
         if event.internal and event.is_collective and ledger.absentees(rank, at):
             if event.flags & THREADED:
                 return None

@@ -16,6 +16,7 @@ import random
 import socket
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import cloudpickle
@@ -29,6 +30,7 @@ _GROUP_TIMEOUT = datetime.timedelta(minutes=30)  # deadlines are the watcher's b
 #: inputs of exercises lie on the CPU, where NCCL alone could not carry them
 _BACKENDS = {"gloo": "gloo", "nccl": "cpu:gloo,cuda:nccl"}
 _TORCH = os.path.dirname(torch.__file__)
+_left_behind: list[Callable[[], object]] = []  # what ends what the run before has left running
 _DISTLAB = os.path.dirname(__file__)
 
 
@@ -151,8 +153,16 @@ def _align(clock: dict | None, record: recorder.Recorder) -> None:
     record.align(offset)
 
 
+def end_later(action: Callable[[], object]) -> None:
+    """Do this when the next run begins: all ranks of this one have returned by then."""
+    _left_behind.append(action)
+
+
 def end_group() -> None:
     """Leave the groups of the run before: a rank that only goes away can abort its peers."""
+    while _left_behind:
+        with contextlib.suppress(Exception):
+            _left_behind.pop()()
     if dist.is_initialized():
         with contextlib.suppress(Exception):
             dist.destroy_process_group()

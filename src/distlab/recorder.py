@@ -97,11 +97,12 @@ class Recorder:
 
     def begin(
         self, op, group, tensor=None, peer=-1, tag=0, reduction=0, pieces=1, note=b"",
-        lasts=math.inf, also=0,
+        lasts=math.inf, also=0, called=None,
     ):  # fmt: skip
         """Write a new entry; returns its offset, or -1 when the file is full or while paused.
 
-        `lasts`: seconds after which the operation gives up by itself; `also`: further flags.
+        `lasts`: seconds after which the operation gives up by itself; `also`: further flags;
+        `called`: the function that was called, where it is none of torch.distributed's.
         """
         if self._paused:
             return -1
@@ -111,6 +112,8 @@ class Recorder:
             _int(self._map, 8, self._count)
             return -1
         flags, api, function, file, line = self._caller()
+        if called is not None:
+            flags, api = 0, called.encode()[:28]
         shape, dtype, nbytes, value, crc = (), 0, 0, float("nan"), 0
         if tensor is not None:
             shape = tuple(tensor.shape)[:6]
@@ -202,7 +205,7 @@ class Recorder:
             frame = frame.f_back
         name = api or outermost
         flags = 0 if api else records.INTERNAL
-        text = name.co_name.encode()[:24] if name else b""
+        text = name.co_name.encode()[:28] if name else b""
         if frame is None:
             return flags, text, b"", b"", 0
         return flags, text, *_place(frame.f_code), frame.f_lineno

@@ -50,18 +50,18 @@ ENTRY = np.dtype(
         ("value", "<f8"),
         ("crc_begin", "<u4"),
         ("crc_end", "<u4"),
-        ("api", "S24"),
+        ("api", "S28"),
         ("function", "S40"),
         ("file", "S32"),
         ("note", "S48"),
-        ("padding", "S4"),
         ("until", "<f8"),
     ]
 )
-PACK = struct.Struct("<BBBBhhiiBBHq6idddddII24s40s32s48s4xd")
+PACK = struct.Struct("<BBBBhhiiBBHq6idddddII28s40s32s48sd")
 assert PACK.size == ENTRY.itemsize == 256
 
 _IDENTIFIER = re.compile(r"[\w.<>]*")
+_TENSOR_NAME = re.compile(r"[\w./]+")
 
 #: rank, size, count, progress, start of the function, its end, did it leave threads behind?; when
 #: whoever watches found the rank dead or was about to kill it, by the watcher's clock; and seconds
@@ -184,6 +184,11 @@ class Event:
         return self.op not in ("send", "recv", "new_group")
 
     @property
+    def is_named(self) -> bool:
+        """Is it a collective of Horovod's, which meets those of the same name (`note`)?"""
+        return self.is_collective and self.tag > 0
+
+    @property
     def place(self) -> str:
         """Where the call stands, as a student sees it: function and line in its cell or file."""
         return f"{self.function}:{self.line}" if self.function else "?"
@@ -196,10 +201,15 @@ class Event:
             peer = "any" if self.peer is None else self.peer
             return f"{name}({named}={peer})"
         if self.op in ROOTED and self.peer is not None:
-            return f"{name}(root={self.peer})"
+            return f"{name}(root={self.peer}{self._called(', ')})"
         if self.op == "new_group":
             return f"new_group({list(self.group)})"
-        return f"{name}()"
+        return f"{name}({self._called()})"
+
+    def _called(self, before: str = "") -> str:
+        """The name of one of Horovod's; what is no plain name has been scribbled there."""
+        plain = self.is_named and _TENSOR_NAME.fullmatch(self.note)
+        return f"{before}name={self.note}" if plain else ""
 
 
 @dataclass

@@ -42,6 +42,11 @@ class References:
         """Device, back end and versions of the recording."""
         return self._content["recorded"]
 
+    @property
+    def exercises(self) -> set[str]:
+        """The names of the exercises that it has outputs of."""
+        return set(self._content["exercises"])
+
     def __call__(self, exercise: Exercise, case: Case) -> list[Any]:
         """The expected outputs of a case, by rank.
 

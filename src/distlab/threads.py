@@ -11,7 +11,7 @@ import threading
 #: modules whose threads never communicate; a thread belongs to that of its target or of its class
 _LIBRARIES = (
     "multiprocessing.queues", "torch", "tqdm", "ipykernel", "ipyparallel", "IPython", "tornado",
-    "zmq", "tensorboard",
+    "zmq", "tensorboard", "socketserver", "horovod", "tensorflow",
 )  # fmt: skip
 
 

@@ -166,6 +166,9 @@ class Explanation:
             return self._made("cycle", f"{self._clauses(ranks)}; {_never(events)}.", ranks)
         if any(event.op == "new_group" for event in events):
             kind = "new_group"
+        elif all(event.is_named for event in events):
+            text = f"{self._clauses(ranks)}: Horovod matches operations by their names, and "
+            return self._made("order", f"{text}none of them meets another.", ranks)
         elif all(event.is_collective for event in events):
             text = (
                 f"{self._clauses(ranks)}: they call the collectives of these groups in different "
@@ -210,6 +213,8 @@ _INSIDE = {"_wrapped_call_impl": "the model's forward pass", "__init__": "a cons
 
 def named(event: Event) -> str:
     """An operation as a student knows it; one that torch does by itself, by what it is part of."""
+    if event.internal and event.is_named:
+        return f"{event} inside {event.api}()"
     if event.internal and event.is_collective:
         return f"{event.op} inside {_INSIDE.get(event.api) or f'{event.api}()'}"
     tag = f" with tag {event.tag}" if event.tag and event.is_message else ""
@@ -222,7 +227,7 @@ def clause(ledger: Ledger, event: Event, plain: bool = False) -> str:
     inside = "waits in" if called else "waits for its"
     group = ledger.group_of(event)
     where = ""
-    if event.op != "new_group" and group is not None and group[1]:
+    if event.op != "new_group" and group is not None and group[1] > 0:
         where = f" {of_group(ledger, group)}"
     what = str(event) if plain and not event.internal else named(event)
     return f"rank {event.rank} {inside} {what}{where} at {event.place}"
@@ -230,8 +235,8 @@ def clause(ledger: Ledger, event: Event, plain: bool = False) -> str:
 
 def of_group(ledger: Ledger, group: Group) -> str:
     members, number = group
-    if number == 0:
-        return "in the default group"
+    if number <= 0:
+        return "under this name" if number else "in the default group"
     which = f"{_ordinal(number)} " if number > 1 or len(members) == ledger.size else ""
     return f"in the {which}group {list(members)}"
 

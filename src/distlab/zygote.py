@@ -200,6 +200,20 @@ def reap(statuses: dict[int, int]) -> None:
             statuses[ended[0]] = ended[1]
 
 
+@contextlib.contextmanager
+def _said_to(path: Path):
+    """Let what imports say on standard error (TensorFlow and Matplotlib do) go to a file."""
+    ours = os.dup(2)
+    with path.open("ab") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(ours, 2)
+        os.close(ours)
+
+
 class _Server:
     """The zygote's own side: one request a line."""
 
@@ -284,7 +298,7 @@ def main() -> None:
     server = _Server(int(fd))
     for name in preload:
         server.early()
-        with contextlib.suppress(ImportError):
+        with contextlib.suppress(ImportError), _said_to(Path(folder, "imports")):
             importlib.import_module(name)
     gc.collect()
     gc.freeze()  # a child that collects garbage would otherwise copy every page it looks at

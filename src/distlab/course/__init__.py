@@ -16,6 +16,7 @@ LABS = {
     "04-ring-allreduce": "distlab.course.ring_allreduce",
     "05-scaling-up": "distlab.course.scaling_up",
     "06-model-parallel": "distlab.course.model_parallel",
+    "07-horovod": "distlab.course.horovod",
 }
 
 
@@ -48,6 +49,11 @@ def needs(lab: str) -> tuple[str, ...]:
 def missing(lab: str) -> str:
     """One sentence on what a lab needs and this machine has not; empty where it has all."""
     return frameworks.missing(needs(lab), f"Lab {lab}")
+
+
+def named(name: str) -> list[Exercise]:
+    """The exercises of this name; two labs may have one each."""
+    return [exercises(lab)[name] for lab in LABS if name in exercises(lab)]
 
 
 def find(id: str) -> Exercise:

@@ -1,0 +1,138 @@
+"""Read and draw the timeline that Horovod writes (HOROVOD_TIMELINE=FILE).
+
+It is a Chrome trace by rank 0, the coordinator: each tensor is a "process", and its rows are what
+Horovod did with it. First it negotiates: ticks show which worker was ready when. Then the tensor is
+copied into the fusion buffer together with others, reduced, and copied back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+#: what stands for a part of the work → (its colour, its name in the legend)
+COLOURS = {
+    "NEGOTIATE": ("#CCCCCC", "negotiate: who is ready?"),
+    "MEMCPY_IN": ("#56B4E9", "copy into the fusion buffer"),
+    "REDUCE": ("#E69F00", "reduce or send"),
+    "MEMCPY_OUT": ("#009E73", "copy out again"),
+}
+
+
+@dataclass(frozen=True)
+class Activity:
+    """One thing that Horovod did with a tensor. Times are seconds since the timeline's begin."""
+
+    tensor: str
+    name: str
+    begin: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The moment at which the coordinator heard that a worker is ready with a tensor."""
+
+    tensor: str
+    rank: int
+    time: float
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A timeline as read by `read`."""
+
+    activities: list[Activity]
+    ready: list[Ready]
+    cycles: list[float]
+
+    def tensors(self) -> list[str]:
+        """The tensors in the order in which they appear."""
+        return list(dict.fromkeys(a.tensor for a in self.activities))
+
+    def since(self, time: float) -> Timeline:
+        """What began at `time` or later."""
+        return Timeline(
+            [a for a in self.activities if a.begin >= time],
+            [r for r in self.ready if r.time >= time],
+            [c for c in self.cycles if c >= time],
+        )
+
+
+def load(path: str | Path) -> list[dict[str, Any]]:
+    """The trace events of a timeline file; Horovod may leave its list open at the end.
+
+    Raises:
+        ValueError: it is no trace.
+    """
+    text = Path(path).read_text("utf-8").strip()
+    if not text.startswith("["):
+        raise ValueError(f"{path} is no timeline of Horovod's: it does not begin with [")
+    if not text.endswith("]"):
+        text = text.rstrip(",\n ") + "]"
+    return [event for event in json.loads(text) if event]
+
+
+def read(path: str | Path) -> Timeline:
+    """What happened to each tensor, from a timeline file.
+
+    Raises:
+        ValueError: it is no trace.
+    """
+    names, stacks = {}, {}
+    activities, ready, cycles = [], [], []
+    for event in load(path):
+        tensor, phase, time = names.get(event.get("pid")), event["ph"], event.get("ts", 0) / 1e6
+        if phase == "M" and "name" in event.get("args", {}):
+            names[event["pid"]] = event["args"]["name"]
+        elif phase == "B":
+            stacks.setdefault(tensor, []).append((event["name"], time))
+        elif phase == "E" and stacks.get(tensor):
+            name, begin = stacks[tensor].pop()
+            activities.append(Activity(tensor, name, begin, time))
+        elif phase == "X" and event.get("name", "").isdigit():
+            ready.append(Ready(tensor, int(event["name"]), time))
+        elif phase == "i":
+            cycles.append(time)
+    return Timeline(sorted(activities, key=lambda a: a.begin), ready, cycles)
+
+
+def kind(name: str) -> str | None:
+    """Which of `COLOURS` an activity is drawn in; `None` for one that only holds others."""
+    if name.startswith("NEGOTIATE"):
+        return "NEGOTIATE"
+    for part in ("MEMCPY_IN", "MEMCPY_OUT"):
+        if name.startswith(part):
+            return part
+    return "REDUCE" if name.startswith(("GLOO_", "MPI_", "NCCL_", "CCL_")) else None
+
+
+def draw(timeline: Timeline, axis: Any, tensors: Sequence[str] | None = None) -> None:
+    """Draw the tensors as rows on a Matplotlib axis, times in milliseconds."""
+    rows = {name: row for row, name in enumerate(tensors or timeline.tensors())}
+    start = min((a.begin for a in timeline.activities), default=0.0)
+    for activity in timeline.activities:
+        what = kind(activity.name)
+        if what and activity.tensor in rows:
+            width = 1e3 * (activity.end - activity.begin)
+            axis.barh(
+                rows[activity.tensor], max(width, 0.004), 0.7, 1e3 * (activity.begin - start),
+                color=COLOURS[what][0],
+            )  # fmt: skip
+    for mark in timeline.ready:
+        if mark.tensor in rows:
+            axis.text(
+                1e3 * (mark.time - start), rows[mark.tensor], str(mark.rank), fontsize=8,
+                ha="center", va="center",
+            )  # fmt: skip
+    axis.set_yticks(range(len(rows)), rows)
+    axis.invert_yaxis()
+    axis.set_xlabel("milliseconds")
+    handles = [axis.barh([0], [0], color=colour) for colour, _ in COLOURS.values()]
+    axis.legend(
+        handles, [name for _, name in COLOURS.values()], loc="upper center", ncols=4, fontsize=8,
+        bbox_to_anchor=(0.5, 1.16), frameon=False,
+    )  # fmt: skip

@@ -1,0 +1,4 @@
+# hint: wrong batch size
+def make_loader(dataset, batch_size):
+    sampler = DistributedSampler(dataset, num_replicas=hvd.size(), rank=hvd.rank())
+    return DataLoader(dataset, sampler=sampler)

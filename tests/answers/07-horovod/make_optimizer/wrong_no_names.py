@@ -1,0 +1,9 @@
+# hint: names missing
+def make_optimizer(model, lr, momentum, compression, op):
+    scale = 1 if op == hvd.Adasum else hvd.size()
+    optimizer = optim.SGD(model.parameters(), lr=lr * scale, momentum=momentum)
+    hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+    hvd.broadcast_optimizer_state(optimizer, root_rank=0)
+    return hvd.DistributedOptimizer(
+        optimizer, compression=compression, op=op
+    )

@@ -1,0 +1,2 @@
+def metric_average(value, name):
+    return hvd.allreduce(torch.tensor(value), name=name).item()

@@ -1,0 +1,3 @@
+# hint: sum for mean
+def metric_average(value, name):
+    return hvd.allreduce(torch.tensor(value), name=name, op=hvd.Sum).item()

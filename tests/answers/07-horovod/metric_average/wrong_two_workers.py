@@ -1,0 +1,2 @@
+def metric_average(value, name):
+    return hvd.allreduce(torch.tensor(value), name=name, op=hvd.Sum).item() / 2

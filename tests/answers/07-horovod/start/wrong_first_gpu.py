@@ -1,0 +1,8 @@
+# hint: all on one GPU
+def start(seed, use_cuda):
+    hvd.init()
+    torch.manual_seed(seed)
+    if use_cuda:
+        torch.cuda.set_device(0)
+    torch.set_num_threads(1)
+    return hvd.rank(), hvd.size(), hvd.local_rank()

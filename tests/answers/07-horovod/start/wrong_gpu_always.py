@@ -1,0 +1,7 @@
+# hint: GPU without use_cuda
+def start(seed, use_cuda):
+    hvd.init()
+    torch.manual_seed(seed)
+    torch.cuda.set_device(hvd.local_rank())
+    torch.set_num_threads(1)
+    return hvd.rank(), hvd.size(), hvd.local_rank()

@@ -1,0 +1,11 @@
+# hint: not seeded
+import random
+
+
+def start(seed, use_cuda):
+    hvd.init()
+    random.seed(seed)
+    if use_cuda:
+        torch.cuda.set_device(hvd.local_rank())
+    torch.set_num_threads(1)
+    return hvd.rank(), hvd.size(), hvd.local_rank()

@@ -1,0 +1,7 @@
+# hint: nothing returned
+def start(seed, use_cuda):
+    hvd.init()
+    torch.manual_seed(seed)
+    if use_cuda:
+        torch.cuda.set_device(hvd.local_rank())
+    torch.set_num_threads(1)

@@ -1,0 +1,16 @@
+# status: deadlock
+# says: train_loss
+def train_epoch(model, loader, optimizer, epoch):
+    model.train()
+    loader.sampler.set_epoch(epoch)
+    total = 0.0
+    for images, labels in loader:
+        optimizer.zero_grad()
+        loss = F.nll_loss(model(images), labels)
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+    total /= len(loader)
+    if hvd.rank() == 0:
+        total = hvd.allreduce(torch.tensor(total), name="train_loss").item()
+    return total
