@@ -31,6 +31,8 @@ from distlab.runs import MOST_QUEUED, Run
 CONFLICTS = {"mismatch", "message-size", "order"}
 DEADLINE = 10.0  # seconds that an exercise may take over all its cases
 NOT_READABLE = "something that cannot be read"  # what messages call output that is no payload
+#: what ranks raise when processes of a runtime that is not recorded wait for ever (`standstill`)
+STANDSTILL = "Standstill"
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,8 @@ class Exercise:
         asks: one sentence in a beginner's words, for messages: "each rank returns its partner's
         tensor". visible: the cases that the student sees run. rules: what else must hold, traffic
         above all. group: whether the default process group is initialised on the ranks before.
-        needs: frameworks besides torch, by their names in `distlab.frameworks`.
+        needs: frameworks besides torch, by their names in `distlab.frameworks`. processes: how
+            many processes and threads its runtime starts, where that is more than the usual limit.
     """
 
     name: str
@@ -148,6 +151,7 @@ class Exercise:
     group: bool = True
     deadline: float = DEADLINE
     needs: tuple[str, ...] = ()
+    processes: int = 0
 
     @property
     def id(self) -> str:
@@ -254,6 +258,8 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
             "function.",
             "Look for os._exit, sys.exit, or memory used up.",
         )  # fmt: skip
+    if still := [o for o in raised if o.error["type"] == STANDSTILL]:
+        return _stands_still(exercise, case, still)
     if raised:
         return Verdict(exercise, "error", exercise.asks, *_told_error(case, run, raised))
     if run.finding:
@@ -273,6 +279,20 @@ def _deadlock(exercise: Exercise, case: Case, run: Run) -> Verdict:
     return Verdict(
         exercise, "deadlock", exercise.asks,
         f"{case.told().capitalize()}: {_quoted(run.finding.message, case)}", run.finding.hint,
+    )  # fmt: skip
+
+
+def _stands_still(exercise: Exercise, case: Case, still: list) -> Verdict:
+    if case.hidden:  # their text is a rank's own
+        lines = [(o.rank, frame["line"]) for o in still for frame in o.error["frames"][-1:]]
+        said = ", ".join(f"rank {rank} waits at line {line}" for rank, line in lines)
+        said = f"{said or _ranks([o.rank for o in still]) + ' waits'} and nobody goes on"
+    else:
+        said = ", ".join(o.error["message"] for o in still)
+    return Verdict(
+        exercise, "deadlock", exercise.asks, f"{case.told().capitalize()}, {said}.",
+        "Every worker has to do the same steps in the same order: what one does alone waits for "
+        "the others.",
     )  # fmt: skip
 
 

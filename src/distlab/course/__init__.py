@@ -16,6 +16,7 @@ LABS = {
     "04-ring-allreduce": "distlab.course.ring_allreduce",
     "05-scaling-up": "distlab.course.scaling_up",
     "06-model-parallel": "distlab.course.model_parallel",
+    "08-tensorflow-strategies": "distlab.course.tensorflow_strategies",
 }
 
 
