@@ -126,7 +126,7 @@ def _told(board: Board, frames: list[dict[str, Any]]) -> str:
 
 
 def linger(board: Board) -> None:
-    """Stay until nobody needs this rank's process any more: a runtime breaks when a peer is gone."""
+    """Stay until nobody needs this rank's process: a runtime breaks when a peer is gone."""
     deadline = time.monotonic() + LINGER
     while len(board.notes("ended")) < board.size and time.monotonic() < deadline:
         time.sleep(POLL)

@@ -71,7 +71,8 @@ _TEXT = (
     Hint(
         "another job",
         lambda look: set(_got(look, "cluster") or {}) != {"worker"},
-        "All of them are workers: the cluster has the one job \"worker\", with a list of addresses.",
+        "All of them are workers: the cluster has the one job \"worker\", with a list of "
+        "addresses.",
     ),
     Hint(
         "another type",

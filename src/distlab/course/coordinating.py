@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from distlab import servers
-from distlab.course.tensorflow_lab import NOTHING, exercise, is_not
+from distlab.course.tensorflow_lab import DEADLINE, NOTHING, exercise, is_not
 from distlab.exercises import Case, Hint, Look
 
 DONE, SCHEDULED, WAITED = "steps done", "steps scheduled", "all steps done at its return"
@@ -90,6 +90,7 @@ parameter_server = exercise(
     "parameter_server", 3,
     make=_steps,
     call=_call,
+    deadline=DEADLINE,
     asks="parameter_server schedules step_fn `steps` times, waits for all of them, and returns the "
     "list of what they gave back.",
     visible=(_case(5, 1), _case(8, 2, killed=1)),

@@ -87,8 +87,8 @@ _HINTS = (
     Hint(
         "devices left out",
         lambda look: len(_told(look)) < len(look.case.params["devices"]),
-        "The strategy runs on fewer devices than it was given. Without an argument a strategy takes "
-        "all GPUs, and where there are none a single CPU: hand it the list of names.",
+        "The strategy runs on fewer devices than it was given. Without an argument a strategy "
+        "takes all GPUs, and where there are none a single CPU: hand it the list of names.",
     ),
     Hint(
         "other devices",

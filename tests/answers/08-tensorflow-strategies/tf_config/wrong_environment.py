@@ -1,0 +1,4 @@
+# hint: nothing returned
+def tf_config(workers, index):
+    task = {"type": "worker", "index": index}
+    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": workers}, "task": task})

@@ -1,0 +1,8 @@
+def tf_config_from_slurm(env, port):
+    """TensorFlow has a resolver for Slurm; it reads the process's own environment."""
+    os.environ.update(env)
+    resolver = tf.distribute.cluster_resolver.SlurmClusterResolver(
+        port_base=port, auto_set_gpu=False
+    )
+    workers = resolver.cluster_spec().as_dict()["worker"]
+    return tf_config(workers, int(env["SLURM_PROCID"]))
