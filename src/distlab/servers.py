@@ -10,7 +10,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,15 @@ class Gate:
         return tf.cast(looks >= 0, tf.float32)
 
 
+@dataclass
+class Story:
+    """What became of the servers: (job, index) and process of each, and when one was killed."""
+
+    processes: list[tuple[str, int, int]] = field(default_factory=list)
+    killed: float | None = None
+    back: float | None = None
+
+
 class Servers:
     """One parameter server and some workers, as processes of this rank. A context manager."""
 
@@ -85,6 +94,7 @@ class Servers:
         addresses = [f"{strategies.HOST}:{port}" for port in ports]
         self.cluster = {"ps": addresses[:1], "worker": addresses[1:]}
         self._processes: dict[tuple[str, int], fresh.Process] = {}
+        self.story = Story()
 
     def start(self, job: str, index: int = 0) -> None:
         """Start a server, or start it again."""
@@ -98,7 +108,8 @@ class Servers:
             spec = tf.train.ClusterSpec(cluster)
             tf.distribute.Server(spec, job_name=job, task_index=index, protocol="grpc").join()
 
-        self._processes[job, index] = fresh.Process(serve)
+        process = self._processes[job, index] = fresh.Process(serve)
+        self.story.processes.append((job, index, process.pid))
 
     def up(self) -> None:
         """Wait until all of them listen.
@@ -136,9 +147,26 @@ def _listens(address: str) -> bool:
         return probe.connect_ex((host, int(port))) == 0
 
 
+def process_id() -> Any:
+    """Inside of a step: the number of the process that does it, as a float64."""
+    import tensorflow as tf
+
+    words = tf.strings.split(tf.io.read_file("/proc/self/stat"))
+    return tf.strings.to_number(words[0], tf.float64)
+
+
+def work(seconds: float) -> None:
+    """Inside of a step: be busy for a while."""
+    import tensorflow as tf
+
+    begin = tf.timestamp()
+    tf.while_loop(lambda i: tf.timestamp() - begin < seconds, lambda i: i + 1, [tf.constant(0)])
+
+
 def coordinate(
-    function: Callable[..., Any], *args: Any, kill: int | None = None, workers: int = 2
-) -> Any:
+    function: Callable[..., Any], *args: Any, kill: int | None = None, workers: int = 2,
+    report: bool = False,
+) -> Any:  # fmt: skip
     """Call `function(coordinator, gate, *args)` in the coordinator's process, over real servers.
 
     Args:
@@ -146,7 +174,7 @@ def coordinate(
             step, and started again. `None` leaves them alone and the gate open.
 
     Returns:
-        What the function returned.
+        What the function returned; with `report` the `Story` beside it.
     """
     board = Board(0, 1)
     gate = Gate(str(board.folder))
@@ -163,12 +191,15 @@ def coordinate(
         with fresh.Process(body) as process:
             if kill is not None:
                 gate.wait_for(workers, process)
+                servers.story.killed = time.time()
                 servers.kill("worker", kill)
                 servers.start("worker", kill)
                 servers.up()
+                servers.story.back = time.time()
                 gate.open()
             standstill.wait(process, board, path)
-            return process.result()
+            result = process.result()
+    return (result, servers.story) if report else result
 
 
 def coordinator(cluster: dict[str, list[str]]) -> Any:
