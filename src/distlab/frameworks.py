@@ -7,6 +7,7 @@ TensorFlow is large, so that labs 07 and 08 alone ask for them.
 from __future__ import annotations
 
 import importlib.metadata
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -78,6 +79,7 @@ def need(*names: str, what: str = "This lab") -> None:
     """
     if said := missing(names, what):
         raise Missing(said)
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow tells about the CPU
     _needed.extend(name for name in names if name not in _needed)
 
 

@@ -7,13 +7,15 @@ handles; the device of a handle is where the variable lies.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 EVERYBODY = "everybody"  # where a collective operation sends to
-_REDUCE = ("CollectiveReduceV2", "CollectiveReduceV3", "CollectiveReduce")
+WEIGHTS, GRADIENTS = "weights", "gradients"
 _READ = "ReadVariableOp"
+_REDUCE = "CollectiveReduce"
+_UPDATES = ("Assign", "ResourceApply")
 
 
 @dataclass(frozen=True)
@@ -24,17 +26,13 @@ class Placement:
         name: the strategy's.
         replicas: the device of each replica.
         holds: device → bytes of variables that lie on it.
-        travels: (from, to, what) → bytes in one step; what is "weights" or "gradients".
+        travels: (from, to, "weights" or "gradients") → bytes in one step.
     """
 
     name: str
     replicas: list[str]
     holds: dict[str, int]
     travels: dict[tuple[str, str, str], int] = field(default_factory=dict)
-
-    @property
-    def copies(self) -> int:
-        return len(self.holds)
 
 
 def of(strategy: Any, variables: list[Any], step: Any, *arguments: Any) -> Placement:
@@ -45,18 +43,37 @@ def of(strategy: Any, variables: list[Any], step: Any, *arguments: Any) -> Place
         step: a `tf.function` that uses them, called under the strategy.
         arguments: what it is called with.
     """
-    graph = step.get_concrete_function(*arguments).graph
-    holds: Counter = Counter()
+    holds: dict[str, int] = {}
     for variable in variables:
         variable = getattr(variable, "value", variable)
         for copy in getattr(variable, "values", [variable]):
-            holds[short(copy.device)] += _bytes(copy)
-    replicas = [short(name) for name in strategy.extended.worker_devices]
-    return Placement(type(strategy).__name__, replicas, dict(holds), _travels(graph))
+            holds[short(copy.device)] = holds.get(short(copy.device), 0) + _bytes(copy)
+    graph = step.get_concrete_function(*arguments).graph
+    if workers := getattr(strategy, "_num_workers", 0):  # of a parameter server's, each by itself
+        replicas = [f"worker {i}" for i in range(workers)]
+        travels = {key: n for name in replicas for key, n in _Flow(graph, name).bytes().items()}
+    else:
+        replicas = [short(name) for name in strategy.extended.worker_devices]
+        travels = _Flow(graph, replicas[0]).bytes()
+    return Placement(kind(strategy), replicas, holds, travels)
+
+
+def kind(strategy: Any) -> str:
+    """The name of the public class that a strategy is of."""
+    import tensorflow as tf
+
+    public = {
+        "MultiWorkerMirroredStrategy": tf.distribute.MultiWorkerMirroredStrategy,
+        "MirroredStrategy": tf.distribute.MirroredStrategy,
+        "CentralStorageStrategy": tf.distribute.experimental.CentralStorageStrategy,
+        "ParameterServerStrategy": tf.distribute.ParameterServerStrategy,
+    }
+    found = (name for name, its in public.items() if isinstance(strategy, its))
+    return next(found, type(strategy).__name__)
 
 
 def short(device: str) -> str:
-    """ "CPU:1"; of a process of a cluster "ps 0" or "worker 1"."""
+    """`CPU:1`; of a process of a cluster `ps 0` or `worker 1`."""
     parts = dict(part.split(":", 1) for part in device.strip("/").split("/") if ":" in part)
     if parts.get("job", "localhost") != "localhost":
         return f"{parts['job']} {parts.get('task', '0')}"
@@ -68,43 +85,57 @@ def _bytes(tensor: Any) -> int:
     return 0 if count is None or tensor.dtype.name == "resource" else count * tensor.dtype.size
 
 
-def _travels(graph: Any) -> dict[tuple[str, str, str], int]:
-    held = {inner.name: short(outer.device) for outer, inner in graph.captures}
-    home = _home(graph)
-    found: Counter = Counter()
-    for operation in graph.get_operations():
-        here = short(operation.device) if operation.device else home
-        if operation.type in _REDUCE and _bytes(operation.inputs[0]) > 4:  # more than a loss
-            found[here, EVERYBODY, "gradients"] += _bytes(operation.inputs[0])
+class _Flow:
+    """What flows between devices in a graph.
+
+    Args:
+        home: the device of operations that were given to none.
+    """
+
+    def __init__(self, graph: Any, home: str) -> None:
+        self._home = home
+        self._lies = {handle.name: short(outer.device) for outer, handle in graph.captures}
+        self._operations = _needed(graph)
+
+    def bytes(self) -> dict[tuple[str, str, str], int]:
+        # whatever several operations of a device need is sent there once
+        sent = {entry[:4]: entry[4] for o in self._operations for entry in self._into(o)}
+        found: dict[tuple[str, str, str], int] = {}
+        for (start, end, what, _), size in sent.items():
+            if start != end and size:
+                found[start, end, what] = found.get((start, end, what), 0) + size
+        return found
+
+    def _into(self, operation: Any) -> Iterator[tuple[str, str, str, str, int]]:
+        """(from, to, what, name of the tensor, bytes) of all that an operation needs."""
+        here = self._place(operation)
+        if operation.type.startswith(_REDUCE) and operation.inputs[0].shape.rank:
+            value = operation.inputs[0]
+            yield here, EVERYBODY, GRADIENTS, value.name, _bytes(value)
         for tensor in operation.inputs:
-            found.update(_arriving(operation, tensor, here, held, home))
-    return {travel: size for travel, size in found.items() if size}
+            if tensor.shape.rank == 0:  # a loss, a count
+                continue
+            if tensor.op.type == _READ:
+                handle = tensor.op.inputs[0].name
+                yield self._lies.get(handle, here), here, WEIGHTS, handle, _bytes(tensor)
+            elif tensor.op.inputs:  # what has none is an argument or a constant
+                there = self._place(tensor.op)
+                yield there, here, GRADIENTS, tensor.name, _bytes(tensor)
+
+    def _place(self, operation: Any) -> str:
+        if operation.type.startswith(_UPDATES):  # a variable is changed where it lies
+            return self._lies.get(operation.inputs[0].name, self._home)
+        mine = " " in self._home and "job:" not in operation.device  # some device of this process
+        return self._home if mine or not operation.device else short(operation.device)
 
 
-def _arriving(operation, tensor, here: str, held: dict[str, str], home: str) -> dict:
-    """What has to travel for one input of an operation."""
-    maker = tensor.op
-    if maker.type == _READ:
-        there = held.get(maker.inputs[0].name, home)
-        what = "weights"
-    elif tensor.name in held and _updates(operation):  # a new value for a variable
-        update = operation.inputs[-1]
-        there, here, tensor, what = _place(update.op, home), held[tensor.name], update, "gradients"
-    else:
-        there = _place(maker, home)
-        what = "gradients"
-    if there == here or tensor.shape.rank == 0 or not maker.inputs and what == "gradients":
-        return {}
-    return {(there, here, what): _bytes(tensor)}
-
-
-def _updates(operation: Any) -> bool:
-    return operation.type.startswith(("Assign", "ResourceApply"))
-
-
-def _place(operation: Any, home: str) -> str:
-    return short(operation.device) if operation.device else home
-
-
-def _home(graph: Any) -> str:
-    return "CPU:0"
+def _needed(graph: Any) -> list[Any]:
+    """The operations that have an effect: TensorFlow leaves out the others."""
+    left = [tensor.op for tensor in graph.outputs] + list(graph.control_outputs)
+    found: dict[str, Any] = {}
+    while left:
+        operation = left.pop()
+        if operation.name not in found:
+            found[operation.name] = operation
+            left += [tensor.op for tensor in operation.inputs] + list(operation.control_inputs)
+    return list(found.values())

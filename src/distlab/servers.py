@@ -19,6 +19,7 @@ from distlab.board import Board
 
 POLL = 0.02
 UP = 20.0  # seconds in which a server answers
+FIRST = 5.0  # seconds in which a program has scheduled its first step
 ALONE = 0.5  # seconds after which no step of another worker is to be expected
 
 
@@ -48,7 +49,7 @@ class Gate:
 
     def wait_for(self, workers: int, process: fresh.Process) -> None:
         """Wait until a step of each worker has come; for a while, where fewer are on their way."""
-        most = time.monotonic() + UP
+        most = time.monotonic() + FIRST
         while not process.ended(POLL) and time.monotonic() < most:
             came = self.came()
             if came >= workers:
@@ -61,7 +62,7 @@ class Gate:
         import tensorflow as tf
 
         now = tf.strings.as_string(tf.timestamp(), precision=9)
-        tf.io.write_file(tf.strings.join([self.folder, "/step-", now]), "")
+        come = tf.io.write_file(tf.strings.join([self.folder, "/step-", now]), "")
 
         def shut(looks):
             # the pattern depends on the loop, so that nobody looks only once
@@ -72,7 +73,8 @@ class Gate:
         def stay(looks):
             return looks + 1
 
-        looks = tf.while_loop(shut, stay, [tf.constant(0)])[0]
+        with tf.control_dependencies([come]):
+            looks = tf.while_loop(shut, stay, [tf.constant(0)])[0]
         return tf.cast(looks >= 0, tf.float32)
 
 

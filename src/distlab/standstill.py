@@ -24,6 +24,8 @@ POLL = 0.05  # seconds between two looks at whether a function has ended
 LOOK = 0.5  # seconds between two looks at how busy a process is
 STILL = 3.0  # seconds without work after which a process stands still
 BUSY = 0.04  # share of a processor's time that an idle runtime's own threads use at most
+ALONE = 5.0  # seconds after which a process is ended when another has raised
+RETURNED, RAISED, DIED = "returned", "raised", "died"  # how a rank's function has ended
 LINGER = 10.0  # seconds that a process stays for others that are about to end
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)')
 _FOREIGN = ("site-packages", "/distlab/", "/lib/python")
@@ -94,11 +96,15 @@ def wait(process: fresh.Process, board: Board, path: Path) -> None:
     Raises:
         Standstill: it waits for the others, and they have ended or wait as well.
     """
-    rest = Rest(process.pid)
+    rest, lost = Rest(process.pid), None
     while not process.ended(POLL):
         still = rest.seconds() > STILL
         _note_rest(board, still)
-        if still and len(board.notes("rest") | board.notes("ended")) == board.size:
+        ended = board.notes("ended")
+        if lost is None and any(how != RETURNED for how in ended.values()):
+            lost = time.monotonic()
+        alone = lost is not None and time.monotonic() - lost > ALONE
+        if alone or still and len(board.notes("rest") | ended) == board.size:
             frames = place(process.pid, path)
             raise Standstill(_told(board, frames), frames)
 

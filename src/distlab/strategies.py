@@ -127,9 +127,10 @@ def run(
             standstill.wait(process, board, path)
             result = process.result()
         except (fresh.Raised, fresh.Died) as error:
-            board.note("ended", "raised" if isinstance(error, fresh.Raised) else "died")
+            raised = isinstance(error, fresh.Raised)
+            board.note("ended", standstill.RAISED if raised else standstill.DIED)
             raise
-        board.note("ended", "returned")
+        board.note("ended", standstill.RETURNED)
         standstill.linger(board)
         return result
 

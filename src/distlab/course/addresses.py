@@ -9,6 +9,10 @@ from distlab import strategies
 from distlab.course.tensorflow_lab import NOTHING, exercise
 from distlab.exercises import Case, Hint, Look
 
+TEXT = "TF_CONFIG as JSON"
+NO_JSON = "a text that is no JSON"
+OTHER_JSON = 'JSON without "cluster" and "task"'
+
 
 def _seen(text: Any) -> Any:
     """What TensorFlow reads out of a `TF_CONFIG`; the value itself where it is no text."""
@@ -16,19 +20,19 @@ def _seen(text: Any) -> Any:
 
     import tensorflow as tf
 
+    nothing = {"cluster": None, "type": None, "index": None}
     if not isinstance(text, str):
-        return {"returned": text}
+        return {"returned": text, **nothing}
     try:
         found = json.loads(text)
     except ValueError:
-        return {"returned": "a text that is no JSON"}
+        return {"returned": NO_JSON, **nothing}
     if not isinstance(found, dict) or not {"cluster", "task"} <= set(found):
-        keys = sorted(found) if isinstance(found, dict) else type(found).__name__
-        return {"returned": "a JSON text", "keys": keys}
+        return {"returned": OTHER_JSON, **nothing}
     os.environ["TF_CONFIG"] = text
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
     return {
-        "returned": "a JSON text",
+        "returned": TEXT,
         "cluster": resolver.cluster_spec().as_dict(),
         "type": resolver.task_type, "index": resolver.task_id,
     }  # fmt: skip
@@ -59,13 +63,13 @@ _TEXT = (
     ),
     Hint(
         "no JSON",
-        lambda look: _got(look, "returned") == "a text that is no JSON",
+        lambda look: _got(look, "returned") == NO_JSON,
         "The text is no JSON. str() of a dictionary has single quotes, which JSON does not know: "
         "use json.dumps.",
     ),
     Hint(
         "other keys",
-        lambda look: "keys" in look.got[0],
+        lambda look: _got(look, "returned") == OTHER_JSON,
         "TF_CONFIG has two keys, \"cluster\" and \"task\".",
     ),
     Hint(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from distlab import strategies
+from distlab import placement, strategies
 from distlab.course.tensorflow_lab import NOTHING, exercise, left
 from distlab.exercises import Case, Hint, Look
 
@@ -27,9 +27,10 @@ def _seen(function, devices: list[str]) -> dict[str, Any]:
 
     given = list(devices)
     strategy = function(given)
-    kind = _kind(strategy)
+    kind = placement.kind(strategy)
     if kind not in _CLASSES.values():
-        return {"returned": strategy if _plain(strategy) else kind}
+        other = strategy if _plain(strategy) else kind
+        return {"returned": other, "devices": None, "copies": None, "results": None}
     with strategy.scope():
         variable = tf.Variable([1.0, 2.0])
 
@@ -50,17 +51,6 @@ def _plain(value: Any) -> bool:
     return value is None or isinstance(value, (bool, int, float, str, list, tuple, dict))
 
 
-def _kind(strategy: Any) -> str:
-    """The name of the public class that a strategy is of."""
-    import tensorflow as tf
-
-    public = (
-        tf.distribute.MultiWorkerMirroredStrategy, tf.distribute.MirroredStrategy,
-        tf.distribute.experimental.CentralStorageStrategy,
-    )  # fmt: skip
-    return next((c.__name__ for c in public if isinstance(strategy, c)), type(strategy).__name__)
-
-
 def _short(device: str) -> str:
     """CPU:1, however TensorFlow writes it in full."""
     return ":".join(device.upper().split(":")[-2:])
@@ -70,7 +60,7 @@ _HINTS = (
     NOTHING,
     Hint(
         "a scope",
-        lambda look: "ContextManager" in str(look.got[0]["returned"]),
+        lambda look: "Context" in str(look.got[0]["returned"]),
         "Return the strategy itself. Its `.scope()` is opened by whoever uses it.",
     ),
     Hint(
@@ -105,7 +95,7 @@ _HINTS = (
 
 
 def _told(look: Look) -> list[str]:
-    return left("devices")(look)[0]
+    return left("devices")(look)[0] or []
 
 
 def _over(*devices: str, logical: int, seed: int) -> Case:

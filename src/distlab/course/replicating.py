@@ -63,7 +63,12 @@ def _trained(*arguments: Any) -> dict[str, Any]:
     batches = dataset(inputs["seed"], inputs["batches"], inputs["batch"])
     keras.utils.set_random_seed(inputs["seed"])
     with _watched(strategy, inputs["batch"]) as seen:
-        losses = function(strategy, batches, inputs["epochs"])
+        try:
+            losses = function(strategy, batches, inputs["epochs"])
+        except Exception as error:
+            if not seen[RAN] or seen[SCOPE]:
+                raise
+            losses = f"nothing: it raised {type(error).__name__}"  # and we know why
     return {"returned": _plain(losses), **seen}
 
 

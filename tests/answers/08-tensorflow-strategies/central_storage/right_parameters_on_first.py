@@ -1,4 +1,4 @@
-from tensorflow.distribute.experimental import CentralStorageStrategy
+CentralStorageStrategy = tf.distribute.experimental.CentralStorageStrategy
 
 
 def central_storage(devices):

@@ -1,7 +1,5 @@
-from tensorflow.distribute import MirroredStrategy, ReductionToOneDevice
-
-mirrored_strategy = MirroredStrategy
+from tensorflow import distribute as d
 
 
 def mirrored(devices):
-    return mirrored_strategy(devices=list(devices), cross_device_ops=ReductionToOneDevice())
+    return d.MirroredStrategy(devices=list(devices), cross_device_ops=d.ReductionToOneDevice())

@@ -1,3 +1,3 @@
-# hint: devices left out
+# hint: other devices
 def mirrored(devices):
     return tf.distribute.MirroredStrategy()

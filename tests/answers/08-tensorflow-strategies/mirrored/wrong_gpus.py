@@ -1,3 +1,3 @@
-# status: error
+# hint: other devices
 def mirrored(devices):
     return tf.distribute.MirroredStrategy([name.replace('CPU', 'GPU').replace('cpu', 'GPU') for name in devices])

@@ -27,4 +27,6 @@ def tf_config_from_slurm(env, port):
         for name, count in zip(names(env["SLURM_STEP_NODELIST"]), counts)
         for local in range(count)
     ]
-    return tf_config(workers, int(env["SLURM_PROCID"]))
+    return json.dumps(
+        {"cluster": {"worker": workers}, "task": {"type": "worker", "index": int(env["SLURM_PROCID"])}}
+    )

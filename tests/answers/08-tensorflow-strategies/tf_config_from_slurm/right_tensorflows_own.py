@@ -1,3 +1,6 @@
+import os
+
+
 def tf_config_from_slurm(env, port):
     """TensorFlow has a resolver for Slurm; it reads the process's own environment."""
     os.environ.update(env)
@@ -5,4 +8,6 @@ def tf_config_from_slurm(env, port):
         port_base=port, auto_set_gpu=False
     )
     workers = resolver.cluster_spec().as_dict()["worker"]
-    return tf_config(workers, int(env["SLURM_PROCID"]))
+    return json.dumps(
+        {"cluster": {"worker": workers}, "task": {"type": "worker", "index": int(env["SLURM_PROCID"])}}
+    )

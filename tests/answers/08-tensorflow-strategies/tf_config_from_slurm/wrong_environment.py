@@ -1,4 +1,7 @@
 # status: error
+import os
+
+
 def hosts(text):
     """Walk through the characters; a comma outside of brackets ends a name."""
     names, depth, word = [], 0, ""

@@ -7,8 +7,8 @@ def train(strategy, dataset, epochs):
 
     def replica_step(images, labels):
         with tf.GradientTape() as tape:
+            # Keras divides by the number of replicas itself
             loss = objective(labels, model(images, training=True))
-            loss = loss / strategy.num_replicas_in_sync
         gradients = tape.gradient(loss, model.trainable_variables)
         optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return loss

@@ -1,4 +1,3 @@
-# status: error
 
 def train(strategy, dataset, epochs):
     with strategy.scope():

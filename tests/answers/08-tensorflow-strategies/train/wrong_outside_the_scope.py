@@ -1,3 +1,4 @@
+# hint: variables outside the scope
 def train(strategy, dataset, epochs):
     batch = dataset.element_spec[0].shape[0]
     model = make_model()
