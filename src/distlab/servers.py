@@ -80,9 +80,12 @@ class Gate:
 
 @dataclass
 class Story:
-    """What became of the servers: (job, index) and process of each, and when one was killed."""
+    """What became of the servers: job, index and process of each that was started; which worker was
+    lost, and when it was killed and was back, in seconds since 1970.
+    """
 
     processes: list[tuple[str, int, int]] = field(default_factory=list)
+    lost: int | None = None
     killed: float | None = None
     back: float | None = None
 
@@ -193,7 +196,7 @@ def coordinate(
         with fresh.Process(body) as process:
             if kill is not None:
                 gate.wait_for(workers, process)
-                servers.story.killed = time.time()
+                servers.story.lost, servers.story.killed = kill, time.time()
                 servers.kill("worker", kill)
                 servers.start("worker", kill)
                 servers.up()

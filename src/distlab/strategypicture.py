@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from distlab import placement
 from distlab.placement import EVERYBODY, Placement
 from distlab.servers import Story
 
@@ -16,15 +17,14 @@ if TYPE_CHECKING:
 
 WEIGHTS, GRADIENTS, DEVICE = "#0072B2", "#D55E00", "#999999"  # told apart by the colour-blind
 _STEPS = ["#56B4E9", "#E69F00", "#009E73", "#CC79A7"]
-_WIDTH, _HEIGHT, _APART = 1.0, 0.62, 1.75
-_HOME = "CPU:0"  # what a graph calls the device of whoever runs it
+_WIDTH, _HEIGHT, _APART = 1.0, 0.66, 1.8
 
 
 def four(found: Sequence[Sequence[Placement]]) -> Figure:
     """A panel for each strategy, from one placement of each of its processes."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 2, figsize=(10, 6.6), layout="constrained")
+    figure, axes = plt.subplots(2, 2, figsize=(10, 5.4), layout="constrained")
     for axis, placements in zip(axes.flat, found, strict=True):
         _panel(axis, placements)
     figure.legend(
@@ -48,8 +48,8 @@ def _panel(axis: Axes, placements: Sequence[Placement]) -> None:
         _box(axis, name, x, y, holds.get(name, 0), name in replicas)
     for (start, end, what), size in travels.items():
         _arrow(axis, places, start, end, what, size)
-    axis.set_title(placements[0].name.removesuffix("V1").removesuffix("V2"), fontsize=11)
-    axis.set(xlim=(-0.9, 4.4), ylim=(-0.8, 2.6), aspect="equal")
+    axis.set_title(placements[0].name, fontsize=11)
+    axis.set(xlim=(-0.6, 4.1), ylim=(-0.15, 2.5), aspect="equal")
     axis.axis("off")
 
 
@@ -58,10 +58,10 @@ def _together(placements: Sequence[Placement]) -> tuple[dict, dict, list[str]]:
     holds: dict[str, int] = {}
     travels: dict[tuple[str, str, str], int] = {}
     replicas: list[str] = []
-    for placement in placements:
-        holds.update(placement.holds)
-        replicas += [name for name in placement.replicas if name not in replicas]
-        travels.update(placement.travels)
+    for one in placements:
+        holds.update(one.holds)
+        replicas += [name for name in one.replicas if name not in replicas]
+        travels.update(one.travels)
     everybody = [key for key in travels if key[1] == EVERYBODY]
     for start, end, what in everybody:
         size = travels.pop((start, end, what))
@@ -74,7 +74,7 @@ def _places(names: list[str], holds: dict, replicas: list[str]) -> dict[str, tup
     """Those that compute side by side; above them who only keeps variables."""
     low = [name for name in names if name in replicas]
     high = [name for name in names if name not in replicas]
-    places = {name: (i * 2.5, 0.0 if high else 0.7) for i, name in enumerate(low)}
+    places = {name: (i * 2.5, 0.0 if high else 0.8) for i, name in enumerate(low)}
     return places | {name: (1.25, _APART) for name in high}
 
 
@@ -98,21 +98,20 @@ def _box(axis: Axes, name: str, x: float, y: float, size: int, computes: bool) -
 
 def _arrow(axis: Axes, places: dict, start: str, end: str, what: str, size: int) -> None:
     (x1, y1), (x2, y2) = places[start], places[end]
-    colour = WEIGHTS if what == "weights" else GRADIENTS
-    level = abs(y1 - y2) < 0.1
-    if level:
-        side = 0.28 if (x2 > x1) else -0.28
-        side += 0.12 * (what == "weights") * (1 if side > 0 else -1)
-        left = x1 < x2
-        begin = (x1 + (_WIDTH if left else 0), y1 + _HEIGHT / 2 + side / 2)
-        finish = (x2 + (0 if left else _WIDTH), y2 + _HEIGHT / 2 + side / 2)
-        middle = ((begin[0] + finish[0]) / 2, begin[1] + (0.14 if side > 0 else -0.14))
-    else:
-        shift = 0.16 if what == "weights" else -0.16
-        shift = -shift if x1 + x2 < 2.5 else shift
-        begin = (x1 + _WIDTH / 2 + shift, y1 + (_HEIGHT if y2 > y1 else 0))
-        finish = (x2 + _WIDTH / 2 + shift, y2 + (_HEIGHT if y1 > y2 else 0))
-        middle = ((begin[0] + finish[0]) / 2 + 4 * shift, (begin[1] + finish[1]) / 2)
+    colour = WEIGHTS if what == placement.WEIGHTS else GRADIENTS
+    if y1 == y2:  # side by side
+        up = 1 if what == placement.WEIGHTS or x1 < x2 else -1
+        y = y1 + _HEIGHT / 2 + 0.14 * up
+        begin, finish = (x1 + _WIDTH * (x1 < x2), y), (x2 + _WIDTH * (x2 < x1), y)
+        middle = ((begin[0] + finish[0]) / 2, y + 0.14 * up)
+    else:  # from below or from above; the weights' arrows outside
+        low = min((x1, y1), (x2, y2), key=lambda place: place[1])
+        side = -1 if low[0] < 1.25 else 1
+        shift = 0.16 * side * (1 if what == placement.WEIGHTS else -1)
+        foot = (low[0] + _WIDTH / 2 + shift, low[1] + _HEIGHT)
+        head = (1.25 + _WIDTH / 2 + 0.3 * side + shift, _APART)
+        begin, finish = (head, foot) if y1 > y2 else (foot, head)
+        middle = ((foot[0] + head[0]) / 2 + 1.9 * shift, (foot[1] + head[1]) / 2)
     axis.annotate(
         "", finish, begin, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2}, zorder=4
     )
@@ -146,6 +145,9 @@ def steps(bars: Sequence[Any], story: Story) -> Figure:
         if end - begin > 0.02:
             axis.text(float(begin + end) / 2 - zero, row, str(number), ha="center", va="center",
                       fontsize=8)  # fmt: skip
+    if story.killed:
+        lost = [row for row, (index, _) in enumerate(workers) if index == story.lost][:1]
+        axis.plot([story.killed - zero] * len(lost), lost, "x", color=GRADIENTS, ms=12, mew=3)
     for when, said in ((story.killed, "killed"), (story.back, "back")):
         if when:
             axis.axvline(when - zero, color=GRADIENTS, ls="--")
