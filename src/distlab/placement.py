@@ -45,7 +45,8 @@ def of(strategy: Any, variables: list[Any], step: Any, *arguments: Any) -> Place
     """
     holds: dict[str, int] = {}
     for variable in variables:
-        variable = getattr(variable, "value", variable)
+        value = getattr(variable, "value", variable)
+        variable = variable if callable(value) else value  # TensorFlow's own have a method
         for copy in getattr(variable, "values", [variable]):
             holds[short(copy.device)] = holds.get(short(copy.device), 0) + _bytes(copy)
     graph = step.get_concrete_function(*arguments).graph

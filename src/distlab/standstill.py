@@ -127,7 +127,7 @@ def _told(board: Board, frames: list[dict[str, Any]]) -> str:
         return f"{me} and nothing goes on any more"
     if ended:
         others = ", ".join(f"rank {rank} has {how}" for rank, how in sorted(ended.items()))
-        return f"{me} for what {others} without"
+        return f"{me} for others to join in, and {others}"
     return f"{me}, and all the others wait as well"
 
 

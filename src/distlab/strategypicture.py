@@ -111,7 +111,7 @@ def _arrow(axis: Axes, places: dict, start: str, end: str, what: str, size: int)
         foot = (low[0] + _WIDTH / 2 + shift, low[1] + _HEIGHT)
         head = (1.25 + _WIDTH / 2 + 0.3 * side + shift, _APART)
         begin, finish = (head, foot) if y1 > y2 else (foot, head)
-        middle = ((foot[0] + head[0]) / 2 + 1.9 * shift, (foot[1] + head[1]) / 2)
+        middle = ((foot[0] + head[0]) / 2 + 2.2 * shift, (foot[1] + head[1]) / 2)
     axis.annotate(
         "", finish, begin, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2}, zorder=4
     )
