@@ -27,6 +27,8 @@ from distlab import clocks, frames, frameworks, runs, zygote
 from distlab.zygote import ENGINE_PRELOAD, PRELOAD, Zygote
 
 STALL = 2.0  # seconds in which a forked rank takes a task
+LOOK = 0.5  # seconds between two looks at how long ranks have waited for a processor
+MOST_STARTED = 32  # processes of a rank's own that are looked at
 ANSWER = 3.0  # seconds in which the engines of a running cluster have to answer
 CONTROLLER_TRIES = 5  # ipyparallel chooses free ports before it binds them: others may be quicker
 
@@ -47,6 +49,7 @@ class ForkedEngines:
         self._ranks: list[tuple[int, socket.socket] | None] = []  # None: started when it is needed
         self._incoming: dict[int, frames.Incoming] = {}
         self._pending: set[int] = set()
+        self._queues, self._looked = _Queues(), 0.0
         self.grow(size)
 
     def __len__(self) -> int:
@@ -83,6 +86,8 @@ class ForkedEngines:
     def receive(self, timeout: float) -> list[tuple[int, bytes | None]]:
         by_socket = {self._ranks[rank][1]: rank for rank in self._pending}
         answers = []
+        if time.monotonic() - self._looked > LOOK:  # processes of a rank may end before it does
+            self.queued()
         for connection in select.select(list(by_socket), [], [], timeout)[0]:
             rank = by_socket[connection]
             try:
@@ -118,7 +123,8 @@ class ForkedEngines:
 
     def queued(self) -> float:
         """Seconds that the ranks, all together, have waited for a processor."""
-        return sum(_queued(rank[0]) for rank in self._ranks if rank)
+        self._looked = time.monotonic()
+        return self._queues.seconds([rank[0] for rank in self._ranks if rank])
 
     def _end(self, pid: int, connection: socket.socket) -> None:
         connection.close()
@@ -131,11 +137,36 @@ class ForkedEngines:
         self._ranks = []
 
 
-def _queued(pid: int) -> float:
-    try:
-        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
-    except (OSError, ValueError, IndexError):  # not every kernel tells
-        return 0.0
+class _Queues:
+    """How long processes, and those that they have started, have waited for a processor."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = {}  # of each thread, also of those that have ended
+
+    def seconds(self, pids: Sequence[int]) -> float:
+        for pid in pids:
+            self._look(f"/proc/{pid}/task/{pid}")
+            for started in _started(pid):
+                with contextlib.suppress(OSError):
+                    for thread in os.listdir(f"/proc/{started}/task"):
+                        self._look(f"/proc/{started}/task/{thread}")
+        return sum(self._seconds.values())
+
+    def _look(self, thread: str) -> None:
+        with contextlib.suppress(OSError, ValueError, IndexError):  # not every kernel tells
+            self._seconds[thread] = int(Path(thread, "schedstat").read_text().split()[1]) / 1e9
+
+
+def _started(pid: int) -> list[str]:
+    """The processes that a process has started, those that these have started, and so on."""
+    found, look = [], [str(pid)]
+    while look and len(found) < MOST_STARTED:
+        parent = look.pop()
+        with contextlib.suppress(OSError):
+            children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+            found += children
+            look += children
+    return found[:MOST_STARTED]
 
 
 class AttachedEngines:

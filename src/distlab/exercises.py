@@ -31,6 +31,8 @@ from distlab.runs import MOST_QUEUED, Run
 CONFLICTS = {"mismatch", "message-size", "order"}
 DEADLINE = 10.0  # seconds that an exercise may take over all its cases
 NOT_READABLE = "something that cannot be read"  # what messages call output that is no payload
+#: what ranks raise when processes of a runtime that is not recorded wait for ever (`standstill`)
+STANDSTILL = "Standstill"
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,13 @@ class Case:
             return generator.integers(-9, 10, tuple(shape)).astype(dtype)
         return generator.standard_normal(tuple(shape)).astype(dtype)
 
-    def told(self) -> str:
-        """How a message speaks of this case; of a hidden one it tells the world size alone."""
-        ranks = f"on {self.size} rank" + ("s" if self.size != 1 else "")
+    def told(self, begins: bool = False) -> str:
+        """How a message speaks of this case, or begins with it; of a hidden one it tells the world
+        size alone.
+        """
+        ranks = f"{'On' if begins else 'on'} {self.size} rank" + ("s" if self.size != 1 else "")
         if self.hidden:
-            return f"in a hidden case {ranks}"
+            return f"{'In' if begins else 'in'} a hidden case {ranks.lower()}"
         given = ", ".join(f"{name} {value}" for name, value in self.params.items())
         return f"{ranks} ({given})" if given else ranks
 
@@ -132,7 +136,8 @@ class Exercise:
         asks: one sentence in a beginner's words, for messages: "each rank returns its partner's
         tensor". visible: the cases that the student sees run. rules: what else must hold, traffic
         above all. group: whether the default process group is initialised on the ranks before.
-        needs: frameworks besides torch, by their names in `distlab.frameworks`.
+        needs: frameworks besides torch, by their names in `distlab.frameworks`. processes: how
+            many processes and threads its runtime starts, where that is more than the usual limit.
     """
 
     name: str
@@ -148,6 +153,7 @@ class Exercise:
     group: bool = True
     deadline: float = DEADLINE
     needs: tuple[str, ...] = ()
+    processes: int = 0
 
     @property
     def id(self) -> str:
@@ -241,7 +247,7 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
     if run.finding and run.finding.kind == "limit":
         return Verdict(
             exercise, "crashed", exercise.asks,
-            f"{case.told().capitalize()}, {run.finding.message}.", run.finding.hint,
+            f"{case.told(begins=True)}, {run.finding.message}.", run.finding.hint,
         )  # fmt: skip
     if run.finding and run.finding.kind in CONFLICTS:
         return _deadlock(exercise, case, run)
@@ -250,10 +256,14 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
         who = _ranks(crashed)
         return Verdict(
             exercise, "crashed", exercise.asks,
-            f"{case.told().capitalize()}, the process of {who} ended in the middle of the "
+            f"{case.told(begins=True)}, the process of {who} ended in the middle of the "
             "function.",
             "Look for os._exit, sys.exit, or memory used up.",
         )  # fmt: skip
+    still = [o for o in raised if o.error["type"] == STANDSTILL]
+    if still and len(still) == len(raised):
+        return _stands_still(exercise, case, still)
+    raised = [o for o in raised if o not in still]  # whoever waited for them is no news
     if raised:
         return Verdict(exercise, "error", exercise.asks, *_told_error(case, run, raised))
     if run.finding:
@@ -262,7 +272,7 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
         busy = [o.rank for o in run.outcomes if o.status == "killed"]
         return Verdict(
             exercise, "timeout", exercise.asks,
-            f"{case.told().capitalize()}, {_ranks(busy)} had not returned after "
+            f"{case.told(begins=True)}, {_ranks(busy)} had not returned after "
             f"{run.deadline:.0f} s: {_quoted(_doing(run, busy), case)}.",
             "Look for a loop that does not end, or for work that is far too large.",
         )  # fmt: skip
@@ -272,7 +282,21 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
 def _deadlock(exercise: Exercise, case: Case, run: Run) -> Verdict:
     return Verdict(
         exercise, "deadlock", exercise.asks,
-        f"{case.told().capitalize()}: {_quoted(run.finding.message, case)}", run.finding.hint,
+        f"{case.told(begins=True)}: {_quoted(run.finding.message, case)}", run.finding.hint,
+    )  # fmt: skip
+
+
+def _stands_still(exercise: Exercise, case: Case, still: list) -> Verdict:
+    if case.hidden:  # their text is a rank's own
+        lines = [(o.rank, frame["line"]) for o in still for frame in o.error["frames"][-1:]]
+        said = ", ".join(f"rank {rank} waits at line {quoting.line(at)}" for rank, at in lines)
+        said = f"{said or _ranks([o.rank for o in still]) + ' waits'} and nobody goes on"
+    else:
+        said = ", ".join(o.error["message"] for o in still)
+    return Verdict(
+        exercise, "deadlock", exercise.asks, f"{case.told(begins=True)}, {said}.",
+        "Every worker has to do the same steps in the same order: what one does alone waits for "
+        "the others.",
     )  # fmt: skip
 
 
@@ -292,7 +316,7 @@ def _told_error(case: Case, run: Run, raised: list) -> tuple[str, str]:
     what = f"{error['type']}: {' '.join(error['message'].split())[:400]}{where}"
     if case.hidden:
         what = quoting.error(error)
-    told = f"{case.told().capitalize()}, {_ranks([o.rank for o in raised])} raised {what}."
+    told = f"{case.told(begins=True)}, {_ranks([o.rank for o in raised])} raised {what}."
     for record in run.records:
         if event := record.gave_up():
             told += f" Rank {record.rank} {_quoted(gave_up(event), case)}."
@@ -357,9 +381,9 @@ def _wrong(exercise, case, inputs, expected, run: Run) -> Verdict | None:
     verdict = Verdict(exercise, "wrong", exercise.asks)
     if different is not None:
         rank, difference = different
-        verdict.happened = f"{case.told().capitalize()}, rank {rank} {_told(difference, case)}."
+        verdict.happened = f"{case.told(begins=True)}, rank {rank} {_told(difference, case)}."
     elif broken is not None:
-        verdict.happened = f"{case.told().capitalize()}: {_quoted(broken, case)}"
+        verdict.happened = f"{case.told(begins=True)}: {_quoted(broken, case)}"
     else:
         verdict.happened = (
             "What an earlier call had returned was changed by a later call: return a tensor of "

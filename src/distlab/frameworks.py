@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,6 +112,7 @@ def need(*names: str, what: str = "This lab") -> None:
     """
     if said := missing(names, what):
         raise Missing(said)
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow tells about the CPU
     _needed.extend(name for name in names if name not in _needed)
 
 

@@ -6,6 +6,7 @@ recording of references: what differs is the cases and what they are compared wi
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -45,7 +46,14 @@ class Grader:
         self._course = course
         self._exercises = exercises
         self._cases, self._reference = cases, reference
-        self._limits, self._walls, self._devices = limits, walls, devices
+        self._limits, self._walls, self._devices = self._enough(limits), walls, devices
+
+    def _enough(self, limits: Limits | None) -> Limits | None:
+        """The limits, with room for the processes that the exercises' own runtimes start."""
+        if limits is None:
+            return None
+        most = max((exercise.processes for exercise in self._exercises.values()), default=0)
+        return dataclasses.replace(limits, processes=max(limits.processes, most))
 
     def plan(self, rebuilt: dict[str, Any]) -> submission.Plan:
         """What of a rebuilt notebook is run."""

@@ -51,7 +51,7 @@ def error(described: dict) -> str:
     """The type of an exception and its line; its text can be anything."""
     name = described["type"] if described["type"] in _ERRORS else "an exception of its own"
     frames = described["frames"]
-    where = f" at line {_line(frames[-1]['line'])}" if frames else ""
+    where = f" at line {line(frames[-1]['line'])}" if frames else ""
     return f"{name}{where} (its text is not shown: it can quote the hidden input)"
 
 
@@ -69,14 +69,14 @@ def _event(event: Event) -> Event:
         api = "torch"
     return dataclasses.replace(
         event, api=api, function="f" if event.function else "", file="", note="",
-        line=_line(event.line),
+        line=line(event.line),
     )  # fmt: skip
 
 
 def operations(said: str, size: int) -> str:
     """A sentence on what ranks wait in, with the names of calls, ranks and lines alone."""
     said = said.replace("{", "").replace("}", "")  # they mark lines, which stay, from here on
-    said = _PLACE.sub(lambda m: f"line {{{_line(m[1])}}}", said)
+    said = _PLACE.sub(lambda m: f"line {{{line(m[1])}}}", said)
     said = _CALL.sub(lambda m: f"{m[1] if m[1] in _CALLS else 'call'}(", said)
     said = _NUMBER.sub(lambda m: m[0] if m[0].isdigit() and int(m[0]) < size else "#", said)
     return said.replace("{", "").replace("}", "")
@@ -89,5 +89,6 @@ def visible(said: str) -> str:
     return _ACTIVE.sub(lambda m: ascii(m[0])[1:-1], said)
 
 
-def _line(number: str | int) -> int:
+def line(number: str | int) -> int:
+    """A line number that a rank has told, as far as one can be meant."""
     return min(max(int(number), 0), _LONGEST_LINE)

@@ -13,6 +13,7 @@ import io
 import linecache
 import os
 import random
+import re
 import socket
 import time
 import traceback
@@ -32,6 +33,9 @@ _BACKENDS = {"gloo": "gloo", "nccl": "cpu:gloo,cuda:nccl"}
 _TORCH = os.path.dirname(torch.__file__)
 _left_behind: list[Callable[[], object]] = []  # what ends what the run before has left running
 _DISTLAB = os.path.dirname(__file__)
+_NOT_OWN = ("site-packages", "__autograph_generated_file")  # frames that nobody here has written
+_TRACED = "in user code:"  # how TensorFlow begins to tell what was raised in a tf.function
+_TRACED_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 
 
 def execute(task: bytes) -> bytes:
@@ -199,16 +203,34 @@ def _printed_to(path: Path):
 
 def describe(error: BaseException) -> dict:
     """An exception as data: its type, its message, and the frames that are the student's own."""
+    if described := getattr(error, "described", None):  # in another process, by this function
+        return described
     frames = [
         {"function": f.name, "line": f.lineno, "file": os.path.basename(f.filename), "text": f.line}
         for f in traceback.extract_tb(error.__traceback__)
-        if not f.filename.startswith((_TORCH, _DISTLAB)) and "site-packages" not in f.filename
+        if not f.filename.startswith((_TORCH, _DISTLAB))
+        and not any(part in f.filename for part in _NOT_OWN)
     ]
     try:
         message = str(error)
     except Exception:
         message = ""
+    if message.startswith(_TRACED):
+        message, frames = _traced(message, frames)
     return {"type": type(error).__name__, "message": message[:2000], "frames": frames[-12:]}
+
+
+def _traced(message: str, frames: list[dict]) -> tuple[str, list[dict]]:
+    """TensorFlow quotes a whole traceback, that of the code which it has made a graph of."""
+    for name, line, function in _TRACED_FRAME.findall(message):
+        if not any(part in name for part in _NOT_OWN):
+            text = linecache.getline(name, int(line))
+            file = os.path.basename(name)
+            frames = [
+                *frames,
+                {"function": function, "line": int(line), "file": file, "text": text},
+            ]
+    return message.strip().splitlines()[-1].strip(), frames
 
 
 def serve(connection: socket.socket) -> None:

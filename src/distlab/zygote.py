@@ -24,7 +24,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 #: torch.optim and DDP import torch._dynamo at first use, which takes longer than all the rest
@@ -40,6 +40,7 @@ PRELOAD = (
     "distlab.rank",
     "distlab.vision",
 )
+DRAWING = "matplotlib"  # Keras imports it to draw; it looks for fonts for seconds, and complains
 ENGINE_PRELOAD = ("ipyparallel.engine.app", "ipyparallel.controller.app")
 _HUGE_PAGES = "glibc.malloc.hugetlb=1"  # a fork copies the page table: it is half as long then
 _PR_SET_PDEATHSIG = 1
@@ -74,6 +75,7 @@ class Zygote:
         env.setdefault("GLOO_SOCKET_IFNAME", loopback())
         env["OMP_NUM_THREADS"] = env.get("OMP_NUM_THREADS", "1")
         env.setdefault("GLIBC_TUNABLES", _HUGE_PAGES)
+        env.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow tells everybody about the CPU
         with theirs:
             self.process = subprocess.Popen(
                 [
@@ -284,6 +286,19 @@ def _child(connection: socket.socket, request: dict, fds: list[int]) -> None:
     entry(fds=fds, **request["arguments"])
 
 
+@contextlib.contextmanager
+def _without(name: str) -> Iterator[None]:
+    """Let modules that would import another, if it were there, do without it."""
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
 def main() -> None:
     fd, folder, *preload = sys.argv[1:]
 
@@ -296,10 +311,11 @@ def main() -> None:
     # every process that comes of this one, DataLoader workers and the like included, ends with it
     os.register_at_fork(after_in_child=die_with_parent)
     server = _Server(int(fd))
-    for name in preload:
-        server.early()
-        with contextlib.suppress(ImportError), _said_to(Path(folder, "imports")):
-            importlib.import_module(name)
+    with _without(DRAWING):
+        for name in preload:
+            server.early()
+            with contextlib.suppress(ImportError), _said_to(Path(folder, "imports")):
+                importlib.import_module(name)
     gc.collect()
     gc.freeze()  # a child that collects garbage would otherwise copy every page it looks at
     server.serve()

@@ -17,6 +17,7 @@ LABS = {
     "05-scaling-up": "distlab.course.scaling_up",
     "06-model-parallel": "distlab.course.model_parallel",
     "07-horovod": "distlab.course.horovod",
+    "08-tensorflow-strategies": "distlab.course.tensorflow_strategies",
 }
 
 

@@ -1,0 +1,138 @@
+"""Processes of a foreign runtime that wait for each other and will wait for ever.
+
+The recorder sees torch.distributed's operations and no others. Of a runtime that it cannot look
+into one thing can still be told from outside: its processes neither compute nor wait for a
+processor. When that has gone on for a while on all of them, nobody will wake any.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import linecache
+import os
+import re
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from distlab import fresh
+from distlab.board import Board
+
+POLL = 0.05  # seconds between two looks at whether a function has ended
+LOOK = 0.5  # seconds between two looks at how busy a process is
+STILL = 3.0  # seconds without work after which a process stands still
+BUSY = 0.04  # share of a processor's time that an idle runtime's own threads use at most
+ALONE = 5.0  # seconds after which a process is ended when another has raised
+RETURNED, RAISED, DIED = "returned", "raised", "died"  # how a rank's function has ended
+LINGER = 10.0  # seconds that a process stays for others that are about to end
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)')
+_FOREIGN = ("site-packages", "/distlab/", "/lib/python")
+
+
+class Standstill(fresh.Raised):
+    """A process waits for others that will not come."""
+
+    def __init__(self, message: str, frames: list[dict[str, Any]]) -> None:
+        super().__init__({"type": "Standstill", "message": message, "frames": frames})
+
+
+class Rest:
+    """How long a process has been at rest: with nothing to compute, though it could have."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._since = self._looked = time.monotonic()
+        self._worked = _work(pid)
+
+    def seconds(self) -> float:
+        now = time.monotonic()
+        if now - self._looked >= LOOK:
+            worked = _work(self._pid)
+            if worked - self._worked > BUSY * (now - self._looked):
+                self._since = now
+            self._looked, self._worked = now, worked
+        return now - self._since
+
+
+def _work(pid: int) -> float:
+    """Seconds that all threads of a process have computed or waited for a processor."""
+    total = 0
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError, ValueError):  # threads come and go
+                computed, queued, _ = (
+                    Path(f"/proc/{pid}/task/{thread}/schedstat").read_text().split()
+                )
+                total += int(computed) + int(queued)
+    return total / 1e9
+
+
+def listen(path: Path) -> None:
+    """Let this process write where it stands to a file when it is asked to."""
+    file = path.open("w")
+    faulthandler.register(signal.SIGUSR1, file=file, all_threads=True)
+
+
+def place(pid: int, path: Path) -> list[dict[str, Any]]:
+    """Where a process that listens stands: the innermost line that is not a library's."""
+    with contextlib.suppress(OSError):
+        os.kill(pid, signal.SIGUSR1)
+        time.sleep(4 * POLL)
+        found = [m.groupdict() for m in map(_FRAME.search, path.read_text().splitlines()) if m]
+        own = [f for f in found if not any(part in f["file"] for part in _FOREIGN)]
+        for frame in own[:1]:
+            line = int(frame["line"])
+            text = linecache.getline(frame["file"], line)
+            name = os.path.basename(frame["file"])
+            return [{"function": frame["function"], "line": line, "file": name, "text": text}]
+    return []
+
+
+def wait(process: fresh.Process, board: Board, path: Path) -> None:
+    """Wait until the function of this rank's process has ended.
+
+    Raises:
+        Standstill: it waits for the others, and they have ended or wait as well.
+    """
+    rest, lost = Rest(process.pid), None
+    while not process.ended(POLL):
+        still = rest.seconds() > STILL
+        _note_rest(board, still)
+        ended = board.notes("ended")
+        if lost is None and any(how != RETURNED for how in ended.values()):
+            lost = time.monotonic()
+        alone = lost is not None and time.monotonic() - lost > ALONE
+        if alone or still and len(board.notes("rest") | ended) == board.size:
+            frames = place(process.pid, path)
+            raise Standstill(_told(board, frames), frames)
+
+
+def _note_rest(board: Board, still: bool) -> None:
+    mine = board.folder / f"{board.rank}.rest"
+    if still and not mine.exists():
+        board.note("rest", "")
+    elif not still and mine.exists():
+        mine.unlink()
+
+
+def _told(board: Board, frames: list[dict[str, Any]]) -> str:
+    at = f" at {frames[0]['function']}:{frames[0]['line']}" if frames else ""
+    if frames and frames[0]["text"].strip():
+        at += f" (`{frames[0]['text'].strip()[:80]}`)"
+    ended = board.notes("ended")
+    me = f"rank {board.rank} waits{at}"
+    if board.size == 1:
+        return f"{me} and nothing goes on any more"
+    if ended:
+        others = ", ".join(f"rank {rank} has {how}" for rank, how in sorted(ended.items()))
+        return f"{me} for others to join in, and {others}"
+    return f"{me}, and all the others wait as well"
+
+
+def linger(board: Board) -> None:
+    """Stay until nobody needs this rank's process: a runtime breaks when a peer is gone."""
+    deadline = time.monotonic() + LINGER
+    while len(board.notes("ended")) < board.size and time.monotonic() < deadline:
+        time.sleep(POLL)

@@ -1,0 +1,2 @@
+def central_storage(devices):
+    return tf.distribute.experimental.CentralStorageStrategy(devices)

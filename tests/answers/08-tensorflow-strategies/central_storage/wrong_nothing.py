@@ -1,0 +1,3 @@
+# hint: nothing returned
+def central_storage(devices):
+    tf.distribute.experimental.CentralStorageStrategy(devices)

@@ -1,0 +1,3 @@
+# hint: a scope
+def central_storage(devices):
+    return tf.distribute.experimental.CentralStorageStrategy(devices).scope()

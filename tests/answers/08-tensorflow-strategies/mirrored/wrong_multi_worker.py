@@ -1,0 +1,3 @@
+# status: error
+def mirrored(devices):
+    return tf.distribute.MultiWorkerMirroredStrategy(devices)

@@ -1,0 +1,3 @@
+# hint: nothing returned
+def mirrored(devices):
+    tf.distribute.MirroredStrategy(devices)

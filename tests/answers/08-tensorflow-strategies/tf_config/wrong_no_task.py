@@ -1,0 +1,3 @@
+# hint: other keys
+def tf_config(workers, index):
+    return json.dumps({"cluster": {"worker": workers}})

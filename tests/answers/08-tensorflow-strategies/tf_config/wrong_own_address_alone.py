@@ -1,0 +1,4 @@
+# hint: one address
+def tf_config(workers, index):
+    task = {"type": "worker", "index": index}
+    return json.dumps({"cluster": {"worker": [workers[index]]}, "task": task})

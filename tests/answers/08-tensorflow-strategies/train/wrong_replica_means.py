@@ -1,0 +1,27 @@
+# hint: sum of the replicas
+def train(strategy, dataset, epochs):
+    batch = dataset.element_spec[0].shape[0]
+    with strategy.scope():
+        model = make_model()
+        optimizer = make_optimizer()
+
+    def replica_step(images, labels):
+        with tf.GradientTape() as tape:
+            losses = losses_of(labels, model(images, training=True))
+            mean = tf.reduce_mean(losses)
+            loss = mean / strategy.num_replicas_in_sync
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        return mean
+
+    @tf.function
+    def step(images, labels):
+        parts = strategy.run(replica_step, args=(images, labels))
+        return strategy.reduce(tf.distribute.ReduceOp.SUM, parts, axis=None)
+
+    means = []
+    divided = strategy.experimental_distribute_dataset(dataset)
+    for _ in range(epochs):
+        losses = [float(step(images, labels)) for images, labels in divided]
+        means.append(sum(losses) / len(losses))
+    return means

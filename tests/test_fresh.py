@@ -1,0 +1,69 @@
+"""Functions in processes of their own."""
+
+import os
+import time
+
+import pytest
+
+from distlab import fresh, standstill
+from distlab.board import Board
+
+
+def test_a_process_returns_what_its_function_returns_and_has_another_number():
+    assert fresh.call(lambda: [1, "two"]) == [1, "two"]
+    assert fresh.call(os.getpid) != os.getpid()
+
+
+def test_what_is_raised_there_is_told_here_by_type_message_and_line():
+    def fails():
+        raise KeyError("not there")
+
+    with pytest.raises(fresh.Raised) as caught:
+        fresh.call(fails)
+    assert caught.value.described["type"] == "KeyError"
+    assert caught.value.described["message"] == "'not there'"
+
+
+def test_a_process_that_ends_itself_has_died():
+    with pytest.raises(fresh.Died):
+        fresh.call(lambda: os._exit(0))
+
+
+def test_a_process_is_gone_when_it_is_ended():
+    with fresh.Process(lambda: time.sleep(60)) as process:
+        assert not process.ended()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, 0)
+
+
+def test_notes_of_ranks_are_seen_by_all_and_a_silent_rank_is_named(tmp_path):
+    here, there = Board(0, 2, tmp_path), Board(1, 2, tmp_path)
+    here.note("address", "a:1")
+    with pytest.raises(TimeoutError, match="rank 1"):
+        here.everybody("address", 0.05)
+    there.note("address", "b:2")
+    assert here.everybody("address", 1.0) == there.everybody("address", 1.0) == ["a:1", "b:2"]
+
+
+def test_a_process_that_waits_for_ever_is_told_with_the_line_where_it_waits(tmp_path, monkeypatch):
+    monkeypatch.setattr(standstill, "STILL", 0.6)
+    path = tmp_path / "place"
+
+    def waits():
+        standstill.listen(path)
+        time.sleep(60)
+
+    with fresh.Process(waits) as process, pytest.raises(standstill.Standstill) as caught:
+        standstill.wait(process, Board(0, 1, tmp_path), path)
+    assert "rank 0 waits at waits:" in caught.value.described["message"]
+    assert caught.value.described["frames"][0]["function"] == "waits"
+
+
+def test_who_waits_for_a_rank_that_has_returned_is_told_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(standstill, "STILL", 0.6)
+    Board(1, 2, tmp_path).note("ended", standstill.RETURNED)
+    path = tmp_path / "place"
+
+    said = pytest.raises(standstill.Standstill, match="rank 1 has returned")
+    with fresh.Process(lambda: time.sleep(60)) as process, said:
+        standstill.wait(process, Board(0, 2, tmp_path), path)
