@@ -62,7 +62,7 @@ for folder, mode in ((ROOT, 0o755), (jupyter, 0o755), (ROOT / "data", 0o755),
     folder.mkdir(exist_ok=True)
     folder.chmod(mode)
 for course in settings.courses.values():
-    # owned by the grader before anybody else can make it; students add to inbound and cannot list it
+    # the grader's before anybody else can make it; students add to inbound and cannot list it
     for name, mode in (("", 0o755), ("outbound", 0o755), ("inbound", 0o3733)):
         folder = ROOT / "exchange" / course.id / name
         folder.mkdir(exist_ok=True)
@@ -99,6 +99,7 @@ c.Spawner.mem_limit = settings.memory
 c.Spawner.cpu_limit = settings.cores
 c.Spawner.env_keep = []
 c.LimitedProcessSpawner.process_limit = settings.processes
+c.LimitedProcessSpawner.control_group = settings.control_group
 c.Spawner.http_timeout = c.Spawner.start_timeout = 120
 c.Spawner.server_token_scopes = lambda spawner: settings.scopes(spawner.user.name)
 
@@ -125,6 +126,14 @@ for number, course in enumerate(settings.courses.values()):
         "oauth_no_confirm": True,
         "timeout": 120,
     })  # fmt: skip
+    if settings.grade_on_submit:
+        c.JupyterHub.services.append({
+            "name": f"{course.id}-grading",
+            "command": [str(BIN / "distlab"), "grade", "--watch"],
+            "user": course.account,
+            "cwd": str(course.folder),
+            "environment": environment("course"),
+        })  # fmt: skip
 
 c.JupyterHub.services.append({
     "name": "culler",

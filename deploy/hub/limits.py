@@ -5,6 +5,7 @@ JupyterHub's own `LocalProcessSpawner` tells a server its limits but does not ho
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -12,10 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from jupyterhub.spawner import LocalProcessSpawner
-from traitlets import Integer
+from traitlets import Integer, Unicode
 
 ROOT = Path("/sys/fs/cgroup")
-_NAME = "distlab-hub"
 _PERIOD = 100_000  # microseconds in which a group may use its share of the cores
 
 
@@ -23,14 +23,15 @@ class ControlGroup:
     """The control groups of one server: one folder (version 2), or one a controller (version 1).
 
     Args:
-        name: of the server.
+        hub: name of the group of all servers.
+        name: of this one.
         root: where control groups are mounted.
     """
 
-    def __init__(self, name: str, root: Path = ROOT) -> None:
+    def __init__(self, hub: str, name: str, root: Path = ROOT) -> None:
         self.unified = (root / "cgroup.controllers").exists()
         controllers = [""] if self.unified else ["memory", "cpu", "pids"]
-        self.folders = [root / one / _NAME / name for one in controllers if (root / one).is_dir()]
+        self.folders = [root / one / hub / name for one in controllers if (root / one).is_dir()]
 
     def make(self, memory: int | None, cores: float | None, processes: int | None) -> None:
         """Make the group with these limits: bytes, cores, processes and threads.
@@ -80,6 +81,7 @@ class ControlGroup:
         for folder in self.folders:
             with contextlib.suppress(OSError):
                 folder.rmdir()
+                folder.parent.rmdir()  # where it was the last one
 
 
 class LimitedProcessSpawner(LocalProcessSpawner):
@@ -87,12 +89,13 @@ class LimitedProcessSpawner(LocalProcessSpawner):
     others, and nothing of it is left when it ends.
     """
 
-    process_limit = Integer(
-        None, allow_none=True, help="processes and threads of a server"
-    ).tag(config=True)  # fmt: skip
+    process_limit = Integer(None, allow_none=True, help="processes and threads of a server").tag(
+        config=True
+    )
+    control_group = Unicode("distlab-hub", help="what all servers' groups lie in").tag(config=True)
 
     def _group(self) -> ControlGroup:
-        return ControlGroup(f"{self.user.id}-{self.name}" if self.name else str(self.user.id))
+        return ControlGroup(self.control_group, f"{self.user.id}-{self.name}".strip("-"))
 
     def make_preexec_fn(self, name: str) -> Callable[[], None]:
         become = super().make_preexec_fn(name)
@@ -110,8 +113,18 @@ class LimitedProcessSpawner(LocalProcessSpawner):
         return begin
 
     async def stop(self, now: bool = False) -> None:
-        import asyncio
-
         await super().stop(now)
         for _ in self._group().end():  # kernels and ranks that have outlived their server
             await asyncio.sleep(0.05)
+
+
+def remove(hub: str, root: Path = ROOT) -> bool:
+    """Remove the groups of all servers of a Hub; false while one of their processes is there."""
+    for folder in (*root.glob(f"*/{hub}/*/"), *root.glob(f"{hub}/*/"), *root.glob(f"*/{hub}/"),
+                   root / hub):  # fmt: skip
+        if folder.is_dir():
+            try:
+                folder.rmdir()
+            except OSError:
+                return False
+    return True

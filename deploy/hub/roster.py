@@ -50,7 +50,8 @@ class Course:
     def grading(self) -> tuple[str, ...]:
         """The scopes of those who teach it: its formgrader, and to find it in the course list."""
         return (
-            "list:services", f"read:services!service={self.id}", f"access:services!service={self.id}",
+            "list:services", f"read:services!service={self.id}",
+            f"access:services!service={self.id}",
         )  # fmt: skip
 
 
@@ -67,7 +68,13 @@ class Settings:
     cores: float = 2
     processes: int = 512
     idle: int = 3600
+    grade_on_submit: bool = False
     slurm: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def control_group(self) -> str:
+        """The name of the control group of all servers; another Hub of this machine has another."""
+        return f"distlab-hub-{self.internal_ports}"
 
     @property
     def people(self) -> set[str]:

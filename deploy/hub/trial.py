@@ -25,9 +25,14 @@ from pathlib import Path
 import yaml
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import limits  # noqa: E402
+import roster  # noqa: E402
+
 COURSE = HERE.parents[1]
 OWNED = ("solutions", "labs", "grader", "nbgrader_config.py")  # what of a clone the grader needs
-LECTURER, STUDENTS, GRADER = "lecturer", ("ada", "ben"), "grader-distlab"
+LECTURER, STUDENTS, GRADER = "lecturer", ("ada", "dora"), "grader-distlab"
 NOBODY = 65534
 PATIENCE = 300.0  # seconds for the Hub and its formgrader to come up on a busy machine
 
@@ -49,7 +54,7 @@ class Trial:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._settings()['port']}"
+        return f"http://127.0.0.1:{self.settings.port}"
 
     @property
     def password(self) -> str:
@@ -58,12 +63,13 @@ class Trial:
     def home(self, name: str) -> Path:
         return self.root / "homes" / name
 
-    def _settings(self) -> dict:
-        return yaml.safe_load((self.root / "hub.yaml").read_text())
+    @property
+    def settings(self) -> roster.Settings:
+        return roster.read(self.root / "hub.yaml")
 
     def up(self, students: Sequence[str] = STUDENTS, **settings) -> None:
         """Make users, course and Hub, release lab 01, and wait until all of it answers."""
-        _fits()
+        fits()
         if self.root.exists():
             raise Refused(f"{self.root} is there: `trial.py --root {self.root} down` removes it")
         for name in (GRADER, LECTURER, *students):
@@ -100,28 +106,36 @@ class Trial:
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         (self.root / "state" / "hub.pid").write_text(str(hub.pid))
-        self.wait("/hub/health", hub)
+        inside = f"http://127.0.0.1:{self.settings.internal_ports}"
+        self.wait(
+            "/hub/health", inside, hub
+        )  # the proxy would call a page that is not there yet an error
 
-    def wait(self, path: str, hub: subprocess.Popen | None = None) -> None:
+    def wait(self, path: str, url: str = "", hub: subprocess.Popen | None = None) -> None:
         """Wait until a page of the Hub answers."""
+        url = url or self.url
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             if hub is not None and hub.poll() is not None:
                 break
             with contextlib.suppress(OSError):
                 try:
-                    urllib.request.urlopen(self.url + path, timeout=5).close()
+                    urllib.request.urlopen(url + path, timeout=5).close()
                     return
                 except urllib.error.HTTPError as answer:
                     if answer.code < 500 and answer.code != 404:
                         return
             time.sleep(0.2)
-        raise Refused(f"{self.url}{path} does not answer: {self.log} says why")
+        raise Refused(f"{url}{path} does not answer: {self.log} says why")
+
+    def python(self, program: str) -> str:
+        """The path of a program of the Hub's environment."""
+        return str(Path(sys.executable).parent / program)
 
     def grader(self, program: str, *words: str, check: bool = True) -> subprocess.CompletedProcess:
         """Run a program in the course's folder as the account that grades."""
         return self.run_as(
-            GRADER, [str(Path(sys.executable).parent / program), *words],
+            GRADER, [self.python(program), *words],
             self.root / "courses" / "distlab", check, JUPYTER_CONFIG_PATH=self._jupyter("course"),
         )  # fmt: skip
 
@@ -199,13 +213,16 @@ class Trial:
                     os.kill(pid, number)
             if _until(lambda: not self.processes(), 20):
                 break
+        if (self.root / "hub.yaml").exists():
+            group = self.settings.control_group
+            _until(lambda: limits.remove(group), 20)
         for name in self.users():
             if _exists(name):
                 subprocess.run(["userdel", name], check=True, capture_output=True)
         shutil.rmtree(self.root)
 
 
-def _fits() -> None:
+def fits() -> None:
     """Can a Hub be tried out here?
 
     Raises:
@@ -243,10 +260,8 @@ def _processes() -> Iterator[tuple[int, int]]:
 
 
 def _alive(pid: int) -> bool:
-    try:
+    with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:
-        pass
     return any(pid == other for other, _ in _processes())
 
 
