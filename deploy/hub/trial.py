@@ -190,10 +190,10 @@ class Trial:
             return (self.root / "users").read_text().split()
         return []
 
-    def processes(self) -> list[int]:
-        """Processes of its users."""
-        owners = {pwd.getpwnam(name).pw_uid for name in self.users() if _exists(name)}
-        return [pid for pid, uid in _processes() if uid in owners]
+    def processes(self) -> dict[int, str]:
+        """The processes of its users, with whose they are."""
+        owners = {pwd.getpwnam(name).pw_uid: name for name in self.users() if _exists(name)}
+        return {pid: owners[uid] for pid, uid in _processes() if uid in owners}
 
     def stop(self) -> None:
         """End the Hub; servers go on."""

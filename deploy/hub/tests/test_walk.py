@@ -47,7 +47,7 @@ def test_a_student_fetches_the_lab(hub, student):
 def test_run_all_shows_the_verdict_and_its_picture(hub, student):
     write(student, demo.handed_in(STUDENT, LAB))
     student.go(f"/user/{STUDENT}/lab/tree/{NOTEBOOK}?reset")
-    student.see(".jp-Notebook")
+    student.see("#jp-main-statusbar", "| Idle")  # before its kernel is there nothing runs
     student.menu("Run", "Run All Cells")
     student.see(".jp-OutputArea", "exchange: deadlock")
     for name, theme in (("verdict-dark", "JupyterLab Dark"), ("verdict", "JupyterLab Light")):
