@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade test test-slow test-slurm slurm-up slurm-down tensorflow horovod lint lab labs references verify bench clean
+.PHONY: help setup grade test test-slow test-slurm slurm-up slurm-down hub-env hub-up hub-down test-hub \
+  tensorflow horovod lint lab labs references verify bench clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -43,6 +44,35 @@ tensorflow: $(READY) ## install TensorFlow for lab 08 and one exercise of lab 07
 
 horovod: $(READY) ## build Horovod for lab 07, keep its wheel and install it
 	deploy/horovod/install $(BIN)/python
+
+# other users run it, so it lies where they can read it, with a Python that they can run
+HUB_ENV ?= /opt/distlab
+HUB_PYTHON ?= $(firstword $(wildcard /usr/bin/python3.12 /usr/bin/python3.11 /usr/bin/python3.10))
+HUB_READY := $(HUB_ENV)/ready
+HUB_PROXY := deploy/hub/node_modules/.package-lock.json
+
+hub-env: $(HUB_READY) $(HUB_PROXY) ## install JupyterHub, for all users of this machine, into HUB_ENV
+
+$(HUB_READY): pyproject.toml constraints.txt $(shell find src/distlab -name '*.py')
+	test -n "$(HUB_PYTHON)" \
+	  || { echo "the Hub needs a Python that every user can run: say HUB_PYTHON=/path/to/python3.11 make …"; exit 1; }
+	umask 022 && $(HUB_PYTHON) -m venv $(HUB_ENV)
+	umask 022 && $(HUB_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	umask 022 && $(HUB_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt '.[grader,hub]'
+	touch $@
+
+$(HUB_PROXY): deploy/hub/package-lock.json
+	npm ci --prefix deploy/hub --no-audit --no-fund --loglevel=error
+	touch $@
+
+hub-up: hub-env ## a JupyterHub to try out, with a lecturer and two students (as root: it makes users)
+	$(HUB_ENV)/bin/python deploy/hub/trial.py up
+
+hub-down: ## end it, and remove its users and files
+	$(HUB_ENV)/bin/python deploy/hub/trial.py down
+
+test-hub: hub-env ## a lab's whole way over JupyterHub, in headless Chromium
+	$(HUB_ENV)/bin/python -m pytest -p no:cacheprovider deploy/hub/tests
 
 lint: $(READY)
 	$(BIN)/ruff check .

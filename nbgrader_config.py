@@ -49,6 +49,11 @@ c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
+if exchange := os.environ.get("DISTLAB_EXCHANGE"):  # a Hub has one of its own
+    c.Exchange.root = exchange
+# what students hand in on a machine that they share with the grader
+c.ExchangeFactory.collect = "grader.exchange.Collect"
+
 # student code never runs in the process that grades: the referee's verdicts take the place of a
 # kernel
 c.Autograde.sanitize_preprocessors = [

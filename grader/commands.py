@@ -87,6 +87,14 @@ def _say(what: str, path: Path, console: Console) -> None:
     console.print(f"{what:9} {said}", highlight=False, markup=False, soft_wrap=True)
 
 
+def watch(jobs: int | None) -> None:
+    """Grade each submission as it arrives in nbgrader's exchange, until interrupted."""
+    from grader import arrivals
+
+    with contextlib.closing(appointed(jobs or JOBS)) as judges:
+        arrivals.watch(judges)
+
+
 def reference(action: str, assignments: list[str]) -> int:
     """Record or verify references; returns the exit status."""
     from grader import record

@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import itertools
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -192,6 +193,8 @@ def _judged(
     path.write_text(json.dumps(rebuilt), "utf-8")
     if when := _timestamp(one.folder / "timestamp.txt"):
         (folder / "timestamp.txt").write_text(when, "utf-8")
+    if secret := _secret(one.folder / "submission_secret.txt"):
+        (folder / "submission_secret.txt").write_text(secret, "utf-8")
     return entry
 
 
@@ -211,6 +214,16 @@ def _timestamp(path: Path) -> str:
         return text if 1970 <= parse_utc(text).year < 3000 else ""
     except (OSError, ValueError, OverflowError, TypeError):
         return ""
+
+
+def _secret(path: Path) -> str:
+    """What nbgrader names a submission's released feedback by; empty where there is none."""
+    try:
+        with records.plain_file(path) as file:
+            found = file.read(200).decode("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+    return found if re.fullmatch("[0-9a-f]{16,}", found) else ""
 
 
 def notebook_of(one: Submission) -> Path:

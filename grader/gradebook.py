@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook as Database
 from nbgrader.api import MissingEntry
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default import Exchange
 from sqlalchemy.exc import SAWarning
 from traitlets.config.loader import Config, PyFileConfigLoader
 
@@ -55,6 +56,21 @@ class Gradebook:
         what = f"{student}'s {assignment}"
         self._checked(self._api.autograde(assignment, student), f"autograde {what}")
         self._checked(self._api.generate_feedback(assignment, student), f"write feedback on {what}")
+
+    @property
+    def inbound(self) -> Path:
+        """The folder of the exchange that students hand in to."""
+        exchange = Exchange(config=self._config)
+        return Path(exchange.root) / self._api.coursedir.course_id / "inbound"
+
+    def collect(self, assignment: str) -> None:
+        """Fetch what was handed in since the last time."""
+        self._checked(self._api.collect(assignment), f"collect {assignment}")
+
+    def release_feedback(self, assignment: str, student: str) -> None:
+        """Let a student fetch the feedback that there is."""
+        what = f"release feedback on {student}'s {assignment}"
+        self._checked(self._api.release_feedback(assignment, student), what)
 
     def feedback(self, assignment: str, student: str) -> Path:
         """The folder of a submission's feedback pages."""

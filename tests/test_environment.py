@@ -14,8 +14,10 @@ CONDA = {
     "lmdb": "python-lmdb",
 }  # fmt: skip
 
-#: for one lab alone: never in the way of the others
-OPTIONAL = {"tensorflow-cpu"}
+#: for one lab alone, or for a server of many: never in the way of the others
+OPTIONAL = {
+    "tensorflow-cpu", "jupyterhub", "jupyterhub-idle-culler", "batchspawner", "selenium",
+}  # fmt: skip
 
 
 def required() -> dict[str, Requirement]:

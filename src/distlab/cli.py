@@ -223,6 +223,11 @@ def _add_grade(commands) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there")
     parser.add_argument("--demo", action="store_true", help="hand in the demonstration class first")
     parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="grade what arrives in nbgrader's exchange, and release feedback, until interrupted",
+    )
+    parser.add_argument(
         "--trust", action="store_true",
         help="run the code without a sandbox: for one's own notebooks, never for strangers'",
     )  # fmt: skip
@@ -232,6 +237,10 @@ def grade(arguments: argparse.Namespace) -> int:
     _course()
     if arguments.trust:
         os.environ["DISTLAB_TRUST"] = "1"  # nbgrader's own steps ask for it too
+    if arguments.watch:
+        from grader.commands import watch
+
+        watch(arguments.jobs)
     from grader.commands import grade as grade_class
 
     reports = grade_class(

@@ -7,20 +7,18 @@ import os
 import platform
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 
-from distlab import frameworks
+from distlab import frameworks, machine
 
 PACKAGES = ("torch", "torchvision", "ipyparallel", "nbgrader", "jupyterlab")
 
 
 def lines() -> Iterator[str]:
     """The report, a fact a line. Nothing heavy is imported for it."""
-    cores = os.cpu_count() or 1
     yield f"Python      {platform.python_version()} on {platform.system()} {platform.machine()}"
-    yield f"processor   {cores} cores{_numa()}"
-    yield f"memory      {_memory()}"
+    yield f"processor   {os.cpu_count()} cores{_numa()}"
+    yield f"for you     {machine.told()}"
     for name in PACKAGES:
         yield f"{name:11} {_version(name)}"
     for framework in frameworks.FRAMEWORKS.values():
@@ -31,7 +29,7 @@ def lines() -> Iterator[str]:
         yield f"GPU         {line}"
     backend = f"nccl up to {len(gpus)} ranks, gloo beyond" if gpus else "gloo"
     yield f"back ends   {backend}"
-    limit = os.environ.get("DISTLAB_MAX_RANKS") or max(8, 4 * cores, len(gpus))
+    limit = max(machine.ranks(), len(gpus))
     yield f"ranks       up to {limit} (DISTLAB_MAX_RANKS changes that)"
     yield f"Slurm       {_command('sbatch', 'no sbatch: lab scripts run with `distlab run` here')}"
     yield f"sandbox     {_sandbox()}"
@@ -75,12 +73,6 @@ def _numa() -> str:
     except OSError:
         return ""
     return f", {len(nodes)} NUMA node{'s' if len(nodes) != 1 else ''}"
-
-
-def _memory() -> str:
-    if not hasattr(os, "sysconf") or sys.platform == "darwin":
-        return "not known on this system"
-    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
 
 
 def _command(name: str, without: str) -> str:

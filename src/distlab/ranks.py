@@ -20,7 +20,7 @@ from typing import Any
 
 import cloudpickle
 
-from distlab import pickling, runs
+from distlab import machine, pickling, runs
 from distlab.describing import gave_up, until_timeout
 from distlab.runs import Run
 
@@ -53,7 +53,7 @@ class Ranks:
     gloo.
 
     Args:
-        size: number of ranks; the machine's cores (2 to 4) where it is left out.
+        size: number of ranks; the cores that this process may use (2 to 4) where it is left out.
         cluster: an ipyparallel profile, connection file, `Client` or `Cluster` to attach to, or
             "slurm" for ranks that are a Slurm job of their own. By default ranks are forked on this
             machine and shared by all `Ranks` of this process.
@@ -69,7 +69,7 @@ class Ranks:
     ) -> None:
         if os.environ.get("DISTLAB_GRADING"):
             raise RuntimeError("while a notebook is graded, its cells start no ranks of their own")
-        self.size = min(4, max(2, os.cpu_count() or 2)) if size is None else size
+        self.size = min(4, max(2, machine.cores())) if size is None else size
         self.deadline = deadline
         if cluster is None:
             self._engines = local(self.size)
@@ -144,7 +144,10 @@ class Ranks:
         where = "GPUs" if backend == "nccl" else "CPU"
         if backend == "gloo" and world.gpu_count():
             where = f"{world.gpu_count()} GPU shared"
-        return f"Ranks({self.size}): {self.size} processes on {where}, back end {backend}"
+        return (
+            f"Ranks({self.size}): {self.size} processes on {where}, back end {backend}"
+            f"; this notebook may use {machine.told()}"
+        )
 
 
 @dataclass
@@ -259,11 +262,11 @@ def local(size: int) -> Any:
     from distlab import world
     from distlab.engines import LocalEngines
 
-    limit = int(os.environ.get("DISTLAB_MAX_RANKS", 0)) or max(8, 4 * (os.cpu_count() or 1))
+    limit = machine.ranks()
     # GPUs are counted only where it matters: that imports torch
     if not (1 <= size <= limit or 1 <= size <= world.gpu_count()):
         raise ValueError(
-            f"{size} ranks on a machine of {os.cpu_count()} cores: ask for 1 to {limit}, or set "
+            f"{size} ranks where a notebook may use {machine.told()}: ask for 1 to {limit}, or set "
             "DISTLAB_MAX_RANKS if you know that it can carry more"
         )
     if _pool is None:

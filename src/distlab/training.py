@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from distlab import world
+from distlab import machine, world
 from distlab.world import World
 
 
@@ -56,7 +56,7 @@ def started() -> Iterator[World]:
     names = ("RANK", "WORLD_SIZE", "LOCAL_RANK")
     here = World(*(int(env.get(name, other)) for name, other in zip(names, (0, 1, 0), strict=True)))
     local_size = int(env.get("LOCAL_WORLD_SIZE", here.size))
-    torch.set_num_threads(max(1, cores() // local_size))
+    torch.set_num_threads(max(1, machine.cores() // local_size))
     device = here.device
     if device.type == "cuda":
         torch.cuda.set_device(device)
@@ -66,13 +66,6 @@ def started() -> Iterator[World]:
         yield here
     finally:
         dist.destroy_process_group()
-
-
-def cores() -> int:
-    """CPU cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class Bar:
@@ -101,7 +94,7 @@ def topology() -> str:
             return subprocess.run(
                 ["nvidia-smi", "topo", "-m"], capture_output=True, text=True, timeout=20, check=True
             ).stdout
-    lines = [f"no GPU; {cores()} CPU cores for this process, {os.cpu_count()} in all"]
+    lines = [f"no GPU; {machine.cores()} CPU cores for this process, {os.cpu_count()} in all"]
     for node in sorted(Path("/sys/devices/system/node").glob("node[0-9]*")):
         with contextlib.suppress(OSError):
             cpus = (node / "cpulist").read_text().strip()

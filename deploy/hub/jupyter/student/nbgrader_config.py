@@ -1,0 +1,8 @@
+"""nbgrader in a student's server: which courses are theirs, the Hub's groups say."""
+
+import os
+
+c = get_config()  # noqa: F821
+c.Exchange.root = os.environ["DISTLAB_EXCHANGE"]
+c.Exchange.path_includes_course = bool(os.environ.get("DISTLAB_SEVERAL_COURSES"))
+c.Authenticator.plugin_class = "nbgrader.auth.JupyterHubAuthPlugin"

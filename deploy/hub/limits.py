@@ -1,0 +1,130 @@
+"""Servers as processes of this machine, each in a control group of its own.
+
+JupyterHub's own `LocalProcessSpawner` tells a server its limits but does not hold it to them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from jupyterhub.spawner import LocalProcessSpawner
+from traitlets import Integer, Unicode
+
+ROOT = Path("/sys/fs/cgroup")
+_PERIOD = 100_000  # microseconds in which a group may use its share of the cores
+
+
+class ControlGroup:
+    """The control groups of one server: one folder (version 2), or one a controller (version 1).
+
+    Args:
+        hub: name of the group of all servers.
+        name: of this one.
+        root: where control groups are mounted.
+    """
+
+    def __init__(self, hub: str, name: str, root: Path = ROOT) -> None:
+        self.unified = (root / "cgroup.controllers").exists()
+        controllers = [""] if self.unified else ["memory", "cpu", "pids"]
+        self.folders = [root / one / hub / name for one in controllers if (root / one).is_dir()]
+
+    def make(self, memory: int | None, cores: float | None, processes: int | None) -> None:
+        """Make the group with these limits: bytes, cores, processes and threads.
+
+        Raises:
+            OSError: control groups cannot be written here.
+        """
+        for folder in self.folders:
+            folder.mkdir(parents=True, exist_ok=True)
+            if self.unified:
+                for above in (folder.parent.parent, folder.parent):
+                    (above / "cgroup.subtree_control").write_text("+memory +cpu +pids")
+        quota = int(cores * _PERIOD) if cores else None
+        if self.unified:
+            self._set("memory.max", memory)
+            self._set("cpu.max", f"{quota} {_PERIOD}" if quota else None)
+        else:
+            self._set("memory.limit_in_bytes", memory)
+            self._set("cpu.cfs_quota_us", quota)
+        self._set("pids.max", processes)
+
+    def _set(self, name: str, value: object) -> None:
+        for folder in self.folders:
+            file = folder / name
+            if value is not None and file.exists():
+                file.write_text(str(value))
+
+    def enter(self) -> None:
+        """Put this process, and all that it will start, into the group."""
+        for folder in self.folders:
+            (folder / "cgroup.procs").write_text(str(os.getpid()))
+
+    def members(self) -> set[int]:
+        found: set[int] = set()
+        for folder in self.folders:
+            with contextlib.suppress(OSError):
+                found.update(map(int, (folder / "cgroup.procs").read_text().split()))
+        return found
+
+    def end(self) -> Iterator[int]:
+        """Kill what is left in the group and remove it; yields the number still there."""
+        while members := self.members():
+            for process in members:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            yield len(members)
+        for folder in self.folders:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+                folder.parent.rmdir()  # where it was the last one
+
+
+class LimitedProcessSpawner(LocalProcessSpawner):
+    """A server as a process of its user, in a control group: it cannot take the machine from the
+    others, and nothing of it is left when it ends.
+    """
+
+    process_limit = Integer(None, allow_none=True, help="processes and threads of a server").tag(
+        config=True
+    )
+    control_group = Unicode("distlab-hub", help="what all servers' groups lie in").tag(config=True)
+
+    def _group(self) -> ControlGroup:
+        return ControlGroup(self.control_group, f"{self.user.id}-{self.name}".strip("-"))
+
+    def make_preexec_fn(self, name: str) -> Callable[[], None]:
+        become = super().make_preexec_fn(name)
+        group = self._group()
+        try:
+            group.make(self.mem_limit, self.cpu_limit, self.process_limit)
+        except OSError as error:
+            self.log.warning("The server of %s has no limits here: %s", name, error)
+            return become
+
+        def begin() -> None:
+            group.enter()
+            become()
+
+        return begin
+
+    async def stop(self, now: bool = False) -> None:
+        await super().stop(now)
+        for _ in self._group().end():  # kernels and ranks that have outlived their server
+            await asyncio.sleep(0.05)
+
+
+def remove(hub: str, root: Path = ROOT) -> bool:
+    """Remove the groups of all servers of a Hub; false while one of their processes is there."""
+    for folder in (*root.glob(f"*/{hub}/*/"), *root.glob(f"{hub}/*/"), *root.glob(f"*/{hub}/"),
+                   root / hub):  # fmt: skip
+        if folder.is_dir():
+            try:
+                folder.rmdir()
+            except OSError:
+                return False
+    return True

@@ -1,0 +1,149 @@
+"""Who takes part in which course, as hub.yaml says it, and what each of them may do on the Hub."""
+
+from __future__ import annotations
+
+import pwd
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+#: what a server may ask the Hub: to tell that it is used, whom it serves, and that user's groups
+OF_EVERY_SERVER = (
+    "users:activity!user", "access:servers!server", "read:users:name!user",
+    "read:users:groups!user",
+)  # fmt: skip
+OF_THE_CULLER = ("list:users", "read:users:activity", "read:servers", "delete:servers")
+
+
+class Mistaken(ValueError):
+    """hub.yaml cannot be followed; the message says what to change."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course: an nbgrader course folder, and who teaches and takes it.
+
+    Args:
+        account: the machine's user who owns the folder and grades in it.
+        folder: where nbgrader_config.py lies.
+    """
+
+    id: str
+    account: str
+    folder: Path
+    instructors: tuple[str, ...] = ()
+    students: tuple[str, ...] = ()
+
+    @property
+    def taken_by(self) -> str:
+        """The Hub group of those who see its assignments; nbgrader looks for this name."""
+        return f"nbgrader-{self.id}"
+
+    @property
+    def taught_by(self) -> str:
+        """The Hub group of those who may open its formgrader."""
+        return f"formgrade-{self.id}"
+
+    @property
+    def grading(self) -> tuple[str, ...]:
+        """The scopes of those who teach it: its formgrader, and to find it in the course list."""
+        return (
+            "list:services", f"read:services!service={self.id}",
+            f"access:services!service={self.id}",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Settings:
+    """hub.yaml."""
+
+    courses: dict[str, Course]
+    authenticator: str = "pam"
+    spawner: str = "local"
+    port: int = 8000
+    internal_ports: int = 8081
+    memory: str = "2G"
+    cores: float = 2
+    processes: int = 512
+    idle: int = 3600
+    grade_on_submit: bool = False
+    slurm: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def control_group(self) -> str:
+        """The name of the control group of all servers; another Hub of this machine has another."""
+        return f"distlab-hub-{self.internal_ports}"
+
+    @property
+    def people(self) -> set[str]:
+        """Everybody who may log in."""
+        return {name for c in self.courses.values() for name in (*c.instructors, *c.students)}
+
+    @property
+    def groups(self) -> dict[str, dict[str, list[str]]]:
+        """The Hub's groups, with their members."""
+        made: dict[str, dict[str, list[str]]] = {}
+        for course in self.courses.values():
+            everyone = sorted({*course.instructors, *course.students})
+            made[course.taken_by] = {"users": everyone}
+            made[course.taught_by] = {"users": list(course.instructors)}
+        return made
+
+    @property
+    def roles(self) -> list[dict[str, Any]]:
+        """What the groups may do; a student's is nothing but a server of their own."""
+        return [
+            {"name": course.taught_by, "groups": [course.taught_by], "scopes": list(course.grading)}
+            for course in self.courses.values()
+        ] + [{"name": "culler", "services": ["culler"], "scopes": list(OF_THE_CULLER)}]
+
+    def teaches(self, name: str) -> list[Course]:
+        return [course for course in self.courses.values() if name in course.instructors]
+
+    def scopes(self, name: str) -> list[str]:
+        """What the server of a user may ask of the Hub."""
+        more = {scope for course in self.teaches(name) for scope in course.grading}
+        return [*OF_EVERY_SERVER, *sorted(more)]
+
+
+def read(path: Path) -> Settings:
+    """The settings in a YAML file.
+
+    Raises:
+        Mistaken: they cannot be followed.
+    """
+    try:
+        content = yaml.safe_load(path.read_text("utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise Mistaken(f"{path} cannot be read ({error}): copy deploy/hub/hub.yaml there") from None
+    known = {one.name for one in fields(Settings)}
+    for name in set(content) - known:
+        raise Mistaken(f"{path} has {name!r}: what it may have are {', '.join(sorted(known))}")
+    for name, choices in (
+        ("authenticator", ("pam", "dummy")), ("spawner", ("local", "systemd", "slurm")),
+    ):  # fmt: skip
+        if content.get(name, choices[0]) not in choices:
+            raise Mistaken(f"{path}: {name} is one of {', '.join(choices)}")
+    courses = {
+        name: _course(path, name, about) for name, about in (content.get("courses") or {}).items()
+    }
+    if not courses:
+        raise Mistaken(f"{path} names no course: add one below `courses:`")
+    return Settings(**{**content, "courses": courses})
+
+
+def _course(path: Path, name: str, about: dict[str, Any]) -> Course:
+    try:
+        people = {who: tuple(map(str, about.get(who) or ())) for who in ("instructors", "students")}
+        course = Course(name, about["account"], Path(about["folder"]), **people)
+        pwd.getpwnam(course.account)
+    except KeyError as error:
+        raise Mistaken(
+            f"{path}: course {name} needs `account`, a user of this machine, and `folder`; "
+            f"{error.args[0]} is missing"
+        ) from None
+    if both := set(course.instructors) & set(course.students):
+        raise Mistaken(f"{path}: {', '.join(sorted(both))} both teach and take {name}")
+    return course

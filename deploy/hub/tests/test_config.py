@@ -1,0 +1,113 @@
+"""What hub.yaml makes of the Hub's configuration, without a Hub."""
+
+import getpass
+
+import pytest
+import yaml
+
+pytest.importorskip("jupyterhub", reason="the Hub is not installed: make hub-env")
+
+import limits
+import roster
+import slurm
+from batchspawner import SlurmSpawner
+from jinja2 import Template
+from traitlets.config import Config
+
+COURSES = {
+    name: {"account": getpass.getuser(), "folder": f"/srv/{name}", **people}
+    for name, people in {
+        "one": {"instructors": ["lecturer"], "students": ["ada", "ben"]},
+        "two": {"instructors": ["ben"], "students": ["ada"]},
+    }.items()
+}
+
+
+@pytest.fixture
+def settings(tmp_path):
+    """`settings(**lines)`: what hub.yaml with these lines is read as."""
+
+    def read(**lines):
+        path = tmp_path / "hub.yaml"
+        path.write_text(yaml.safe_dump({"courses": COURSES, **lines}))
+        return roster.read(path)
+
+    return read
+
+
+def test_students_of_several_courses_are_in_a_group_of_each(settings):
+    groups = settings().groups
+    assert groups["nbgrader-one"]["users"] == ["ada", "ben", "lecturer"]
+    assert groups["nbgrader-two"]["users"] == ["ada", "ben"]
+    assert groups["formgrade-two"]["users"] == ["ben"]
+    assert settings().people == {"lecturer", "ada", "ben"}
+
+
+def test_nobody_may_open_the_formgrader_of_a_course_that_they_take(settings):
+    of_ben = settings().scopes("ben")
+    assert "access:services!service=two" in of_ben
+    assert not any(scope.endswith("service=one") for scope in of_ben)
+    assert settings().scopes("ada") == list(roster.OF_EVERY_SERVER)
+
+
+def test_no_role_is_an_administrators(settings):
+    scopes = {scope for role in settings().roles for scope in role["scopes"]}
+    assert not any(scope.startswith(("admin", "tokens", "users", "groups")) for scope in scopes)
+    assert not {"servers", "access:servers", "access:services", "self", "inherit"} & scopes
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ({"courses": {}}, "names no course"),
+        ({"authenticator": "none"}, "pam, dummy"),
+        ({"spawnr": "local"}, "spawnr"),
+        ({"courses": {"x": {"account": "no-such-user", "folder": "/"}}}, "no-such-user"),
+        ({"courses": {"x": {"folder": "/"}}}, "account"),
+        ({"courses": {"x": {**COURSES["one"], "students": ["lecturer"]}}}, "both teach and take"),
+    ],
+)
+def test_a_mistake_in_hub_yaml_is_one_sentence(settings, lines, said):
+    with pytest.raises(roster.Mistaken) as refused:
+        settings(**lines)
+    assert said in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_the_committed_hub_yaml_has_only_what_there_is():
+    path = roster.Path(roster.__file__).with_name("hub.yaml")
+    known = {one.name for one in roster.fields(roster.Settings)}
+    assert set(yaml.safe_load(path.read_text())) <= known
+
+
+def test_a_server_is_a_job_with_the_gpus_and_the_limits_that_were_asked_for(settings):
+    c = Config()
+    wanted = {"partition": "gpu", "gpus": 1, "hours": 2, "hub": "http://10.0.0.1:8081"}
+    slurm.configure(c, settings(spawner="slurm", memory="8G", cores=4, slurm=wanted))
+    c.SlurmSpawner.req_username, c.SlurmSpawner.req_homedir = "ada", "/home/ada"
+    spawner = SlurmSpawner(config=c, hub=None)
+    asked = {**spawner.get_req_subvars(), "cmd": "jupyterhub-singleuser"}
+    script = Template(spawner.batch_script).render(**asked)
+    for line in (
+        "--gres=gpu:1", "--partition=gpu", "--mem=8G", "--cpus-per-task=4", "--time=2:00:00",
+        "--nodes=1",
+    ):  # fmt: skip
+        assert line in script
+    assert c.JupyterHub.hub_connect_url == "http://10.0.0.1:8081"
+
+
+def test_a_setting_that_slurm_does_not_have_is_refused(settings):
+    with pytest.raises(roster.Mistaken, match="gpu'"):
+        slurm.configure(Config(), settings(slurm={"gpu": 1}))
+
+
+def test_limits_are_written_to_control_groups_of_the_second_version(tmp_path):
+    (tmp_path / "cgroup.controllers").touch()
+    folder = tmp_path / "hub" / "7"
+    folder.mkdir(parents=True)
+    for name in ("memory.max", "cpu.max", "pids.max"):
+        (folder / name).touch()
+    limits.ControlGroup("hub", "7", tmp_path).make(2**30, 1.5, 100)
+    said = {name: (folder / name).read_text() for name in ("memory.max", "cpu.max", "pids.max")}
+    assert said == {"memory.max": str(2**30), "cpu.max": "150000 100000", "pids.max": "100"}
+    for above in (tmp_path, tmp_path / "hub"):
+        assert (above / "cgroup.subtree_control").read_text() == "+memory +cpu +pids"

@@ -1,0 +1,221 @@
+"""A lab's whole way, in two browsers: fetched, run, validated, handed in, graded, read."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+from browser import pause_until
+
+from grader import demo
+
+LAB = "01-message-passing"
+NOTEBOOK = f"{LAB}/message_passing.ipynb"
+STUDENT, LECTURER = "dora", "lecturer"  # dora's `exchange` deadlocks
+SERVICE = "/services/distlab"
+
+
+@pytest.fixture(scope="module")
+def student(person):
+    return person(STUDENT)
+
+
+@pytest.fixture(scope="module")
+def lecturer(person):
+    return person(LECTURER)
+
+
+def assignments(someone):
+    someone.go(f"/user/{someone.name}/lab")
+    someone.see(".jp-Launcher, .jp-Notebook")
+    someone.menu("Nbgrader", "Assignment List")
+
+
+def test_a_student_fetches_the_lab(hub, student):
+    assignments(student)
+    student.see("#released_assignments_list", LAB)
+    student.picture("assignments")
+    student.click("#released_assignments_list button", "Fetch")
+    student.see("#fetched_assignments_list", LAB)
+    assert (hub.home(STUDENT) / NOTEBOOK).exists()
+
+
+def test_run_all_shows_the_verdict_and_its_picture(hub, student):
+    write(student, demo.handed_in(STUDENT, LAB))
+    student.go(f"/user/{STUDENT}/lab/tree/{NOTEBOOK}?reset")
+    student.see("#jp-main-statusbar", "| Idle")  # before its kernel is there nothing runs
+    student.menu("Run", "Run All Cells")
+    student.see(".jp-OutputArea", "exchange: deadlock")
+    for name, theme in (("verdict-dark", "JupyterLab Dark"), ("verdict", "JupyterLab Light")):
+        student.menu("Settings", "Theme", theme)
+        student.see(f"body[data-jp-theme-name='{theme}']")
+        student.scroll_to(".jp-OutputArea", "exchange: deadlock")
+        student.picture(name)
+
+
+def test_who_closes_the_browser_and_comes_back_finds_the_kernel_and_its_ranks(hub, student):
+    before = kernels(student)
+    student.go("/hub/home")
+    student.see("#stop, #start")
+    student.go(f"/user/{STUDENT}/lab/tree/{NOTEBOOK}")
+    student.see(".jp-Notebook")
+    assert kernels(student) == before and len(before) == 1
+    assert ranks(hub)
+
+
+def test_validate_says_what_check_says(hub, student):
+    student.click(".validate-button button, button.validate-button, .validate-button", "Validate")
+    dialog = student.see(".nbgrader-ErrorDialog, .nbgrader-SuccessDialog, .jp-Dialog")
+    student.picture("validate")
+    said = dialog.text
+    report = hub.home(STUDENT) / "report.json"
+    python = hub.python("distlab")
+    hub.run_as(STUDENT, [python, "check", NOTEBOOK, "--json", str(report)], hub.home(STUDENT))
+    lines = json.loads(report.read_text())["submissions"][0]["exercises"]
+    wrong = {line["name"] for line in lines if line["status"] != "passed"}
+    assert wrong == set(re.findall(r"CheckFailed: (\w+): ", said)) == {"exchange"}
+    student.click(".jp-Dialog button")
+
+
+def test_a_student_hands_in(hub, student):
+    assignments(student)
+    student.click("#fetched_assignments_list button", "Submit")
+    student.see("#submitted_assignments_list", LAB)
+    student.picture("submitted")
+
+
+def test_a_restarted_kernel_leaves_no_rank_behind(hub, student):
+    (kernel,) = kernels(student)
+    there = ranks(hub)
+    assert there
+    student.ask(f"/user/{STUDENT}/api/kernels/{kernel}/restart", "POST", {})
+    pause_until(lambda: not there & ranks(hub), "the end of the ranks")
+
+
+def test_two_notebooks_at_once_do_not_disturb_each_other(hub):
+    words = [hub.python("distlab"), "check", NOTEBOOK]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        both = [pool.submit(hub.run_as, STUDENT, words, hub.home(STUDENT)) for _ in range(2)]
+        said = [re.sub(r"\s+", " ", one.result().stdout) for one in both]
+    verdicts = [re.findall(r"(\w+) [\d.]+/\d+ (\w+)", one) for one in said]
+    assert verdicts[0] == verdicts[1] and ("exchange", "deadlock") in verdicts[0]
+
+
+def test_the_lecturer_finds_the_formgrader_in_the_course_list(hub, lecturer):
+    lecturer.go(f"/user/{LECTURER}/lab")
+    lecturer.see(".jp-Launcher")
+    lecturer.menu("Nbgrader", "Course List")
+    link = lecturer.see(".nbgrader-mainarea-widget a", "distlab")
+    assert link.get_attribute("href").startswith(f"{hub.url}{SERVICE}/")
+    lecturer.go(f"{SERVICE}/lab")  # a page in a frame, which the Hub forbids unless it is told
+    lecturer.see(".jp-Launcher")
+    lecturer.menu("Nbgrader", "Formgrader")
+    lecturer.driver.switch_to.frame(lecturer.see(".jp-IFrame iframe, iframe"))
+    lecturer.see("body", "Manage Assignments")
+    lecturer.driver.switch_to.default_content()
+
+
+def test_the_lecturer_collects_and_autogrades(hub, lecturer):
+    lecturer.go(f"{SERVICE}/formgrader")
+    lecturer.see("body", LAB)
+    lecturer.picture("formgrader")
+    lecturer.click(".collect a")
+    told(lecturer, "Successfully collected")
+    lecturer.go(f"{SERVICE}/formgrader/manage_submissions/{LAB}")
+    lecturer.see(".student-id", STUDENT)
+    lecturer.click(".autograde a")
+    told(lecturer, "Successfully autograded")
+    lecturer.see(".status", "needs manual grading")
+    lecturer.picture("autograded")
+
+
+def test_the_lecturer_sees_the_failed_case_and_grades_free_text(hub, lecturer):
+    lecturer.go(f"{SERVICE}/formgrader/gradebook/{LAB}/message_passing")
+    lecturer.click("td.name a")
+    lecturer.see("body", "exchange: deadlock")
+    assert lecturer.driver.find_elements("css selector", "svg, img[src^='data:image/svg']")
+    lecturer.scroll_to(".output_area, .output, pre", "exchange: deadlock")
+    lecturer.picture("manual-grading")
+    for field in lecturer.driver.find_elements("css selector", ".score.needs_manual_grade"):
+        lecturer.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", field)
+        field.send_keys("1\t")
+    lecturer.until(
+        lambda: not lecturer.driver.find_elements("css selector", ".score.needs_manual_grade"),
+        "the points to be saved",
+    )
+
+
+def test_feedback_is_released_fetched_and_read(hub, lecturer, student):
+    lecturer.go(f"{SERVICE}/formgrader/manage_submissions/{LAB}")
+    lecturer.see(".status", "graded")
+    for button, said in (("generate-feedback", "generated"), ("release-feedback", "released")):
+        lecturer.click(f".{button} a")
+        told(lecturer, f"Successfully {said}")
+    assignments(student)
+    student.click("#submitted_assignments_list button", "Fetch Feedback")
+    student.see("#submitted_assignments_list", "view")
+    (page,) = hub.home(STUDENT).glob(f"{LAB}/feedback/*/*.html")
+    student.go(f"/user/{STUDENT}/files/{page.relative_to(hub.home(STUDENT))}")
+    student.see("body", "exchange: deadlock")
+    student.scroll_to("h2, h3, summary, section", "exchange")
+    student.picture("feedback")
+
+
+def test_a_student_gets_nothing_of_the_instructors(hub, student):
+    student.go(f"/user/{STUDENT}/lab")
+    pages = [
+        f"/user/{STUDENT}/formgrader", f"/user/{STUDENT}/formgrader/api/assignments",
+        f"/user/{STUDENT}/formgraders", f"/user/{LECTURER}/api/contents", f"/user/{LECTURER}/lab",
+        f"{SERVICE}/formgrader", f"{SERVICE}/formgrader/api/assignments", f"{SERVICE}/lab",
+        f"{SERVICE}/api/contents", f"{SERVICE}/files/nbgrader_config.py", "/hub/admin",
+        "/hub/api/users", "/hub/api/groups", "/hub/api/services", f"/hub/api/users/{LECTURER}",
+        "/services/culler/",
+    ]  # fmt: skip
+    answers = {path: student.ask(path)[0] for path in pages}
+    assert not {path: code for path, code in answers.items() if code not in (403, 404)}
+    for path in (hub.root / "courses/distlab", hub.root / "exchange/distlab/inbound",
+                 hub.root / "state", hub.home(LECTURER), hub.home("ada")):  # fmt: skip
+        assert hub.run_as(STUDENT, ["ls", str(path)], hub.home(STUDENT), check=False).returncode
+    moved = ["mv", str(hub.root / "exchange/distlab"), str(hub.root / "exchange/gone")]
+    assert hub.run_as(STUDENT, moved, hub.home(STUDENT), check=False).returncode
+
+
+def test_the_log_has_no_error(hub):
+    said = hub.log.read_text("utf-8", "replace")
+    lines = [one for one in said.splitlines() if re.search(r"^\[[EC] |Traceback|\berror\b", one)]
+    assert lines == []
+
+
+def kernels(someone):
+    status, said = someone.ask(f"/user/{someone.name}/api/kernels")
+    assert status == 200, said
+    return [one["id"] for one in json.loads(said)]
+
+
+def ranks(hub):
+    """Processes of the student that ranks are forked from, and the ranks."""
+    found = set()
+    for pid in hub.processes():
+        with contextlib.suppress(OSError):
+            if b"distlab.zygote" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.add(pid)
+    return found
+
+
+def told(someone, said):
+    """Read the formgrader's message and put it away."""
+    someone.see(".modal-dialog", said)
+    someone.click(".modal-footer button")
+    gone = ".modal-backdrop"
+    someone.until(lambda: not someone.driver.find_elements("css selector", gone), "the page")
+
+
+def write(someone, content):
+    """Put a notebook's cells in place, as somebody who has worked on them."""
+    path = f"/user/{someone.name}/api/contents/{NOTEBOOK}"
+    status, said = someone.ask(path, "PUT", {"type": "notebook", "content": content})
+    assert status == 200, said

@@ -1,0 +1,317 @@
+"""A Hub to try out, on this machine alone: `trial.py up`, `trial.py down`.
+
+It needs root, because it makes users: a lecturer, students, and the account that owns the course.
+All else lies in one folder. `down` ends every process of theirs and removes users and folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import yaml
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import limits  # noqa: E402
+import roster  # noqa: E402
+
+COURSE = HERE.parents[1]
+OWNED = ("solutions", "labs", "grader", "nbgrader_config.py")  # what of a clone the grader needs
+LECTURER, STUDENTS, GRADER = "lecturer", ("ada", "dora"), "grader-distlab"
+NOBODY = 65534
+PATIENCE = 300.0  # seconds for the Hub and its formgrader to come up on a busy machine
+
+
+class Refused(Exception):
+    """It cannot be done here; the message says what to do instead."""
+
+
+class Trial:
+    """A Hub on trial.
+
+    Args:
+        root: the folder that everything lies in.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.log = root / "state" / "hub.log"
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.settings.port}"
+
+    @property
+    def password(self) -> str:
+        return (self.root / "state" / "password").read_text()
+
+    def home(self, name: str) -> Path:
+        return self.root / "homes" / name
+
+    @property
+    def settings(self) -> roster.Settings:
+        return roster.read(self.root / "hub.yaml")
+
+    def up(self, students: Sequence[str] = STUDENTS, **settings) -> None:
+        """Make users, course and Hub, release lab 01, and wait until all of it answers."""
+        fits()
+        if self.root.exists():
+            raise Refused(f"{self.root} is there: `trial.py --root {self.root} down` removes it")
+        for name in (GRADER, LECTURER, *students):
+            if _exists(name):
+                raise Refused(f"there is a user {name}, not made for this trial: try elsewhere")
+        self.root.mkdir(mode=0o755, parents=True)
+        (self.root / "homes").mkdir(mode=0o755)
+        for name in (GRADER, LECTURER, *students):
+            self._user(name)
+        folder = self.root / "courses" / "distlab"
+        self._course(folder)
+        port, internal = _free_ports(1)[0], _block(4)
+        about = {
+            "authenticator": "dummy", "spawner": "local", "port": port,
+            "internal_ports": internal,
+            "courses": {"distlab": {
+                "account": GRADER, "folder": str(folder), "instructors": [LECTURER],
+                "students": list(students),
+            }}, **settings,
+        }  # fmt: skip
+        (self.root / "hub.yaml").write_text(yaml.safe_dump(about, sort_keys=False))
+        self.start()
+        for words in ("generate_assignment", "release_assignment"):
+            self.grader("nbgrader", words, "01-message-passing", "--force")
+        self.wait("/services/distlab/formgrader")
+
+    def start(self) -> None:
+        """Start the Hub and wait until it answers."""
+        (self.root / "state").mkdir(mode=0o700, exist_ok=True)
+        with self.log.open("a") as log:
+            hub = subprocess.Popen(
+                [sys.executable, "-m", "jupyterhub", "-f", str(HERE / "jupyterhub_config.py")],
+                env={**os.environ, "DISTLAB_HUB": str(self.root)}, cwd=self.root / "state",
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        (self.root / "state" / "hub.pid").write_text(str(hub.pid))
+        inside = f"http://127.0.0.1:{self.settings.internal_ports}"
+        self.wait(
+            "/hub/health", inside, hub
+        )  # the proxy would call a page that is not there yet an error
+
+    def wait(self, path: str, url: str = "", hub: subprocess.Popen | None = None) -> None:
+        """Wait until a page of the Hub answers."""
+        url = url or self.url
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            if hub is not None and hub.poll() is not None:
+                break
+            with contextlib.suppress(OSError):
+                try:
+                    urllib.request.urlopen(url + path, timeout=5).close()
+                    return
+                except urllib.error.HTTPError as answer:
+                    if answer.code < 500 and answer.code != 404:
+                        return
+            time.sleep(0.2)
+        raise Refused(f"{url}{path} does not answer: {self.log} says why")
+
+    def python(self, program: str) -> str:
+        """The path of a program of the Hub's environment."""
+        return str(Path(sys.executable).parent / program)
+
+    def grader(self, program: str, *words: str, check: bool = True) -> subprocess.CompletedProcess:
+        """Run a program in the course's folder as the account that grades."""
+        return self.run_as(
+            GRADER, [self.python(program), *words],
+            self.root / "courses" / "distlab", check, JUPYTER_CONFIG_PATH=self._jupyter("course"),
+        )  # fmt: skip
+
+    def run_as(
+        self, name: str, words: Sequence[str], folder: Path, check: bool = True, **more: str
+    ) -> subprocess.CompletedProcess:
+        about = pwd.getpwnam(name)
+        done = subprocess.run(
+            ["setpriv", f"--reuid={about.pw_uid}", f"--regid={about.pw_gid}", "--init-groups",
+             *words],
+            cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+            env={"HOME": about.pw_dir, "USER": name, "LOGNAME": name, "LANG": "C.UTF-8",
+                 "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+                 "DISTLAB_EXCHANGE": str(self.root / "exchange"), **more},
+        )  # fmt: skip
+        if check and done.returncode:
+            raise Refused(f"{' '.join(words)} as {name} failed: {done.stdout}{done.stderr}")
+        return done
+
+    def _jupyter(self, whose: str) -> str:
+        return str(self.root / "jupyter" / whose)
+
+    def _user(self, name: str) -> None:
+        with (self.root / "users").open("a") as file:  # first: `down` knows of it whatever happens
+            file.write(f"{name}\n")
+        subprocess.run(
+            ["useradd", "--no-create-home", "--home-dir", str(self.home(name)), "--shell",
+             "/bin/bash", "--user-group", name],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        self.home(name).mkdir(mode=0o700)
+        shutil.chown(self.home(name), name, name)
+
+    def _course(self, folder: Path) -> None:
+        """A course folder that the grader's account alone can read."""
+        folder.mkdir(parents=True)
+        graded = shutil.ignore_patterns(
+            "submitted", "autograded", "feedback", "ledger", "out", "gradebook.db", "__pycache__"
+        )
+        for name in OWNED:
+            source = COURSE / name
+            if source.is_dir():
+                shutil.copytree(source, folder / name, ignore=graded)
+            else:
+                shutil.copy(source, folder / name)
+        subprocess.run(["chown", "-R", f"{GRADER}:{GRADER}", str(folder)], check=True)
+        folder.chmod(0o700)
+
+    def users(self) -> list[str]:
+        """The users that were made for it."""
+        with contextlib.suppress(FileNotFoundError):
+            return (self.root / "users").read_text().split()
+        return []
+
+    def processes(self) -> dict[int, str]:
+        """The processes of its users, with whose they are."""
+        owners = {pwd.getpwnam(name).pw_uid: name for name in self.users() if _exists(name)}
+        return {pid: owners[uid] for pid, uid in _processes() if uid in owners}
+
+    def stop(self) -> None:
+        """End the Hub; servers go on."""
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            pid = int((self.root / "state" / "hub.pid").read_text())
+            os.kill(pid, signal.SIGTERM)
+            _until(lambda: not _alive(pid), 60)
+
+    def down(self) -> None:
+        """End everything and remove it."""
+        if not (self.root / "users").exists():
+            raise Refused(f"there is no trial in {self.root}")
+        self.stop()
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            for pid in self.processes():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, number)
+            if _until(lambda: not self.processes(), 20):
+                break
+        if (self.root / "hub.yaml").exists():
+            group = self.settings.control_group
+            _until(lambda: limits.remove(group), 20)
+        for name in self.users():
+            if _exists(name):
+                subprocess.run(["userdel", name], check=True, capture_output=True)
+        shutil.rmtree(self.root)
+
+
+def fits() -> None:
+    """Can a Hub be tried out here?
+
+    Raises:
+        Refused: no; the message says why.
+    """
+    if os.geteuid():
+        raise Refused("a Hub that starts servers for others needs root: try it in a container")
+    if not (HERE / "node_modules/.bin/configurable-http-proxy").exists():
+        raise Refused(f"the Hub's proxy is not there: `npm ci` in {HERE} installs it")
+    words = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+             sys.executable, "-c", "import distlab, jupyterhub"]  # fmt: skip
+    tried = subprocess.run(words, capture_output=True, text=True, cwd="/")
+    if tried.returncode:
+        raise Refused(
+            f"other users cannot run {sys.executable} ({tried.stderr.strip().splitlines()[-1]}): "
+            "install into an environment that everybody can read, of a Python that is not below a "
+            "private home"
+        )
+
+
+def _exists(name: str) -> bool:
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return False
+    return True
+
+
+def _processes() -> Iterator[tuple[int, int]]:
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                if (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
+                    yield int(entry.name), entry.stat().st_uid
+
+
+def _alive(pid: int) -> bool:
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
+    return any(pid == other for other, _ in _processes())
+
+
+def _until(holds, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def _free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+def _block(count: int) -> int:
+    """The first of so many neighbouring free ports."""
+    for _ in range(100):
+        first = _free_ports(1)[0]
+        with contextlib.suppress(OSError, OverflowError), contextlib.ExitStack() as stack:
+            for port in range(first, first + count):
+                stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            return first
+    raise Refused("there are no free ports on 127.0.0.1")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=Path, default=Path("/tmp/distlab-hub"))
+    parser.add_argument("action", choices=("up", "down"))
+    parser.add_argument("--settings", type=json.loads, default={}, help="more of hub.yaml, as JSON")
+    arguments = parser.parse_args()
+    trial = Trial(arguments.root)
+    try:
+        if arguments.action == "down":
+            trial.down()
+            return 0
+        trial.up(**arguments.settings)
+    except Refused as reason:
+        print(f"hub: {reason}", file=sys.stderr)
+        return 1
+    print(f"{trial.url}  log in as {LECTURER}, {' or '.join(STUDENTS)}; everybody's password: "
+          f"{trial.password}\nlog {trial.log}; `make hub-down` ends and removes it")  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""What of this machine this process may use: cores and memory.
+
+A server on JupyterHub, a job or a container has less than the machine: control groups and the
+processors that a process is bound to say how much.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+# bytes: a kernel and what its ranks are forked from; one rank more
+NOTEBOOK, RANK = 512 << 20, 96 << 20
+_GROUPS = Path("/sys/fs/cgroup")
+_OWN = Path("/proc/self/cgroup")
+
+
+def cores(groups: Path = _GROUPS, own: Path = _OWN) -> int:
+    """Cores that this process may keep busy, at least 1."""
+    bound = getattr(os, "sched_getaffinity", None)
+    most = len(bound(0)) if bound else os.cpu_count() or 1
+    return max(1, min([most, *(math.ceil(share) for share in _shares(groups, own))]))
+
+
+def memory(groups: Path = _GROUPS, own: Path = _OWN) -> int | None:
+    """Bytes that this process and its companions may use; `None` where the system does not say."""
+    if sys.platform == "darwin" or not hasattr(os, "sysconf"):
+        return None
+    said = _said(groups, own, "memory", "memory.max", "memory.limit_in_bytes")
+    limits = [int(limit) for limit in said if limit.isdigit()]
+    return min([os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *limits])
+
+
+def ranks() -> int:
+    """Ranks without GPUs that make sense here: four a core, where the memory has room for them, or
+    what DISTLAB_MAX_RANKS says.
+    """
+    if asked := int(os.environ.get("DISTLAB_MAX_RANKS") or 0):
+        return asked
+    has = memory()
+    room = sys.maxsize if has is None else (has - NOTEBOOK) // RANK
+    return max(2, min(max(8, 4 * cores()), room))
+
+
+def told() -> str:
+    """Both, in words."""
+    has = memory()
+    number = cores()
+    words = f"{number} core{'s' if number > 1 else ''}"
+    return words if has is None else f"{words} and {has / 2**30:.3g} GiB of memory"
+
+
+def _shares(groups: Path, own: Path) -> Iterator[float]:
+    """The cores that each group around this process may keep busy."""
+    for said in _said(groups, own, "cpu", "cpu.max", ""):
+        quota, period = said.split()
+        if quota != "max":
+            yield int(quota) / int(period)
+    quotas = _said(groups, own, "cpu", "", "cpu.cfs_quota_us")
+    periods = _said(groups, own, "cpu", "", "cpu.cfs_period_us")
+    for quota, period in zip(quotas, periods, strict=True):
+        if int(quota) > 0:
+            yield int(quota) / int(period)
+
+
+def _said(groups: Path, own: Path, controller: str, second: str, first: str) -> list[str]:
+    """What a file says in this process's group and in those around it.
+
+    Args:
+        second, first: its name in version 2 and version 1 of control groups; empty: not there.
+    """
+    try:
+        lines = own.read_text().splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers == "" and second:
+            root, name = groups, second
+        elif controller in controllers.split(",") and first:
+            root, name = groups / controllers, first
+        else:
+            continue
+        inner = root / path.lstrip("/")
+        for folder in (inner, *inner.parents):
+            if (folder / name).is_file():
+                found.append((folder / name).read_text().strip())
+            if folder == root:
+                break
+    return found
