@@ -24,6 +24,7 @@ from hostile import broken, entries
 from hostile.entries import LAB, Entry
 
 LONGEST = 180.0  # seconds that a submission may take on a busy machine, whatever it does
+JOBS = 2 * (os.cpu_count() or 1)  # as many as `distlab grade` takes by itself
 NOBODY = 65534
 SHARED = (Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))
 HOME_OF_ITS_OWN = {".cache", ".config", ".ipython", ".jupyter", ".local"}  # of nbgrader's libraries
@@ -96,7 +97,7 @@ def _as_stated(lost: dict[str, str], expected: dict[str, str]) -> bool:
     )
 
 
-def run(names: Iterable[str] | None = None, jobs: int = 2, timeout: float = 2400) -> Trial:
+def run(names: Iterable[str] | None = None, jobs: int = JOBS, timeout: float = 2400) -> Trial:
     """Grade the class, or those of these names, in a folder of its own that is removed then."""
     with tempfile.TemporaryDirectory(prefix="hostile-") as folder, _Listener() as listener:
         place = Path(folder)
