@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade test test-slow test-slurm slurm-up slurm-down hub-env hub-up hub-down test-hub \
+.PHONY: help setup grade test test-slow test-frameworks test-slurm slurm-up slurm-down hub-env hub-up hub-down test-hub \
   tensorflow horovod lint lab labs references verify bench clean
 
 help: ## list what can be made
@@ -29,6 +29,9 @@ test: $(READY) lint ## lint and the test suite
 
 test-slow: $(READY) ## the slower suites: programs that hang or dawdle on real ranks
 	$(BIN)/python -m pytest -m 'slow and not slurm'
+
+test-frameworks: $(READY) ## labs 07 and 08, where Horovod and TensorFlow are installed
+	$(BIN)/python -m pytest -m 'frameworks and not slow'
 
 test-slurm: $(READY) ## every lab on a real Slurm of two nodes on this machine (as root; SLURM=short: some)
 	$(BIN)/python -m pytest -m 'slurm$(if $(filter short,$(SLURM)), and not slow)' tests/slurm

@@ -9,4 +9,5 @@ def here(lab, *more, id=None, slow=False):
     """The parameters of a test that needs what the lab needs."""
     said = labs.missing(lab)
     marks = [pytest.mark.skipif(bool(said), reason=said)] + [pytest.mark.slow] * slow
+    marks += [pytest.mark.frameworks] * bool(labs.needs(lab))
     return pytest.param(lab, *more, marks=marks, id=id or lab)

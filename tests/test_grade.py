@@ -11,6 +11,7 @@ from pathlib import Path
 
 import collected
 import pytest
+from optional import here
 
 from distlab import course as labs
 from grader import course, demo
@@ -166,8 +167,11 @@ def test_stock_autograde_gives_the_same_scores(graded, tmp_path):
     }
 
 
-@pytest.mark.slow  # each lab is graded twice, by stock nbgrader one submission after another
-def test_right_answers_get_full_points_and_untouched_labs_zero_by_both_commands(tmp_path):
+def check_by_both_commands(chosen, tmp_path):
+    """Right answers get full points and untouched labs zero, by `distlab grade` and by stock
+    autograde, each in a class of its own.
+    """
+
     def differences(lab, ours):
         """What is not as it should be in one lab by one of the commands."""
         grades = tmp_path / lab / ("ours" if ours else "stock")
@@ -183,11 +187,20 @@ def test_right_answers_get_full_points_and_untouched_labs_zero_by_both_commands(
         got = scores(grades)
         return "" if got == {"ada": full, "ben": full, "fay": 0.0} else f"{lab} of {full}: {got}"
 
-    there = [lab for lab in labs.LABS if not labs.missing(lab)]
-    jobs = [(lab, ours) for lab in there for ours in (False, True)]
+    jobs = [(lab, ours) for lab in chosen for ours in (False, True)]
     with concurrent.futures.ThreadPoolExecutor(3) as pool:  # half of the time of one is waiting
         found = [said for said in pool.map(lambda job: differences(*job), jobs) if said]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.slow  # stock nbgrader takes one submission after another
+def test_all_labs_by_both_commands(tmp_path):
+    check_by_both_commands([lab for lab in labs.LABS if not labs.needs(lab)], tmp_path)
+
+
+@pytest.mark.parametrize("lab", [here(lab) for lab in labs.LABS if labs.needs(lab)])
+def test_a_lab_with_another_framework_by_both_commands(lab, tmp_path):
+    check_by_both_commands([lab], tmp_path)
 
 
 def test_a_second_run_judges_nothing_again(graded):
