@@ -203,11 +203,12 @@ def reap(statuses: dict[int, int]) -> None:
 
 
 @contextlib.contextmanager
-def _said_to(path: Path):
-    """Let what imports say on standard error (TensorFlow and Matplotlib do) go to a file."""
+def _silent():
+    """Nobody hears what imports say on standard error: TensorFlow and Matplotlib do."""
     ours = os.dup(2)
-    with path.open("ab") as file:
-        os.dup2(file.fileno(), 2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
     try:
         yield
     finally:
@@ -314,7 +315,7 @@ def main() -> None:
     with _without(DRAWING):
         for name in preload:
             server.early()
-            with contextlib.suppress(ImportError), _said_to(Path(folder, "imports")):
+            with contextlib.suppress(ImportError), _silent():
                 importlib.import_module(name)
     gc.collect()
     gc.freeze()  # a child that collects garbage would otherwise copy every page it looks at
