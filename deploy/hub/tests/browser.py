@@ -84,11 +84,13 @@ class Person:
         )  # fmt: skip
 
     def scroll_to(self, selector: str, text: str) -> None:
-        """Bring the innermost element with this text to the top, and wait until it stays there."""
+        """Wait for an element with this text, in view or not, and bring the innermost one to the
+        top, until it stays there: JupyterLab lays cells out as they come into view.
+        """
         script = """
         const [selector, text] = arguments;
         const all = [...document.querySelectorAll(selector)];
-        const found = all.filter(e => e.innerText.includes(text));
+        const found = all.filter(e => e.textContent.includes(text));
         const one = found[found.length - 1];
         if (!one) return null;
         one.scrollIntoView({block: "start", behavior: "instant"});
@@ -119,9 +121,21 @@ class Person:
     def menu(self, *names: str) -> None:
         """Choose from JupyterLab's menus."""
         first, *others = names
-        self.click(".lm-MenuBar-itemLabel", first)
+        entry = ".lm-Menu-itemLabel"
+
+        def shown(name: str) -> list[WebElement]:
+            found = self.driver.find_elements(By.CSS_SELECTOR, entry)
+            return [one for one in found if one.is_displayed() and one.text == name]
+
+        def opened() -> bool:
+            if not shown(others[0]):  # a page that is still busy may lose a click
+                self.click(".lm-MenuBar-itemLabel", first)
+            return bool(shown(others[0]))
+
+        self.until(opened, f"the menu {first}")
         for name in others:
-            self.click(".lm-Menu-itemLabel", name)
+            self.until(lambda name=name: shown(name), f"{name} in the menu {first}")
+            shown(name)[0].click()
 
     def ask(self, path: str, method: str = "GET", content=None):
         """Fetch JSON as this page does, with its cookies: (status, content)."""
