@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from pathlib import Path
@@ -10,7 +11,9 @@ from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -118,24 +121,35 @@ class Person:
 
         self.until(clicked, f"{selector} {text!r} to be clickable")
 
-    def menu(self, *names: str) -> None:
+    def menu(self, name: str, entry: str) -> None:
         """Choose from JupyterLab's menus."""
-        first, *others = names
-        entry = ".lm-Menu-itemLabel"
 
-        def shown(name: str) -> list[WebElement]:
-            found = self.driver.find_elements(By.CSS_SELECTOR, entry)
-            return [one for one in found if one.is_displayed() and one.text == name]
+        def chosen() -> bool:
+            found = self.driver.find_elements(By.CSS_SELECTOR, ".lm-Menu-itemLabel")
+            entries = [one for one in found if one.is_displayed() and one.text == entry]
+            if not entries:  # a page that is still busy may lose a click
+                self.click(".lm-MenuBar-itemLabel", name)
+                return False
+            entries[0].click()
+            return True
 
-        def opened() -> bool:
-            if not shown(others[0]):  # a page that is still busy may lose a click
-                self.click(".lm-MenuBar-itemLabel", first)
-            return bool(shown(others[0]))
+        self.until(chosen, f"{entry} in the menu {name}")
 
-        self.until(opened, f"the menu {first}")
-        for name in others:
-            self.until(lambda name=name: shown(name), f"{name} in the menu {first}")
-            shown(name)[0].click()
+    def save(self, path: Path, text: str) -> None:
+        """Save the notebook until this text is in its file."""
+
+        def saved() -> bool:
+            keys = ActionChains(self.driver).key_down(Keys.CONTROL).send_keys("s")
+            keys.key_up(Keys.CONTROL).perform()
+            return text in path.read_text("utf-8")
+
+        self.until(saved, f"{path} to be saved")
+
+    def theme(self, name: str) -> None:
+        """Choose JupyterLab's theme; pages that are opened from now on have it."""
+        path = f"/user/{self.name}/lab/api/settings/@jupyterlab/apputils-extension:themes"
+        status, said = self.ask(path, "PUT", {"raw": json.dumps({"theme": name})})
+        assert status == 204, said
 
     def ask(self, path: str, method: str = "GET", content=None):
         """Fetch JSON as this page does, with its cookies: (status, content)."""

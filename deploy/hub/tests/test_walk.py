@@ -49,11 +49,14 @@ def test_run_all_shows_the_verdict_and_its_picture(hub, student):
     student.see("#jp-main-statusbar", "| Idle")  # before its kernel is there nothing runs
     student.menu("Run", "Run All Cells")
     student.scroll_to(".jp-OutputArea", "exchange: deadlock")
-    for name, theme in (("verdict-dark", "JupyterLab Dark"), ("verdict", "JupyterLab Light")):
-        student.menu("Settings", "Theme", theme)
-        student.see(f"body[data-jp-theme-name='{theme}']")
-        student.scroll_to(".jp-OutputArea", "exchange: deadlock")
-        student.picture(name)
+    student.picture("verdict")
+    student.save(hub.home(STUDENT) / NOTEBOOK, "exchange: deadlock")
+    student.theme("JupyterLab Dark")
+    student.go(f"/user/{STUDENT}/lab/tree/{NOTEBOOK}")
+    student.see("body[data-jp-theme-light=false]")
+    student.scroll_to(".jp-OutputArea", "exchange: deadlock")
+    student.picture("verdict-dark")
+    student.theme("JupyterLab Light")
 
 
 def test_who_closes_the_browser_and_comes_back_finds_the_kernel_and_its_ranks(hub, student):
@@ -169,7 +172,8 @@ def test_a_student_gets_nothing_of_the_instructors(hub, student):
     pages = [
         f"/user/{STUDENT}/formgrader", f"/user/{STUDENT}/formgrader/api/assignments",
         f"/user/{STUDENT}/formgraders", f"/user/{LECTURER}/api/contents", f"/user/{LECTURER}/lab",
-        f"{SERVICE}/formgrader/reports", f"{SERVICE}/formgrader", f"{SERVICE}/formgrader/api/assignments", f"{SERVICE}/lab",
+        f"{SERVICE}/formgrader/reports",
+        f"{SERVICE}/formgrader", f"{SERVICE}/formgrader/api/assignments", f"{SERVICE}/lab",
         f"{SERVICE}/api/contents", f"{SERVICE}/files/nbgrader_config.py", "/hub/admin",
         "/hub/api/users", "/hub/api/groups", "/hub/api/services", f"/hub/api/users/{LECTURER}",
         "/services/culler/",
