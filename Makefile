@@ -50,23 +50,21 @@ horovod: $(READY) ## build Horovod for lab 07, keep its wheel and install it
 
 # other users run it, so it lies where they can read it, with a Python that they can run
 HUB_ENV ?= /opt/distlab
-HUB_PYTHON ?= $(firstword $(wildcard /usr/bin/python3.12 /usr/bin/python3.11 /usr/bin/python3.10))
+HUB_PYTHON ?= $(firstword $(wildcard /usr/bin/python3.12 /usr/bin/python3.11 /usr/bin/python3.10) $(PYTHON))
 HUB_READY := $(HUB_ENV)/ready
 HUB_PROXY := deploy/hub/node_modules/.package-lock.json
 
 hub-env: $(HUB_READY) $(HUB_PROXY) ## install JupyterHub, for all users of this machine, into HUB_ENV
 
 $(HUB_READY): pyproject.toml constraints.txt $(shell find src/distlab -name '*.py')
-	test -n "$(HUB_PYTHON)" \
-	  || { echo "the Hub needs a Python that every user can run: say HUB_PYTHON=/path/to/python3.11 make …"; exit 1; }
 	umask 022 && $(HUB_PYTHON) -m venv $(HUB_ENV)
 	umask 022 && $(HUB_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
 	umask 022 && $(HUB_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt '.[grader,hub]'
 	touch $@
 
 $(HUB_PROXY): deploy/hub/package-lock.json
-	npm ci --prefix deploy/hub --no-audit --no-fund --loglevel=error
-	touch $@
+	if command -v npm >/dev/null; then npm ci --prefix deploy/hub --no-audit --no-fund --loglevel=error && touch $@; \
+	  else echo "npm is not here, which installs the Hub's proxy: apt-get install npm"; fi
 
 hub-up: hub-env ## a JupyterHub to try out, with a lecturer and two students (as root: it makes users)
 	$(HUB_ENV)/bin/python deploy/hub/trial.py up

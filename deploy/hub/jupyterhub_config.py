@@ -116,13 +116,18 @@ if settings.spawner == "slurm":
 
 # formgraders: one for each course, a server of the account that owns it
 for number, course in enumerate(settings.courses.values()):
+    # a link to the class report, where the course has such
+    extra = ["reports"] if (course.folder / "grader" / "formgrader.py").exists() else []
     c.JupyterHub.services.append({
         "name": course.id,
         "url": LOCAL.format(settings.internal_ports + 2 + number),
         "command": [str(BIN / "jupyterhub-singleuser")],
         "user": course.account,
         "cwd": str(course.folder),
-        "environment": {**environment("course"), "JUPYTERHUB_DEFAULT_URL": "/formgrader"},
+        "environment": {
+            **environment(*extra, "course"), "PYTHONPATH": str(course.folder),
+            "JUPYTERHUB_DEFAULT_URL": "/formgrader",
+        },
         "oauth_no_confirm": True,
         "timeout": 120,
     })  # fmt: skip

@@ -136,26 +136,41 @@ class Trial:
         """Run a program in the course's folder as the account that grades."""
         return self.run_as(
             GRADER, [self.python(program), *words],
-            self.root / "courses" / "distlab", check, JUPYTER_CONFIG_PATH=self._jupyter("course"),
+            self.root / "courses" / "distlab", check, JUPYTER_CONFIG_PATH=self.jupyter("course"),
         )  # fmt: skip
 
     def run_as(
         self, name: str, words: Sequence[str], folder: Path, check: bool = True, **more: str
     ) -> subprocess.CompletedProcess:
-        about = pwd.getpwnam(name)
         done = subprocess.run(
-            ["setpriv", f"--reuid={about.pw_uid}", f"--regid={about.pw_gid}", "--init-groups",
-             *words],
-            cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-            env={"HOME": about.pw_dir, "USER": name, "LOGNAME": name, "LANG": "C.UTF-8",
-                 "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
-                 "DISTLAB_EXCHANGE": str(self.root / "exchange"), **more},
+            self._as(name, words), cwd=folder, capture_output=True, text=True,
+            stdin=subprocess.DEVNULL, env=self._environment(name, **more),
         )  # fmt: skip
         if check and done.returncode:
             raise Refused(f"{' '.join(words)} as {name} failed: {done.stdout}{done.stderr}")
         return done
 
-    def _jupyter(self, whose: str) -> str:
+    def start_as(self, name: str, words: Sequence[str], folder: Path, log) -> subprocess.Popen:
+        """Start a program of a user that goes on, with what it says written to a file."""
+        return subprocess.Popen(
+            self._as(name, words), cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            env=self._environment(name),
+        )  # fmt: skip
+
+    @staticmethod
+    def _as(name: str, words: Sequence[str]) -> list[str]:
+        about = pwd.getpwnam(name)
+        user = [f"--reuid={about.pw_uid}", f"--regid={about.pw_gid}", "--init-groups"]
+        return ["setpriv", *user, *words]
+
+    def _environment(self, name: str, **more: str) -> dict[str, str]:
+        return {
+            "HOME": pwd.getpwnam(name).pw_dir, "USER": name, "LOGNAME": name, "LANG": "C.UTF-8",
+            "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+            "DISTLAB_EXCHANGE": str(self.root / "exchange"), **more,
+        }  # fmt: skip
+
+    def jupyter(self, whose: str) -> str:
         return str(self.root / "jupyter" / whose)
 
     def _user(self, name: str) -> None:

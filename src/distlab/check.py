@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from distlab import course, frameworks, pickling
+from distlab import course, frameworks, pickling, waiting
 from distlab.exercises import Case, Exercise, Verdict, judge
 from distlab.reference import NoReference, References
 from distlab.runs import Run
@@ -42,8 +42,9 @@ def check(answer: Any, name: str | None = None) -> None:
         return
     exercise = _asked(name or getattr(answer, "__name__", ""))
     frameworks.need(*exercise.needs, what=exercise.name)
-    run = Local(answer, max(case.size for case in exercise.visible))
-    verdict = judge(exercise, exercise.visible, _reference, run)
+    with waiting.line(f"{exercise.name} is being checked"):
+        run = Local(answer, max(case.size for case in exercise.visible))
+        verdict = judge(exercise, exercise.visible, _reference, run)
     # shown, not returned: nbgrader would take a cell's result for partial credit
     _show(Shown(verdict))
     if verdict.status != "passed":

@@ -20,7 +20,7 @@ from typing import Any
 
 import cloudpickle
 
-from distlab import machine, pickling, runs
+from distlab import machine, pickling, runs, waiting
 from distlab.describing import gave_up, until_timeout
 from distlab.runs import Run
 
@@ -71,12 +71,13 @@ class Ranks:
             raise RuntimeError("while a notebook is graded, its cells start no ranks of their own")
         self.size = min(4, max(2, machine.cores())) if size is None else size
         self.deadline = deadline
-        if cluster is None:
-            self._engines = local(self.size)
-        elif cluster == SLURM:
-            self._engines = _submitted(self.size)
-        else:
-            self._engines = attach(cluster, self.size)
+        with waiting.line(f"{self.size} processes are being started"):
+            if cluster is None:
+                self._engines = local(self.size)
+            elif cluster == SLURM:
+                self._engines = _submitted(self.size)
+            else:
+                self._engines = attach(cluster, self.size)
 
     def close(self) -> None:
         """End ranks that are a job, or let go of those of a cluster; local ones are shared."""
@@ -125,11 +126,13 @@ class Ranks:
             cloudpickle.dumps(((rank, self.size, *(_of(a, rank, self.size) for a in args)), {}))
             for rank in range(self.size)
         ]
-        run = runs.drive(
-            self._engines, pickling.dumps(function), inputs, sources=sources_of(function),
-            deadline=deadline or self.deadline, watch=Watcher(), seed=seed, strict=strict,
-        )  # fmt: skip
-        result = Result(getattr(function, "__name__", "the function"), run)
+        name = getattr(function, "__name__", "the function")
+        with waiting.line(f"{name} runs on {self.size} ranks"):
+            run = runs.drive(
+                self._engines, pickling.dumps(function), inputs, sources=sources_of(function),
+                deadline=deadline or self.deadline, watch=Watcher(), seed=seed, strict=strict,
+            )  # fmt: skip
+        result = Result(name, run)
         if not run.ok and not may_fail:
             raise RunFailed(result)
         return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from pathlib import Path
@@ -10,7 +11,9 @@ from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -84,11 +87,13 @@ class Person:
         )  # fmt: skip
 
     def scroll_to(self, selector: str, text: str) -> None:
-        """Bring the innermost element with this text to the top, and wait until it stays there."""
+        """Wait for an element with this text, in view or not, and bring the innermost one to the
+        top, until it stays there: JupyterLab lays cells out as they come into view.
+        """
         script = """
         const [selector, text] = arguments;
         const all = [...document.querySelectorAll(selector)];
-        const found = all.filter(e => e.innerText.includes(text));
+        const found = all.filter(e => e.textContent.includes(text));
         const one = found[found.length - 1];
         if (!one) return null;
         one.scrollIntoView({block: "start", behavior: "instant"});
@@ -116,12 +121,35 @@ class Person:
 
         self.until(clicked, f"{selector} {text!r} to be clickable")
 
-    def menu(self, *names: str) -> None:
+    def menu(self, name: str, entry: str) -> None:
         """Choose from JupyterLab's menus."""
-        first, *others = names
-        self.click(".lm-MenuBar-itemLabel", first)
-        for name in others:
-            self.click(".lm-Menu-itemLabel", name)
+
+        def chosen() -> bool:
+            found = self.driver.find_elements(By.CSS_SELECTOR, ".lm-Menu-itemLabel")
+            entries = [one for one in found if one.is_displayed() and one.text == entry]
+            if not entries:  # a page that is still busy may lose a click
+                self.click(".lm-MenuBar-itemLabel", name)
+                return False
+            entries[0].click()
+            return True
+
+        self.until(chosen, f"{entry} in the menu {name}")
+
+    def save(self, path: Path, text: str) -> None:
+        """Save the notebook until this text is in its file."""
+
+        def saved() -> bool:
+            keys = ActionChains(self.driver).key_down(Keys.CONTROL).send_keys("s")
+            keys.key_up(Keys.CONTROL).perform()
+            return text in path.read_text("utf-8")
+
+        self.until(saved, f"{path} to be saved")
+
+    def theme(self, name: str) -> None:
+        """Choose JupyterLab's theme; pages that are opened from now on have it."""
+        path = f"/user/{self.name}/lab/api/settings/@jupyterlab/apputils-extension:themes"
+        status, said = self.ask(path, "PUT", {"raw": json.dumps({"theme": name})})
+        assert status == 204, said
 
     def ask(self, path: str, method: str = "GET", content=None):
         """Fetch JSON as this page does, with its cookies: (status, content)."""

@@ -12,6 +12,7 @@ import pytest
 HUB = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(HUB), str(HUB.parents[1])]
 PICTURES = Path(os.environ.get("DISTLAB_HUB_PICTURES", HUB / "pictures"))
+PEOPLE = pytest.StashKey[dict]()
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +39,7 @@ def hub():
 
 
 @pytest.fixture(scope="session")
-def person(hub, tmp_path_factory):
+def person(hub, request, tmp_path_factory):
     """`person(name)`: somebody logged in, in a browser of their own."""
     browser = pytest.importorskip("browser")
     if reason := browser.missing():
@@ -51,6 +52,17 @@ def person(hub, tmp_path_factory):
             made[name] = browser.Person(name, hub.url, hub.password, folder, PICTURES)
         return made[name]
 
+    request.config.stash[PEOPLE] = made
     yield find
     for one in made.values():
         one.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """What everybody saw when a test failed."""
+    report = yield
+    if report.failed:
+        for name, one in item.config.stash.get(PEOPLE, {}).items():
+            one.picture(f"failed-{item.name}-{name}")
+    return report

@@ -83,8 +83,8 @@ def test_a_server_is_a_job_with_the_gpus_and_the_limits_that_were_asked_for(sett
     c = Config()
     wanted = {"partition": "gpu", "gpus": 1, "hours": 2, "hub": "http://10.0.0.1:8081"}
     slurm.configure(c, settings(spawner="slurm", memory="8G", cores=4, slurm=wanted))
-    c.SlurmSpawner.req_username, c.SlurmSpawner.req_homedir = "ada", "/home/ada"
-    spawner = SlurmSpawner(config=c, hub=None)
+    of_ada = {"req_username": "ada", "req_homedir": "/home/ada", "req_keepvars": "PATH"}
+    spawner = SlurmSpawner(config=c, hub=None, **of_ada)
     asked = {**spawner.get_req_subvars(), "cmd": "jupyterhub-singleuser"}
     script = Template(spawner.batch_script).render(**asked)
     for line in (

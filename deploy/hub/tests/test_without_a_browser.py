@@ -1,0 +1,123 @@
+"""What the Hub's machinery does for its users, asked without a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+import json
+import re
+import secrets
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from browser import pause_until
+
+from grader import demo
+
+LAB = "01-message-passing"
+NOTEBOOK = f"{LAB}/message_passing.ipynb"
+STUDENT = "ada"  # everything right
+MINUTE = 60.0
+
+
+@pytest.fixture(scope="module")
+def lab(hub):
+    """The student's folder of the lab, everything done."""
+    nbgrader(hub, "fetch_assignment")
+    notebook = hub.home(STUDENT) / NOTEBOOK
+    notebook.write_text(json.dumps(demo.handed_in("dora", LAB)))
+    return notebook.parent
+
+
+def nbgrader(hub, word):
+    """nbgrader's command line in the student's home."""
+    words = [hub.python("nbgrader"), word, LAB, "--course", "distlab"]
+    hub.run_as(STUDENT, words, hub.home(STUDENT), JUPYTER_CONFIG_PATH=hub.jupyter("course"))
+
+
+def test_two_notebooks_at_once_do_not_disturb_each_other(hub):
+    words = [hub.python("distlab"), "check", NOTEBOOK]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        both = [pool.submit(hub.run_as, STUDENT, words, hub.home(STUDENT)) for _ in range(2)]
+        said = [re.sub(r"\s+", " ", one.result().stdout) for one in both]
+    verdicts = [re.findall(r"(\w+) [\d.]+/\d+ (\w+)", one) for one in said]
+    assert verdicts[0] == verdicts[1] and ("exchange", "deadlock") in verdicts[0]
+
+
+def test_a_notebook_learns_what_its_server_may_use(hub):
+    """As a server's kernel does: in the control group that the Hub makes for it."""
+    limits = pytest.importorskip("limits")
+    group = limits.ControlGroup(hub.settings.control_group, "tried")
+    try:
+        group.make(1 << 30, 1, 100)
+    except OSError as error:
+        pytest.skip(f"control groups cannot be written here: {error}")
+    asked = "from distlab import machine; print(machine.told(), machine.ranks())"
+    words = [hub.python("python"), "-c", asked]
+    told = subprocess.run(words, preexec_fn=group.enter, capture_output=True, text=True, check=True)
+    list(group.end())
+    assert told.stdout.split("\n")[0] == "1 core and 1 GiB of memory 5"
+
+
+def test_a_server_cannot_use_more_memory_than_it_has(hub):
+    limits = pytest.importorskip("limits")
+    group = limits.ControlGroup(hub.settings.control_group, "tried")
+    try:
+        group.make(1 << 28, 1, 100)
+    except OSError as error:
+        pytest.skip(f"control groups cannot be written here: {error}")
+    words = [hub.python("python"), "-c", "held = bytearray(1 << 30); print(len(held))"]
+    done = subprocess.run(words, preexec_fn=group.enter, capture_output=True, text=True)
+    list(group.end())
+    assert done.returncode and not done.stdout
+
+
+def test_pam_takes_a_user_of_this_machine_by_their_password_alone(hub):
+    from jupyterhub.auth import PAMAuthenticator
+
+    password = secrets.token_urlsafe(12)
+    subprocess.run(["chpasswd"], input=f"{STUDENT}:{password}", text=True, check=True)
+    asks = PAMAuthenticator()
+    for said, name in ((password, STUDENT), (password + "x", None)):
+        answer = asks.authenticate(None, {"username": STUDENT, "password": said})
+        assert asyncio.run(answer) == name
+
+
+def test_a_submission_is_graded_within_a_minute_of_its_arrival(hub, lab):
+    words = [hub.python("distlab"), "grade", "--watch"]
+    log = hub.root / "watch.log"
+    with log.open("w") as file:
+        watching = hub.start_as("grader-distlab", words, hub.root / "courses/distlab", file)
+    try:
+        pause_until(lambda: "grading what arrives" in log.read_text(), "the watcher")
+        begin = time.monotonic()
+        nbgrader(hub, "submit")
+        pause_until(lambda: f"{STUDENT} {LAB}: 21 points" in log.read_text(), "the grade")
+        assert time.monotonic() - begin < MINUTE
+    finally:
+        watching.terminate()
+        watching.wait()
+    nbgrader(hub, "fetch_feedback")
+    (page,) = lab.glob("feedback/*/*.html")
+    assert "exchange" in page.read_text() and "deadlock" in page.read_text()
+
+
+def test_nothing_of_a_server_is_left_when_its_group_ends(hub):
+    limits = pytest.importorskip("limits")
+    group = limits.ControlGroup(hub.settings.control_group, "tried")
+    try:
+        group.make(None, None, None)
+    except OSError as error:
+        pytest.skip(f"control groups cannot be written here: {error}")
+    stubborn = subprocess.Popen(["setsid", "sleep", "600"], preexec_fn=group.enter)
+    pause_until(group.members, "the process")
+    with contextlib.suppress(StopIteration):
+        ending = group.end()
+        next(ending)
+        stubborn.wait(20)  # whoever started it collects it: it counts until then
+        next(ending)
+    assert not any(folder.exists() for folder in group.folders)
+    assert not Path(f"/proc/{stubborn.pid}").exists()

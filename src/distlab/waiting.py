@@ -1,0 +1,57 @@
+"""A line below a cell that takes long: what it waits for, and for how many seconds already."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+PATIENCE = 2.0  # seconds in which nothing is said
+
+
+@contextlib.contextmanager
+def line(what: str, patience: float = PATIENCE) -> Iterator[None]:
+    """Say what the block waits for, once it has taken `patience` seconds and then each second; the
+    line is gone when the block ends. Outside of a notebook nothing is said.
+    """
+    if not _in_notebook():
+        yield
+        return
+    done = threading.Event()
+    # the context knows which cell the line belongs to
+    telling = threading.Thread(
+        target=contextvars.copy_context().run, args=(_tell, what, patience, done), daemon=True
+    )
+    telling.start()
+    try:
+        yield
+    finally:
+        done.set()
+        telling.join()
+
+
+def _tell(what: str, patience: float, done: threading.Event) -> None:
+    from IPython.display import display
+
+    if done.wait(patience):
+        return
+    seconds = patience
+    shown: Any = display(_said(what, seconds), raw=True, display_id=True)
+    while not done.wait(1.0):
+        seconds += 1
+        shown.update(_said(what, seconds), raw=True)
+    shown.update({"text/plain": ""}, raw=True)
+
+
+def _said(what: str, seconds: float) -> dict[str, str]:
+    return {"text/plain": f"{what}: {seconds:.0f} s"}
+
+
+def _in_notebook() -> bool:
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    return getattr(get_ipython(), "kernel", None) is not None
