@@ -31,6 +31,7 @@ _CHANGED = {
         "04-ring-allreduce": {"sync_parameter_server": "wrong_sum"},
         "05-scaling-up": {"accumulate": "wrong_sum"},
         "06-model-parallel": {"pipeline_step": "wrong_sum_for_mean"},
+        "07-horovod": {"metric_average": "wrong_sum"},
     },
     "dora": {
         "01-message-passing": {"exchange": "wrong_both_send_first"},
@@ -39,10 +40,19 @@ _CHANGED = {
         "04-ring-allreduce": {"ring_all_reduce": "wrong_blocking_sends"},
         "05-scaling-up": {"accumulate": "wrong_rank_zero_synchronises"},
         "06-model-parallel": {"stage_backward": "wrong_direction"},
+        "07-horovod": {"metric_average": "wrong_rank_0_alone"},
     },
 }
 #: the exercises whose answers of emil's end their process, as a segmentation fault would
-_CRASHES = {"relay", "demo_basic", "wrap", "ring_all_gather", "shard", "stage_forward"}
+_CRASHES = {
+    "relay",
+    "demo_basic",
+    "wrap",
+    "ring_all_gather",
+    "shard",
+    "stage_forward",
+    "make_loader",
+}
 _CRASH = "import os\n\n\ndef {}(*arguments):\n    os._exit(1)\n"
 
 
