@@ -31,6 +31,7 @@ _CHANGED = {
         "04-ring-allreduce": {"sync_parameter_server": "wrong_sum"},
         "05-scaling-up": {"accumulate": "wrong_sum"},
         "06-model-parallel": {"pipeline_step": "wrong_sum_for_mean"},
+        "07-horovod": {"metric_average": "wrong_sum"},
         "08-tensorflow-strategies": {"train": "wrong_replica_means"},
     },
     "dora": {
@@ -40,12 +41,14 @@ _CHANGED = {
         "04-ring-allreduce": {"ring_all_reduce": "wrong_blocking_sends"},
         "05-scaling-up": {"accumulate": "wrong_rank_zero_synchronises"},
         "06-model-parallel": {"stage_backward": "wrong_direction"},
+        "07-horovod": {"metric_average": "wrong_rank_0_alone"},
         "08-tensorflow-strategies": {"train": "wrong_chief_goes_on"},
     },
 }
 #: the exercises whose answers of emil's end their process, as a segmentation fault would
 _CRASHES = {
-    "relay", "demo_basic", "wrap", "ring_all_gather", "shard", "stage_forward", "central_storage",
+    "relay", "demo_basic", "wrap", "ring_all_gather", "shard", "stage_forward", "make_loader",
+    "central_storage",
 }  # fmt: skip
 _CRASH = "import os\n\n\ndef {}(*arguments):\n    os._exit(1)\n"
 

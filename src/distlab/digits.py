@@ -2,7 +2,7 @@
 
 Both come as 28×28 grey images, so that one network fits both. scikit-learn's 1,797 digits (the test
 half of UCI's "Optical Recognition of Handwritten Digits") are real ones, of 8×8 pixels, and are
-enlarged.
+enlarged. Those to train on are shown in several positions, so that an epoch has some steps.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ SIDE = 28  # pixels
 _HOST = "ossci-datasets.s3.amazonaws.com"  # from where torchvision fetches MNIST
 _PATIENCE = 3.0  # seconds that the server may take to answer
 _MEAN, _STD = 0.1307, 0.3081  # of MNIST
+_SHIFTS = [(0, 0), *((y, x) for y in (-2, 0, 2) for x in (-2, 0, 2) if (y, x) != (0, 0))]
 _TEST = 5  # of scikit-learn's digits one in so many is for testing
 
 
@@ -71,8 +72,16 @@ def _sklearn() -> Digits:
     images, labels = torch.tensor(found.images), torch.tensor(found.target)
     images = torch.nn.functional.interpolate(images[:, None], size=SIDE, mode="bilinear")[:, 0]
     for_test = torch.arange(len(labels)) % _TEST == 0
-    sets = (_set(images[part], labels[part], 16) for part in (~for_test, for_test))
-    return Digits(*sets, "scikit-learn's digits, enlarged")
+    shown = torch.cat([_shifted(images[~for_test], *shift) for shift in _SHIFTS])
+    train = _set(shown, labels[~for_test].repeat(len(_SHIFTS)), 16)
+    test = _set(images[for_test], labels[for_test], 16)
+    return Digits(train, test, f"scikit-learn's digits, enlarged, in {len(_SHIFTS)} positions")
+
+
+def _shifted(images: torch.Tensor, down: int, right: int) -> torch.Tensor:
+    """The images moved by so many pixels, black where nothing is left."""
+    padded = torch.nn.functional.pad(images, (2, 2, 2, 2))
+    return padded[:, 2 - down : 2 - down + SIDE, 2 - right : 2 - right + SIDE]
 
 
 def _set(images: torch.Tensor, labels: torch.Tensor, white: int) -> TensorDataset:

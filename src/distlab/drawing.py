@@ -44,6 +44,13 @@ from distlab.timescale import duration
 _AXIS = 30.0  # pixels under the last row for the axis
 
 
+def _kind(event: Event) -> str:
+    """Who asked for a collective: the function itself, DDP, or Horovod's optimizer."""
+    if not event.internal:
+        return "collective"
+    return "optimizer" if event.is_named else "internal"
+
+
 class Drawing:
     """Draws one layout; `name` sets its ids apart from those of other pictures on the page."""
 
@@ -198,9 +205,9 @@ class Drawing:
     def _band(self, span: Span) -> str:
         call: Collective = span.items[0]
         bad = any(not c.done for c in span.items)
-        kind = "stuck" if bad else "internal" if call.first.internal else "collective"
+        kind = "stuck" if bad else _kind(call.first)
         self.used["block" if len(span.items) > 1 and kind == "collective" else kind] = None
-        color = {"stuck": VERMILLION, "internal": PURPLE, "collective": GREEN}[kind]
+        color = {"stuck": VERMILLION, "collective": GREEN}.get(kind, PURPLE)
         shapes = self._outline(span, call)
         note = self._band_text(span)
         return tag(

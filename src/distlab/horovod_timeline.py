@@ -53,12 +53,24 @@ class Timeline:
         """The tensors in the order in which they appear."""
         return list(dict.fromkeys(a.tensor for a in self.activities))
 
-    def since(self, time: float) -> Timeline:
-        """What began at `time` or later."""
+    def negotiations(self, prefix: str = "allreduce.") -> list[list[float]]:
+        """When each tensor with this prefix began to be negotiated: a list a tensor."""
+        begun: dict[str, list[float]] = {}
+        for a in self.activities:
+            if a.tensor.startswith(prefix) and a.name.startswith("NEGOTIATE"):
+                begun.setdefault(a.tensor, []).append(a.begin)
+        return list(begun.values())
+
+    def step(self, number: int) -> Timeline:
+        """What happened in one step of training, counted from 0: from its first gradient on until
+        the next step's.
+        """
+        starts = [min(times) for times in zip(*self.negotiations(), strict=False)]
+        begin, end = starts[number], [*starts, float("inf")][number + 1]
         return Timeline(
-            [a for a in self.activities if a.begin >= time],
-            [r for r in self.ready if r.time >= time],
-            [c for c in self.cycles if c >= time],
+            [a for a in self.activities if begin <= a.begin < end],
+            [r for r in self.ready if begin <= r.time < end],
+            [c for c in self.cycles if begin <= c < end],
         )
 
 

@@ -16,6 +16,7 @@ _WORDS = {
     "collective": "collective",
     "block": "several merged",
     "internal": "collective of DDP",
+    "optimizer": "collective of Horovod's optimizer",
     "stuck": "never finished",
     "unmatched": "never matched",
     "returned": "returned",
@@ -48,7 +49,8 @@ def legend(
 
 def _sample(kind: str, name: str) -> str:
     box = {"x": 2, "y": -5, "width": 18, "height": 10}
-    filled = {"collective": (GREEN, "b"), "block": (GREEN, "b k"), "internal": (PURPLE, "b")}
+    filled = {"collective": (GREEN, "b"), "block": (GREEN, "b k"), "internal": (PURPLE, "b"),
+              "optimizer": (PURPLE, "b")}  # fmt: skip
     if kind == "compute":
         return tag("path", d="M2 0H20", class_="c")
     if kind in ("wait", "stuck"):

@@ -1,4 +1,5 @@
-# hint: ranks drift apart
+# status: error
+# says: Gradients were computed more than
 def train_epoch(model, loader, optimizer, epoch):
     model.train()
     loader.sampler.set_epoch(epoch)
