@@ -20,6 +20,8 @@ from distlab.board import Board
 
 HOST = "127.0.0.1"
 STACK = 1 << 20  # bytes of a thread's stack: the runtime starts a hundred threads a process
+ARENAS = 2  # pools of memory that threads allocate from; by default eight for each core
+_M_ARENA_MAX = -8  # malloc.h
 STARTED = 30.0  # seconds in which the ranks of a run hear of each other
 
 
@@ -47,7 +49,7 @@ def prepare(devices: int = 1) -> list[str]:
     import tensorflow as tf
 
     unused()
-    _small_stacks()
+    _modest()
     tf.config.threading.set_inter_op_parallelism_threads(1)
     tf.config.threading.set_intra_op_parallelism_threads(1)
     gpus = tf.config.list_physical_devices("GPU")
@@ -74,14 +76,15 @@ def unused() -> None:
         )
 
 
-def _small_stacks() -> None:
-    """Give threads that are started from now on small stacks: memory limits count all of them."""
+def _modest() -> None:
+    """Have many threads cost little from now on: limits count what is reserved for each of them."""
     libc = ctypes.CDLL(None)
     attributes = ctypes.create_string_buffer(64)  # a pthread_attr_t has at most that
     with contextlib.suppress(AttributeError):  # another C library than glibc
         libc.pthread_getattr_default_np(attributes)
         libc.pthread_attr_setstacksize(attributes, ctypes.c_size_t(STACK))
         libc.pthread_setattr_default_np(attributes)
+        libc.mallopt(_M_ARENA_MAX, ARENAS)
 
 
 def free_port() -> int:

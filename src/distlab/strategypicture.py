@@ -148,10 +148,10 @@ def steps(bars: Sequence[Any], story: Story) -> Figure:
     if story.killed:
         lost = [row for row, (index, _) in enumerate(workers) if index == story.lost][:1]
         axis.plot([story.killed - zero] * len(lost), lost, "x", color=GRADIENTS, ms=12, mew=3)
-    for when, said in ((story.killed, "killed"), (story.back, "back")):
+    for when, said, side in ((story.killed, "killed ", "right"), (story.back, " back", "left")):
         if when:
             axis.axvline(when - zero, color=GRADIENTS, ls="--")
-            axis.text(when - zero, -0.62, f" {said}", color=GRADIENTS, va="center")
+            axis.text(when - zero, -0.62, said, color=GRADIENTS, va="center", ha=side)
     seen: dict[int, int] = {}
     names = []
     for index, _ in workers:
@@ -160,5 +160,6 @@ def steps(bars: Sequence[Any], story: Story) -> Figure:
     axis.set_yticks(range(len(workers)), names)
     axis.set(xlabel="seconds (numbers: the steps as they were scheduled)", ylim=(-0.9, None))
     axis.invert_yaxis()
+    axis.margins(x=0.05)
     plt.close(figure)
     return figure

@@ -8,11 +8,9 @@ from distlab.exercises import Exercise, Hint, Look
 
 LAB = "08-tensorflow-strategies"
 NEEDS = ("tensorflow",)
-#: TensorFlow's servers and collectives start about 100 threads in each process, and more on
-#: machines with many cores; an exercise has up to four processes, one of them twice
+#: TensorFlow's servers and collectives start 100 threads in each process on two cores and 300 on
+#: 64; an exercise has up to four processes, one of them twice
 PROCESSES = 2048
-
-
 #: seconds for exercises that trace graphs and start servers: with everything imported a case takes
 #: about one second of a processor, and several submissions are graded side by side
 DEADLINE = 30.0
