@@ -1,4 +1,4 @@
-"""The formgrader with a link to the reports on the class: a Jupyter server extension."""
+"""nbgrader's formgrader with a link to the class reports: a server extension in its place."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader
 from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.utils import url_path_join
+from nbgrader.server_extensions import formgrader
 from tornado import web
 
 from grader.places import GRADES
@@ -39,13 +40,9 @@ def _load_jupyter_server_extension(app) -> None:
     base = app.web_app.settings["base_url"]
     path = url_path_join(base, "formgrader", "reports")
     app.web_app.add_handlers(".*$", [(path, Reports), (path + r"/([\w.-]+)", Reports)])
-    # extensions are loaded in the order of their names, and the formgrader's comes later
-    app.io_loop.add_callback(_link, app.web_app.settings)
-
-
-def _link(settings: dict) -> None:
-    """Let our templates stand before the formgrader's, which they extend."""
-    templates = settings["nbgrader_jinja2_env"]
+    formgrader.load_jupyter_server_extension(app)
+    # our templates stand before the formgrader's, which they extend
+    templates = app.web_app.settings["nbgrader_jinja2_env"]
     theirs = templates.loader
     templates.loader = ChoiceLoader(
         [FileSystemLoader(_TEMPLATES), PrefixLoader({"nbgrader": theirs}), theirs]
