@@ -8,12 +8,14 @@ SIGKILL included.
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import ctypes
 import gc
 import importlib
 import json
 import os
+import queue
 import select
 import shutil
 import signal
@@ -77,7 +79,7 @@ class Zygote:
         env.setdefault("GLIBC_TUNABLES", _HUGE_PAGES)
         env.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow tells everybody about the CPU
         with theirs:
-            self.process = subprocess.Popen(
+            self.process = _started(
                 [
                     *prefix,
                     sys.executable,
@@ -143,6 +145,33 @@ class Zygote:
 
     def __exit__(self, *exc) -> None:
         self.close()
+
+
+_starting: list[queue.SimpleQueue] = []  # of the thread that starts processes, once there is one
+os.register_at_fork(after_in_child=_starting.clear)
+
+
+def _started(*args, **kwargs) -> subprocess.Popen:
+    """`subprocess.Popen` in a thread that lives as long as this process.
+
+    To Linux a child's parent is the thread that started it: one that dies with its parent would die
+    with whichever thread of a pool happened to need it.
+    """
+    if not _starting:
+        _starting.append(queue.SimpleQueue())
+        threading.Thread(target=_start_what_comes, args=_starting, daemon=True).start()
+    made: concurrent.futures.Future[subprocess.Popen] = concurrent.futures.Future()
+    _starting[0].put((made, args, kwargs))
+    return made.result()
+
+
+def _start_what_comes(requests: queue.SimpleQueue) -> None:
+    while True:
+        made, args, kwargs = requests.get()
+        try:
+            made.set_result(subprocess.Popen(*args, **kwargs))
+        except BaseException as error:  # whoever asked for it has to hear of it
+            made.set_exception(error)
 
 
 def loopback() -> str:
