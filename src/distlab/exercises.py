@@ -33,6 +33,7 @@ DEADLINE = 10.0  # seconds that an exercise may take over all its cases
 NOT_READABLE = "something that cannot be read"  # what messages call output that is no payload
 #: what ranks raise when processes of a runtime that is not recorded wait for ever (`standstill`)
 STANDSTILL = "Standstill"
+DIED = "Died"  # and when a process that a rank has started for the function ended in it (`fresh`)
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,11 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
         )  # fmt: skip
     if run.finding and run.finding.kind in CONFLICTS:
         return _deadlock(exercise, case, run)
-    crashed = [o.rank for o in run.outcomes if o.status == "crashed"]
+    crashed = [
+        o.rank
+        for o in run.outcomes
+        if o.status == "crashed" or (o.error and o.error["type"] == DIED)
+    ]
     if crashed:  # what the others raised then is only that their peer is gone
         who = _ranks(crashed)
         return Verdict(

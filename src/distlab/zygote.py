@@ -42,7 +42,9 @@ PRELOAD = (
     "distlab.rank",
     "distlab.vision",
 )
-DRAWING = "matplotlib"  # Keras imports it to draw; it looks for fonts for seconds, and complains
+#: what Keras imports if it is there: one looks for fonts for seconds, the other for semaphores, and
+#: both complain in a sandbox
+UNWANTED = ("matplotlib", "sklearn")
 ENGINE_PRELOAD = ("ipyparallel.engine.app", "ipyparallel.controller.app")
 _HUGE_PAGES = "glibc.malloc.hugetlb=1"  # a fork copies the page table: it is half as long then
 _PR_SET_PDEATHSIG = 1
@@ -317,16 +319,15 @@ def _child(connection: socket.socket, request: dict, fds: list[int]) -> None:
 
 
 @contextlib.contextmanager
-def _without(name: str) -> Iterator[None]:
-    """Let modules that would import another, if it were there, do without it."""
-    if name in sys.modules:
-        yield
-        return
-    sys.modules[name] = None
+def _without(names: Iterable[str]) -> Iterator[None]:
+    """Let modules that would import others, if these were there, do without them."""
+    hidden = [name for name in names if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))
     try:
         yield
     finally:
-        del sys.modules[name]
+        for name in hidden:
+            sys.modules.pop(name, None)
 
 
 def main() -> None:
@@ -341,7 +342,7 @@ def main() -> None:
     # every process that comes of this one, DataLoader workers and the like included, ends with it
     os.register_at_fork(after_in_child=die_with_parent)
     server = _Server(int(fd))
-    with _without(DRAWING):
+    with _without(UNWANTED):
         for name in preload:
             server.early()
             with contextlib.suppress(ImportError), _silent():

@@ -1,0 +1,6 @@
+# status: crashed
+import os
+
+
+def mirrored(devices):
+    os._exit(0)
