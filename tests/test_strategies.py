@@ -58,25 +58,27 @@ def test_a_device_is_named_shortly():
 
 PLACED = """
 from distlab import placement, strategies
+import keras
 import tensorflow as tf
 
 def placed(kind):
     strategy = kind(["CPU:0", "CPU:1"])
     with strategy.scope():
-        weights = tf.Variable(tf.ones((10, 10)))
+        model = keras.Sequential([keras.Input((10,)), keras.layers.Dense(10, use_bias=False)])
+        optimizer = keras.optimizers.SGD()
+        optimizer.build(model.trainable_variables)
 
     def replica_step(x):
         with tf.GradientTape() as tape:
-            loss = tf.reduce_sum(x @ weights)
-        gradient = tape.gradient(loss, weights)
-        context = tf.distribute.get_replica_context()
-        weights.assign_sub(context.all_reduce("SUM", gradient))
+            loss = tf.reduce_sum(model(x))
+        optimizer.apply(tape.gradient(loss, model.trainable_variables))
+        return loss  # what nobody needs is not computed
 
     @tf.function
     def step(x):
-        strategy.run(replica_step, args=(x,))
+        return strategy.reduce("SUM", strategy.run(replica_step, args=(x,)), axis=None)
 
-    return vars(placement.of(strategy, [weights], step, tf.ones((4, 10))))
+    return vars(placement.of(strategy, model.trainable_variables, step, tf.ones((4, 10))))
 """
 
 
