@@ -18,6 +18,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 PATIENCE = 300.0  # seconds; a deadline for a busy machine, never a pause
+ANSWER = 30.0  # seconds after which a click counts as lost
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -120,6 +121,14 @@ class Person:
             return True
 
         self.until(clicked, f"{selector} {text!r} to be clickable")
+
+    def press(self, selector: str, text: str, holds) -> None:
+        """Click until it has had its effect: a list that is loaded anew may lose a click."""
+        while not holds():
+            self.click(selector, text)
+            patience = time.monotonic() + ANSWER
+            while not holds() and time.monotonic() < patience:
+                time.sleep(0.2)
 
     def menu(self, name: str, entry: str) -> None:
         """Choose from JupyterLab's menus."""
