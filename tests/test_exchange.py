@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import sys
 
 import pytest
 from nbgrader.coursedir import CourseDirectory
@@ -14,8 +15,10 @@ ME = pwd.getpwuid(os.getuid()).pw_name
 
 
 @pytest.fixture
-def collect(tmp_path):
+def collect(tmp_path, monkeypatch):
     """`collect()`: the folder of what was collected from this process's user."""
+    # nbgrader starts alembic by its bare name; nbgrader_config.py does this elsewhere
+    monkeypatch.setenv("PATH", os.path.dirname(sys.executable), prepend=os.pathsep)
     config = Config()
     config.CourseDirectory.root = str(tmp_path / "course")
     config.CourseDirectory.course_id = "course"

@@ -1,11 +1,13 @@
 """Warm ranks as a notebook uses them: nothing can hang it, nothing stays behind."""
 
+import contextlib
 import datetime
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import cloudpickle
 import pytest
@@ -156,13 +158,11 @@ def descendants(pid: int) -> set[int]:
     found, todo = set(), [pid]
     while todo:
         parent = todo.pop()
-        try:
-            with open(f"/proc/{parent}/task/{parent}/children") as file:
-                children = [int(word) for word in file.read().split()]
-        except OSError:
-            children = []
-        found |= set(children)
-        todo += children
+        for started in Path(f"/proc/{parent}/task").glob("*/children"):  # by each of its threads
+            with contextlib.suppress(OSError):
+                children = [int(word) for word in started.read_text().split()]
+                found |= set(children)
+                todo += children
     return found
 
 
