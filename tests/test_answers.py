@@ -19,10 +19,11 @@ EXERCISES = [here(lab, name, id=name) for lab in labs.LABS for name in labs.exer
 def test_every_collected_answer_is_judged_as_it_states(lab, name, zygote_for):
     answers = list(collected.answers(lab, name))
     grader = collected.grader(lab, [name])
+    source = zygote_for(lab)  # it ends with the thread that starts it
 
     def complaint(answer):
         plan = grader.plan(collected.handed_in(lab, **{name: answer.source}))
-        said = answer.complaint(grader.grade(plan, zygote_for(lab))[0])
+        said = answer.complaint(grader.grade(plan, source)[0])
         return said and f"{answer.path.name}: {said}"
 
     with concurrent.futures.ThreadPoolExecutor(2 if name in SPAWNING else 4) as pool:
