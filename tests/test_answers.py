@@ -23,7 +23,7 @@ EXERCISES = [
 def test_every_collected_answer_is_judged_as_it_states(lab, name, zygote_for):
     answers = list(collected.answers(lab, name))
     grader = collected.grader(lab, [name])
-    source = zygote_for(lab)  # started here: it would end with the thread that starts it
+    source = zygote_for(lab)
 
     def complaint(answer):
         plan = grader.plan(collected.handed_in(lab, **{name: answer.source}))

@@ -67,3 +67,17 @@ def test_who_waits_for_a_rank_that_has_returned_is_told_so(tmp_path, monkeypatch
     said = pytest.raises(standstill.Standstill, match="rank 1 has returned")
     with fresh.Process(lambda: time.sleep(60)) as process, said:
         standstill.wait(process, Board(0, 2, tmp_path), path)
+
+
+def test_a_process_that_computes_is_not_at_rest_and_one_that_sleeps_is():
+    def computes():
+        while True:
+            pass
+
+    with fresh.Process(computes) as busy, fresh.Process(lambda: time.sleep(60)) as idle:
+        rests = [standstill.Rest(busy.pid), standstill.Rest(idle.pid)]
+        deadline = time.monotonic() + 60
+        while rests[1].seconds() < 1.5 and time.monotonic() < deadline:
+            assert rests[0].seconds() < 1.5
+            time.sleep(0.1)
+        assert rests[1].seconds() >= 1.5

@@ -22,7 +22,7 @@ from distlab.board import Board
 
 POLL = 0.05  # seconds between two looks at whether a function has ended
 LOOK = 0.5  # seconds between two looks at how busy a process is
-STILL = 3.0  # seconds without work after which a process stands still
+STILL = 4.0  # seconds without work after which a process stands still
 BUSY = 0.04  # share of a processor's time that an idle runtime's own threads use at most
 ALONE = 5.0  # seconds after which a process is ended when another has raised
 RETURNED, RAISED, DIED = "returned", "raised", "died"  # how a rank's function has ended
@@ -50,7 +50,8 @@ class Rest:
         now = time.monotonic()
         if now - self._looked >= LOOK:
             worked = _work(self._pid)
-            if worked - self._worked > BUSY * (now - self._looked):
+            busy = worked - self._worked > BUSY * (now - self._looked)
+            if busy or _runnable(self._pid):
                 self._since = now
             self._looked, self._worked = now, worked
         return now - self._since
@@ -67,6 +68,19 @@ def _work(pid: int) -> float:
                 )
                 total += int(computed) + int(queued)
     return total / 1e9
+
+
+def _runnable(pid: int) -> bool:
+    """Is one of a process's threads waiting for a processor or for a disk now? For how long is
+    counted only when it has got it.
+    """
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError, IndexError):
+                about = Path(f"/proc/{pid}/task/{thread}/stat").read_text()
+                if about.rpartition(")")[2].split()[0] in ("R", "D"):
+                    return True
+    return False
 
 
 def listen(path: Path) -> None:
