@@ -38,7 +38,7 @@ def nbgrader(hub, word):
     hub.run_as(STUDENT, words, hub.home(STUDENT), JUPYTER_CONFIG_PATH=hub.jupyter("course"))
 
 
-def test_two_notebooks_at_once_do_not_disturb_each_other(hub):
+def test_two_notebooks_at_once_do_not_disturb_each_other(hub, lab):
     words = [hub.python("distlab"), "check", NOTEBOOK]
     with concurrent.futures.ThreadPoolExecutor() as pool:
         both = [pool.submit(hub.run_as, STUDENT, words, hub.home(STUDENT)) for _ in range(2)]
