@@ -194,7 +194,9 @@ def test_a_student_gets_nothing_of_the_instructors(hub, student):
 def test_the_log_has_no_error(hub):
     said = hub.log.read_text("utf-8", "replace")
     lines = [one for one in said.splitlines() if re.search(r"^\[[EC] |Traceback|\berror\b", one)]
-    assert lines == []
+    # what the test before was refused, and should be, the Hub writes down as errors
+    refused = re.compile(r"not allowed to access|'Forbidden'")
+    assert [one for one in lines if not refused.search(one)] == []
 
 
 def kernels(someone):

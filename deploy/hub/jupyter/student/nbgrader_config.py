@@ -5,4 +5,5 @@ import os
 c = get_config()  # noqa: F821
 c.Exchange.root = os.environ["DISTLAB_EXCHANGE"]
 c.Exchange.path_includes_course = bool(os.environ.get("DISTLAB_SEVERAL_COURSES"))
+c.Execute.timeout = 300  # seconds for a cell in Validate: some train for a while
 c.Authenticator.plugin_class = "nbgrader.auth.JupyterHubAuthPlugin"
