@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -129,7 +128,7 @@ def _marked(entry: Entry, around: Any) -> str:
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
+    # always the same name: what a killed run has left of it is written over by the next
+    temporary = path.with_name(f"{path.name}.tmp")
+    temporary.write_text(text, "utf-8")
     os.replace(temporary, path)

@@ -366,7 +366,10 @@ def _controller_started(zygote: Zygote, options: dict) -> bool:
 
 def answering(client) -> list[int]:
     """The engines that are there and idle; a dead one stays listed for a while."""
-    asked = {client[engine].apply_async(os.getpid): engine for engine in client.ids}
+    asked = {}
+    for engine in client.ids:
+        with contextlib.suppress(IndexError):  # it is taken off the list just now
+            asked[client[engine].apply_async(os.getpid)] = engine
     done, _ = concurrent.futures.wait(asked, timeout=ANSWER)
     return sorted(asked[future] for future in done if future.successful())
 
