@@ -34,7 +34,9 @@ test-frameworks: $(READY) ## labs 07 and 08, where Horovod and TensorFlow are in
 	$(BIN)/python -m pytest -m 'frameworks and not slow'
 
 test-slurm: $(READY) ## every lab on a real Slurm of two nodes on this machine (as root; SLURM=short: some)
-	$(BIN)/python -m pytest -m 'slurm$(if $(filter short,$(SLURM)), and not slow)' tests/slurm
+	$(BIN)/python -m pytest $(if $(filter short,$(SLURM)),-m 'slurm and not slow' $(SLURM_SHORT),-m slurm tests/slurm)
+
+SLURM_SHORT := tests/slurm/test_slurm_cluster.py tests/slurm/test_lab_jobs.py
 
 slurm-up: $(READY) ## start that Slurm and leave it up (as root)
 	$(BIN)/python deploy/slurm/cluster.py up
