@@ -53,10 +53,18 @@ def test_a_process_that_waits_for_ever_is_told_with_the_line_where_it_waits(tmp_
         standstill.listen(path)
         time.sleep(60)
 
+    Board(1, 2, tmp_path).note("ended", standstill.RETURNED)
     with fresh.Process(waits) as process, pytest.raises(standstill.Standstill) as caught:
-        standstill.wait(process, Board(0, 1, tmp_path), path)
+        standstill.wait(process, Board(0, 2, tmp_path), path)
     assert "rank 0 waits at waits:" in caught.value.described["message"]
     assert caught.value.described["frames"][0]["function"] == "waits"
+
+
+def test_nobody_is_said_to_wait_for_ever_as_long_as_nobody_has_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(standstill, "STILL", 0.2)
+    with fresh.Process(lambda: time.sleep(2)) as process:
+        standstill.wait(process, Board(0, 1, tmp_path), tmp_path / "place")
+        assert process.result() is None
 
 
 def test_who_waits_for_a_rank_that_has_returned_is_told_so(tmp_path, monkeypatch):

@@ -2,7 +2,8 @@
 
 The recorder sees torch.distributed's operations and no others. Of a runtime that it cannot look
 into one thing can still be told from outside: its processes neither compute nor wait for a
-processor. When that has gone on for a while on all of them, nobody will wake any.
+processor. When that has gone on for a while, and one of them has ended, nobody will wake the rest.
+This is patience and no proof, so it is asked only where a rank has ended that others may wait for.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from distlab.board import Board
 
 POLL = 0.05  # seconds between two looks at whether a function has ended
 LOOK = 0.5  # seconds between two looks at how busy a process is
-STILL = 4.0  # seconds without work after which a process stands still
+STILL = 8.0  # seconds without work after which a process stands still
 BUSY = 0.04  # share of a processor's time that an idle runtime's own threads use at most
 ALONE = 5.0  # seconds after which a process is ended when another has raised
 RETURNED, RAISED, DIED = "returned", "raised", "died"  # how a rank's function has ended
-LINGER = 10.0  # seconds that a process stays for others that are about to end
+LINGER = 20.0  # seconds that a process stays for others that are about to end
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)')
 _FOREIGN = ("site-packages", "/distlab/", "/lib/python")
 
@@ -108,7 +109,8 @@ def wait(process: fresh.Process, board: Board, path: Path) -> None:
     """Wait until the function of this rank's process has ended.
 
     Raises:
-        Standstill: it waits for the others, and they have ended or wait as well.
+        Standstill: it waits for others, and those have ended or wait as well. As long as nobody has
+            ended nothing is said: a process can be at rest for reasons that are not seen from here.
     """
     rest, lost = Rest(process.pid), None
     while not process.ended(POLL):
@@ -118,7 +120,7 @@ def wait(process: fresh.Process, board: Board, path: Path) -> None:
         if lost is None and any(how != RETURNED for how in ended.values()):
             lost = time.monotonic()
         alone = lost is not None and time.monotonic() - lost > ALONE
-        if alone or still and len(board.notes("rest") | ended) == board.size:
+        if alone or still and ended and len(board.notes("rest") | ended) == board.size:
             frames = place(process.pid, path)
             raise Standstill(_told(board, frames), frames)
 
@@ -137,12 +139,8 @@ def _told(board: Board, frames: list[dict[str, Any]]) -> str:
         at += f" (`{frames[0]['text'].strip()[:80]}`)"
     ended = board.notes("ended")
     me = f"rank {board.rank} waits{at}"
-    if board.size == 1:
-        return f"{me} and nothing goes on any more"
-    if ended:
-        others = ", ".join(f"rank {rank} has {how}" for rank, how in sorted(ended.items()))
-        return f"{me} for others to join in, and {others}"
-    return f"{me}, and all the others wait as well"
+    others = ", ".join(f"rank {rank} has {how}" for rank, how in sorted(ended.items()))
+    return f"{me} for others to join in, and {others}"
 
 
 def linger(board: Board) -> None:

@@ -1,4 +1,4 @@
-# status: deadlock
+# status: timeout
 def parameter_server(coordinator, step_fn, steps):
     import threading
     
