@@ -14,7 +14,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from distlab import Ranks, RunFailed, each
+from distlab import Ranks, RunFailed, each, engines
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -92,6 +92,32 @@ def test_px_works_on_the_same_engines(ranks):
     pids = ranks.view["me"]
     assert len(set(pids)) == 4
     assert ranks.run(lambda rank, size: os.getpid())[1] == pids[1]
+
+
+def test_ranks_forked_early_give_way_to_complete_ones(tmp_path, monkeypatch):
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    (tmp_path / "imported_late.py").write_text(f"open({str(gate)!r}).read()")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.setattr(engines, "PRELOAD", (*engines.PRELOAD, "imported_late"))
+    found = engines.LocalEngines(2)
+
+    def by_rank():
+        view = found.client[found.ids]
+        view.execute("import os, sys; me = os.getpid(), 'imported_late' in sys.modules", block=True)
+        return view["me"]
+
+    try:
+        young = list(found._pids)
+        assert by_rank() == [(pid, False) for pid in young]
+        open(gate, "w").close()
+        found.settle(wait=True)
+        settled = list(found._pids)
+        assert by_rank() == [(pid, True) for pid in settled] and not set(young) & set(settled)
+        found.settle(wait=True)
+        assert found._pids == settled
+    finally:
+        found.close()
 
 
 def test_a_smaller_world_uses_the_first_of_the_same_ranks(ranks):

@@ -24,12 +24,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from distlab import clocks, frames, frameworks, runs, zygote
-from distlab.zygote import ENGINE_PRELOAD, PRELOAD, Zygote
+from distlab.zygote import AT_ONCE, ENGINE_PRELOAD, NEEDED, PRELOAD, Forked, Zygote
 
 STALL = 2.0  # seconds in which a forked rank takes a task
 LOOK = 0.5  # seconds between two looks at how long ranks have waited for a processor
 MOST_STARTED = 32  # processes of a rank's own that are looked at
 ANSWER = 3.0  # seconds in which the engines of a running cluster have to answer
+_ENGINE = "distlab.engines:engine"
 CONTROLLER_TRIES = 5  # ipyparallel chooses free ports before it binds them: others may be quicker
 
 
@@ -246,12 +247,20 @@ def cache() -> Path:
 
 
 class LocalEngines(AttachedEngines):
-    """`size` ipyparallel engines on this machine, forked from a zygote with their controller."""
+    """`size` ipyparallel engines on this machine, forked from a zygote with their controller.
+
+    The first ones are forked as soon as the zygote has imported what no rank can do without. What
+    else it imports they would have to import each for itself: as soon as it has, it forks others,
+    which take their place between two runs (`settle`).
+    """
 
     def __init__(self, size: int, timeout: float = 60.0) -> None:
         self._pids: list[int] = []
         self._seen: set[int] = set()  # ids of dead engines stay listed for seconds
-        self._zygote = Zygote((*PRELOAD, *frameworks.preload(), *ENGINE_PRELOAD))
+        self._engines: dict[int, int] = {}  # the others' ids by process id
+        self._young: set[int] = set()  # ranks that were forked before all was imported
+        self._spare: Forked | None = None  # those that will take their places
+        self._zygote = Zygote((*ENGINE_PRELOAD, *PRELOAD, *frameworks.preload()))
         atexit.register(self.close)
         self.client, self._pending = None, {}
         folder = self._zygote.folder
@@ -268,32 +277,49 @@ class LocalEngines(AttachedEngines):
     def grow(self, size: int) -> None:
         """Have at least `size` engines."""
         more = range(len(self.ids), size)
-        self._start({rank: self._fork() for rank in more})
+        self.ids += [-1] * len(more)
+        self._pids += [-1] * len(more)
+        self._start(more)
 
-    def _fork(self) -> int:
-        return self._zygote.fork("distlab.engines:engine", folder=str(self.folder))
+    def settle(self, wait: bool = False) -> None:
+        """Between two runs: let the spare ranks, if there are any by now, take the place of those
+        that were forked early; `wait` until there are.
+        """
+        if not self._young or not (wait or self._spare.there):
+            return
+        young, spare = sorted(self._young), self._spare.pids()
+        self._young = set()
+        self._kill([self._pids[rank] for rank in young] + spare[len(young) :])
+        self._place(dict(zip(young, spare, strict=False)))
+        self._start(young[len(spare) :])
 
-    def _start(self, pids: dict[int, int]) -> None:
-        """Give new engines, known by process id, their ranks."""
+    def _start(self, new: Sequence[int]) -> None:
+        """Fork engines for these ranks."""
+        forked = self._zygote.forks(len(new), _ENGINE, after=NEEDED, folder=str(self.folder))
+        if self._spare is None:
+            self._spare = self._zygote.forks(len(new), _ENGINE, folder=str(self.folder))
+            self._young.update(new)
+        self._place(dict(zip(new, forked.pids(), strict=True)))
+
+    def _place(self, pids: dict[int, int]) -> None:
+        """Find the engines of these processes: they are these ranks from now on."""
         deadline = time.monotonic() + self._timeout
-        ranks = {pid: rank for rank, pid in pids.items()}
-        missing = len(self.ids) + len([r for r in pids if r >= len(self.ids)])
-        self.ids += [-1] * (missing - len(self.ids))
-        self._pids += [-1] * (missing - len(self._pids))
-        while ranks:
+        left = dict(pids)
+        while left:
             for engine in sorted(set(self.client.ids) - self._seen):
                 self._seen.add(engine)
                 with contextlib.suppress(Exception):  # it may have died meanwhile
                     pid = self.client[engine].apply_async(os.getpid).get(timeout=self._timeout)
-                    if pid in ranks:
-                        rank = ranks.pop(pid)
-                        self.ids[rank], self._pids[rank] = engine, pid
-            if ranks and time.monotonic() > deadline:
+                    self._engines[pid] = engine
+            for rank in [rank for rank, pid in left.items() if pid in self._engines]:
+                self._pids[rank] = left.pop(rank)
+                self.ids[rank] = self._engines[self._pids[rank]]
+            if left and time.monotonic() > deadline:
                 raise RuntimeError(
-                    f"{len(ranks)} ranks did not start within {self._timeout:.0f} s; "
+                    f"{len(left)} ranks did not start within {self._timeout:.0f} s; "
                     "close other programs or ask for fewer"
                 )
-            if ranks:
+            if left:
                 self.client.wait([], timeout=0.01) or time.sleep(0.01)
 
     def receive(self, timeout: float) -> list[tuple[int, bytes | None]]:
@@ -317,11 +343,15 @@ class LocalEngines(AttachedEngines):
         return ended
 
     def replace(self, ranks: Sequence[int]) -> None:
-        for rank in ranks:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._pids[rank], signal.SIGKILL)
+        self._kill([self._pids[rank] for rank in ranks])
         self._forget(ranks)
-        self._start({rank: self._fork() for rank in ranks})
+        self._start(ranks)
+
+    def _kill(self, pids: Sequence[int]) -> None:
+        for pid in pids:
+            self._engines.pop(pid, None)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def store(self, run: Path) -> list:
         return ["file", str(run / "store")]
@@ -355,7 +385,7 @@ def _controller_started(zygote: Zygote, options: dict) -> bool:
     ready, signal_ready = os.pipe()
     with os.fdopen(ready, "rb") as pipe:
         zygote.fork(
-            "distlab.engines:controller", [signal_ready], early=True,
+            "distlab.engines:controller", [signal_ready], after=AT_ONCE,
             folder=str(zygote.folder), **options,
         )  # fmt: skip
         os.close(signal_ready)

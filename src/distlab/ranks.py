@@ -87,6 +87,8 @@ class Ranks:
     @property
     def client(self):
         """The ipyparallel client of these ranks."""
+        if self._engines is _pool:
+            _pool.settle(wait=True)  # what the caller leaves on these engines is to stay there
         return self._engines.client
 
     @property
@@ -117,6 +119,8 @@ class Ranks:
         """
         from distlab.deadlock import Watcher
 
+        if self._engines is _pool:
+            _pool.settle()
         if len(self._engines) < self.size:
             raise ValueError(
                 f"the cluster has {len(self._engines)} engines left of {self.size}: start its "
@@ -276,6 +280,7 @@ def local(size: int) -> Any:
         _pool = LocalEngines(size)
     elif len(_pool) < size:
         _pool.grow(size)
+    _pool.settle()
     return _pool
 
 

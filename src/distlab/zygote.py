@@ -29,25 +29,29 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-#: torch.optim and DDP import torch._dynamo at first use, which takes longer than all the rest
 PRELOAD = (
     "torch",
-    "torch._dynamo",
     "torch.distributed",
-    "torch.nn.parallel",
-    "torch.optim",
     "cloudpickle",
     "safetensors.numpy",
     "distlab.recorder",
     "distlab.rank",
+    # torch.optim and DDP import this at first use, and it takes nearly as long as torch itself
+    "torch._dynamo",
+    "torch.nn.parallel",
+    "torch.optim",
     "distlab.vision",
 )
+#: of these, the last without which no rank can run anything
+NEEDED = "distlab.rank"
+AT_ONCE = ""
 #: what Keras imports if it is there: one looks for fonts for seconds, the other for semaphores, and
 #: both complain in a sandbox
 UNWANTED = ("matplotlib", "sklearn")
 ENGINE_PRELOAD = ("ipyparallel.engine.app", "ipyparallel.controller.app")
 _HUGE_PAGES = "glibc.malloc.hugetlb=1"  # a fork copies the page table: it is half as long then
 _PR_SET_PDEATHSIG = 1
+_LOST = "the process that ranks are forked from has ended; try `distlab info`"
 
 
 class ZygoteLost(RuntimeError):
@@ -96,34 +100,74 @@ class Zygote:
                 env=env,
                 start_new_session=True,  # Ctrl-C in a terminal is for the parent to handle
             )
-        self._socket, self._lines = ours, ours.makefile("r")
+        self._socket, self._pending = ours, b""
         self._lock = threading.Lock()  # one request at a time, from whichever thread
+        self._sent = self._received = 0
+        self._answers: dict[int, dict] = {}  # that nobody has asked for yet
 
-    def fork(self, entry: str, fds: Sequence[int] = (), early: bool = False, **arguments) -> int:
+    def fork(
+        self, entry: str, fds: Sequence[int] = (), after: str | None = None, **arguments
+    ) -> int:
         """Call `entry` ("module:function") in a new child; returns its process id.
 
         The child gets `arguments` (JSON) and the descriptors `fds`, in order, as the list `fds`.
-        `early`: do not wait until everything is imported; the child needs little of it.
+        `after`: do not wait until everything is imported, but only until this module is, or for
+        nothing if it is `AT_ONCE`.
         """
-        request = {"entry": entry, "arguments": arguments, "fds": len(fds), "early": early}
-        request = json.dumps(request) + "\n"
-        try:
-            with self._lock:
+        return self.forks(1, entry, fds, after, **arguments).pids()[0]
+
+    def forks(
+        self, times: int, entry: str, fds: Sequence[int] = (), after: str | None = None, **arguments
+    ) -> Forked:
+        """Have it fork several children alike, as soon as it can."""
+        request = {
+            "entry": entry, "arguments": arguments, "fds": len(fds), "times": times, "after": after
+        }  # fmt: skip
+        return Forked(self, self._send(request, fds))
+
+    def _send(self, request: dict, fds: Sequence[int] = ()) -> int:
+        """Returns the number of the answer that will belong to the request."""
+        line = (json.dumps(request) + "\n").encode()
+        with self._lock:
+            try:
                 if fds:
-                    socket.send_fds(self._socket, [request.encode()], list(fds))
+                    socket.send_fds(self._socket, [line], list(fds))
                 else:
-                    self._socket.sendall(request.encode())
-                return json.loads(self._lines.readline())["pid"]
-        except (OSError, ValueError) as error:
-            raise ZygoteLost(
-                "the process that ranks are forked from has ended; try `distlab info`"
-            ) from error
+                    self._socket.sendall(line)
+            except OSError as error:
+                raise ZygoteLost(_LOST) from error
+            self._sent += 1
+            return self._sent
+
+    def answered(self, number: int) -> bool:
+        """Is this answer here?"""
+        with self._lock:
+            while number not in self._answers and select.select([self._socket], [], [], 0)[0]:
+                self._receive()
+            return number in self._answers
+
+    def answer(self, number: int) -> dict:
+        """Wait for an answer; each can be had once."""
+        with self._lock:
+            while number not in self._answers:
+                self._receive()
+            return self._answers.pop(number)
+
+    def _receive(self) -> None:
+        try:
+            data = self._socket.recv(65536)
+        except OSError as error:
+            raise ZygoteLost(_LOST) from error
+        if not data:
+            raise ZygoteLost(_LOST)
+        *lines, self._pending = (self._pending + data).split(b"\n")
+        for line in lines:  # answers come in the order of the requests
+            self._received += 1
+            self._answers[self._received] = json.loads(line)
 
     def status(self, pid: int) -> int | None:
         """How a child ended, as `os.waitpid` gives it; `None` while it lives or is not known."""
-        with self._lock:
-            self._socket.sendall((json.dumps({"status": pid}) + "\n").encode())
-            return json.loads(self._lines.readline())["status"]
+        return self.answer(self._send({"status": pid}))["status"]
 
     def kill(self, pid: int) -> None:
         """End a child. Its number may mean another process out here: a sandbox counts anew."""
@@ -135,7 +179,6 @@ class Zygote:
         return self.process.poll() is None
 
     def close(self) -> None:
-        self._lines.close()
         self._socket.close()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -147,6 +190,22 @@ class Zygote:
 
     def __exit__(self, *exc) -> None:
         self.close()
+
+
+class Forked:
+    """Children that a zygote has forked or is going to."""
+
+    def __init__(self, source: Zygote, number: int) -> None:
+        self._source, self._number = source, number
+
+    @property
+    def there(self) -> bool:
+        """Has it forked them?"""
+        return self._source.answered(self._number)
+
+    def pids(self) -> list[int]:
+        """Their process ids, as soon as it has; to be asked once."""
+        return self._source.answer(self._number)["pids"]
 
 
 _starting: list[queue.SimpleQueue] = []  # of the thread that starts processes, once there is one
@@ -258,14 +317,15 @@ class _Server:
         self._passed: list[int] = []
 
     def early(self) -> None:
-        """Answer the requests at the head of the line that need not wait for the imports."""
+        """Answer the requests at the head of the line that wait for no further import."""
         while select.select([self._connection], [], [], 0)[0]:
             if not self._receive():
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
         while b"\n" in self._pending:
             request = json.loads(self._pending.split(b"\n", 1)[0])
-            if not request.get("early"):
+            after = request.get("after")
+            if after is None or after != AT_ONCE and after not in sys.modules:
                 return
             self._answer_next()
 
@@ -297,7 +357,11 @@ class _Server:
             answer = {"status": _status(request["status"], self._statuses)}
         else:
             passed, self._passed = self._passed[: request["fds"]], self._passed[request["fds"] :]
-            answer = {"pid": spawn(_child, self._connection, request, passed)}
+            gc.freeze()  # else a child that collects garbage copies every page it looks at
+            pids = [
+                spawn(_child, self._connection, request, passed) for _ in range(request["times"])
+            ]
+            answer = {"pids": pids}
             for descriptor in passed:
                 os.close(descriptor)
         self._connection.sendall((json.dumps(answer) + "\n").encode())
@@ -312,6 +376,7 @@ def _status(pid: int, statuses: dict[int, int], patience: float = 1.0) -> int | 
 
 
 def _child(connection: socket.socket, request: dict, fds: list[int]) -> None:
+    gc.enable()
     connection.close()
     module, _, function = request["entry"].partition(":")
     entry = getattr(importlib.import_module(module), function)
@@ -342,13 +407,14 @@ def main() -> None:
     # every process that comes of this one, DataLoader workers and the like included, ends with it
     os.register_at_fork(after_in_child=die_with_parent)
     server = _Server(int(fd))
+    gc.disable()  # it would look at all modules again and again while they are imported
     with _without(UNWANTED):
         for name in preload:
             server.early()
             with contextlib.suppress(ImportError), _silent():
                 importlib.import_module(name)
+    server.early()
     gc.collect()
-    gc.freeze()  # a child that collects garbage would otherwise copy every page it looks at
     server.serve()
     end()
 
