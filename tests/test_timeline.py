@@ -298,7 +298,19 @@ def test_sixteen_ranks_fit_and_have_a_row_each():
     assert len(picture.svg()) < 60_000
 
 
-@pytest.mark.parametrize("records", [exchange(), long_run(3), long_run(1, size=16)])
+def idle_twice():
+    """A rank begins in the middle of a long pause: two cuts beside each other."""
+    records = world(2, end=0.60)
+    records[1].begin = 0.155
+    for rank in range(2):
+        for step in range(8):
+            add(records, rank, "all_reduce", 0.48 + 0.01 * step, 0.487 + 0.01 * step)
+    return records
+
+
+@pytest.mark.parametrize(
+    "records", [exchange(), long_run(3), long_run(1, size=16), idle_twice()]
+)  # fmt: skip
 def test_labels_do_not_lie_on_each_other(records):
     boxes = []
     for text in parsed(timeline(records, title="a run")).iter(f"{SVG}text"):

@@ -112,7 +112,7 @@ class Drawing:
         return tag("g", *parts, stroke="currentColor", stroke_opacity=0.6)
 
     def _breaks(self) -> str:
-        at, parts = self.at, []
+        at, parts, free_from = self.at, [], 0.0
         for a, b in at.scale.breaks:
             x, y = (at.scale(a) + at.scale(b)) / 2, self.bottom + 4
             cuts = "".join(
@@ -120,10 +120,14 @@ class Drawing:
                 for d in (-3, 3)
             )
             edge = "".join(f"M{number(x + d)} {number(self.top)}V{number(y)}" for d in (-3, 3))
+            label = f"// {duration(b - a)}"
+            half = text_width(label, 10) / 2
+            middle = max(x, free_from + half)  # beside that of a cut close by
+            free_from = middle + half + 6
             parts += [
                 tag("path", d=edge, stroke_dasharray="2 3", opacity=0.5),
                 tag("path", d=cuts),
-                text(x, y + 28, f"// {duration(b - a)}", 10, text_anchor="middle", stroke="none"),
+                text(middle, y + 28, label, 10, text_anchor="middle", stroke="none"),
             ]
             self.used["break"] = None
         return tag("g", *parts, stroke="currentColor") if parts else ""
