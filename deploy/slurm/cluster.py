@@ -266,7 +266,8 @@ def _lay_out(folder: Path) -> None:
         mount --bind /run/etc /etc
     """)
     for made in ("/run/slurm", "/run/munge", "/etc/slurm", "/var/spool/slurm/head",
-                 *(f"/var/spool/slurm/{node}" for node in NODES)):  # fmt: skip
+                 *(f"{place}/{node}" for place in ("/var/spool/slurm", "/run/slurm")
+                   for node in NODES)):  # fmt: skip
         Path(made).mkdir(parents=True, exist_ok=True)
     Path("/run/slurm/log").symlink_to(folder / "log")
     shutil.copy(HERE / "slurm.conf", "/etc/slurm/slurm.conf")
