@@ -104,7 +104,7 @@ def shows_torchrun(path):
 
 def submitted(desk, path, *options, told=None, **env):
     stem = path.rsplit(".", 1)[0]
-    # scaling.sbatch starts 30 ranks, one size after the other: long on a machine that others use too
+    # scaling.sbatch starts 30 ranks one size after the other: long where others use the machine too
     done = desk.distlab("submit", *options, path, *SMALL.get(stem, []), timeout=900, **env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "is done after" in done.stderr
