@@ -36,6 +36,7 @@ HEAD = "10.77.0.1"
 STUDENT = "student"
 UID = 20077  # an ordinary user, known inside alone
 GPUS = 4  # of a node, as far as Slurm can tell
+TMP = Path("/tmp")
 PATIENCE = 60.0  # seconds until both nodes have to be idle
 PACKAGES = "apt-get install -y slurm-wlm munge iproute2"
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "ip", "unshare", "nsenter", "setpriv")
@@ -223,7 +224,7 @@ def temporary() -> Path:
 def keep(folder: Path, readable: Sequence[Path]) -> None:
     """Set the cluster up, and stay until one of its daemons ends."""
     _sh("mount --make-rprivate /")
-    _show(readable)
+    _show([folder, *readable])
     _lay_out(folder)
     _connect()
     daemons = _start_daemons()
@@ -237,10 +238,12 @@ def _sh(script: str) -> None:
 
 
 def _show(readable: Sequence[Path]) -> None:
-    """Let everybody pass to these folders, where a closed home, say, lies on the way."""
+    """Let everybody pass to these folders, where a closed home, say, lies on the way. For the rest
+    /tmp is the cluster's own: what jobs leave there ends with it.
+    """
     closed = {}
     for path in dict.fromkeys(path.resolve() for path in readable):
-        doors = [door for door in reversed(path.parents) if not door.stat().st_mode & 0o001]
+        doors = [door for door in reversed(path.parents) if _closed(door)]
         if doors:
             closed[path] = doors[0]
     held = Path("/mnt")
@@ -248,12 +251,18 @@ def _show(readable: Sequence[Path]) -> None:
     for number, path in enumerate(closed):
         (held / str(number)).mkdir()
         _sh(f"mount --rbind {_q(path)} {held / str(number)}")
-    for door in set(closed.values()):
-        _sh(f"mount -t tmpfs -o mode=0755 closed {_q(door)}")
+    for door in {*closed.values(), TMP}:
+        mode = "1777" if door == TMP else "0755"
+        _sh(f"mount -t tmpfs -o mode={mode} closed {_q(door)}")
     for number, path in sorted(enumerate(closed), key=lambda one: len(one[1].parts)):
         path.mkdir(parents=True, exist_ok=True)
         _sh(f"mount --rbind {held / str(number)} {_q(path)}")
     _sh(f"umount -R -l {held}")
+
+
+def _closed(door: Path) -> bool:
+    """Does what lies behind have to be shown?"""
+    return door == TMP or not door.stat().st_mode & 0o001
 
 
 def _lay_out(folder: Path) -> None:
@@ -266,7 +275,8 @@ def _lay_out(folder: Path) -> None:
         mount --bind /run/etc /etc
     """)
     for made in ("/run/slurm", "/run/munge", "/etc/slurm", "/var/spool/slurm/head",
-                 *(f"/var/spool/slurm/{node}" for node in NODES)):  # fmt: skip
+                 *(f"{place}/{node}" for place in ("/var/spool/slurm", "/run/slurm")
+                   for node in NODES)):  # fmt: skip
         Path(made).mkdir(parents=True, exist_ok=True)
     Path("/run/slurm/log").symlink_to(folder / "log")
     shutil.copy(HERE / "slurm.conf", "/etc/slurm/slurm.conf")

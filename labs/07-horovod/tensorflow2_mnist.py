@@ -11,7 +11,6 @@ from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-import horovod.tensorflow as hvd
 import keras
 import numpy as np
 import tensorflow as tf
@@ -21,6 +20,10 @@ from distlab.notebook import load
 
 # under a name of its own: a module called horovod is there already
 lab = load(Path(__file__).with_name("horovod.ipynb"), name="horovod_lab")
+
+# After the notebook, which imports horovod.torch: of two frameworks in one process Horovod asks the
+# one imported last how many workers there are. Asked of the other, a tape averages nothing.
+import horovod.tensorflow as hvd  # noqa: E402
 
 
 def arguments():

@@ -32,6 +32,8 @@ class Following:
             self.process = subprocess.Popen(
                 desk.command("python", "-m", "distlab", "submit", *words),
                 stdin=subprocess.DEVNULL, stdout=file, stderr=file,
+                # a shell lets what it starts in the background ignore Ctrl-C, and so would this
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )  # fmt: skip
 
     @property

@@ -1,10 +1,12 @@
 """Every batch file of the labs runs to its end, as an ordinary user on two nodes."""
 
 import re
+import shutil
 
 import optional
 import pytest
 
+from distlab import frameworks
 from grader import course
 
 #: arguments that make a run short
@@ -15,6 +17,11 @@ SMALL = {
     "ring": ["--bytes", "4096", "--repeats", "2"],
     "scaling": ["--batch-size", "16", "--width", "4", "--steps", "2", "--repeats", "2"],
     "pipeline": ["--steps", "3", "--work", "0.1"],
+    "pytorch_mnist": ["--epochs", "1", "--batch-size", "512", "--no-cuda"],
+    "pytorch_mnist_nodes": ["--epochs", "1", "--batch-size", "512", "--no-cuda"],
+    "tensorflow2_mnist": ["--steps", "5", "--no-cuda"],
+    "multi_worker": ["--epochs", "1"],
+    "one_node": ["--epochs", "1"],
 }
 #: what the log of a right run holds
 TOLD = {
@@ -26,6 +33,11 @@ TOLD = {
     "ring": "ranks, gloo, on cpu",
     "scaling": "8 ranks",
     "pipeline": "micro-batch(es): bubble",
+    "pytorch_mnist": "4 worker(s) on cpu",
+    "pytorch_mnist_nodes": "4 worker(s) on cpu",
+    "tensorflow2_mnist": "workers' weights differ by 0\n",
+    "multi_worker": "2 worker(s), 2 replica(s)",
+    "one_node": "2 worker(s), 2 replica(s)",
 }
 #: and what says that its ranks were on both nodes, where torchrun has started them there
 BOTH = {
@@ -36,38 +48,67 @@ BOTH = {
     "scaling": "8 ranks on cpu",
     "pipeline": "4 rank(s)",
 }
-#: what these two nodes have not
-WITHOUT = {"pytorch_mnist_nodes": "horovodrun reaches other nodes by ssh, which does not run here"}
+#: what a batch file needs besides its lab
+MORE = {"tensorflow2_mnist": ["tensorflow"]}
 FILES = sorted(course.SOLUTIONS.glob("*/*.sbatch"))
 QUICK = "send_receive"  # the one that a short test run takes
+#: other ways to start that a batch file shows in a comment, by how the command begins, and what the
+#: log of a right run then holds
+OTHERS = [
+    ("pytorch_mnist", "srun --mpi=pmix", "4 worker(s) on cpu"),
+    ("pytorch_mnist_nodes", "srun --mpi=pmix", "4 worker(s) on cpu"),
+    ("pytorch_mnist_nodes", "mpirun", "4 worker(s) on cpu"),
+    ("tensorflow2_mnist", "srun --mpi=pmix", "workers' weights differ by 0\n"),
+    ("one_node", "srun --ntasks=1", "1 worker(s), 1 replica(s)"),
+]
 
 
 def cases(files):
     for path in files:
         case = optional.here(path.parent.name, path, id=path.stem)
         slow = [] if path.stem == QUICK else [pytest.mark.slow]
-        lacks = WITHOUT.get(path.stem, "")
+        lacks = frameworks.missing(MORE.get(path.stem, []), path.name)
         marks = [*case.marks, *slow, *([pytest.mark.skip(lacks)] if lacks else [])]
         yield pytest.param(*case.values, marks=marks, id=case.id)
 
 
+def others():
+    for stem, command, told in OTHERS:
+        (case,) = cases(path for path in FILES if path.stem == stem)
+        yield pytest.param(*case.values, command, told, marks=case.marks, id=f"{stem}-{command}")
+
+
+def by(text, command):
+    """A batch file with another way to start, which it shows in a comment, in place of its own.
+
+    Args:
+        command: how that begins, as a regular expression.
+    """
+    text = re.sub(r"^(srun|horovodrun) .*\n", "", text, flags=re.M)
+    other = rf"^# ((?={command})(?:.*\\\n# )*.*)"
+    text, found = re.subn(other, lambda m: m[1].replace("\n# ", "\n"), text, flags=re.M)
+    assert found == 1, command
+    return text
+
+
 def torchrun(text):
-    """A batch file with the other way to start that it shows in place of its own."""
-    text = re.sub(r"^srun python.*\n", "", text, flags=re.M)
+    """A batch file with torchrun in place of its own way to start."""
     text = text.replace("for mode in strong weak", "for mode in weak")  # one run is left in place
     text = text.replace("for n in 1 2 4 8", "for n in 1")
-    return re.sub(r"^# (?=srun .*torchrun|   )", "", text, flags=re.M)
+    return by(text, "srun .*torchrun ")
 
 
 def shows_torchrun(path):
     return "rdzv-backend=c10d" in path.read_text()
 
 
-def submitted(desk, path, *options):
-    done = desk.distlab("submit", *options, path, *SMALL.get(path.rsplit(".", 1)[0], []))
+def submitted(desk, path, *options, told=None, **env):
+    stem = path.rsplit(".", 1)[0]
+    # scaling.sbatch starts 30 ranks one size after the other: long where others use the machine too
+    done = desk.distlab("submit", *options, path, *SMALL.get(stem, []), timeout=900, **env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "is done after" in done.stderr
-    assert TOLD.get(path.rsplit(".", 1)[0], "") in done.stdout
+    assert (told or TOLD[stem]) in done.stdout
     return done
 
 
@@ -82,7 +123,29 @@ def test_it_does_so_by_torchrun_on_two_nodes(desk, lab, path):
     desk.take(*path.parent.iterdir())
     desk.write(path.name, torchrun(path.read_text()))
     done = submitted(desk, path.name, "--nodes=2")
-    assert BOTH.get(path.stem, "") in done.stdout
+    assert BOTH[path.stem] in done.stdout
+
+
+@pytest.fixture(scope="session")
+def mpi(cluster):
+    """Where Horovod was built with MPI, and Slurm and Open MPI know each other."""
+    if not shutil.which("mpirun"):
+        pytest.skip("there is no mpirun here: apt-get install libopenmpi-dev openmpi-bin")
+    built = cluster.run("python", "-c", "import horovod.torch as h; exit(not h.mpi_built())")
+    if built.returncode:
+        pytest.skip("this Horovod was built without MPI: make horovod, once Open MPI is installed")
+    if "pmix" not in cluster.run("srun", "--mpi=list").stdout:
+        pytest.skip("this Slurm was built without PMIx")
+
+
+@pytest.mark.parametrize(("lab", "path", "command", "told"), [*others()])
+def test_it_does_so_by_the_other_ways_that_it_shows(desk, request, lab, path, command, told):
+    if "mpi" in command:
+        request.getfixturevalue("mpi")
+    desk.take(*path.parent.iterdir())
+    desk.write(path.name, by(path.read_text(), command))
+    # MPI waits busily, and a node here has fewer cores than it says
+    submitted(desk, path.name, told=told, OMPI_MCA_mpi_yield_when_idle="1")
 
 
 @pytest.mark.slow  # one run more of what stands above
