@@ -75,7 +75,7 @@ hub-down: ## end it, and remove its users and files
 	$(HUB_ENV)/bin/python deploy/hub/trial.py down
 
 test-hub: hub-env ## a lab's whole way over JupyterHub, in headless Chromium
-	$(HUB_ENV)/bin/python -m pytest -p no:cacheprovider deploy/hub/tests
+	$(HUB_ENV)/bin/python -m pytest -p no:cacheprovider --durations=12 deploy/hub/tests
 
 lint: $(READY)
 	$(BIN)/ruff check .

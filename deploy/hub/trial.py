@@ -33,6 +33,7 @@ import roster  # noqa: E402
 COURSE = HERE.parents[1]
 OWNED = ("solutions", "labs", "grader", "nbgrader_config.py")  # what of a clone the grader needs
 LECTURER, STUDENTS, GRADER = "lecturer", ("ada", "dora"), "grader-distlab"
+LAB = "01-message-passing"  # released at the start
 NOBODY = 65534
 PATIENCE = 300.0  # seconds for the Hub and its formgrader to come up on a busy machine
 
@@ -72,29 +73,46 @@ class Trial:
         fits()
         if self.root.exists():
             raise Refused(f"{self.root} is there: `trial.py --root {self.root} down` removes it")
-        for name in (GRADER, LECTURER, *students):
-            if _exists(name):
-                raise Refused(f"there is a user {name}, not made for this trial: try elsewhere")
+        self._missing(GRADER, LECTURER, *students)
         self.root.mkdir(mode=0o755, parents=True)
         (self.root / "homes").mkdir(mode=0o755)
-        for name in (GRADER, LECTURER, *students):
-            self._user(name)
-        folder = self.root / "courses" / "distlab"
-        self._course(folder)
-        port, internal = _free_ports(1)[0], _block(4)
+        course = self.course("distlab", (LECTURER,), students)
         about = {
-            "authenticator": "dummy", "spawner": "local", "port": port,
-            "internal_ports": internal,
-            "courses": {"distlab": {
-                "account": GRADER, "folder": str(folder), "instructors": [LECTURER],
-                "students": list(students),
-            }}, **settings,
+            "authenticator": "dummy", "spawner": "local", "port": _free_ports(1)[0],
+            "internal_ports": _block(4), "courses": {"distlab": course}, **settings,
         }  # fmt: skip
-        (self.root / "hub.yaml").write_text(yaml.safe_dump(about, sort_keys=False))
+        self.write(about)
         self.start()
+        self.release("distlab", LAB)
+        self.ready()
+
+    def course(self, name: str, instructors: Sequence[str], students: Sequence[str]) -> dict:
+        """Make a course, its account and those of its people that there are not; returns what
+        stands in hub.yaml about it.
+        """
+        account, folder = f"grader-{name}", self.root / "courses" / name
+        for one in self._missing(account, *instructors, *students):
+            self._user(one)
+        self._folder(folder, account)
+        return {
+            "account": account, "folder": str(folder), "instructors": list(instructors),
+            "students": list(students),
+        }  # fmt: skip
+
+    def release(self, name: str, lab: str) -> None:
+        """Release a lab of a course, as its account."""
         for words in ("generate_assignment", "release_assignment"):
-            self.grader("nbgrader", words, "01-message-passing", "--force")
-        self.wait("/services/distlab/formgrader")
+            self.grader("nbgrader", words, lab, "--force", course=name)
+
+    def write(self, about: dict) -> None:
+        (self.root / "hub.yaml").write_text(yaml.safe_dump(about, sort_keys=False))
+
+    def change(self, **lines) -> None:
+        """Write other lines in hub.yaml and start the Hub again; servers go on meanwhile."""
+        self.stop()
+        self.write({**yaml.safe_load((self.root / "hub.yaml").read_text()), **lines})
+        self.start()
+        self.ready()
 
     def start(self) -> None:
         """Start the Hub and wait until it answers."""
@@ -106,10 +124,14 @@ class Trial:
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         (self.root / "state" / "hub.pid").write_text(str(hub.pid))
+        # of the Hub itself: the proxy would call a page that is not there yet an error
         inside = f"http://127.0.0.1:{self.settings.internal_ports}"
-        self.wait(
-            "/hub/health", inside, hub
-        )  # the proxy would call a page that is not there yet an error
+        self.wait("/hub/health", inside, hub)
+
+    def ready(self) -> None:
+        """Wait until the formgrader of each course answers."""
+        for name in self.settings.courses:
+            self.wait(f"/services/{name}/formgrader")
 
     def wait(self, path: str, url: str = "", hub: subprocess.Popen | None = None) -> None:
         """Wait until a page of the Hub answers."""
@@ -132,11 +154,14 @@ class Trial:
         """The path of a program of the Hub's environment."""
         return str(Path(sys.executable).parent / program)
 
-    def grader(self, program: str, *words: str, check: bool = True) -> subprocess.CompletedProcess:
-        """Run a program in the course's folder as the account that grades."""
+    def grader(
+        self, program: str, *words: str, course: str = "distlab", check: bool = True
+    ) -> subprocess.CompletedProcess:
+        """Run a program in a course's folder as the account that grades."""
+        about = self.settings.courses[course]
         return self.run_as(
-            GRADER, [self.python(program), *words],
-            self.root / "courses" / "distlab", check, JUPYTER_CONFIG_PATH=self.jupyter("course"),
+            about.account, [self.python(program), *words], about.folder, check,
+            JUPYTER_CONFIG_PATH=self.jupyter("course"), DISTLAB_COURSE=course,
         )  # fmt: skip
 
     def run_as(
@@ -149,13 +174,6 @@ class Trial:
         if check and done.returncode:
             raise Refused(f"{' '.join(words)} as {name} failed: {done.stdout}{done.stderr}")
         return done
-
-    def start_as(self, name: str, words: Sequence[str], folder: Path, log) -> subprocess.Popen:
-        """Start a program of a user that goes on, with what it says written to a file."""
-        return subprocess.Popen(
-            self._as(name, words), cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            env=self._environment(name),
-        )  # fmt: skip
 
     @staticmethod
     def _as(name: str, words: Sequence[str]) -> list[str]:
@@ -173,6 +191,18 @@ class Trial:
     def jupyter(self, whose: str) -> str:
         return str(self.root / "jupyter" / whose)
 
+    def _missing(self, *names: str) -> list[str]:
+        """Those of these users that are still to be made.
+
+        Raises:
+            Refused: one belongs to this machine already.
+        """
+        missing = [name for name in names if name not in self.users()]
+        for name in missing:
+            if _exists(name):
+                raise Refused(f"there is a user {name}, not made for this trial: try elsewhere")
+        return missing
+
     def _user(self, name: str) -> None:
         with (self.root / "users").open("a") as file:  # first: `down` knows of it whatever happens
             file.write(f"{name}\n")
@@ -184,8 +214,8 @@ class Trial:
         self.home(name).mkdir(mode=0o700)
         shutil.chown(self.home(name), name, name)
 
-    def _course(self, folder: Path) -> None:
-        """A course folder that the grader's account alone can read."""
+    def _folder(self, folder: Path, account: str) -> None:
+        """A course's folder that its account alone can read."""
         folder.mkdir(parents=True)
         graded = shutil.ignore_patterns(
             "submitted", "autograded", "feedback", "ledger", "out", "gradebook.db", "__pycache__"
@@ -196,7 +226,7 @@ class Trial:
                 shutil.copytree(source, folder / name, ignore=graded)
             else:
                 shutil.copy(source, folder / name)
-        subprocess.run(["chown", "-R", f"{GRADER}:{GRADER}", str(folder)], check=True)
+        subprocess.run(["chown", "-R", f"{account}:{account}", str(folder)], check=True)
         folder.chmod(0o700)
 
     def users(self) -> list[str]:
@@ -209,6 +239,13 @@ class Trial:
         """The processes of its users, with whose they are."""
         owners = {pwd.getpwnam(name).pw_uid: name for name in self.users() if _exists(name)}
         return {pid: owners[uid] for pid, uid in _processes() if uid in owners}
+
+    def own_processes(self) -> list[int]:
+        """The Hub, and what it has started as root: proxy and culler."""
+        hub = int((self.root / "state" / "hub.pid").read_text())
+        children = Path(f"/proc/{hub}/task/{hub}/children").read_text().split()
+        root = {pid for pid, uid in _processes() if not uid}
+        return [hub, *(pid for pid in map(int, children) if pid in root)]
 
     def stop(self) -> None:
         """End the Hub; servers go on."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
-from pathlib import Path
 
 import pytest
 from browser import pause_until
+from traces import errors, ranks
 
 from grader import demo
 
@@ -192,27 +191,13 @@ def test_a_student_gets_nothing_of_the_instructors(hub, student):
 
 
 def test_the_log_has_no_error(hub):
-    said = hub.log.read_text("utf-8", "replace")
-    lines = [one for one in said.splitlines() if re.search(r"^\[[EC] |Traceback|\berror\b", one)]
-    # what the test before was refused, and should be, the Hub writes down as errors
-    refused = re.compile(r"not allowed to access|'Forbidden'")
-    assert [one for one in lines if not refused.search(one)] == []
+    assert errors(hub) == []
 
 
 def kernels(someone):
     status, said = someone.ask(f"/user/{someone.name}/api/kernels")
     assert status == 200, said
     return [one["id"] for one in json.loads(said)]
-
-
-def ranks(hub):
-    """Processes of the student that ranks are forked from, and the ranks."""
-    found = set()
-    for pid in hub.processes():
-        with contextlib.suppress(OSError):
-            if b"distlab.zygote" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                found.add(pid)
-    return found
 
 
 def told(someone, said):
