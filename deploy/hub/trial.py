@@ -17,8 +17,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -33,7 +31,6 @@ import roster  # noqa: E402
 COURSE = HERE.parents[1]
 OWNED = ("solutions", "labs", "grader", "nbgrader_config.py")  # what of a clone the grader needs
 LECTURER, STUDENTS, GRADER = "lecturer", ("ada", "dora"), "grader-distlab"
-LAB = "01-message-passing"  # released at the start
 NOBODY = 65534
 PATIENCE = 300.0  # seconds for the Hub and its formgrader to come up on a busy machine
 
@@ -83,7 +80,8 @@ class Trial:
         }  # fmt: skip
         self.write(about)
         self.start()
-        self.release("distlab", LAB)
+        for words in ("generate_assignment", "release_assignment"):
+            self.grader("nbgrader", words, "01-message-passing", "--force")
         self.ready()
 
     def course(self, name: str, instructors: Sequence[str], students: Sequence[str]) -> dict:
@@ -99,69 +97,51 @@ class Trial:
             "students": list(students),
         }  # fmt: skip
 
-    def release(self, name: str, lab: str) -> None:
-        """Release a lab of a course, as its account."""
-        for words in ("generate_assignment", "release_assignment"):
-            self.grader("nbgrader", words, lab, "--force", course=name)
-
-    def write(self, about: dict) -> None:
-        (self.root / "hub.yaml").write_text(yaml.safe_dump(about, sort_keys=False))
-
-    def change(self, **lines) -> None:
-        """Write other lines in hub.yaml and start the Hub again; servers go on meanwhile."""
-        self.stop()
-        self.write({**yaml.safe_load((self.root / "hub.yaml").read_text()), **lines})
-        self.start()
-        self.ready()
+    def write(self, lines: dict) -> None:
+        """Write hub.yaml; lines that these do not name stay."""
+        path = self.root / "hub.yaml"
+        there = yaml.safe_load(path.read_text()) if path.exists() else {}
+        path.write_text(yaml.safe_dump({**there, **lines}, sort_keys=False))
 
     def start(self) -> None:
-        """Start the Hub and wait until it answers."""
+        """Start the Hub: its folders are there afterwards; `ready` waits for the rest."""
         (self.root / "state").mkdir(mode=0o700, exist_ok=True)
         with self.log.open("a") as log:
-            hub = subprocess.Popen(
+            self._begin = log.tell()
+            self._hub = subprocess.Popen(
                 [sys.executable, "-m", "jupyterhub", "-f", str(HERE / "jupyterhub_config.py")],
                 env={**os.environ, "DISTLAB_HUB": str(self.root)}, cwd=self.root / "state",
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
-        (self.root / "state" / "hub.pid").write_text(str(hub.pid))
-        # of the Hub itself: the proxy would call a page that is not there yet an error
-        inside = f"http://127.0.0.1:{self.settings.internal_ports}"
-        self.wait("/hub/health", inside, hub)
+        (self.root / "state" / "hub.pid").write_text(str(self._hub.pid))
+        self._wait("Hub API listening")
 
     def ready(self) -> None:
-        """Wait until the formgrader of each course answers."""
-        for name in self.settings.courses:
-            self.wait(f"/services/{name}/formgrader")
+        """Wait until the Hub and the formgraders of all courses answer."""
+        self._wait("JupyterHub is now running")
 
-    def wait(self, path: str, url: str = "", hub: subprocess.Popen | None = None) -> None:
-        """Wait until a page of the Hub answers."""
-        url = url or self.url
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            if hub is not None and hub.poll() is not None:
-                break
-            with contextlib.suppress(OSError):
-                try:
-                    urllib.request.urlopen(url + path, timeout=5).close()
-                    return
-                except urllib.error.HTTPError as answer:
-                    if answer.code < 500 and answer.code != 404:
-                        return
-            time.sleep(0.2)
-        raise Refused(f"{url}{path} does not answer: {self.log} says why")
+    def _wait(self, words: str) -> None:
+        """Wait until the Hub's log has these words: to ask for its pages before they are there is
+        an error in that log.
+        """
+        _until(lambda: self._logged(words) or self._hub.poll() is not None, PATIENCE)
+        if not self._logged(words):
+            raise Refused(f"the Hub does not come up: {self.log} says why")
+
+    def _logged(self, words: str) -> bool:
+        with self.log.open("rb") as log:
+            log.seek(self._begin)
+            return words.encode() in log.read()
 
     def python(self, program: str) -> str:
         """The path of a program of the Hub's environment."""
         return str(Path(sys.executable).parent / program)
 
-    def grader(
-        self, program: str, *words: str, course: str = "distlab", check: bool = True
-    ) -> subprocess.CompletedProcess:
-        """Run a program in a course's folder as the account that grades."""
-        about = self.settings.courses[course]
+    def grader(self, program: str, *words: str, check: bool = True) -> subprocess.CompletedProcess:
+        """Run a program in the course's folder as the account that grades."""
         return self.run_as(
-            about.account, [self.python(program), *words], about.folder, check,
-            JUPYTER_CONFIG_PATH=self.jupyter("course"), DISTLAB_COURSE=course,
+            GRADER, [self.python(program), *words],
+            self.root / "courses" / "distlab", check, JUPYTER_CONFIG_PATH=self.jupyter("course"),
         )  # fmt: skip
 
     def run_as(

@@ -35,7 +35,7 @@ class Visitor:
         """Fetch a page, logging in at a course's own server on the way where it asks for that."""
         return self._web.get(self.hub.url + path, timeout=PATIENCE)
 
-    def send(self, method: str, path: str, **content) -> requests.Response:
+    def send(self, method: str, path: str, /, **content) -> requests.Response:
         """Send what a button of a page sends; of pages of that server one was fetched before.
 
         Raises:
