@@ -29,7 +29,9 @@ class Visitor:
             "username": name, "password": hub.password,
             "_xsrf": self._web.cookies.get("_xsrf", path="/hub/"),
         }  # fmt: skip
-        self._web.post(f"{hub.url}/hub/login", data=form, timeout=PATIENCE)
+        # the home page, because without a `next` everybody's server is started
+        page = f"{hub.url}/hub/login?next=%2Fhub%2Fhome"
+        self._web.post(page, data=form, timeout=PATIENCE).raise_for_status()
 
     def get(self, path: str) -> requests.Response:
         """Fetch a page, logging in at a course's own server on the way where it asks for that."""

@@ -54,8 +54,8 @@ def person(hub, request, tmp_path_factory):
 
     request.config.stash[PEOPLE] = made
     yield find
-    for one in made.values():
-        one.close()
+    while made:
+        made.popitem()[1].close()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,12 +10,12 @@ from pathlib import Path
 EXPECTED = re.compile(r"not allowed to access|'Forbidden'|Received signal SIGTERM")
 
 
-def ranks(hub) -> set[int]:
-    """Processes that ranks are forked from, and the ranks."""
+def ranks(hub, student: str) -> set[int]:
+    """A student's processes that ranks are forked from, and the ranks."""
     found = set()
-    for pid in hub.processes():
+    for pid, name in hub.processes().items():
         with contextlib.suppress(OSError):
-            if b"distlab.zygote" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            if name == student and b"distlab.zygote" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 found.add(pid)
     return found
 
