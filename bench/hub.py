@@ -118,7 +118,10 @@ def measure(hub: trial.Trial, names: list[str]) -> dict[str, object]:
         "median check": f"{statistics.median(check[1] for check in checks):.2f} s",
         "slowest check": f"{slowest[1]:.2f} s ({slowest[0]})",
         "checks that were not passed": [check for check in checks if check[2]],
-        "students who were lost": [str(one.exception()) for one in running if one.exception()],
+        "students who were lost": [
+            f"{name}: {one.exception()!r}" for name, one in zip(names, running, strict=True)
+            if one.exception()
+        ],
         "submissions": sum(one.handed_in for one in works),
     }  # fmt: skip
 
