@@ -43,10 +43,12 @@ class Work:
     Args:
         checks: (exercise, seconds, what was wrong) of each.
         handed_in: submissions that the student is told of.
+        interrupted: connections to the kernel that were lost and made again.
     """
 
     checks: list[tuple[str, float, str]] = field(default_factory=list)
     handed_in: int = 0
+    interrupted: int = 0
 
 
 def work(student: Visitor) -> Work:
@@ -66,6 +68,7 @@ def work(student: Visitor) -> Work:
                     (name.removeprefix("test_"), time.monotonic() - begin, wrong)
                 )  # fmt: skip
     kernel.leave()
+    done.interrupted = kernel.lost
     student.assignment("submit", "distlab", LAB)
     listed = student.assignments("distlab")
     done.handed_in = sum(len(one.get("submissions", ())) for one in listed)
@@ -117,6 +120,7 @@ def measure(hub: trial.Trial, names: list[str]) -> dict[str, object]:
         "checks": len(checks),
         "median check": f"{statistics.median(check[1] for check in checks):.2f} s",
         "slowest check": f"{slowest[1]:.2f} s ({slowest[0]})",
+        "connections lost and made again": sum(one.interrupted for one in works),
         "checks that were not passed": [check for check in checks if check[2]],
         "students who were lost": [
             f"{name}: {one.exception()!r}" for name, one in zip(names, running, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 import uuid
@@ -11,6 +12,7 @@ import websocket
 from trial import Trial
 
 PATIENCE = 600.0  # seconds for one cell, or one server to start, on a busy machine
+MOST = 5  # connections of one page to its kernel that are lost before it gives up
 
 
 class Visitor:
@@ -88,23 +90,53 @@ class Visitor:
             f"{one.name}={one.value}" for one in self._web.cookies if one.path in ("/", self._home)
         )
         server = f"{self.hub.url.replace('http', 'ws', 1)}{self._home}"
-        channel = websocket.create_connection(
-            f"{server}api/kernels/{made.json()['id']}/channels",
-            cookie=cookies, timeout=PATIENCE, origin=self.hub.url,
-        )  # fmt: skip
-        return Kernel(channel)
+        return Kernel(f"{server}api/kernels/{made.json()['id']}/channels", cookies, self.hub.url)
 
 
 class Kernel:
-    """A kernel that a page is connected to."""
+    """A kernel that a page is connected to, and connected to again when the connection is lost: the
+    server keeps what was said meanwhile for whoever comes back with the same session.
 
-    def __init__(self, channel: websocket.WebSocket) -> None:
-        self._channel = channel
+    Args:
+        url: of its channels.
+        cookies: of whoever is logged in.
+        origin: the Hub that the page is from.
+    """
+
+    def __init__(self, url: str, cookies: str, origin: str) -> None:
+        self._session = uuid.uuid4().hex
+        self._url, self._cookies, self._origin = url, cookies, origin
+        self.lost = 0  # connections
+        self._connect()
+
+    def _connect(self) -> None:
+        while True:
+            try:
+                self._channel = websocket.create_connection(
+                    f"{self._url}?session_id={self._session}", cookie=self._cookies,
+                    timeout=PATIENCE, origin=self._origin,
+                )  # fmt: skip
+                return
+            except websocket.WebSocketConnectionClosedException:
+                self._count()
+
+    def _count(self) -> None:
+        self.lost += 1
+        if self.lost > MOST:
+            raise ConnectionError(f"the connection to {self._url} was lost {self.lost} times")
+
+    def _answer(self) -> dict:
+        while True:
+            with contextlib.suppress(websocket.WebSocketConnectionClosedException):
+                if said := self._channel.recv():
+                    return json.loads(said)
+            self._count()
+            self._connect()
 
     def run(self, code: str) -> str:
         """Run a cell; returns the error that it ended with, empty where there is none."""
         request = uuid.uuid4().hex
-        header = {"msg_id": request, "msg_type": "execute_request", "session": "visitor",
+        header = {"msg_id": request, "msg_type": "execute_request", "session": self._session,
                   "username": "", "version": "5.3", "date": ""}  # fmt: skip
         content = {"code": code, "silent": False, "store_history": True, "user_expressions": {},
                    "allow_stdin": False, "stop_on_error": False}  # fmt: skip
@@ -112,7 +144,7 @@ class Kernel:
                    "channel": "shell", "buffers": []}  # fmt: skip
         self._channel.send(json.dumps(message))
         while True:
-            answer = json.loads(self._channel.recv())
+            answer = self._answer()
             if answer["parent_header"].get("msg_id") != request:
                 continue
             if answer["msg_type"] == "execute_reply":
