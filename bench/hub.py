@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import math
 import os
@@ -82,11 +83,19 @@ def memory(hub: trial.Trial) -> dict[str, int]:
     used = dict.fromkeys([*hub.users(), "root"], 0)
     own = {pid: "root" for pid in hub.own_processes()}
     for pid, name in {**hub.processes(), **own}.items():
-        try:
+        with contextlib.suppress(OSError):  # it has just ended
             rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-        except OSError:  # it has just ended
-            continue
-        used[name] += 1024 * int(re.search(r"^Pss:\s+(\d+)", rollup, re.M)[1])
+            used[name] += sum(1024 * int(kib) for kib in re.findall(r"^Pss:\s+(\d+)", rollup, re.M))
+    return used
+
+
+def processor(hub: trial.Trial) -> dict[str, float]:
+    """Seconds of a core that each user's processes, and those they waited for, have had."""
+    used = dict.fromkeys(hub.users(), 0.0)
+    for pid, name in hub.processes().items():
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            used[name] += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
     return used
 
 
@@ -95,16 +104,17 @@ def measure(hub: trial.Trial, names: list[str]) -> dict[str, object]:
     with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
         students = list(pool.map(lambda name: Visitor(hub, name), names))
         starts = list(pool.map(Visitor.start, students))
-        before = memory(hub)
+        before, started = memory(hub), processor(hub)
         begin = time.monotonic()
         running = [pool.submit(work, one) for one in students]
         most = before
         while concurrent.futures.wait(running, LOOK).not_done:
             most = {name: max(most[name], size) for name, size in memory(hub).items()}
-        took = time.monotonic() - begin
+        took, ended = time.monotonic() - begin, processor(hub)
     works = [one.result() for one in running if not one.exception()]
     checks = [check for one in works for check in one.checks]
     slowest = max(checks, key=lambda check: check[1], default=("", math.nan, ""))
+    cores = [ended[name] - started[name] for name in names]
     idle, working = ([size[name] / MIB for name in names] for size in (before, most))
     return {
         "machine": f"{os.cpu_count()} cores ({platform.machine()}), {versions()}",
@@ -117,6 +127,8 @@ def measure(hub: trial.Trial, names: list[str]) -> dict[str, object]:
         "the course's server": f"{most[trial.GRADER] / MIB:.0f} MiB",
         "the Hub, its proxy and its culler": f"{most['root'] / MIB:.0f} MiB",
         "all students through the lab": f"{took:.0f} s",
+        "a core, for the start of a server": f"{statistics.median(map(started.get, names)):.1f} s",
+        "a core, for a student's lab": f"{statistics.median(cores):.1f} s",
         "checks": len(checks),
         "median check": f"{statistics.median(check[1] for check in checks):.2f} s",
         "slowest check": f"{slowest[1]:.2f} s ({slowest[0]})",

@@ -106,7 +106,8 @@ c.Spawner.cpu_limit = settings.cores
 c.Spawner.env_keep = []
 c.LimitedProcessSpawner.process_limit = settings.processes
 c.LimitedProcessSpawner.control_group = settings.control_group
-c.Spawner.http_timeout = c.Spawner.start_timeout = 120
+# ten servers that start at once on two busy cores have taken a minute and a half
+c.Spawner.http_timeout = c.Spawner.start_timeout = 300
 c.Spawner.server_token_scopes = lambda spawner: settings.scopes(spawner.user.name)
 
 
@@ -135,7 +136,7 @@ for number, course in enumerate(settings.courses.values()):
             "DISTLAB_COURSE": course.id, "JUPYTERHUB_DEFAULT_URL": "/formgrader",
         },
         "oauth_no_confirm": True,
-        "timeout": 120,
+        "timeout": 300,
     })  # fmt: skip
     if settings.grade_on_submit:
         c.JupyterHub.services.append({
