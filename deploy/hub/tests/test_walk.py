@@ -164,7 +164,7 @@ def test_feedback_is_released_fetched_and_read(hub, lecturer, student):
     student.go(f"/user/{STUDENT}/files/{page.relative_to(hub.home(STUDENT))}")
     student.see("body", "deadlock")
     student.scroll_to("h2", "exchange")
-    student.picture("feedback", 690)
+    student.picture("feedback", 665)
 
 
 def test_a_student_gets_nothing_of_the_instructors(hub, student):
