@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade test test-slow test-frameworks test-slurm slurm-up slurm-down hub-env hub-up hub-down test-hub \
+.PHONY: help setup grade test test-slow test-frameworks test-slurm slurm-up slurm-down hub-env hub-up hub-down test-hub hub-pictures \
   tensorflow horovod lint lab labs references verify bench clean
 
 help: ## list what can be made
@@ -75,7 +75,10 @@ hub-down: ## end it, and remove its users and files
 	$(HUB_ENV)/bin/python deploy/hub/trial.py down
 
 test-hub: hub-env ## a lab's whole way over JupyterHub, in headless Chromium
-	$(HUB_ENV)/bin/python -m pytest -p no:cacheprovider deploy/hub/tests
+	$(HUB_ENV)/bin/python -m pytest -p no:cacheprovider --durations=12 deploy/hub/tests
+
+hub-pictures: test-hub ## the same walk, and its pictures into docs/pictures
+	for one in docs/pictures/hub-*.png; do cp deploy/hub/pictures/$${one##*/hub-} $$one; done
 
 lint: $(READY)
 	$(BIN)/ruff check .

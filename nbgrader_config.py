@@ -16,7 +16,8 @@ from grader.places import GRADES  # noqa: E402
 c = get_config()  # noqa: F821
 
 c.CourseDirectory.root = str(root)
-c.CourseDirectory.course_id = "distlab"
+# a Hub says under which of its courses' names this folder goes
+c.CourseDirectory.course_id = os.environ.get("DISTLAB_COURSE", "distlab")
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "labs"
 c.CourseDirectory.submitted_directory = str(GRADES / "submitted")

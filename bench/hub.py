@@ -1,164 +1,154 @@
-"""Students at once on the Hub, each running a lab's checks: memory, the slowest check, losses.
+"""Many students at once on the Hub, each running lab 01's checks: memory, time, losses.
 
     /opt/distlab/bin/python bench/hub.py --students 10
 
-As root, like the Hub's trial. Each student has a server, a kernel and ranks of their own, and runs
-the lab with everything right, cell by cell over the proxy, as a browser would.
+As root, like the Hub's trial. Each student has a server, a kernel and ranks of their own, runs the
+lab with everything right, cell by cell over the proxy as a browser would, and hands it in.
 """
 
 from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import contextlib
 import json
+import math
+import os
+import platform
 import re
 import statistics
 import sys
 import tempfile
 import time
-import uuid
+from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
-
-import requests
-import websocket
 
 COURSE = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(COURSE), str(COURSE / "deploy" / "hub")]
 
 import trial  # noqa: E402
+from visitor import Visitor  # noqa: E402
 
 from grader import demo  # noqa: E402
 
 LAB = "01-message-passing"
-PATIENCE = 600.0  # seconds for one cell, or one server to start
+LOOK = 3.0  # seconds between two looks at the memory: a look costs time that the students miss
+MIB = 2**20
 
 
-class Student:
-    """A student's session on the Hub, without the browser."""
+@dataclass
+class Work:
+    """What became of one student's lab.
 
-    def __init__(self, hub: trial.Trial, name: str) -> None:
-        self.hub, self.name = hub, name
-        self._web = requests.Session()
-        self.log_in()
+    Args:
+        checks: (exercise, seconds, what was wrong) of each.
+        handed_in: submissions that the student is told of.
+        interrupted: connections to the kernel that were lost and made again.
+    """
 
-    def log_in(self) -> None:
-        self._web.get(f"{self.hub.url}/hub/login", timeout=PATIENCE)
-        form = {
-            "username": self.name, "password": self.hub.password,
-            "_xsrf": self._web.cookies.get("_xsrf", path="/hub/"),
-        }  # fmt: skip
-        self._web.post(f"{self.hub.url}/hub/login", data=form, timeout=PATIENCE)
+    checks: list[tuple[str, float, str]] = field(default_factory=list)
+    handed_in: int = 0
+    interrupted: int = 0
 
-    def start(self) -> float:
-        """Start the server; returns seconds until it shows JupyterLab."""
-        begin = time.monotonic()
-        self._web.get(f"{self.hub.url}/hub/spawn/{self.name}", timeout=PATIENCE)
-        while time.monotonic() < begin + PATIENCE:
-            shown = self._web.get(f"{self.hub.url}/user/{self.name}/lab", timeout=PATIENCE)
-            if shown.ok and f"/user/{self.name}/lab" in shown.url:
-                return time.monotonic() - begin
-            time.sleep(0.2)
-        raise TimeoutError(f"the server of {self.name} did not start: {self.hub.log} says why")
 
-    def _post(self, path: str, **content: str) -> requests.Response:
-        token = self._web.cookies.get("_xsrf", path=f"/user/{self.name}/")
-        answer = self._web.post(
-            f"{self.hub.url}/user/{self.name}/{path}", json=content,
-            headers={"X-XSRFToken": token}, timeout=PATIENCE,
-        )  # fmt: skip
-        answer.raise_for_status()
-        return answer
-
-    def fetch(self) -> None:
-        """Fetch the lab, as the button of the assignment list does."""
-        self._post("assignments/fetch", course_id="distlab", assignment_id=LAB)
-
-    def run(self, cells: list[dict]) -> list[tuple[str, float, str]]:
-        """Run cells in a new kernel: (cell's name, seconds, what was wrong) of each."""
-        made = self._post("api/kernels", name="python3", path=f"{LAB}/message_passing.ipynb")
-        cookies = "; ".join(f"{one.name}={one.value}" for one in self._web.cookies
-                            if one.path in ("/", f"/user/{self.name}/"))  # fmt: skip
-        channel = websocket.create_connection(
-            f"{self.hub.url.replace('http', 'ws', 1)}/user/{self.name}/api/kernels/"
-            f"{made.json()['id']}/channels",
-            cookie=cookies, timeout=PATIENCE, origin=self.hub.url,
-        )  # fmt: skip
-        done = []
-        for cell in cells:
+def work(student: Visitor) -> Work:
+    """Run the lab from the top in a new kernel and hand it in, all right."""
+    student.assignment("fetch", "distlab", LAB)
+    content = demo.handed_in("ada", LAB)
+    student.save(f"{LAB}/message_passing.ipynb", content)
+    done = Work()
+    kernel = student.kernel(LAB)
+    for cell in content["cells"]:
+        if cell["cell_type"] == "code":
             begin = time.monotonic()
-            wrong = _execute(channel, "".join(cell["source"]))
+            wrong = kernel.run("".join(cell["source"]))
             name = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
-            done.append((name, time.monotonic() - begin, wrong))
-        channel.close()
-        return done
-
-
-def _execute(channel: websocket.WebSocket, code: str) -> str:
-    """Run code; returns the error that it ended with, empty where there is none."""
-    request = uuid.uuid4().hex
-    header = {"msg_id": request, "msg_type": "execute_request", "session": "bench",
-              "username": "", "version": "5.3", "date": ""}  # fmt: skip
-    content = {"code": code, "silent": False, "store_history": True, "user_expressions": {},
-               "allow_stdin": False, "stop_on_error": False}  # fmt: skip
-    channel.send(json.dumps({"header": header, "parent_header": {}, "metadata": {},
-                             "content": content, "channel": "shell", "buffers": []}))  # fmt: skip
-    while True:
-        message = json.loads(channel.recv())
-        if message["parent_header"].get("msg_id") != request:
-            continue
-        if message["msg_type"] == "execute_reply":
-            said = message["content"]
-            return "" if said["status"] == "ok" else f"{said['ename']}: {said['evalue']}"
+            if name.startswith("test_"):
+                done.checks.append(
+                    (name.removeprefix("test_"), time.monotonic() - begin, wrong)
+                )  # fmt: skip
+    kernel.leave()
+    done.interrupted = kernel.lost
+    student.assignment("submit", "distlab", LAB)
+    listed = student.assignments("distlab")
+    done.handed_in = sum(len(one.get("submissions", ())) for one in listed)
+    return done
 
 
 def memory(hub: trial.Trial) -> dict[str, int]:
-    """Bytes (proportional set size) of all processes of each user of the trial."""
-    used = dict.fromkeys(hub.users(), 0)
-    for pid, name in hub.processes().items():
-        try:
+    """Bytes of all processes of each of the trial's users, and of root for the Hub itself; what
+    several processes share is counted in shares (PSS).
+    """
+    used = dict.fromkeys([*hub.users(), "root"], 0)
+    own = {pid: "root" for pid in hub.own_processes()}
+    for pid, name in {**hub.processes(), **own}.items():
+        with contextlib.suppress(OSError):  # it has just ended
             rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-        except OSError:
-            continue
-        used[name] += 1024 * int(re.search(r"^Pss:\s+(\d+)", rollup, re.M)[1])
+            used[name] += sum(1024 * int(kib) for kib in re.findall(r"^Pss:\s+(\d+)", rollup, re.M))
     return used
 
 
-def measure(hub: trial.Trial, names: list[str]) -> dict:
-    """All students at once: start, then run the lab; returns the figures."""
-    cells = [
-        cell for cell in demo.handed_in("ada", LAB)["cells"] if cell["cell_type"] == "code"
-    ]  # fmt: skip
-    students = [Student(hub, name) for name in names]
-    with concurrent.futures.ThreadPoolExecutor(len(students)) as pool:
-        starts = list(pool.map(Student.start, students))
-        list(pool.map(Student.fetch, students))
-        idle = [size for name, size in memory(hub).items() if name in names]
+def processor(hub: trial.Trial) -> dict[str, float]:
+    """Seconds of a core that each user's processes, and those they waited for, have had."""
+    used = dict.fromkeys(hub.users(), 0.0)
+    for pid, name in hub.processes().items():
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            used[name] += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return used
+
+
+def measure(hub: trial.Trial, names: list[str]) -> dict[str, object]:
+    """All students at once: log in, start, work; returns the figures, memory in MiB."""
+    with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
+        students = list(pool.map(lambda name: Visitor(hub, name), names))
+        starts = list(pool.map(Visitor.start, students))
+        before, started = memory(hub), processor(hub)
         begin = time.monotonic()
-        runs = [pool.submit(one.run, cells) for one in students]
-        most = dict.fromkeys(names, 0)
-        while not all(run.done() for run in runs):
-            for name, size in memory(hub).items():
-                if name in names:
-                    most[name] = max(most[name], size)
-            time.sleep(1.0)
-        took = time.monotonic() - begin
-    lost = [str(run.exception()) for run in runs if run.exception()]
-    cells_run = [one for run in runs if not run.exception() for one in run.result()]
-    checks = [(seconds, name) for name, seconds, wrong in cells_run if name.startswith("test_")]
+        running = [pool.submit(work, one) for one in students]
+        most = before
+        while concurrent.futures.wait(running, LOOK).not_done:
+            most = {name: max(most[name], size) for name, size in memory(hub).items()}
+        took, ended = time.monotonic() - begin, processor(hub)
+    works = [one.result() for one in running if not one.exception()]
+    checks = [check for one in works for check in one.checks]
+    slowest = max(checks, key=lambda check: check[1], default=("", math.nan, ""))
+    cores = [ended[name] - started[name] for name in names]
+    idle, working = ([size[name] / MIB for name in names] for size in (before, most))
     return {
-        "students": len(names), "server_starts_s": round(max(starts), 1),
-        "idle_MiB": round(statistics.median(idle) / 2**20),
-        "working_MiB": round(statistics.median(most.values()) / 2**20),
-        "working_most_MiB": round(max(most.values()) / 2**20),
-        "lab_s": round(took, 1), "checks": len(checks),
-        "check_median_s": round(statistics.median(seconds for seconds, _ in checks), 2),
-        "check_slowest_s": round(max(checks)[0], 2), "slowest": max(checks)[1],
-        "lost": lost, "wrong": [(name, wrong) for name, _, wrong in cells_run
-                                if wrong and name.startswith("test_")],
+        "machine": f"{os.cpu_count()} cores ({platform.machine()}), {versions()}",
+        "students at once": len(names),
+        "slowest start of a server": f"{max(starts):.1f} s",
+        "a student's server, nothing open": f"{statistics.median(idle):.0f} MiB",
+        "the same with a kernel and ranks": f"{statistics.median(working):.0f} MiB, "
+        f"at most {max(working):.0f} MiB",
+        "all processes of the students": f"{sum(most[name] for name in names) / MIB:.0f} MiB",
+        "the course's server": f"{most[trial.GRADER] / MIB:.0f} MiB",
+        "the Hub, its proxy and its culler": f"{most['root'] / MIB:.0f} MiB",
+        "all students through the lab": f"{took:.0f} s",
+        "a core, for the start of a server": f"{statistics.median(map(started.get, names)):.1f} s",
+        "a core, for a student's lab": f"{statistics.median(cores):.1f} s",
+        "checks": len(checks),
+        "median check": f"{statistics.median(check[1] for check in checks):.2f} s",
+        "slowest check": f"{slowest[1]:.2f} s ({slowest[0]})",
+        "connections lost and made again": sum(one.interrupted for one in works),
+        "checks that were not passed": [check for check in checks if check[2]],
+        "students who were lost": [
+            f"{name}: {one.exception()!r}" for name, one in zip(names, running, strict=True)
+            if one.exception()
+        ],
+        "submissions": sum(one.handed_in for one in works),
     }  # fmt: skip
 
 
-def main() -> None:
+def versions() -> str:
+    """What is measured, in words."""
+    told = [f"{name} {metadata.version(name)}" for name in ("jupyterhub", "jupyterlab", "torch")]
+    return ", ".join([f"Python {platform.python_version()}", *told])
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--students", type=int, default=10)
     parser.add_argument("--json", type=Path, metavar="FILE")
@@ -171,13 +161,16 @@ def main() -> None:
         hub.up(names)
         found = measure(hub, names)
     finally:
-        hub.down()
+        if hub.users():
+            hub.down()
         folder.rmdir()
     for name, value in found.items():
-        print(f"{name:18} {value}")
+        print(f"{name:34} {value if value != [] else 'none'}")
     if arguments.json:
         arguments.json.write_text(json.dumps(found, indent=1) + "\n")
+    lost = found["students who were lost"] or found["checks that were not passed"]
+    return 1 if lost or found["submissions"] != len(names) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -75,6 +75,11 @@ for course in settings.courses.values():
         )
 
 
+# the culler asks when a server was last used: it is told so in time
+used = min(300, max(1, settings.idle // 4))
+c.JupyterHub.last_activity_interval = used
+
+
 def environment(*configurations: str) -> dict[str, str]:
     """The environment of a server that reads these folders of jupyter/, the first one first."""
     return {
@@ -83,6 +88,7 @@ def environment(*configurations: str) -> dict[str, str]:
         "JUPYTER_CONFIG_PATH": os.pathsep.join(str(jupyter / name) for name in configurations),
         "DISTLAB_EXCHANGE": str(ROOT / "exchange"),
         "DISTLAB_DATA": str(ROOT / "data"),
+        "JUPYTERHUB_ACTIVITY_INTERVAL": str(used),
         "DISTLAB_SEVERAL_COURSES": "1" if len(settings.courses) > 1 else "",
     }
 
@@ -100,7 +106,8 @@ c.Spawner.cpu_limit = settings.cores
 c.Spawner.env_keep = []
 c.LimitedProcessSpawner.process_limit = settings.processes
 c.LimitedProcessSpawner.control_group = settings.control_group
-c.Spawner.http_timeout = c.Spawner.start_timeout = 120
+# ten servers that start at once on two busy cores have taken a minute and a half
+c.Spawner.http_timeout = c.Spawner.start_timeout = 300
 c.Spawner.server_token_scopes = lambda spawner: settings.scopes(spawner.user.name)
 
 
@@ -126,10 +133,10 @@ for number, course in enumerate(settings.courses.values()):
         "cwd": str(course.folder),
         "environment": {
             **environment(*extra, "course"), "PYTHONPATH": str(course.folder),
-            "JUPYTERHUB_DEFAULT_URL": "/formgrader",
+            "DISTLAB_COURSE": course.id, "JUPYTERHUB_DEFAULT_URL": "/formgrader",
         },
         "oauth_no_confirm": True,
-        "timeout": 120,
+        "timeout": 300,
     })  # fmt: skip
     if settings.grade_on_submit:
         c.JupyterHub.services.append({
@@ -137,7 +144,7 @@ for number, course in enumerate(settings.courses.values()):
             "command": [str(BIN / "distlab"), "grade", "--watch"],
             "user": course.account,
             "cwd": str(course.folder),
-            "environment": environment("course"),
+            "environment": {**environment("course"), "DISTLAB_COURSE": course.id},
         })  # fmt: skip
 
 c.JupyterHub.services.append({

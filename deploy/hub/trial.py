@@ -17,8 +17,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -72,61 +70,68 @@ class Trial:
         fits()
         if self.root.exists():
             raise Refused(f"{self.root} is there: `trial.py --root {self.root} down` removes it")
-        for name in (GRADER, LECTURER, *students):
-            if _exists(name):
-                raise Refused(f"there is a user {name}, not made for this trial: try elsewhere")
+        self._missing(GRADER, LECTURER, *students)
         self.root.mkdir(mode=0o755, parents=True)
         (self.root / "homes").mkdir(mode=0o755)
-        for name in (GRADER, LECTURER, *students):
-            self._user(name)
-        folder = self.root / "courses" / "distlab"
-        self._course(folder)
-        port, internal = _free_ports(1)[0], _block(4)
+        course = self.course("distlab", (LECTURER,), students)
         about = {
-            "authenticator": "dummy", "spawner": "local", "port": port,
-            "internal_ports": internal,
-            "courses": {"distlab": {
-                "account": GRADER, "folder": str(folder), "instructors": [LECTURER],
-                "students": list(students),
-            }}, **settings,
+            "authenticator": "dummy", "spawner": "local", "port": _free_ports(1)[0],
+            "internal_ports": _block(4), "courses": {"distlab": course}, **settings,
         }  # fmt: skip
-        (self.root / "hub.yaml").write_text(yaml.safe_dump(about, sort_keys=False))
+        self.write(about)
         self.start()
         for words in ("generate_assignment", "release_assignment"):
             self.grader("nbgrader", words, "01-message-passing", "--force")
-        self.wait("/services/distlab/formgrader")
+        self.ready()
+
+    def course(self, name: str, instructors: Sequence[str], students: Sequence[str]) -> dict:
+        """Make a course, its account and those of its people that there are not; returns what
+        stands in hub.yaml about it.
+        """
+        account, folder = f"grader-{name}", self.root / "courses" / name
+        for one in self._missing(account, *instructors, *students):
+            self._user(one)
+        self._folder(folder, account)
+        return {
+            "account": account, "folder": str(folder), "instructors": list(instructors),
+            "students": list(students),
+        }  # fmt: skip
+
+    def write(self, lines: dict) -> None:
+        """Write hub.yaml; lines that these do not name stay."""
+        path = self.root / "hub.yaml"
+        there = yaml.safe_load(path.read_text()) if path.exists() else {}
+        path.write_text(yaml.safe_dump({**there, **lines}, sort_keys=False))
 
     def start(self) -> None:
-        """Start the Hub and wait until it answers."""
+        """Start the Hub: its folders are there afterwards; `ready` waits for the rest."""
         (self.root / "state").mkdir(mode=0o700, exist_ok=True)
         with self.log.open("a") as log:
-            hub = subprocess.Popen(
+            self._begin = log.tell()
+            self._hub = subprocess.Popen(
                 [sys.executable, "-m", "jupyterhub", "-f", str(HERE / "jupyterhub_config.py")],
                 env={**os.environ, "DISTLAB_HUB": str(self.root)}, cwd=self.root / "state",
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
-        (self.root / "state" / "hub.pid").write_text(str(hub.pid))
-        inside = f"http://127.0.0.1:{self.settings.internal_ports}"
-        self.wait(
-            "/hub/health", inside, hub
-        )  # the proxy would call a page that is not there yet an error
+        (self.root / "state" / "hub.pid").write_text(str(self._hub.pid))
+        self._wait("Hub API listening")
 
-    def wait(self, path: str, url: str = "", hub: subprocess.Popen | None = None) -> None:
-        """Wait until a page of the Hub answers."""
-        url = url or self.url
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            if hub is not None and hub.poll() is not None:
-                break
-            with contextlib.suppress(OSError):
-                try:
-                    urllib.request.urlopen(url + path, timeout=5).close()
-                    return
-                except urllib.error.HTTPError as answer:
-                    if answer.code < 500 and answer.code != 404:
-                        return
-            time.sleep(0.2)
-        raise Refused(f"{url}{path} does not answer: {self.log} says why")
+    def ready(self) -> None:
+        """Wait until the Hub and the formgraders of all courses answer."""
+        self._wait("JupyterHub is now running")
+
+    def _wait(self, words: str) -> None:
+        """Wait until the Hub's log has these words: to ask for its pages before they are there is
+        an error in that log.
+        """
+        _until(lambda: self._logged(words) or self._hub.poll() is not None, PATIENCE)
+        if not self._logged(words):
+            raise Refused(f"the Hub does not come up: {self.log} says why")
+
+    def _logged(self, words: str) -> bool:
+        with self.log.open("rb") as log:
+            log.seek(self._begin)
+            return words.encode() in log.read()
 
     def python(self, program: str) -> str:
         """The path of a program of the Hub's environment."""
@@ -150,13 +155,6 @@ class Trial:
             raise Refused(f"{' '.join(words)} as {name} failed: {done.stdout}{done.stderr}")
         return done
 
-    def start_as(self, name: str, words: Sequence[str], folder: Path, log) -> subprocess.Popen:
-        """Start a program of a user that goes on, with what it says written to a file."""
-        return subprocess.Popen(
-            self._as(name, words), cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            env=self._environment(name),
-        )  # fmt: skip
-
     @staticmethod
     def _as(name: str, words: Sequence[str]) -> list[str]:
         about = pwd.getpwnam(name)
@@ -173,6 +171,18 @@ class Trial:
     def jupyter(self, whose: str) -> str:
         return str(self.root / "jupyter" / whose)
 
+    def _missing(self, *names: str) -> list[str]:
+        """Those of these users that are still to be made.
+
+        Raises:
+            Refused: one belongs to this machine already.
+        """
+        missing = [name for name in names if name not in self.users()]
+        for name in missing:
+            if _exists(name):
+                raise Refused(f"there is a user {name}, not made for this trial: try elsewhere")
+        return missing
+
     def _user(self, name: str) -> None:
         with (self.root / "users").open("a") as file:  # first: `down` knows of it whatever happens
             file.write(f"{name}\n")
@@ -184,8 +194,8 @@ class Trial:
         self.home(name).mkdir(mode=0o700)
         shutil.chown(self.home(name), name, name)
 
-    def _course(self, folder: Path) -> None:
-        """A course folder that the grader's account alone can read."""
+    def _folder(self, folder: Path, account: str) -> None:
+        """A course's folder that its account alone can read."""
         folder.mkdir(parents=True)
         graded = shutil.ignore_patterns(
             "submitted", "autograded", "feedback", "ledger", "out", "gradebook.db", "__pycache__"
@@ -196,7 +206,7 @@ class Trial:
                 shutil.copytree(source, folder / name, ignore=graded)
             else:
                 shutil.copy(source, folder / name)
-        subprocess.run(["chown", "-R", f"{GRADER}:{GRADER}", str(folder)], check=True)
+        subprocess.run(["chown", "-R", f"{account}:{account}", str(folder)], check=True)
         folder.chmod(0o700)
 
     def users(self) -> list[str]:
@@ -209,6 +219,13 @@ class Trial:
         """The processes of its users, with whose they are."""
         owners = {pwd.getpwnam(name).pw_uid: name for name in self.users() if _exists(name)}
         return {pid: owners[uid] for pid, uid in _processes() if uid in owners}
+
+    def own_processes(self) -> list[int]:
+        """The Hub, and what it has started as root: proxy and culler."""
+        hub = int((self.root / "state" / "hub.pid").read_text())
+        children = Path(f"/proc/{hub}/task/{hub}/children").read_text().split()
+        root = {pid for pid, uid in _processes() if not uid}
+        return [hub, *(pid for pid in map(int, children) if pid in root)]
 
     def stop(self) -> None:
         """End the Hub; servers go on."""

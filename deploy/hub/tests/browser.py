@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import time
 from pathlib import Path
 
+from PIL import Image
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.chrome.options import Options
@@ -176,9 +178,11 @@ class Person:
         )  # fmt: skip
         return tuple(answer)
 
-    def picture(self, name: str) -> None:
+    def picture(self, name: str, height: int | None = None) -> None:
+        """Keep what is to be seen, or so many pixels of it from the top."""
         self._pictures.mkdir(parents=True, exist_ok=True)
-        self.driver.save_screenshot(str(self._pictures / f"{name}.png"))
+        seen = Image.open(io.BytesIO(self.driver.get_screenshot_as_png()))
+        seen.crop((0, 0, seen.width, height or seen.height)).save(self._pictures / f"{name}.png")
 
     def close(self) -> None:
         self.driver.quit()

@@ -38,7 +38,7 @@ def hub():
         folder.rmdir()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def person(hub, request, tmp_path_factory):
     """`person(name)`: somebody logged in, in a browser of their own."""
     browser = pytest.importorskip("browser")
@@ -54,8 +54,8 @@ def person(hub, request, tmp_path_factory):
 
     request.config.stash[PEOPLE] = made
     yield find
-    for one in made.values():
-        one.close()
+    while made:
+        made.popitem()[1].close()
 
 
 @pytest.hookimpl(wrapper=True)
