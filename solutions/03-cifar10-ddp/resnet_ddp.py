@@ -27,7 +27,7 @@ MOMENTUM = 0.9
 GOALS = 0.93, 0.94  # test accuracies
 
 
-def arguments() -> argparse.Namespace:
+def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -39,7 +39,7 @@ def arguments() -> argparse.Namespace:
         help="the learning rate stays, or rises for a fifth of the steps and then falls to zero",
     )  # fmt: skip
     fast.flags(parser)
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 def images(args: argparse.Namespace) -> data.Split:
@@ -58,6 +58,18 @@ def make_loader(lab, args: argparse.Namespace, train: data.Images, rank, size, d
         return loader
     kept = augment.OnDevice(train, device, args.channels_last)
     return augment.Batches(loader, kept, args.random_seed if args.augment else None)
+
+
+def make_training(lab, args: argparse.Namespace, split: data.Split, rank, size, device):
+    """The model inside DDP, its optimizer, and what an epoch is read from."""
+    lab.set_random_seeds(args.random_seed)
+    model = fast.prepared(lab.make_model(len(split.classes)), args, device)
+    model = fast.distributed(lab.wrap(model, device), args)
+    optimizer = torch.optim.SGD(
+        model.parameters(), lr=args.learning_rate, momentum=MOMENTUM,
+        weight_decay=args.weight_decay, fused=args.fused or None,
+    )  # fmt: skip
+    return model, optimizer, make_loader(lab, args, split.train, rank, size, device)
 
 
 def follow_schedule(args: argparse.Namespace, optimizer, first: int, steps: int) -> None:
@@ -111,14 +123,8 @@ def run(args: argparse.Namespace, rank: int, size: int, device: torch.device) ->
     fast.check(args, device)
     lab = load(Path(__file__).with_name("cifar10_ddp.ipynb"))
     split = images(args)
-    lab.set_random_seeds(args.random_seed)
-    model = fast.prepared(lab.make_model(len(split.classes)), args, device)
-    model = fast.distributed(lab.wrap(model, device), args)
-    optimizer = torch.optim.SGD(
-        model.parameters(), lr=args.learning_rate, momentum=MOMENTUM,
-        weight_decay=args.weight_decay, fused=args.fused or None,
-    )  # fmt: skip
-    loader, test = make_loader(lab, args, split.train, rank, size, device), split.test
+    model, optimizer, loader = make_training(lab, args, split, rank, size, device)
+    test = split.test
     if args.on_device:
         test = augment.OnDevice(test, device, args.channels_last)
     if rank == 0:

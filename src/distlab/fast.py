@@ -86,7 +86,7 @@ def check(options: argparse.Namespace, device: torch.device) -> None:
             f"--compile {options.compile} records CUDA graphs, and there is no GPU here: "
             "say --compile alone"
         )
-    if options.compile and not _compiler():
+    if options.compile and not compiler():
         raise Refused(
             "--compile needs a C++ compiler, and there is none here: install g++, name one in the "
             "variable CXX, or leave --compile out"
@@ -100,7 +100,7 @@ def native_bfloat16(device: torch.device) -> bool:
     return device.type == "cuda" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
-def _compiler() -> str | None:
+def compiler() -> str | None:
     """Where the compiler is that `torch.compile` would use."""
     usual = "clang++" if sys.platform == "darwin" else "g++"
     return shutil.which(os.environ.get("CXX") or usual)
