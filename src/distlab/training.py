@@ -34,7 +34,7 @@ def positive(kind: type) -> Callable[[str], float]:
     def number(text: str) -> float:
         value = kind(text)
         if not 0 < value < math.inf:
-            raise argparse.ArgumentTypeError(f"{text} is not above 0, or no number to count with")
+            raise argparse.ArgumentTypeError(f"{text} is no finite number above 0")
         return value
 
     number.__name__ = kind.__name__  # what argparse says of words
