@@ -23,55 +23,27 @@ from distlab.training import Refused, flag, positive
 
 #: `torch.compile`'s modes; the second one records CUDA graphs, the third one tries kernels as well
 MODES = ("default", "reduce-overhead", "max-autotune")
+SWITCHES = {
+    "--on-device": "keep all images on the device, as one tensor, and cut batches there",
+    "--channels-last": "images and weights lie in memory pixel by pixel, not channel by channel",
+    "--amp": "automatic mixed precision: the forward pass in bfloat16 where that is safe",
+    "--fused": "one kernel for the optimizer's whole step",
+    "--static-graph": "promise DDP that every step uses the same parameters in the same way",
+}
 
 
 def flags(parser: argparse.ArgumentParser) -> None:
     """Add the options, all off by default."""
     group = parser.add_argument_group("what makes it fast (lab 05 measures each)")
-    flag(
-        group,
-        "--on-device",
-        action="store_true",
-        help="keep all images on the device, as one tensor, and cut batches there",
-    )
-    flag(
-        group,
-        "--channels-last",
-        action="store_true",
-        help="images and weights lie in memory pixel by pixel, not channel by channel",
-    )
-    flag(
-        group,
-        "--amp",
-        action="store_true",
-        help="automatic mixed precision: the forward pass in bfloat16 where that is safe",
-    )
-    flag(group, "--fused", action="store_true", help="one kernel for the optimizer's whole step")
-    flag(
-        group,
-        "--compile",
-        nargs="?",
-        const="default",
-        choices=MODES,
-        metavar="MODE",
-        help=f"torch.compile, by itself or with a mode: {', '.join(MODES)}",
-    )
-    flag(
-        group,
-        "--static-graph",
-        action="store_true",
-        help="promise DDP that every step uses the same parameters in the same way",
-    )
-    flag(
-        group,
-        "--bucket-mb",
-        type=positive(float),
-        metavar="MB",
-        help="gradients that DDP sends at once (25)",
-    )
+    for name, told in SWITCHES.items():
+        flag(group, name, action="store_true", help=told)
+    flag(group, "--compile", nargs="?", const="default", choices=MODES, metavar="MODE",
+         help=f"torch.compile, by itself or with a mode: {', '.join(MODES)}")  # fmt: skip
+    flag(group, "--bucket-mb", type=positive(float), metavar="MB",
+         help="gradients that DDP sends at once (by default 25)")  # fmt: skip
     flag(group, "--stem", choices=("imagenet", "cifar"), default="imagenet",
          help="the first layer: 7x7, stride 2 and pooling, or 3x3 on the whole image: slower, and "
-              "far more accurate on 32x32 pixels")  # fmt: skip
+              "made for 32x32 pixels")  # fmt: skip
 
 
 def check(options: argparse.Namespace, device: torch.device) -> None:
@@ -91,13 +63,15 @@ def check(options: argparse.Namespace, device: torch.device) -> None:
             "--compile needs a C++ compiler, and there is none here: install g++, name one in the "
             "variable CXX, or leave --compile out"
         )
-    if options.amp and gpu and not torch.cuda.is_bf16_supported(including_emulation=False):
+    if options.amp and gpu and not native_bfloat16(device):
         raise Refused(f"{torch.cuda.get_device_name()} does not know bfloat16: leave --amp out")
 
 
 def native_bfloat16(device: torch.device) -> bool:
     """Does this device compute in bfloat16 by itself, and not in software that imitates it?"""
-    return device.type == "cuda" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    return torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 def compiler() -> str | None:
