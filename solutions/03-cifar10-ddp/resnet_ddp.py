@@ -9,8 +9,9 @@ It uses what you wrote in cifar10_ddp.ipynb. Start it by any of
 
 So started it is plain. Options make it fast, those of distlab.fast; on a GPU all of them:
 
-    torchrun --standalone --nproc-per-node=1 resnet_ddp.py --num-epochs 20 --augment \\
-        --stem cifar --schedule triangle --on-device --channels-last --amp --fused --compile
+    torchrun --standalone --nproc-per-node=1 resnet_ddp.py --num-epochs 20 \\
+        --augment --stem cifar --schedule triangle --weight-decay 5e-4 \\
+        --on-device --channels-last --amp --fused --compile
 """
 
 import argparse
