@@ -7,7 +7,7 @@ It uses what you wrote in cifar10_ddp.ipynb. Start it by any of
     srun --ntasks=2 python resnet_ddp.py --num-epochs 5        # inside a Slurm job
     sbatch resnet_ddp.sbatch
 
-So started it is plain. Options make it fast, those of distlab.fast; on a GPU all of them:
+So started it is plain. Options make it fast, those of distlab.fast. On a GPU, for instance:
 
     torchrun --standalone --nproc-per-node=1 resnet_ddp.py --num-epochs 20 \\
         --augment --stem cifar --schedule triangle --weight-decay 5e-4 \\
