@@ -238,8 +238,9 @@ def refused(words, device="cpu"):
     return str(told.value)
 
 
-def test_cuda_graphs_without_a_gpu_and_compiling_without_a_compiler_are_refused(monkeypatch):
+def test_compiling_is_refused_where_it_cannot_work(monkeypatch):
     assert "no GPU here" in refused(["--compile", "reduce-overhead"])
+    assert "--bucket-mb 0.5 is too small" in refused(["--compile", "--bucket-mb", "0.5"])
     monkeypatch.setenv("CXX", "no-such-compiler")
     assert "install g++" in refused(["--compile"])
 

@@ -63,6 +63,11 @@ def check(options: argparse.Namespace, device: torch.device) -> None:
             "--compile needs a C++ compiler, and there is none here: install g++, name one in the "
             "variable CXX, or leave --compile out"
         )
+    if options.compile and options.bucket_mb and options.bucket_mb < 1:
+        raise Refused(
+            "--compile cuts the model where DDP's buckets end, and takes none below 1 MB: "
+            f"--bucket-mb {options.bucket_mb:g} is too small"
+        )
     if options.amp and gpu and not native_bfloat16(device):
         raise Refused(f"{torch.cuda.get_device_name()} does not know bfloat16: leave --amp out")
 
