@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-BENCHMARKS = ("startup", "recorder", "ring", "scaling", "feeding", "grading")
+BENCHMARKS = ("startup", "recorder", "ring", "scaling", "feeding", "script", "grading")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,12 @@ It uses what you wrote in cifar10_ddp.ipynb. Start it by any of
     python -m torch.distributed.launch --nproc-per-node=2 resnet_ddp.py --num-epochs 5
     srun --ntasks=2 python resnet_ddp.py --num-epochs 5        # inside a Slurm job
     sbatch resnet_ddp.sbatch
+
+So started it is plain. Options make it fast, those of distlab.fast. On a GPU, for instance:
+
+    torchrun --standalone --nproc-per-node=1 resnet_ddp.py --num-epochs 20 \\
+        --augment --stem cifar --schedule triangle --weight-decay 5e-4 \\
+        --on-device --channels-last --amp --fused --compile
 """
 
 import argparse
@@ -15,18 +21,26 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from distlab import data, training
+from distlab import augment, data, fast, training
 from distlab.notebook import load
 
-WEIGHT_DECAY, MOMENTUM = 1e-4, 0.9
+MOMENTUM = 0.9
+GOALS = 0.93, 0.94  # test accuracies
 
 
-def arguments() -> argparse.Namespace:
+def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     training.training_flags(parser)
-    return parser.parse_args()
+    training.flag(parser, "--weight-decay", type=float, default=1e-4)
+    training.flag(parser, "--augment", action="store_true", help="crop and mirror at random")
+    training.flag(
+        parser, "--schedule", choices=("constant", "triangle"), default="constant",
+        help="the learning rate stays, or rises for a fifth of the steps and then falls to zero",
+    )  # fmt: skip
+    fast.flags(parser)
+    return parser.parse_args(words)
 
 
 def images(args: argparse.Namespace) -> data.Split:
@@ -37,47 +51,107 @@ def images(args: argparse.Namespace) -> data.Split:
     )  # fmt: skip
 
 
+def make_loader(lab, args: argparse.Namespace, train: data.Images, rank, size, device):
+    """What an epoch is read from: your loader, or batches from the device in the same order."""
+    plain = augment.Augmented(train) if args.augment else train
+    loader = lab.make_train_loader(plain, rank, size, args.batch_size, args.random_seed)
+    if not args.on_device:
+        return loader
+    kept = augment.OnDevice(train, device, args.channels_last)
+    return augment.Batches(loader, kept, args.random_seed if args.augment else None)
+
+
+def make_training(lab, args: argparse.Namespace, split: data.Split, rank, size, device):
+    """The model inside DDP, its optimizer, and what an epoch is read from."""
+    lab.set_random_seeds(args.random_seed)
+    model = fast.prepared(lab.make_model(len(split.classes)), args, device)
+    model = fast.distributed(lab.wrap(model, device), args)
+    optimizer = torch.optim.SGD(
+        model.parameters(), lr=args.learning_rate, momentum=MOMENTUM,
+        weight_decay=args.weight_decay, fused=args.fused or None,
+    )  # fmt: skip
+    return model, optimizer, make_loader(lab, args, split.train, rank, size, device)
+
+
+def follow_schedule(args: argparse.Namespace, optimizer, first: int, steps: int) -> None:
+    """Set the learning rate before each step, from epoch `first` on, with so many steps each."""
+    step, last = first * steps, args.num_epochs * steps
+
+    def set_rate(*_) -> None:
+        nonlocal step
+        for group in optimizer.param_groups:
+            group["lr"] = training.triangle(step, last, args.learning_rate)
+        step += 1
+
+    optimizer.register_step_pre_hook(set_rate)
+
+
 def same_statistics(model: torch.nn.Module) -> None:
     """Give every rank rank 0's buffers: BatchNorm's running statistics differ from rank to rank."""
     for buffer in model.buffers():
         dist.broadcast(buffer, src=0)
 
 
+def resume(lab, args: argparse.Namespace, path: Path, model, optimizer, device) -> int:
+    """The epoch to go on with; 0 where there is no checkpoint yet."""
+    try:
+        fast.check_stem(path, args.stem)
+        first = lab.load_checkpoint(path, model, optimizer, device)
+    except FileNotFoundError:
+        if dist.get_rank() == 0:
+            print(f"there is no {path} yet: starting from the beginning", flush=True)
+        return 0
+    for group in optimizer.param_groups:  # the checkpoint has brought its own
+        group["fused"] = args.fused or None
+    return first
+
+
+def announce(args: argparse.Namespace, split: data.Split, size: int, device, share: int) -> None:
+    """Say what is about to be trained by whom; `share`: images of one rank."""
+    args.model_dir.mkdir(parents=True, exist_ok=True)
+    print(f"{size} ranks on {device.type} by {dist.get_backend()}, {torch.get_num_threads()} "
+          f"threads each", flush=True)  # fmt: skip
+    print(f"{split.source}: {len(split.train)} to train, {len(split.test)} to test", flush=True)
+    if 0 < share % args.batch_size < 8:
+        rest = share % args.batch_size
+        print(f"the last batch has {rest} images a rank: too few for BatchNorm", flush=True)
+    if args.amp and not fast.native_bfloat16(device):
+        print("this CPU has no instructions for bfloat16: --amp will be far slower", flush=True)
+
+
 def run(args: argparse.Namespace, rank: int, size: int, device: torch.device) -> None:
+    torch.set_num_threads(training.threads(size, args.threads))
+    fast.check(args, device)
     lab = load(Path(__file__).with_name("cifar10_ddp.ipynb"))
     split = images(args)
-    lab.set_random_seeds(args.random_seed)
-    model = lab.wrap(lab.make_model(len(split.classes)), device)
-    optimizer = torch.optim.SGD(
-        model.parameters(), lr=args.learning_rate, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY
-    )
-    loader = lab.make_train_loader(split.train, rank, size, args.batch_size, args.random_seed)
-    path, first = args.model_dir / args.model_filename, 0
+    model, optimizer, loader = make_training(lab, args, split, rank, size, device)
+    test = split.test
+    if args.on_device:
+        test = augment.OnDevice(test, device, args.channels_last)
     if rank == 0:
-        args.model_dir.mkdir(parents=True, exist_ok=True)
-        print(f"{size} ranks on {device.type}, {torch.get_num_threads()} threads each", flush=True)
-        print(f"{split.source}: {len(split.train)} to train, {len(split.test)} to test", flush=True)
-        rest = len(loader.sampler) % args.batch_size
-        if 0 < rest < 8:
-            print(f"the last batch has {rest} images a rank: too few for BatchNorm", flush=True)
+        announce(args, split, size, device, len(loader.sampler))
+    path, first = args.model_dir / args.model_filename, 0
     if args.resume:
-        try:
-            first = lab.load_checkpoint(path, model, optimizer, device)
-        except FileNotFoundError:
-            if rank == 0:
-                print(f"there is no {path} yet: starting from the beginning", flush=True)
+        first = resume(lab, args, path, model, optimizer, device)
+    if args.schedule == "triangle":
+        follow_schedule(args, optimizer, first, len(loader))
+    goals = training.Goals(GOALS, first)
     for epoch in range(first, args.num_epochs):
+        lab.set_random_seeds(training.epoch_seed(args.random_seed, epoch, rank))
         begin = time.perf_counter()
         bar = training.Bar(loader, rank, f"epoch {epoch + 1}")
         loss = lab.train_epoch(model, bar, optimizer, device, epoch)
-        speed = len(split.train) / (time.perf_counter() - begin)
+        seconds = time.perf_counter() - begin
         same_statistics(model.module)
-        accuracy = lab.evaluate(model, split.test, rank, size, args.batch_size, device)
+        accuracy = lab.evaluate(model, test, rank, size, args.batch_size, device)
         lab.save_checkpoint(path, model, optimizer, epoch)
         dist.barrier()  # nobody goes on, or ends, before the file is there
         if rank == 0:
             print(f"epoch {epoch + 1}/{args.num_epochs}  loss {loss:.4f}  accuracy {accuracy:.4f}  "
-                  f"{speed:.0f} images/s", flush=True)  # fmt: skip
+                  f"{len(split.train) / seconds:.0f} images/s", flush=True)  # fmt: skip
+            print(*goals.after(seconds, accuracy), sep="", end="", flush=True)
+    if rank == 0 and first < args.num_epochs:
+        print(*goals.missed(), sep="", end="", flush=True)
 
 
 def main() -> None:
@@ -85,7 +159,7 @@ def main() -> None:
     with training.started() as here:
         try:
             run(args, here.rank, here.size, here.device)
-        except data.NoData as error:
+        except (data.NoData, training.Refused) as error:
             raise SystemExit(f"resnet_ddp.py: {error}" if here.rank == 0 else 1) from None
 
 

@@ -55,7 +55,7 @@ class Images(Dataset):
         return len(self._chosen)
 
     def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
-        return (self.pixels(index).float() / 255 - _MEAN) / _STD, int(self.labels[index])
+        return normalised(self.pixels(index)), int(self.labels[index])
 
     def pixels(self, index: int) -> torch.Tensor:
         """Image `index` as bytes, shape (3, 32, 32)."""
@@ -66,6 +66,18 @@ class Images(Dataset):
             self._pixels[index] = torch.from_numpy(np.ascontiguousarray(image)).permute(2, 0, 1)
             self._known[index] = True
         return self._pixels[index]
+
+    def all_pixels(self) -> torch.Tensor:
+        """All images as bytes, shape (n, 3, 32, 32)."""
+        for index in np.flatnonzero(~self._known).tolist():
+            self.pixels(index)
+        return self._pixels
+
+
+def normalised(pixels: torch.Tensor) -> torch.Tensor:
+    """Bytes of shape (…, 3, h, w) as float32 with mean 0 and deviation 1 over CIFAR-10."""
+    mean, std = _MEAN.to(pixels.device), _STD.to(pixels.device)
+    return (pixels.float() / 255 - mean) / std
 
 
 @dataclass(frozen=True)
