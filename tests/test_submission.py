@@ -1,8 +1,10 @@
 """Only solution cells and cells of one's own are taken from a submission."""
 
 import copy
+import errno
 import json
 import os
+import pathlib
 
 import pytest
 
@@ -159,6 +161,19 @@ def test_a_file_that_is_no_notebook_is_refused_in_one_line(tmp_path, content, sa
     with pytest.raises(Unreadable, match=said) as refused:
         submission.read(path)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("locked", ["lab.ipynb", "."])
+def test_what_may_not_be_read_is_not_said_to_be_missing(tmp_path, monkeypatch, locked):
+    path = tmp_path / "lab.ipynb"
+    path.write_text(json.dumps(COURSE))
+
+    def refuse(self, *args, **kwargs):  # root, who runs some of these tests, may read all
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    monkeypatch.setattr(pathlib.Path, "lstat" if locked == "." else "read_bytes", refuse)
+    with pytest.raises(Unreadable, match=r"cannot be read here \(Permission denied\)"):
+        submission.read(path)
 
 
 def test_links_are_not_followed(tmp_path):

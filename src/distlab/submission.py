@@ -56,8 +56,10 @@ def read(path: str | Path) -> Content:
     name = quoting.shown(path.name)
     try:
         status = path.lstat()
-    except OSError as error:
+    except FileNotFoundError as error:
         raise Unreadable(f"{name} is not there: hand in the notebook again") from error
+    except OSError as error:
+        raise _locked(name, error) from error
     if not stat.S_ISREG(status.st_mode):
         raise Unreadable(f"{name} is no plain file: hand in the notebook itself, not a link")
     if status.st_size > SIZE_LIMIT:
@@ -67,7 +69,10 @@ def read(path: str | Path) -> Content:
         )
     if status.st_size == 0:
         raise Unreadable(f"{name} is empty: save the notebook and hand it in again")
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise _locked(name, error) from error
     if data.count(b"[") + data.count(b"{") > MOST_NODES:
         raise Unreadable(f"{name} holds too many lists and objects: clear its outputs")
     try:
@@ -82,6 +87,13 @@ def read(path: str | Path) -> Content:
     except ValueError as error:
         raise Unreadable(f"{name}: {error}") from error
     return content
+
+
+def _locked(name: str, error: OSError) -> Unreadable:
+    return Unreadable(
+        f"{name} cannot be read here ({error.strerror}): "
+        "give this account the right to read it and its folder"
+    )
 
 
 def _upgraded(content: Content, name: str) -> Content:
