@@ -27,8 +27,8 @@ grade: $(READY) ## grade the demonstration class: one table, then where the feed
 test: $(READY) lint ## lint and the test suite
 	$(BIN)/python -m pytest -m 'not slow and not slurm'
 
-test-slow: $(READY) ## the slower suites: programs that hang or dawdle on real ranks
-	$(BIN)/python -m pytest -m 'slow and not slurm'
+test-slow: $(READY) ## the slower suites: programs that hang or dawdle on real ranks (SLOW=short: those of seconds)
+	$(BIN)/python -m pytest -m 'slow and not slurm $(if $(filter short,$(SLOW)),and not long)'
 
 test-frameworks: $(READY) ## labs 07 and 08, where Horovod and TensorFlow are installed
 	$(BIN)/python -m pytest -m 'frameworks and not slow'

@@ -156,6 +156,7 @@ def test_the_stem_for_small_images_keeps_all_of_them():
         fast.cifar_stem(torch.nn.Linear(1, 1))
 
 
+@pytest.mark.long
 @pytest.mark.slow  # compiles: half a minute and more
 def test_compiled_it_trains_alike_and_evaluates_as_before(plain, ranks_of_two):
     words = [*ONE_STEP, "--compile", "--static-graph", "--bucket-mb", "5"]
@@ -164,6 +165,7 @@ def test_compiled_it_trains_alike_and_evaluates_as_before(plain, ranks_of_two):
     torch.testing.assert_close(weights["fc.weight"], plain[1]["fc.weight"], rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.slow  # compiles
 def test_autocast_is_compiled_as_well_and_evaluation_is_not():
     from torch._dynamo.utils import counters
@@ -293,6 +295,7 @@ def test_too_many_threads_are_one_sentence_of_rank_zero(tmp_path):
     assert 'resnet_ddp.py", line' not in errors, "a traceback"
 
 
+@pytest.mark.long
 @pytest.mark.slow  # three runs of the script, of four epochs
 @pytest.mark.parametrize(
     "words",

@@ -193,6 +193,7 @@ def check_by_both_commands(chosen, tmp_path):
     assert not found, "\n".join(found)
 
 
+@pytest.mark.long
 @pytest.mark.slow  # stock nbgrader takes one submission after another
 def test_all_labs_by_both_commands(tmp_path):
     check_by_both_commands([lab for lab in labs.LABS if not labs.needs(lab)], tmp_path)

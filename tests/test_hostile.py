@@ -21,6 +21,7 @@ def test_a_few_of_each_kind_are_contained():
     check(trial.run(QUICK))
 
 
+@pytest.mark.long
 @pytest.mark.slow  # a hundred attacks, many of which hang until their deadline
 def test_every_hostile_submission_is_contained_and_every_honest_score_exact():
     graded = trial.run()
