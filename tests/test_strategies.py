@@ -8,9 +8,8 @@ from distlab import course, frameworks
 from grader import course as grading
 
 LAB = "08-tensorflow-strategies"
-pytestmark = pytest.mark.skipif(
-    bool(frameworks.missing(("tensorflow",))), reason=frameworks.missing(("tensorflow",))
-)
+MISSING = frameworks.missing(("tensorflow",))
+pytestmark = [pytest.mark.skipif(bool(MISSING), reason=MISSING), pytest.mark.frameworks]
 
 
 @pytest.fixture
