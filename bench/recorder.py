@@ -15,8 +15,8 @@ from pathlib import Path
 
 from bench import Row, in_turn, run_all
 
-OPERATIONS = 2_000
-REPEATS = 9
+OPERATIONS = 200
+REPEATS = 90
 BATCHES = 8  # of a CIFAR-10 epoch; each rank does as many
 LIMIT = 20e-6  # seconds an event
 

@@ -112,6 +112,9 @@ class Trial:
                 [sys.executable, "-m", "jupyterhub", "-f", str(HERE / "jupyterhub_config.py")],
                 env={**os.environ, "DISTLAB_HUB": str(self.root)}, cwd=self.root / "state",
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                # started from a shell's background it would hand on that this signal is ignored,
+                # and it is by it that the Hub ends its services
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )  # fmt: skip
         (self.root / "state" / "hub.pid").write_text(str(self._hub.pid))
         self._wait("Hub API listening")
@@ -232,7 +235,8 @@ class Trial:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             pid = int((self.root / "state" / "hub.pid").read_text())
             os.kill(pid, signal.SIGTERM)
-            _until(lambda: not _alive(pid), 60)
+            if not _until(lambda: not _alive(pid), 60):
+                os.killpg(pid, signal.SIGKILL)
 
     def down(self) -> None:
         """End everything and remove it."""

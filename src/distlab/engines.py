@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from distlab import clocks, frames, frameworks, runs, zygote
-from distlab.zygote import AT_ONCE, ENGINE_PRELOAD, NEEDED, PRELOAD, Forked, Zygote
+from distlab.zygote import ENGINE_PRELOAD, NEEDED, PRELOAD, Forked, Zygote
 
 STALL = 2.0  # seconds in which a forked rank takes a task
 LOOK = 0.5  # seconds between two looks at how long ranks have waited for a processor
@@ -102,6 +102,9 @@ class ForkedEngines:
             self._pending.discard(rank)
             answers.append((rank, reply))
         return answers
+
+    def tidy(self, size: int) -> None:
+        """They do it when the next run begins."""
 
     def replace(self, ranks: Sequence[int]) -> None:
         """End these ranks; new ones are started for the next run. (Until whatever they have left
@@ -187,6 +190,7 @@ class AttachedEngines:
         self.folder = folder
         self.ids: list[int] = answering(client)
         self._pending: dict = {}
+        self._leaving: list = []
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -209,6 +213,14 @@ class AttachedEngines:
                     raise
                 answers.append((rank, None))
         return answers
+
+    def tidy(self, size: int) -> None:
+        """Let them leave the groups of a run that is over: nobody waits for it now."""
+        for left in self._leaving:
+            if left.ready():
+                with contextlib.suppress(Exception):  # the engine may be another by now
+                    left.get()
+        self._leaving = [self.client[i].apply_async(_leave) for i in self.ids[:size]]
 
     def replace(self, ranks: Sequence[int]) -> None:
         """Kill the engines of these ranks. Only their own launcher could bring them back."""
@@ -385,7 +397,7 @@ def _controller_started(zygote: Zygote, options: dict) -> bool:
     ready, signal_ready = os.pipe()
     with os.fdopen(ready, "rb") as pipe:
         zygote.fork(
-            "distlab.engines:controller", [signal_ready], after=AT_ONCE,
+            "distlab.engines:controller", [signal_ready], after=ENGINE_PRELOAD[-1],
             folder=str(zygote.folder), **options,
         )  # fmt: skip
         os.close(signal_ready)
@@ -409,6 +421,12 @@ def _execute(task: bytes) -> bytes:
     from distlab import rank
 
     return rank.execute(task)
+
+
+def _leave() -> None:
+    from distlab import rank
+
+    rank.end_group()
 
 
 def _machine() -> str:

@@ -34,6 +34,7 @@ class Engines(Protocol):
     def __len__(self) -> int: ...
     def send(self, rank: int, task: bytes) -> None: ...
     def receive(self, timeout: float) -> list[tuple[int, bytes | None]]: ...
+    def tidy(self, size: int) -> None: ...  # after a run whose ranks have all answered
     def replace(self, ranks: Sequence[int]) -> None: ...
     def store(self, run: Path) -> list: ...
     def machines(self) -> list[str]: ...  # by rank, whose clock it has: `clocks.machine()`
@@ -131,6 +132,8 @@ def drive(
     if busy:
         # even ranks that have answered hold connections to those that are killed now
         engines.replace(sorted(busy))
+    else:
+        engines.tidy(size)
     run.raw = [_raw(folder / f"{rank}.rec") for rank in range(size)]
     run.records = _records(folder, size)
     if run.finding is None or run.finding.kind in ("ended", "partial"):

@@ -44,7 +44,6 @@ PRELOAD = (
 )
 #: of these, the last without which no rank can run anything
 NEEDED = "distlab.rank"
-AT_ONCE = ""
 #: what Keras imports if it is there: one looks for fonts for seconds, the other for semaphores, and
 #: both complain in a sandbox
 UNWANTED = ("matplotlib", "sklearn")
@@ -111,8 +110,7 @@ class Zygote:
         """Call `entry` ("module:function") in a new child; returns its process id.
 
         The child gets `arguments` (JSON) and the descriptors `fds`, in order, as the list `fds`.
-        `after`: do not wait until everything is imported, but only until this module is, or for
-        nothing if it is `AT_ONCE`.
+        `after`: do not wait until everything is imported, but only until this module is.
         """
         return self.forks(1, entry, fds, after, **arguments).pids()[0]
 
@@ -324,8 +322,7 @@ class _Server:
                 return
         while b"\n" in self._pending:
             request = json.loads(self._pending.split(b"\n", 1)[0])
-            after = request.get("after")
-            if after is None or after != AT_ONCE and after not in sys.modules:
+            if request.get("after") not in sys.modules:
                 return
             self._answer_next()
 

@@ -6,8 +6,10 @@ import contextlib
 import re
 from pathlib import Path
 
-# what students were refused, and should be, the Hub writes down as errors; and that it is to end
-EXPECTED = re.compile(r"not allowed to access|'Forbidden'|Received signal SIGTERM")
+# what students were refused, and should be, the Hub writes down as errors
+EXPECTED = re.compile(r"not allowed to access|'Forbidden'")
+# from its end to its next start it says what its end has interrupted
+ENDING, STARTING = "Received signal SIGTERM", "Running JupyterHub version"
 
 
 def ranks(hub, student: str) -> set[int]:
@@ -21,7 +23,10 @@ def ranks(hub, student: str) -> set[int]:
 
 
 def errors(hub) -> list[str]:
-    """The lines of the Hub's log that say that something went wrong."""
-    said = hub.log.read_text("utf-8", "replace").splitlines()
-    wrong = [line for line in said if re.search(r"^\[[EC] |Traceback|\berror\b", line)]
-    return [line for line in wrong if not EXPECTED.search(line)]
+    """The lines of the Hub's log that say that something went wrong while it was up."""
+    wrong, up = [], True
+    for line in hub.log.read_text("utf-8", "replace").splitlines():
+        up = (up or STARTING in line) and ENDING not in line
+        if up and re.search(r"^\[[EC] |Traceback|\berror\b", line) and not EXPECTED.search(line):
+            wrong.append(line)
+    return wrong
