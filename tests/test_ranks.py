@@ -110,6 +110,7 @@ def test_ranks_forked_early_give_way_to_complete_ones(tmp_path, monkeypatch):
     try:
         young = list(found._pids)
         assert by_rank() == [(pid, False) for pid in young]
+        found.client[found.ids].execute("import matplotlib, sklearn", block=True)
         open(gate, "w").close()
         found.settle(wait=True)
         settled = list(found._pids)

@@ -405,11 +405,10 @@ def main() -> None:
     os.register_at_fork(after_in_child=die_with_parent)
     server = _Server(int(fd))
     gc.disable()  # it would look at all modules again and again while they are imported
-    with _without(UNWANTED):
-        for name in preload:
-            server.early()
-            with contextlib.suppress(ImportError), _silent():
-                importlib.import_module(name)
+    for name in preload:
+        server.early()  # outside `_without`: what is forked here may import anything
+        with contextlib.suppress(ImportError), _silent(), _without(UNWANTED):
+            importlib.import_module(name)
     server.early()
     gc.collect()
     server.serve()
