@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -32,6 +33,8 @@ COURSE = HERE.parents[1]
 OWNED = ("solutions", "labs", "grader", "nbgrader_config.py")  # what of a clone the grader needs
 LECTURER, STUDENTS, GRADER = "lecturer", ("ada", "dora"), "grader-distlab"
 NOBODY = 65534
+HANDED_OUT = Path("/proc/sys/net/ipv4/ip_local_port_range")
+TOLD = 20  # last lines of the log of a Hub that does not come up
 PATIENCE = 300.0  # seconds for the Hub and its formgrader to come up on a busy machine
 
 
@@ -74,9 +77,10 @@ class Trial:
         self.root.mkdir(mode=0o755, parents=True)
         (self.root / "homes").mkdir(mode=0o755)
         course = self.course("distlab", (LECTURER,), students)
+        port = _ports(5)  # its own, and for two courses
         about = {
-            "authenticator": "dummy", "spawner": "local", "port": _free_ports(1)[0],
-            "internal_ports": _block(4), "courses": {"distlab": course}, **settings,
+            "authenticator": "dummy", "spawner": "local", "port": port,
+            "internal_ports": port + 1, "courses": {"distlab": course}, **settings,
         }  # fmt: skip
         self.write(about)
         self.start()
@@ -129,12 +133,17 @@ class Trial:
         """
         _until(lambda: self._logged(words) or self._hub.poll() is not None, PATIENCE)
         if not self._logged(words):
-            raise Refused(f"the Hub does not come up: {self.log} says why")
+            last = "\n".join(self._said().splitlines()[-TOLD:])
+            raise Refused(f"the Hub does not come up; its log, {self.log}, ends:\n{last}")
 
     def _logged(self, words: str) -> bool:
+        return words in self._said()
+
+    def _said(self) -> str:
+        """What the log has had since the Hub was started."""
         with self.log.open("rb") as log:
             log.seek(self._begin)
-            return words.encode() in log.read()
+            return log.read().decode(errors="replace")
 
     def python(self, program: str) -> str:
         """The path of a program of the Hub's environment."""
@@ -310,19 +319,14 @@ def _until(holds, seconds: float) -> bool:
     return True
 
 
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-
-
-def _block(count: int) -> int:
-    """The first of so many neighbouring free ports."""
+def _ports(count: int) -> int:
+    """The first of so many neighbouring free ports, below those that the system itself hands out: a
+    Hub that is started again finds them free, although others have connected meanwhile.
+    """
+    handed_out = int(HANDED_OUT.read_text().split()[0])
     for _ in range(100):
-        first = _free_ports(1)[0]
-        with contextlib.suppress(OSError, OverflowError), contextlib.ExitStack() as stack:
+        first = random.randrange(1024, handed_out - count)
+        with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
             for port in range(first, first + count):
                 stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
             return first

@@ -10,6 +10,7 @@ pytest.importorskip("jupyterhub", reason="the Hub is not installed: make hub-env
 import limits
 import roster
 import slurm
+import trial
 from batchspawner import SlurmSpawner
 from jinja2 import Template
 from traitlets.config import Config
@@ -111,3 +112,16 @@ def test_limits_are_written_to_control_groups_of_the_second_version(tmp_path):
     assert said == {"memory.max": str(2**30), "cpu.max": "150000 100000", "pids.max": "100"}
     for above in (tmp_path, tmp_path / "hub"):
         assert (above / "cgroup.subtree_control").read_text() == "+memory +cpu +pids"
+
+
+def test_ports_stay_free_while_others_connect():
+    first, low = trial._ports(5), int(trial.HANDED_OUT.read_text().split()[0])
+    assert 1024 <= first < first + 5 <= low
+
+
+def test_a_hub_that_does_not_come_up_says_why(tmp_path):
+    """As with a course that is not there: the reason is in the message, not in a log alone."""
+    made = trial.Trial(tmp_path)
+    made.write({"courses": {}})
+    with pytest.raises(trial.Refused, match=r"(?s)does not come up.*hub\.log.*courses"):
+        made.start()
