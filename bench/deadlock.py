@@ -26,7 +26,7 @@ import torch.distributed as dist
 from programs.hanging import PROGRAMS, Program
 from programs.runner import observe
 
-from distlab.engines import ForkedEngines
+from distlab.forked import ForkedEngines
 
 AT_ONCE = 8  # programs that hang side by side
 

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from programs.right import PROGRAMS
 from programs.runner import observe
 
-from distlab.engines import ForkedEngines
+from distlab.forked import ForkedEngines
 
 
 def busy() -> int:

@@ -18,7 +18,7 @@ import torch._dynamo  # DDP imports it at first use, once a rank
 import torch.distributed as dist
 
 from distlab import runs
-from distlab.engines import ForkedEngines
+from distlab.forked import ForkedEngines
 from distlab.records import RankRecord
 from distlab.ringsteps import ring_steps
 from distlab.timeline import timeline

@@ -11,7 +11,7 @@ import cloudpickle
 import numpy as np
 
 from distlab import course as labs
-from distlab import frameworks, notebook, payload, pickling, ranks, runs, world
+from distlab import frameworks, notebook, payload, pickling, ranks, results, runs, world
 from distlab.compare import compare
 from distlab.deadlock import Watcher
 from distlab.exercises import Case, Exercise
@@ -49,7 +49,7 @@ def _run(exercise: Exercise, case: Case, answer: Any) -> list[Any]:
         group=exercise.group, strict=True, deadline=PATIENCE, watch=Watcher(),
     )  # fmt: skip
     if not run.ok:
-        story = ranks.Result(exercise.name, run).story()
+        story = results.Result(exercise.name, run).story()
         raise SolutionFailed(f"the solution of {exercise.id} failed on {case.key}: {story}")
     return [payload.decode(outcome.output) for outcome in run.outcomes]
 

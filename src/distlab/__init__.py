@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Ranks": "ranks",
     "each": "ranks",
-    "RunFailed": "ranks",
+    "RunFailed": "results",
     "check": "check",
     "timeline": "timeline",
     "submit": "slurm",

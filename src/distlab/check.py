@@ -160,12 +160,9 @@ class Shown:
 
 def _show(shown: Shown) -> None:
     """In a notebook as HTML, in a plain terminal as text."""
-    try:
-        from IPython import get_ipython
+    if waiting.in_notebook():
         from IPython.display import display
-    except ImportError:
-        get_ipython = None
-    if get_ipython is not None and get_ipython() is not None:
+
         display(shown)
     else:
         print(shown)

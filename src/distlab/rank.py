@@ -24,7 +24,7 @@ import cloudpickle
 import torch
 import torch.distributed as dist
 
-from distlab import clocks, frames, payload, recorder, world
+from distlab import clocks, frames, payload, recorder, rendezvous, world
 
 PRINTED_LIMIT = 64_000  # characters that a rank may print in one run
 _GROUP_TIMEOUT = datetime.timedelta(minutes=30)  # deadlines are the watcher's business
@@ -33,6 +33,7 @@ _BACKENDS = {"gloo": "gloo", "nccl": "cpu:gloo,cuda:nccl"}
 _TORCH = os.path.dirname(torch.__file__)
 _left_behind: list[Callable[[], object]] = []  # what ends what the run before has left running
 _DISTLAB = os.path.dirname(__file__)
+_store: dist.Store | None = None  # of the default group
 _NOT_OWN = ("site-packages", "__autograph_generated_file")  # frames that nobody here has written
 _TRACED = "in user code:"  # how TensorFlow begins to tell what was raised in a tf.function
 _TRACED_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
@@ -134,15 +135,16 @@ def _join(tree: dict) -> None:
         torch.cuda.set_device(tree["local_rank"] % torch.cuda.device_count())
     if not tree["group"]:
         return
+    global _store  # what torch keeps of it would not keep the Python in it
     kind, *where = tree["store"]
     if kind == "file":
-        store = dist.FileStore(where[0], tree["size"])
+        _store = rendezvous.PromptStore(where[0], tree["size"])
     else:
         host, port = where
-        store = dist.TCPStore(host, port, tree["size"], is_master=tree["rank"] == 0)
+        _store = dist.TCPStore(host, port, tree["size"], is_master=tree["rank"] == 0)
     dist.init_process_group(
         tree["backend"] or _BACKENDS[world.backend_for(tree["size"])],
-        store=store, rank=tree["rank"], world_size=tree["size"], timeout=_GROUP_TIMEOUT,
+        store=_store, rank=tree["rank"], world_size=tree["size"], timeout=_GROUP_TIMEOUT,
     )  # fmt: skip
 
 

@@ -63,6 +63,8 @@ class Recorder:
         with open(path, "w+b") as file:
             file.truncate(length)
             self._map = mmap.mmap(file.fileno(), length)
+        if hasattr(mmap, "MADV_RANDOM"):  # else the first write reads megabytes of nothing ahead
+            self._map.madvise(mmap.MADV_RANDOM)
         self._count = 0
         self._indices = itertools.count()  # a student's threads may draw from it at the same time
         self._groups = 0

@@ -34,7 +34,8 @@ class Engines(Protocol):
     def __len__(self) -> int: ...
     def send(self, rank: int, task: bytes) -> None: ...
     def receive(self, timeout: float) -> list[tuple[int, bytes | None]]: ...
-    def tidy(self, size: int) -> None: ...  # after a run whose ranks have all answered
+    def settle(self) -> None: ...  # before a run
+    def tidy(self, size: int) -> None: ...  # after one whose ranks have all answered
     def replace(self, ranks: Sequence[int]) -> None: ...
     def store(self, run: Path) -> list: ...
     def machines(self) -> list[str]: ...  # by rank, whose clock it has: `clocks.machine()`
@@ -112,6 +113,7 @@ def drive(
             returns, if true, ends the run.
     """
     size = len(inputs)
+    engines.settle()
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=engines.folder))
     begin = time.monotonic()
     store, times = engines.store(folder), _clocks(engines, size, group)

@@ -229,7 +229,7 @@ class _Inside:
     def _run(self, exercise: str, inputs: list[bytes], deadline: float) -> runs.Run:
         from distlab.course import find
         from distlab.deadlock import Watcher
-        from distlab.engines import ForkedEngines
+        from distlab.forked import ForkedEngines
 
         found = find(exercise)
         told, function = self._functions.get(found.name) or (_todo(found.name), b"")

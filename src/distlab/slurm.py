@@ -19,7 +19,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from distlab import batchfile, jobs
+from distlab import batchfile, jobs, waiting
 from distlab.jobs import Job, Status
 
 SHOWN = 20  # lines of the log that a notebook shows while the job runs
@@ -79,7 +79,7 @@ def submit(
     words, script = planned(program, arguments, nodes, ranks, gpus, time, partition, function)
     job = jobs.submit(script, words, Path(program).resolve().parent)
     if follow:
-        watch(job, _Display() if _in_notebook() else Terminal())
+        watch(job, _Display() if waiting.in_notebook() else Terminal())
     return job
 
 
@@ -235,12 +235,3 @@ class _Display:
         style = "white-space:pre-wrap;overflow-wrap:break-word"
         log = html.escape("\n".join(rest))
         return f"<b>{html.escape(first)}</b><pre style='{style}'>{log}</pre>"
-
-
-def _in_notebook() -> bool:
-    """Is this a kernel, whose outputs can be written over?"""
-    try:
-        shell = sys.modules["IPython"].get_ipython()
-    except (KeyError, AttributeError):
-        return False
-    return shell is not None and hasattr(shell, "kernel")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +17,7 @@ def line(what: str, patience: float = PATIENCE) -> Iterator[None]:
     """Say what the block waits for, once it has taken `patience` seconds and then each second; the
     line is gone when the block ends. Outside of a notebook nothing is said.
     """
-    if not _in_notebook():
+    if not in_notebook():
         yield
         return
     done = threading.Event()
@@ -49,9 +50,9 @@ def _said(what: str, seconds: float) -> dict[str, str]:
     return {"text/plain": f"{what}: {seconds:.0f} s"}
 
 
-def _in_notebook() -> bool:
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return False
-    return getattr(get_ipython(), "kernel", None) is not None
+def in_notebook() -> bool:
+    """Is this a kernel, whose outputs can be written over? Who has not imported IPython is not in
+    one, and is not kept waiting for it.
+    """
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None

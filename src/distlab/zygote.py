@@ -44,10 +44,10 @@ PRELOAD = (
 )
 #: of these, the last without which no rank can run anything
 NEEDED = "distlab.rank"
-#: what Keras imports if it is there: one looks for fonts for seconds, the other for semaphores, and
-#: both complain in a sandbox
-UNWANTED = ("matplotlib", "sklearn")
-ENGINE_PRELOAD = ("ipyparallel.engine.app", "ipyparallel.controller.app")
+#: what others import where it is there. Keras the first two: one looks for fonts for seconds, the
+#: other for semaphores, and both complain in a sandbox. Engines the last, without a use for it
+UNWANTED = ("matplotlib", "sklearn", "debugpy")
+ENGINE_PRELOAD = ("ipykernel.debugger", "ipyparallel.engine.app", "ipyparallel.controller.app")
 _HUGE_PAGES = "glibc.malloc.hugetlb=1"  # a fork copies the page table: it is half as long then
 _PR_SET_PDEATHSIG = 1
 _LOST = "the process that ranks are forked from has ended; try `distlab info`"

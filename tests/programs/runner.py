@@ -18,7 +18,7 @@ os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
 import cloudpickle
 import torch._dynamo  # noqa: F401  DDP imports it; once here, not in each rank
 
-from distlab import deadlock, engines, runs
+from distlab import deadlock, forked, runs
 
 
 @dataclasses.dataclass
@@ -97,13 +97,13 @@ def main() -> None:
         from programs.remarked import PROGRAMS
     arguments = (options.longest, options.seed) if options.which == "right" else ()
     with tempfile.TemporaryDirectory() as folder:
-        forked = engines.ForkedEngines(max(program.size for program in PROGRAMS), Path(folder))
+        found = forked.ForkedEngines(max(program.size for program in PROGRAMS), Path(folder))
         try:
             for program in PROGRAMS:
-                seen = observe(forked, program.name, program.run, program.size, arguments)
+                seen = observe(found, program.name, program.run, program.size, arguments)
                 print(json.dumps(dataclasses.asdict(seen)), flush=True)
         finally:
-            forked.close()
+            found.close()
 
 
 if __name__ == "__main__":

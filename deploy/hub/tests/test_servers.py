@@ -31,6 +31,23 @@ def lab(hub):
     return notebook.parent
 
 
+@pytest.fixture
+def limited(hub):
+    """`limited(memory, cores, processes)`: a control group with these limits, as a server has."""
+    limits = pytest.importorskip("limits")
+    group = limits.ControlGroup(hub.settings.control_group, "tried")
+
+    def make(*allowed):
+        try:
+            group.make(*allowed)
+        except OSError as error:
+            pytest.skip(f"control groups cannot be written here: {error}")
+        return group
+
+    yield make
+    list(group.end())
+
+
 def test_two_notebooks_at_once_do_not_disturb_each_other(hub, lab):
     words = [hub.python("distlab"), "check", NOTEBOOK]
     with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -40,31 +57,19 @@ def test_two_notebooks_at_once_do_not_disturb_each_other(hub, lab):
     assert verdicts[0] == verdicts[1] and ("exchange", "deadlock") in verdicts[0]
 
 
-def test_a_notebook_learns_what_its_server_may_use(hub):
+def test_a_notebook_learns_what_its_server_may_use(hub, limited):
     """As a server's kernel does: in the control group that the Hub makes for it."""
-    limits = pytest.importorskip("limits")
-    group = limits.ControlGroup(hub.settings.control_group, "tried")
-    try:
-        group.make(1 << 30, 1, 100)
-    except OSError as error:
-        pytest.skip(f"control groups cannot be written here: {error}")
+    group = limited(1 << 30, 1, 100)
     asked = "from distlab import machine; print(machine.told(), machine.ranks())"
     words = [hub.python("python"), "-c", asked]
     told = subprocess.run(words, preexec_fn=group.enter, capture_output=True, text=True, check=True)
-    list(group.end())
     assert told.stdout.split("\n")[0] == "1 core and 1 GiB of memory 5"
 
 
-def test_a_server_cannot_use_more_memory_than_it_has(hub):
-    limits = pytest.importorskip("limits")
-    group = limits.ControlGroup(hub.settings.control_group, "tried")
-    try:
-        group.make(1 << 28, 1, 100)
-    except OSError as error:
-        pytest.skip(f"control groups cannot be written here: {error}")
+def test_a_server_cannot_use_more_memory_than_it_has(hub, limited):
+    group = limited(1 << 28, 1, 100)
     words = [hub.python("python"), "-c", "held = bytearray(1 << 30); print(len(held))"]
     done = subprocess.run(words, preexec_fn=group.enter, capture_output=True, text=True)
-    list(group.end())
     assert done.returncode and not done.stdout
 
 
@@ -82,13 +87,8 @@ def test_pam_takes_a_user_of_this_machine_by_their_password_alone(hub):
     assert asyncio.run(admitted(password + "x")) is None
 
 
-def test_nothing_of_a_server_is_left_when_its_group_ends(hub):
-    limits = pytest.importorskip("limits")
-    group = limits.ControlGroup(hub.settings.control_group, "tried")
-    try:
-        group.make(None, None, None)
-    except OSError as error:
-        pytest.skip(f"control groups cannot be written here: {error}")
+def test_nothing_of_a_server_is_left_when_its_group_ends(limited):
+    group = limited(None, None, None)
     stubborn = subprocess.Popen(["setsid", "sleep", "600"], preexec_fn=group.enter)
     pause_until(group.members, "the process")
     with contextlib.suppress(StopIteration):
