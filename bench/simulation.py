@@ -3,9 +3,10 @@
     python -m bench.simulation [--plot FILE.svg]
 
 A ring and a parameter server run on real ranks whose messages are held back as by a link of 5 ms
-and 20 MB/s for each rank. Latency and bandwidth are fitted to a ping-pong, and the simulator gets
-those two numbers alone: once with the algorithm described as steps, once with the traffic that one
-of the runs has recorded. Then 10,000 ranks, in a process of their own.
+and 20 MB/s for each rank. Latency and bandwidth are fitted to a ping-pong of as many ranks, all
+pairs at once, and the simulator gets those two numbers alone: once with the algorithm described as
+steps, once with the traffic that one of the runs has recorded. Then 10,000 ranks, in a process of
+their own.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ def measured() -> Iterator[tuple[str, int, int, float, float, float]]:
     """(algorithm, ranks, bytes, seconds measured, by steps, by replay) of each run."""
     lab = notebook.load(course.SOLUTIONS / "04-ring-allreduce" / "ring_allreduce.ipynb")
     cloudpickle.register_pickle_by_value(lab)
-    link = _fitted()
+    links = {size: _fitted(size) for size in SIZES}
     for name, function, steps in (
         ("ring", lab.ring_all_reduce, ring),
         ("parameter server", _served(lab.sync_parameter_server), parameter_server),
     ):
         for size in SIZES:
-            cluster = Cluster(size, 1, between=link)
+            cluster = Cluster(size, 1, between=links[size])
             for n_bytes in TENSORS:
                 runs = [
                     Ranks(size).run(_timed, function, n_bytes, deadline=120) for _ in range(REPEATS)
@@ -74,11 +75,13 @@ def _timed(rank, size, function, n_bytes) -> float:
         return time.perf_counter() - begin
 
 
-def _fitted() -> costs.Link:
-    """What a ping-pong over the imitated links finds."""
+def _fitted(size: int) -> costs.Link:
+    """What a ping-pong over the imitated links finds; these ranks share the cores of a machine, and
+    have to wait for one.
+    """
     sizes = [4, 16_384, 262_144]
-    link = costs.fit(sizes, Ranks(2).run(_ping_pong, sizes)[0])
-    print(f"fitted to a ping-pong: {link}\n")
+    link = costs.fit(sizes, Ranks(size).run(_ping_pong, sizes)[0])
+    print(f"fitted to a ping-pong of {size} ranks: {link}")
     return link
 
 
@@ -96,10 +99,10 @@ def _ping_pong(rank, size, sizes) -> list[float]:
                 dist.barrier()
                 begin = time.perf_counter()
                 for turn in (0, 1):
-                    if rank == turn:
-                        dist.send(tensor, 1 - rank)
+                    if rank % 2 == turn:
+                        dist.send(tensor, rank ^ 1)
                     else:
-                        dist.recv(tensor, 1 - rank)
+                        dist.recv(tensor, rank ^ 1)
                 seconds.append((time.perf_counter() - begin) / 2)
             shortest.append(min(seconds))
     return shortest

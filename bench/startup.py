@@ -16,7 +16,7 @@ import cloudpickle
 from bench import Row, in_turn, run_all
 
 RANKS = 4
-REPEATS = 3
+REPEATS, CHECKS = 3, 9
 
 _OURS = """
 import time; begin = time.perf_counter()
@@ -95,7 +95,7 @@ def _check() -> Row:
         return time.perf_counter() - begin
 
     warm()
-    ours, theirs = in_turn(warm, spawned, REPEATS)
+    ours, theirs = in_turn(warm, spawned, CHECKS)
     return Row("a check of `exchange` on 2 ranks answered", ours, theirs, "mp.spawn per check")
 
 

@@ -13,13 +13,14 @@ can be watched on few. Collectives are not held back.
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from distlab.recorder import mapped
 
 _KEPT = 4096  # departures of each channel that are kept
 
@@ -32,12 +33,7 @@ class _Departures:
 
     def __init__(self, path: Path, size: int) -> None:
         self._size = size
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            os.ftruncate(file, size * size * _KEPT * 8)  # sparse
-            self._times = memoryview(mmap.mmap(file, size * size * _KEPT * 8)).cast("d")
-        finally:
-            os.close(file)
+        self._times = memoryview(mapped(path, size * size * _KEPT * 8)).cast("d")
         self._sent: Counter[tuple[int, int]] = Counter()
         self._received: Counter[tuple[int, int]] = Counter()
 

@@ -44,6 +44,21 @@ _STUDENT, _LIBRARY, _API = 0, 1, 2
 _SAMPLE = 2048  # bytes at each end of a buffer that go into its checksum
 
 
+def mapped(path: str | Path, length: int) -> mmap.mmap:
+    """Memory of so many bytes in a file, which is made where it is not there: what nobody has
+    written takes no room.
+    """
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        os.ftruncate(file, length)
+        memory = mmap.mmap(file, length)
+    finally:
+        os.close(file)
+    if hasattr(mmap, "MADV_RANDOM"):  # else the first write has megabytes of nothing read ahead
+        memory.madvise(mmap.MADV_RANDOM)
+    return memory
+
+
 class Recorder:
     """The record of this process as rank `rank` of `size`, in the file `path`.
 
@@ -59,12 +74,7 @@ class Recorder:
     ) -> None:
         self.rank, self.size, self.strict = rank, size, strict
         self._last = _now() + lasts
-        length = HEADER_BYTES + records.CAPACITY * ENTRY.itemsize
-        with open(path, "w+b") as file:
-            file.truncate(length)
-            self._map = mmap.mmap(file.fileno(), length)
-        if hasattr(mmap, "MADV_RANDOM"):  # else the first write reads megabytes of nothing ahead
-            self._map.madvise(mmap.MADV_RANDOM)
+        self._map = mapped(path, HEADER_BYTES + records.CAPACITY * ENTRY.itemsize)
         self._count = 0
         self._indices = itertools.count()  # a student's threads may draw from it at the same time
         self._groups = 0
