@@ -22,7 +22,12 @@ from distlab.recorder import Recorder, active, make_group
 
 _TORCH = os.path.dirname(torch.__file__) + os.sep
 _NONE = datetime.timedelta(0)  # what torch takes for "no timeout" in a wait
-_REDUCTION_CODE = {name: code for code, name in enumerate(records.REDUCTIONS)}
+#: by torch's own number
+_REDUCTION_CODE = {
+    int(op): records.REDUCTIONS.index(name.lower())
+    for name, op in dist.ReduceOp.RedOpType.__members__.items()
+    if name.lower() in records.REDUCTIONS
+}
 
 
 class RecordedWork(dist.Work):
@@ -40,12 +45,8 @@ class RecordedWork(dist.Work):
         recorder, at = self._recorder, self._at
         code = sys._getframe(1).f_code
         lasts = timeout.total_seconds() if timeout else self._lasts
-        recorder.wait_begin(at, code.co_filename.startswith(_TORCH), lasts)
-        try:
-            result = self._work.wait(timeout)
-        except BaseException:
-            recorder.finish(at, records.FAILED, waited=True)
-            raise
+        torchs_own = code.co_filename.startswith(_TORCH)
+        result = _waited(recorder, at, torchs_own, lasts, self._work.wait, timeout)
         self._complete()
         recorder.finish(at, waited=True)
         return result
@@ -99,6 +100,16 @@ class RecordedWork(dist.Work):
         return self._work._source_rank()
 
     _source_rank = source_rank
+
+
+def _waited(recorder: Recorder, at: int, blocking: bool, lasts: float | None, wait, *args):
+    """What `wait(*args)` returns; that this rank waits meanwhile, or has failed to, is noted."""
+    recorder.wait_begin(at, blocking, lasts)
+    try:
+        return wait(*args)
+    except BaseException:
+        recorder.finish(at, records.FAILED, waited=True)
+        raise
 
 
 class RecordedGroup(dist.ProcessGroup):
@@ -233,8 +244,9 @@ class RecordedGroup(dist.ProcessGroup):
 
         return self._start(at, after, start, buffer, counts_from_wait=True)
 
-    def _start(self, at, after, call, *args, counts_from_wait=False):
-        if active() not in (None, self._recorder):  # gloo would wait for ever
+    def _start(self, at, after, call, *args, counts_from_wait=False, waits=False):
+        recorder = self._recorder
+        if active() not in (None, recorder):  # gloo would wait for ever
             raise RuntimeError(
                 "this process group is of an earlier call and has ended with it: "
                 "use the groups of this call"
@@ -242,32 +254,38 @@ class RecordedGroup(dist.ProcessGroup):
         try:
             work = call(*args)
         except BaseException:
-            self._recorder.finish(at, records.FAILED)
+            recorder.finish(at, records.FAILED)
             raise
         if work is None:
-            self._recorder.finish(at)
+            recorder.finish(at)
+            return None
+        if waits:  # torch would at once: it takes nothing in return for that this has been done
+            _waited(recorder, at, True, None, work.wait)
+            if after is not None:
+                after(work)
+            recorder.finish(at, waited=True)
             return None
         lasts = self._message_lasts if counts_from_wait else None
-        request = RecordedWork(work, self._recorder, at, after, lasts)
-        self._recorder.open[id(request)] = request
+        request = RecordedWork(work, recorder, at, after, lasts)
+        recorder.open[id(request)] = request
         return request
 
     def _collective(self, op, method, tensor, args, root=-1, reduction=0, pieces=1):
-        lasts = self._lasts(args[-1])
+        opts, after = args[-1], None
+        lasts = self._lasts(opts)
         at = self._recorder.begin(op, self._index, tensor, root, 0, reduction, pieces, lasts=lasts)
-        after = None
         if self._stages and op not in ("broadcast", "all_reduce", "barrier"):
             args, after = buffers.staged(args)
-        elif self._recorder.strict and self._is_read_later(op, at, args[-1], root):
+        elif self._recorder.strict and self._is_read_later(op, at, opts, root):
             args, after = buffers.apart(args)
-        return self._start(at, after, getattr(self._group, method), *args)
+        return self._start(at, after, getattr(self._group, method), *args, waits=_waits(opts))
 
     def _is_read_later(self, op, at, opts, root) -> bool:
         """Does the student get a request here, and a result on this rank once it was waited for?"""
         mine = root in (-1, self._recorder.rank) or op in ("broadcast", "scatter")
         if op == "broadcast" and root == self._recorder.rank:
             mine = False  # what it sends may be read meanwhile
-        return mine and getattr(opts, "asyncOp", True) and not self._recorder.is_internal(at)
+        return mine and not _waits(opts) and not self._recorder.is_internal(at)
 
     # collectives: each method of ProcessGroup once; newer names of the same stand beside the older
     def allreduce(self, tensors, opts=None):
@@ -332,17 +350,14 @@ class RecordedGroup(dist.ProcessGroup):
     def barrier(self, *args, **kwargs):
         opts = next((one for one in (*args, *kwargs.values())), None)
         at = self._recorder.begin("barrier", self._index, lasts=self._lasts(opts))
-        return self._start(at, None, lambda: self._group.barrier(*args, **kwargs))
+        call = functools.partial(self._group.barrier, *args, **kwargs)
+        return self._start(at, None, call, waits=_waits(opts))
 
     def monitored_barrier(self, timeout=None, wait_all_ranks=False):
         lasts = self._lasts() if timeout is None else timeout.total_seconds()
         at = self._recorder.begin("barrier", self._index, lasts=lasts)
-        self._recorder.wait_begin(at, True)
-        try:
-            self._group.monitored_barrier(timeout, wait_all_ranks)
-        except BaseException:
-            self._recorder.finish(at, records.FAILED, waited=True)
-            raise
+        wait = self._group.monitored_barrier
+        _waited(self._recorder, at, True, None, wait, timeout, wait_all_ranks)
         self._recorder.finish(at, waited=True)
 
 
@@ -380,6 +395,11 @@ def _limits_of(group):
     return None
 
 
+def _waits(opts) -> bool:
+    """Is this a call that returns when it is through, not with a request?"""
+    return not getattr(opts, "asyncOp", True)
+
+
 def _options(opts, kind):
     """torch also takes a bare ReduceOp where its C++ signature has options."""
     if isinstance(opts, kind):
@@ -391,13 +411,7 @@ def _options(opts, kind):
 
 def _reduction(opts=None) -> int:
     op = getattr(opts, "reduceOp", None)
-    return 0 if op is None else _reduction_code(getattr(op, "op", op))
-
-
-@functools.lru_cache
-def _reduction_code(op) -> int:
-    name = str(op).rsplit(".", 1)[-1].strip("<>: 0123456789").lower()
-    return _REDUCTION_CODE.get(name, 0)
+    return 0 if op is None else _REDUCTION_CODE.get(int(getattr(op, "op", op)), 0)
 
 
 def maker(group_size, group_rank, global_ranks_in_group, *args, **kwargs):

@@ -19,6 +19,7 @@ import struct
 import sys
 import sysconfig
 import time
+import types
 import zlib
 from pathlib import Path
 
@@ -33,14 +34,14 @@ _INSTALLED = (os.path.dirname(__file__) + os.sep,) + tuple(
     sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
 _C10D = c10d.__file__
-_OURS = {__file__, os.path.join(os.path.dirname(__file__), "recorded.py")}
+_RECORDING = {__file__, os.path.join(os.path.dirname(__file__), "recorded.py")}
 _DTYPE_CODE = {getattr(torch, name): code for code, name in enumerate(records.DTYPES[1:-1], 1)}
 _OFFSET = {name: ENTRY.fields[name][1] for name in ENTRY.names}
 _now = time.monotonic
 _double = struct.Struct("<d").pack_into
 _int = struct.Struct("<i").pack_into
 _unsigned = struct.Struct("<I").pack_into
-_STUDENT, _LIBRARY, _API = 0, 1, 2
+_STUDENT, _LIBRARY, _API, _OURS = range(4)
 _SAMPLE = 2048  # bytes at each end of a buffer that go into its checksum
 
 
@@ -82,7 +83,7 @@ class Recorder:
         self._offset = 0.0
         # requests nobody has waited for: dropped ones would take their messages along
         self.open: dict[int, object] = {}
-        self._kinds: dict = {}
+        self._codes: dict[int, _Code] = {}
         self._threads: Threads | None = None
         HEADER.pack_into(self._map, 0, rank, size, 0, records.NOT_STARTED, 0.0, 0.0, 0, 0.0, 0.0)
 
@@ -201,36 +202,45 @@ class Recorder:
 
     def _caller(self):
         """(flags, API name, function, file, line) of the call in the student's code."""
-        kinds, frame, api = self._kinds, sys._getframe(2), None
-        outermost = ""
+        codes, frame = self._codes, sys._getframe(2)
+        api = outermost = b""
         while frame is not None:
             code = frame.f_code
-            kind = kinds.get(code)
-            if kind is None:
-                kind = kinds[code] = _kind(code)
+            known = codes.get(id(code))  # to hash a code takes longer than all the rest
+            if known is None:
+                known = codes[id(code)] = _Code(code)
+            kind = known.kind
             if kind == _STUDENT:
+                place, line = known.place, frame.f_lineno
                 break
-            if code.co_filename not in _OURS:
-                outermost = code
+            if kind != _OURS:
+                outermost = known.name
                 if kind == _API:
-                    api = code
+                    api = outermost
             frame = frame.f_back
-        name = api or outermost
-        flags = 0 if api else records.INTERNAL
-        text = name.co_name.encode()[:28] if name else b""
-        if frame is None:
-            return flags, text, b"", b"", 0
-        return flags, text, *_place(frame.f_code), frame.f_lineno
+        else:
+            place, line = (b"", b""), 0
+        return 0 if api else records.INTERNAL, api or outermost, *place, line
 
 
-def _kind(code) -> int:
+class _Code:
+    """What an entry says of a function, and whose that is."""
+
+    __slots__ = ("code", "kind", "name", "place")
+
+    def __init__(self, code: types.CodeType) -> None:
+        self.code = code  # kept: its id must not become another's
+        self.kind = _kind(code)
+        self.name = code.co_name.encode()[:28]
+        self.place = code.co_name.encode()[:40], os.path.basename(code.co_filename).encode()[-32:]
+
+
+def _kind(code: types.CodeType) -> int:
+    if code.co_filename in _RECORDING:
+        return _OURS
     if code.co_filename == _C10D and not code.co_name.startswith("_"):
         return _API
     return _LIBRARY if code.co_filename.startswith(_INSTALLED) else _STUDENT
-
-
-def _place(code) -> tuple[bytes, bytes]:
-    return code.co_name.encode()[:40], os.path.basename(code.co_filename).encode()[-32:]
 
 
 def _content(tensor: torch.Tensor) -> tuple[float, int]:
