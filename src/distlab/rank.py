@@ -136,16 +136,18 @@ def _join(tree: dict) -> None:
     if not tree["group"]:
         return
     global _store  # what torch keeps of it would not keep the Python in it
+    backend = tree["backend"] or _BACKENDS[world.backend_for(tree["size"])]
     kind, *where = tree["store"]
     if kind == "file":
-        _store = rendezvous.PromptStore(where[0], tree["size"])
+        # NCCL asks its store from threads of its own, also while Python ends
+        of = dist.FileStore if "nccl" in backend else rendezvous.PromptStore
+        _store = of(where[0], tree["size"])
     else:
         host, port = where
         _store = dist.TCPStore(host, port, tree["size"], is_master=tree["rank"] == 0)
     dist.init_process_group(
-        tree["backend"] or _BACKENDS[world.backend_for(tree["size"])],
-        store=_store, rank=tree["rank"], world_size=tree["size"], timeout=_GROUP_TIMEOUT,
-    )  # fmt: skip
+        backend, store=_store, rank=tree["rank"], world_size=tree["size"], timeout=_GROUP_TIMEOUT
+    )
 
 
 def _align(clock: dict | None, record: recorder.Recorder) -> None:
