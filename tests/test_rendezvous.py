@@ -4,7 +4,7 @@ import threading
 import pytest
 import torch.distributed as dist
 
-from distlab.rendezvous import SOON, PromptStore
+from distlab.rendezvous import PromptStore
 
 
 @pytest.fixture
@@ -22,25 +22,56 @@ def test_what_one_sets_all_get(stores):
     assert stores[0].delete_key("key") and not stores[1].check(["key"])
 
 
-@pytest.mark.parametrize("late", [0.0, 2 * SOON], ids=["soon", "later"])
-def test_whoever_waits_hears_of_it(stores, late):
-    """Also where it takes longer than warm ranks do, and the file's own patience begins."""
-    looked = threading.Event()
+class Watched:
+    """A rank's file store that tells when its own patience is asked for."""
 
-    def write() -> None:
-        looked.wait()
-        threading.Event().wait(late)
-        stores[1].set("key", "value")
+    def __init__(self, file, asked):
+        self._file, self._asked = file, asked
+
+    def wait(self, *args):
+        self._asked.set()
+        return self._file.wait(*args)
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+
+@pytest.mark.parametrize("soon", [True, False])
+def test_whoever_waits_hears_of_it(stores, soon):
+    """Of what is written while it looks, and of what is written once the file's own wait begins."""
+    waits = threading.Event()
 
     class Looked(PromptStore):
         def check(self, keys):
-            looked.set()
+            if soon:
+                waits.set()
             return super().check(keys)
+
+    reader = Looked(stores[0].path, 2)
+    if not soon:
+        reader._file = Watched(reader._file, waits)
+
+    def write() -> None:
+        waits.wait()
+        stores[1].set("key", "value")
 
     writing = threading.Thread(target=write, daemon=True)
     writing.start()
-    assert Looked(stores[0].path, 2).get("key") == b"value"
+    assert reader.get("key") == b"value"
     writing.join()
+
+
+@pytest.mark.parametrize("made", [dist.FileStore, PromptStore])
+def test_torch_finds_all_that_a_file_store_has(tmp_path, made):
+    """Through its C++, which calls a Python store by other names."""
+    own = made(str(tmp_path / "store"), 1)
+    store = dist.PrefixStore("group", own)
+    before = store.num_keys()
+    store.set("key", "value")
+    assert store.num_keys() == before + 1
+    assert store.compare_set("key", "value", "new") == b"new"
+    assert store.clone().get("key") == b"new"
+    assert store.delete_key("key") and not store.check(["key"])
 
 
 def test_it_gives_up_as_a_file_store_does(stores):

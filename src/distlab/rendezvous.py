@@ -22,7 +22,8 @@ class PromptStore(dist.Store):
         path: the file; it is made where it is not there.
         size: number of ranks.
 
-    What `wait` and `get` raise when they give up is what `FileStore` raises.
+    Whoever makes it must keep it: torch keeps only what of it is C++. What `wait` and `get` raise
+    when they give up is what `FileStore` raises; they may take `SOON` longer.
     """
 
     def __init__(self, path: str, size: int) -> None:
@@ -54,6 +55,12 @@ class PromptStore(dist.Store):
 
     def num_keys(self) -> int:
         return self._file.num_keys()
+
+    def clone(self) -> dist.Store:
+        return self._file.clone()
+
+    # by these names torch's C++ asks for them
+    deleteKey, getNumKeys = delete_key, num_keys
 
     def check(self, keys: Sequence[str]) -> bool:
         return self._file.check(list(keys))
