@@ -6,7 +6,7 @@ READY := $(VENV)/ready
 
 .DEFAULT_GOAL := help
 .PHONY: help setup grade test test-slow test-frameworks test-slurm slurm-up slurm-down hub-env hub-up hub-down test-hub hub-pictures \
-  tensorflow horovod lint lab labs references verify bench clean
+  tensorflow horovod lint docs lab labs references verify bench clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -14,8 +14,8 @@ help: ## list what can be made
 setup: $(READY) ## install everything into .venv (the other targets do it when it is needed)
 
 $(READY): pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 12))' \
-	  || { echo "distlab needs Python 3.10 to 3.12: say PYTHON=/path/to/python3.11 make …"; exit 1; }
+	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' \
+	  || { echo "grading needs Python 3.11 or 3.12: say PYTHON=/path/to/python3.11 make …"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[grader,dev]'
@@ -52,7 +52,7 @@ horovod: $(READY) ## build Horovod for lab 07, keep its wheel and install it
 
 # other users run it, so it lies where they can read it, with a Python that they can run
 HUB_ENV ?= /opt/distlab
-HUB_PYTHON ?= $(firstword $(wildcard /usr/bin/python3.12 /usr/bin/python3.11 /usr/bin/python3.10) $(PYTHON))
+HUB_PYTHON ?= $(firstword $(wildcard /usr/bin/python3.12 /usr/bin/python3.11) $(PYTHON))
 HUB_READY := $(HUB_ENV)/ready
 HUB_PROXY := deploy/hub/node_modules/.package-lock.json
 
@@ -84,6 +84,10 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
+docs: $(READY) ## the documentation as a site, in build/site; a warning or a broken link ends it
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	$(BIN)/zensical build --clean --strict
+
 lab: $(READY) ## JupyterLab on the students' notebooks
 	cd labs && ../$(BIN)/jupyter lab
 
@@ -93,7 +97,7 @@ labs: $(READY) ## generate labs/ from solutions/
 	done
 
 references: $(READY) ## record the reference outputs, on every GPU there is
-	$(BIN)/distlab reference record
+	DISTLAB_SECRET=public $(BIN)/distlab reference record
 	$(MAKE) labs
 
 verify: $(READY) ## run the solutions again and compare with the recorded outputs

@@ -11,7 +11,7 @@ sys.path.insert(0, str(root))
 # nbgrader starts alembic by its bare name, also when no environment is activated
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
-from grader.places import GRADES  # noqa: E402
+from grader.paths import GRADES  # noqa: E402
 
 c = get_config()  # noqa: F821
 
@@ -34,12 +34,15 @@ c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
 # strangers' code runs in this sandbox; `grader.sandbox.Grading` has the limits beside it. Another
 # one is "apptainer exec --containall --net --network none course.sif", say
 c.Grading.sandbox = "bwrap"
+# hidden inputs are made from the secret in this file; without a line here it is the one that
+# `distlab secret new` has put below this account's home, or else the public one
+# c.Grading.secret = "/srv/course/secret"
 
 # released labs are the same bytes each time they are generated
 c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.IncludeHeaderFooter",
     "nbgrader.preprocessors.LockCells",
-    "grader.preprocessors.ClearSolutions",
+    "grader.plugins.preprocessors.ClearSolutions",
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.CheckCellMetadata",
     "nbgrader.preprocessors.ComputeChecksums",
@@ -53,25 +56,30 @@ c.GenerateAssignment.preprocessors = [
 if exchange := os.environ.get("DISTLAB_EXCHANGE"):  # a Hub has one of its own
     c.Exchange.root = exchange
 # what students hand in on a machine that they share with the grader
-c.ExchangeFactory.collect = "grader.exchange.Collect"
+c.ExchangeFactory.collect = "grader.plugins.collect.Collect"
 
 # student code never runs in the process that grades: the referee's verdicts take the place of a
 # kernel
 c.Autograde.sanitize_preprocessors = [
-    "grader.preprocessors.Rebuild",
+    "grader.plugins.preprocessors.Rebuild",
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.OverwriteKernelspec",
     "nbgrader.preprocessors.OverwriteCells",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 c.Autograde.autograde_preprocessors = [
-    "grader.preprocessors.Verdicts",
+    "grader.plugins.preprocessors.Verdicts",
     "nbgrader.preprocessors.SaveAutoGrades",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
 # feedback pages, and whatever of a submission an instructor's browser shows
-c.GenerateFeedback.exporter_class = "grader.feedback.FeedbackExporter"
-c.GenerateFeedback.preprocessors = ["grader.feedback.Grades"]
-c.HTMLExporter.filters = {"markdown2html": "grader.markdown.to_html"}
+c.GenerateFeedback.exporter_class = "grader.plugins.exporters.FeedbackExporter"
+c.GenerateFeedback.preprocessors = ["grader.plugins.exporters.Grades"]
+c.HTMLExporter.preprocessors = ["grader.plugins.exporters.Shortened"]
+c.HTMLExporter.filters = {
+    "markdown2html": "grader.reports.markdown.to_html",
+    "highlight_code": "grader.reports.feedback.highlighted",
+    "strip_files_prefix": "grader.reports.markdown.unchanged",
+}

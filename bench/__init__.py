@@ -15,14 +15,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-BENCHMARKS = ("startup", "recorder", "ring", "scaling", "feeding", "script", "grading")
+BENCHMARKS = (
+    "startup", "recorder", "ring", "scaling", "feeding", "script", "sharding", "grading",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured, our seconds and those of what one would do instead, one per repeat.
+    """What was measured, our figures and those of what one would do instead, one per repeat.
 
-    `note`: what else these measurements say, a sentence.
+    `note`: what else these measurements say, a sentence. `unit`: seconds ("s"), bytes ("B"), or
+    shares of one, which are shown in percent ("%").
     """
 
     what: str
@@ -30,10 +33,11 @@ class Row:
     theirs: list[float]
     instead: str
     note: str = ""
+    unit: str = "s"
 
     @property
     def ratio(self) -> float:
-        """How many times longer the other way takes, by medians."""
+        """How many times as much the other way takes, by medians."""
         return statistics.median(self.theirs) / statistics.median(self.ours)
 
 
@@ -63,7 +67,8 @@ def show(rows: Iterable[Row]) -> list[Row]:
     shown = []
     for row in rows:
         print(
-            f"{row.what:50} {spread(row.ours):>22}   {spread(row.theirs):>22}   "
+            f"{row.what:50} {spread(row.ours, row.unit):>22}   "
+            f"{spread(row.theirs, row.unit):>22}   "
             f"{row.ratio:6.3g}×  ({row.instead})",
             flush=True,
         )
@@ -73,15 +78,19 @@ def show(rows: Iterable[Row]) -> list[Row]:
     return shown
 
 
-def spread(seconds: Sequence[float]) -> str:
-    """Median and the range, in a fitting unit."""
-    unit, factor = ("s", 1) if statistics.median(seconds) >= 1 else ("ms", 1e3)
-    if statistics.median(seconds) < 1e-3:
-        unit, factor = "µs", 1e6
-    low, middle, high = (
-        factor * f(seconds) for f in (min, statistics.median, max)
-    )  # fmt: skip
-    return f"{middle:.3g} ({low:.3g}–{high:.3g}) {unit}"
+def spread(figures: Sequence[float], unit: str = "s") -> str:
+    """Median and, of several, the range, in a fitting size of the unit."""
+    typical = statistics.median(figures)
+    sizes = {
+        "s": [("s", 1, 1.0), ("ms", 1e3, 1e-3), ("µs", 1e6, 0.0)],
+        "B": [("MB", 1e-6, 1e6), ("kB", 1e-3, 0.0)],
+        "%": [("%", 100, 0.0)],
+    }[unit]
+    shown, factor = next((name, factor) for name, factor, least in sizes if typical >= least)
+    low, middle, high = (factor * f(figures) for f in (min, statistics.median, max))
+    if len(figures) == 1:
+        return f"{middle:.3g} {shown}"
+    return f"{middle:.3g} ({low:.3g}–{high:.3g}) {shown}"
 
 
 def run_all(names: Sequence[str] = (), json_file: str = "", page: str = "") -> int:
@@ -121,7 +130,7 @@ def as_page(found: Mapping[str, Sequence[Row]]) -> str:
     lines = [
         "# Performance", "",
         "Written by `distlab bench --page docs/performance.md`. Medians and their range; the two "
-        "things of a row ran in turn, in one go. The ratio says how many times longer the other "
+        "things of a row ran in turn, in one go. The ratio says how many times as much the other "
         "way takes.", "", f"Machine: {header()}.", "",
         "| benchmark | what | distlab | instead | ratio |", "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip
@@ -129,7 +138,8 @@ def as_page(found: Mapping[str, Sequence[Row]]) -> str:
         for row in rows:
             what = f"{row.what}. {row.note}" if row.note else row.what
             lines.append(
-                f"| `{name}` | {what} | {spread(row.ours)} | {spread(row.theirs)}, {row.instead} | "
+                f"| `{name}` | {what} | {spread(row.ours, row.unit)} | "
+                f"{spread(row.theirs, row.unit)}, {row.instead} | "
                 f"{row.ratio:.3g}× |"
             )
     return "\n".join(lines) + "\n"

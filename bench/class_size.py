@@ -21,16 +21,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "bench")]
 
-import collected  # noqa: E402
 import grading  # noqa: E402
 from hostile.trial import processes_of  # noqa: E402
+
+from grader import collected  # noqa: E402
 
 LAB = grading.LAB
 
 
 def hand_in(folder: Path, count: int) -> None:
     """Submissions that each answer one exercise in one of the collected ways."""
-    blank = collected.course.released(LAB)
+    blank = collected.coursedir.released(LAB)
     ways = [a for a in collected.answers(LAB) if a.expected.get("status") != "timeout"]
     for number in range(count):
         answer = ways[number * 7 % len(ways)]

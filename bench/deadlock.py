@@ -26,7 +26,7 @@ import torch.distributed as dist
 from programs.hanging import PROGRAMS, Program
 from programs.runner import observe
 
-from distlab.forked import ForkedEngines
+from distlab.engines.forked import ForkedEngines
 
 AT_ONCE = 8  # programs that hang side by side
 

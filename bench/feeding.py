@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench import Row, in_turn, run_all
 from distlab import notebook
-from grader import course
+from grader import coursedir
 
 IMAGES, SHARDS, BATCH = 2048, 8, 32
 REPEATS = 3
@@ -22,10 +22,10 @@ def measure() -> Iterator[Row]:
     import torch
     from torch.utils.data import DataLoader
 
-    from distlab.vision import torchvision
+    from distlab.training.vision import torchvision
 
     torch.set_num_threads(1)
-    lab = notebook.load(course.SOLUTIONS / "05-scaling-up" / "scaling_up.ipynb")
+    lab = notebook.load(coursedir.SOLUTIONS / "05-scaling-up" / "scaling_up.ipynb")
     generator = torch.Generator().manual_seed(0)
     pixels = torch.randint(0, 256, (IMAGES, 3, 32, 32), dtype=torch.uint8, generator=generator)
     samples = [(lab.jpeg(one), number % 10) for number, one in enumerate(pixels)]

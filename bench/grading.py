@@ -24,14 +24,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-import collected  # noqa: E402
+sys.path[:0] = [str(ROOT)]
 
 from bench import Row, header, show  # noqa: E402
 from distlab import course as labs  # noqa: E402
-from distlab import session  # noqa: E402
-from grader import course  # noqa: E402
+from distlab.checking import session  # noqa: E402
+from grader import collected, coursedir  # noqa: E402
 
 LAB = "01-message-passing"
 NAME = labs.notebook_name(LAB)
@@ -91,14 +89,14 @@ class OwnTime:
 
 def ours(folder: Path, sources: list[dict[str, str]], jobs: int) -> tuple[float, float]:
     """(seconds that grading the class took, seconds that the students' functions ran)."""
-    from grader import grade
-    from grader.judges import appointed
+    from grader.judging import grade
+    from grader.judging.judges import make_judges
 
     for number, one in enumerate(sources):
         collected.hand_in(folder, f"s{number:03}", LAB, collected.handed_in(LAB, **one))
     with OwnTime() as own:
         begin = time.perf_counter()
-        with contextlib.closing(appointed(jobs)) as judges:
+        with contextlib.closing(make_judges(jobs)) as judges:
             graded = grade.grade(LAB, folder / "submitted", None, judges)
         seconds = time.perf_counter() - begin
     assert len(graded) == len(sources)
@@ -114,7 +112,7 @@ def stock(folder: Path, sources: dict[str, str]) -> float:
     tests = {f"test_{n}": _TEST.format(exercise=f"{LAB}/{n}", name=n) for n in labs.exercises(LAB)}
     source = folder / "source" / LAB / NAME
     source.parent.mkdir(parents=True)
-    content = collected.filled(course.solution(LAB), **tests)
+    content = collected.filled(coursedir.solution(LAB), **tests)
     content["cells"] = [c for c in content["cells"] if "shown" not in c["metadata"].get("tags", [])]
     source.write_text(json.dumps(content), "utf-8")
     _nbgrader(folder, "generate_assignment", LAB)
@@ -145,7 +143,7 @@ def measure(
     with tempfile.TemporaryDirectory(prefix="bench-grading-") as name:
         folder = Path(name)
         (folder / "ours").mkdir()
-        course.GRADES = folder / "ours"  # where nbgrader_config.py puts everything
+        coursedir.GRADES = folder / "ours"  # where nbgrader_config.py puts everything
         seconds, own = ours(folder / "ours", sources[:submissions], jobs)
         usual = [stock(folder / f"stock{n}", sources[n + 2]) for n in range(ordinary)]
         hanging = stock(folder / "stock-deadlock", sources[0])

@@ -30,7 +30,7 @@ sys.path[:0] = [str(COURSE), str(COURSE / "deploy" / "hub")]
 import trial  # noqa: E402
 from visitor import Visitor  # noqa: E402
 
-from grader import demo  # noqa: E402
+from grader.judging import demo  # noqa: E402
 
 LAB = "01-message-passing"
 LOOK = 3.0  # seconds between two looks at the memory: a look costs time that the students miss

@@ -24,11 +24,10 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT)]
 
-import collected  # noqa: E402
-
-from grader import demo  # noqa: E402
+from grader import collected  # noqa: E402
+from grader.judging import demo  # noqa: E402
 
 LAB = "01-message-passing"
 QUERY = """
@@ -51,7 +50,7 @@ def hand_in(grades: Path) -> None:
         "sum": _with(right, group_mean=answers / "group_mean" / "wrong_sum.py"),
         "deadlock": _with(right, exchange=answers / "exchange" / "wrong_both_send_first.py"),
         "crash": collected.filled(right, relay="import os\nos._exit(1)"),
-        "untouched": collected.course.released(LAB),
+        "untouched": collected.coursedir.released(LAB),
         "broken": "{",
     }
     for student, content in written.items():

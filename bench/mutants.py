@@ -18,13 +18,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-import collected
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from distlab import course as labs
-from distlab.zygote import Zygote
-from grader import course, demo
+from distlab.processes.forkserver import Zygote
+from grader import collected, coursedir
+from grader.judging import demo
 
 _SWAPPED = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
@@ -47,7 +46,7 @@ def _variants(node: ast.AST) -> Iterator[ast.AST]:
         yield _with(node, value=node.value + 1)
     elif isinstance(node, (ast.If, ast.IfExp)):
         yield _with(node, test=ast.UnaryOp(ast.Not(), node.test))
-    elif isinstance(node, ast.Return) and node.value is not None:
+    elif isinstance(node, ast.Return) and not _returns_none(node):
         yield _with(node, value=ast.Constant(None))
     if isinstance(node, (ast.Expr, ast.AugAssign)) and not _is_docstring(node):
         yield ast.Pass()
@@ -55,6 +54,10 @@ def _variants(node: ast.AST) -> Iterator[ast.AST]:
 
 def _is_docstring(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _returns_none(node: ast.Return) -> bool:
+    return node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
 
 
 def _with(node: ast.AST, **changes) -> ast.AST:
@@ -106,7 +109,7 @@ def main() -> int:
             random.Random(0).shuffle(made)
 
             def status(mutant, judge=judge, name=name):
-                content = collected.filled(course.released(chosen.lab), **{name: mutant[1]})
+                content = collected.filled(coursedir.released(chosen.lab), **{name: mutant[1]})
                 return judge.grade(judge.plan(content), source)[0].status
 
             found = list(pool.map(status, made[: chosen.most]))

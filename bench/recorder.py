@@ -46,7 +46,7 @@ def _alone() -> tuple[list[float], list[float]]:
     import torch.distributed as dist
     from torch.testing._internal.distributed import fake_pg
 
-    from distlab import recorder
+    from distlab.rank import recorder
 
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +92,7 @@ def _rank(rank: int, folder: str, work, recorded: bool, queue) -> None:
     import torch
     import torch.distributed as dist
 
-    from distlab import recorder
+    from distlab.rank import recorder
 
     torch.set_num_threads(1)
     if recorded:
@@ -109,7 +109,7 @@ def _epoch(rank: int) -> float:
     import torch
     from torch.nn.parallel import DistributedDataParallel
 
-    from distlab.vision import models
+    from distlab.training.vision import models
 
     torch.manual_seed(rank)
     model = DistributedDataParallel(models.resnet18(num_classes=10))

@@ -12,7 +12,7 @@ import cloudpickle
 
 from bench import Row, in_turn, run_all
 from distlab import Ranks, notebook
-from grader import course
+from grader import coursedir
 
 RANKS = 4
 REPEATS = 15
@@ -20,7 +20,7 @@ TENSORS = (4_096, 8_388_608)  # bytes
 
 
 def measure() -> Iterator[Row]:
-    lab = notebook.load(course.SOLUTIONS / "04-ring-allreduce" / "ring_allreduce.ipynb")
+    lab = notebook.load(coursedir.SOLUTIONS / "04-ring-allreduce" / "ring_allreduce.ipynb")
     cloudpickle.register_pickle_by_value(lab)
     for n_bytes in TENSORS:
         ranks = Ranks(RANKS).run(_both, lab.ring_all_reduce, n_bytes, deadline=120)

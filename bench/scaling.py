@@ -11,14 +11,14 @@ import cloudpickle
 
 from bench import Row, run_all
 from distlab import Ranks, notebook
-from grader import course
+from grader import coursedir
 
 IMAGES = 32  # on each rank
 TURNS = 3  # of a few measurements each, on one rank and on two
 
 
 def measure() -> Iterator[Row]:
-    lab = notebook.load(course.SOLUTIONS / "05-scaling-up" / "scaling_up.ipynb")
+    lab = notebook.load(coursedir.SOLUTIONS / "05-scaling-up" / "scaling_up.ipynb")
     cloudpickle.register_pickle_by_value(lab)
     seconds: dict[int, list[float]] = {1: [], 2: []}
     for _ in range(TURNS):

@@ -16,11 +16,14 @@ from collections.abc import Callable, Iterator, Sequence
 import cloudpickle
 
 from bench import Row, run_all
-from distlab import Ranks, fast, machine, world
-from grader import course
+from distlab import Ranks
+from distlab.processes import machine
+from distlab.rank import world
+from distlab.training import speedups
+from grader import coursedir
 
 TURNS = 4  # and one before them that is not counted: in it models are compiled
-FOLDER = course.SOLUTIONS / "03-cifar10-ddp"
+FOLDER = coursedir.SOLUTIONS / "03-cifar10-ddp"
 GRAPHS = "--compile reduce-overhead"
 OPTIONS = {
     "--on-device": "images kept and augmented on the device",
@@ -76,9 +79,9 @@ def lacking(device) -> dict[str, str]:
     missing = {}
     if device.type != "cuda":
         missing[GRAPHS] = "which needs a GPU"
-    if not fast.native_bfloat16(device):
+    if not speedups.native_bfloat16(device):
         missing["--amp"] = "for which this CPU has no instructions"
-    if not fast.compiler():
+    if not speedups.compiler():
         missing |= dict.fromkeys(("--compile", GRAPHS), "which needs a C++ compiler")
     return missing
 
@@ -94,7 +97,8 @@ def times(
     import torch
     import torch.distributed as dist
 
-    from distlab import data, notebook, training
+    from distlab import notebook, training
+    from distlab.training import data
 
     torch.set_num_threads(training.threads(size))
     spec = importlib.util.spec_from_file_location("resnet_ddp", FOLDER / "resnet_ddp.py")
@@ -129,7 +133,7 @@ def textbook(lab, images, rank: int, size: int, batch: int, device) -> Callable[
     from torch.utils.data import DataLoader, Dataset
     from torch.utils.data.distributed import DistributedSampler
 
-    from distlab.vision import transforms
+    from distlab.training.vision import transforms
 
     chain = transforms.Compose([
         transforms.RandomCrop(32, padding=4),

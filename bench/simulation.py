@@ -20,9 +20,17 @@ from collections.abc import Callable, Iterator
 import cloudpickle
 
 from bench import header
-from distlab import Ranks, costs, notebook
-from distlab.simulation import Cluster, parameter_server, recorded, replay, ring, run_steps
-from grader import course
+from distlab import Ranks, notebook
+from distlab.simulation import (
+    Cluster,
+    cost_model,
+    parameter_server,
+    recorded,
+    replay,
+    ring,
+    run_steps,
+)
+from grader import coursedir
 
 LATENCY, BANDWIDTH = 0.005, 20e6  # of the imitated links, in seconds and bytes a second
 SIZES = (2, 4, 8)
@@ -33,7 +41,7 @@ LARGE = 10_000  # ranks
 
 def measured() -> Iterator[tuple[str, int, int, float, float, float]]:
     """(algorithm, ranks, bytes, seconds measured, by steps, by replay) of each run."""
-    lab = notebook.load(course.SOLUTIONS / "04-ring-allreduce" / "ring_allreduce.ipynb")
+    lab = notebook.load(coursedir.SOLUTIONS / "04-ring-allreduce" / "ring_allreduce.ipynb")
     cloudpickle.register_pickle_by_value(lab)
     links = {size: _fitted(size) for size in SIZES}
     for name, function, steps in (
@@ -63,8 +71,8 @@ def _timed(rank, size, function, n_bytes) -> float:
     """Seconds of one call on this rank."""
     import torch
 
-    from distlab.links import slow_links
-    from distlab.recorder import paused
+    from distlab.rank.recorder import paused
+    from distlab.simulation.slow_links import slow_links
 
     tensor = torch.ones(n_bytes // 4)
     with slow_links(LATENCY, BANDWIDTH):
@@ -75,12 +83,12 @@ def _timed(rank, size, function, n_bytes) -> float:
         return time.perf_counter() - begin
 
 
-def _fitted(size: int) -> costs.Link:
+def _fitted(size: int) -> cost_model.Link:
     """What a ping-pong over the imitated links finds; these ranks share the cores of a machine, and
     have to wait for one.
     """
     sizes = [4, 16_384, 262_144]
-    link = costs.fit(sizes, Ranks(size).run(_ping_pong, sizes)[0])
+    link = cost_model.fit(sizes, Ranks(size).run(_ping_pong, sizes)[0])
     print(f"fitted to a ping-pong of {size} ranks: {link}")
     return link
 
@@ -89,7 +97,7 @@ def _ping_pong(rank, size, sizes) -> list[float]:
     import torch
     import torch.distributed as dist
 
-    from distlab.links import slow_links
+    from distlab.simulation.slow_links import slow_links
 
     shortest = []
     with slow_links(LATENCY, BANDWIDTH):

@@ -17,11 +17,11 @@ import torch
 import torch._dynamo  # DDP imports it at first use, once a rank
 import torch.distributed as dist
 
-from distlab import runs
-from distlab.forked import ForkedEngines
-from distlab.records import RankRecord
-from distlab.ringsteps import ring_steps
-from distlab.timeline import timeline
+from distlab.course.lab04_ring_allreduce.ring_steps import ring_steps
+from distlab.engines import runs
+from distlab.engines.forked import ForkedEngines
+from distlab.records.events import RankRecord
+from distlab.viz.timeline import timeline
 
 FOLDER = Path(__file__).parent / "pictures"
 

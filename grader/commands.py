@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import tempfile
 import time
 from pathlib import Path
 
 from rich.console import Console
 
 from distlab import course as labs
-from distlab import frameworks, quoting
-from distlab.ranks import SLURM
-from grader import course, demo, progress, report, table
-from grader import grade as grading
-from grader.judges import Judges, appointed
+from distlab.engines.ranks import SLURM
+from distlab.processes import frameworks
+from distlab.records import redaction
+from grader import coursedir, secret
+from grader.judging import demo
+from grader.judging import grade as grading
+from grader.judging.judges import Judges, make_judges
+from grader.reports import progress, report, table
 
 SLURM_JOBS = 4  # submissions at once, a Slurm job: how many cores there are nobody knows here
 JOBS = 2  # submissions at once, a core: half of the time of one is waiting
@@ -35,6 +40,7 @@ def grade(
     cluster: str | None = None,
 ) -> list[dict]:
     """Grade assignments, print their tables, and say where everything lies; returns the reports."""
+    _need_nbgrader()
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)  # a file or a pipe has no width that a table must fit
@@ -49,16 +55,42 @@ def grade(
         )
     for assignment in chosen:
         frameworks.need(*labs.needs(assignment), what=f"Lab {assignment}")
+    _have_folder()
     reports = []
     jobs = jobs or (SLURM_JOBS if cluster == SLURM else JOBS * (os.cpu_count() or 1))
-    with contextlib.closing(appointed(jobs, cluster)) as judges:
+    with contextlib.closing(make_judges(jobs, cluster)) as judges:
         for assignment in chosen:
             reports.append(_graded(assignment, submitted, student, judges, console))
-    _say("gradebook", course.GRADES / "gradebook.db", console)
+    _say("gradebook", coursedir.GRADES / "gradebook.db", console)
     if demonstration:
         for name, what in demo.CLASS.items():
             console.print(f"  {name:5} hands in {what}", style="dim", highlight=False)
     return reports
+
+
+def _need_nbgrader() -> None:
+    """Raises:
+    GradingFailed: the installed nbgrader must not be used.
+    """
+    if said := frameworks.nbgrader_too_old():
+        raise grading.GradingFailed(said)
+
+
+def _have_folder() -> None:
+    """Make the folder that DISTLAB_GRADES names, before anything is judged in vain.
+
+    Raises:
+        GradingFailed: it cannot be written.
+    """
+    try:
+        coursedir.GRADES.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=coursedir.GRADES):
+            pass
+    except OSError as error:
+        raise grading.GradingFailed(
+            f"gradebook, feedback and tables cannot be written to {coursedir.GRADES} "
+            f"({error.strerror}): let DISTLAB_GRADES name a folder that you can write to"
+        ) from error
 
 
 def _graded(
@@ -72,7 +104,7 @@ def _graded(
     took = time.monotonic() - begin
     table.show(assignment, graded, console)
     if student is None:  # what is written on a class stays when one student is graded again
-        out = course.GRADES / "out" / f"{assignment}.csv"
+        out = coursedir.GRADES / "out" / f"{assignment}.csv"
         page = report.write(out.with_suffix(".html"), assignment, graded, took)
         _say("report", page, console)
         _say("CSV", table.write_csv(out, assignment, graded), console)
@@ -83,29 +115,56 @@ def _graded(
 
 
 def _say(what: str, path: Path, console: Console) -> None:
-    said = quoting.visible(os.path.relpath(path))
+    said = redaction.visible(os.path.relpath(path))
     console.print(f"{what:9} {said}", highlight=False, markup=False, soft_wrap=True)
 
 
 def watch(jobs: int | None) -> None:
     """Grade each submission as it arrives in nbgrader's exchange, until interrupted."""
-    from grader import arrivals
+    from grader.plugins import autograde_on_submit
 
-    with contextlib.closing(appointed(jobs or JOBS)) as judges:
-        arrivals.watch(judges)
+    _need_nbgrader()
+    _have_folder()
+    with contextlib.closing(make_judges(jobs or JOBS)) as judges:
+        autograde_on_submit.watch(judges)
+
+
+def _chosen(words: list[str]) -> list[tuple[str, str | None]]:
+    """Labs, and of those whose exercises are named behind them these; all labs without a word.
+
+    Raises:
+        ValueError: a word is neither a lab nor an exercise of the lab before it.
+    """
+    chosen: list[tuple[str, str | None]] = []
+    for word in words:
+        if chosen and word in labs.exercises(chosen[-1][0]):
+            if chosen[-1][1] is None:
+                chosen[-1] = chosen[-1][0], word
+            else:
+                chosen.append((chosen[-1][0], word))
+        else:
+            _named([word])
+            chosen.append((word, None))
+    return chosen or [(lab, None) for lab in labs.LABS]
 
 
 def reference(action: str, assignments: list[str]) -> int:
     """Record or verify references; returns the exit status."""
-    from grader import record
+    from grader.judging import record
 
     status = 0
-    for assignment in _named(assignments) or list(labs.LABS):
+    print(f"with {secret.current().told()}")
+    if action == "record" and not secret.current().is_public:
+        print(
+            "hidden cases alone: those of visible ones belong to the repository, and are recorded "
+            f"with {secret.VARIABLE}={secret.PUBLIC}"
+        )
+    for assignment, only in _chosen(assignments):
         if not assignments and (said := labs.missing(assignment)):
             print(f"{assignment}: left out. {said}")
             continue
         if action == "record":
-            print(f"{assignment}: {record.record(assignment)} cases recorded")
+            print(f"{assignment}: {record.record(assignment, only)} cases recorded")
             continue
         differences = record.verify(assignment)
         print(
@@ -115,3 +174,75 @@ def reference(action: str, assignments: list[str]) -> int:
             print(f"  {said}")
         status = 1 if differences else status
     return status
+
+
+def new(kind: str, names: list[str]) -> int:
+    """Begin a lab or an exercise; returns the exit status."""
+    from grader.authoring import new as begin
+
+    if kind == "lab":
+        (lab,) = names
+        written = begin.lab(lab)
+        then = f"distlab new exercise {lab} NAME"
+    else:
+        lab, name = names
+        written = begin.exercise(lab, name)
+        then = f"distlab reference record {lab} {name}, make labs, and distlab lint {lab}"
+    for path in written:
+        print(path.relative_to(coursedir.ROOT))
+    print(f"Lines with AUTHOR: are yours to write. Next: {then}")
+    return 0
+
+
+def lint(assignments: list[str]) -> int:
+    """Say what is missing of labs; returns the exit status: 1 if anything is."""
+    from grader.authoring.lint import complaints
+
+    found = [said for lab in _named(assignments) or labs.LABS for said in complaints(lab)]
+    for said in found:
+        print(said)
+    return 1 if found else 0
+
+
+def new_secret(assignments: list[str], file: Path | None, force: bool) -> int:
+    """Make a secret of the course's own and record hidden references for it; returns the exit
+    status: 1 if a solution failed.
+    """
+    path = (file.expanduser().absolute() if file else secret.chosen_path()) or secret.default_path()
+    new = secret.draw(path, force)
+    print(f"A new secret, {new.fingerprint}. Recording takes a few minutes:", flush=True)
+    try:
+        with secret.using(new):
+            left, failed = _recorded(_named(assignments) or list(labs.LABS))
+    except BaseException:
+        shutil.rmtree(new.references, ignore_errors=True)
+        raise
+    before = secret.keep(new)  # only now: whoever grades meanwhile has all that the old one needs
+    print(f"The secret is in {path}, the references in {new.references}. Keep a copy of both.")
+    print("Submissions that were graded before are judged again when they are next graded.")
+    if before:
+        print(f"The old secret is kept: {secret.VARIABLE}={before} grades with it.")
+    if left:
+        print(f"To be able to grade the rest: `distlab reference record {' '.join(left)}`")
+    if path != secret.chosen_path():  # where grading looks for it
+        print(f"Set {secret.VARIABLE}={path}, or c.Grading.secret in nbgrader_config.py.")
+    return 1 if failed else 0
+
+
+def _recorded(chosen: list[str]) -> tuple[list[str], bool]:
+    """Record labs with the secret in use; returns those that are left, and whether one failed."""
+    from grader.judging import record
+
+    left, failed = [lab for lab in labs.LABS if lab not in chosen], False
+    for lab in chosen:
+        if said := labs.missing(lab):
+            print(f"{lab}: left out. {said}", flush=True)
+            left.append(lab)
+            continue
+        try:
+            print(f"{lab}: {record.record(lab)} cases recorded", flush=True)
+        except record.SolutionFailed as error:
+            print(f"{lab}: left out. {error}", flush=True)
+            left.append(lab)
+            failed = True
+    return left, failed

@@ -1,14 +1,16 @@
 """Graded submissions made by hand, for tests of what is written about them."""
 
 from distlab import course as labs
-from grader.grade import Graded
-from grader.ledger import Entry, Line
+from grader.judging.grade import Graded
+from grader.judging.ledger import Entry, Line
 
 LAB = "01-message-passing"
 NAMES = list(labs.exercises(LAB))
 
 
-def graded(folder, student, manual=None, repaired=(), unreadable="", seconds=1.0, **verdicts):
+def graded(
+    folder, student, manual=None, repaired=(), unreadable="", seconds=1.0, flagged=(), **verdicts
+):
     """A submission; `verdicts` are Lines' fields by exercise, all others passed."""
     lines = []
     for name, exercise in labs.exercises(LAB).items():
@@ -16,7 +18,9 @@ def graded(folder, student, manual=None, repaired=(), unreadable="", seconds=1.0
         points = float(exercise.points)
         score = points if fields["status"] == "passed" and not unreadable else 0.0
         lines.append(Line(name, score=score, max_score=points, **fields))
-    entry = Entry(student, LAB, "", lines, list(repaired), seconds, unreadable)
+    entry = Entry(
+        student, LAB, "", lines, list(repaired), seconds, unreadable, flagged=list(flagged)
+    )
     return Graded(entry, manual, 4.0, folder / "feedback" / student / LAB)
 
 

@@ -1,5 +1,6 @@
 """What several test modules share: one zygote, one set of ranks, the course's root on the path."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -8,11 +9,13 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(ROOT / "tests"))
+# the committed references hold for it, whatever secret whoever runs the tests has
+os.environ["DISTLAB_SECRET"] = "public"
 
 
 @pytest.fixture(scope="session")
 def zygote():
-    from distlab.zygote import Zygote
+    from distlab.processes.forkserver import Zygote
 
     with Zygote() as made:
         yield made
@@ -21,8 +24,9 @@ def zygote():
 @pytest.fixture(scope="session")
 def zygote_for(zygote):
     """The zygote that a lab's ranks are forked from: another one for other frameworks."""
-    from distlab import course, frameworks
-    from distlab.zygote import PRELOAD, Zygote
+    from distlab import course
+    from distlab.processes import frameworks
+    from distlab.processes.forkserver import PRELOAD, Zygote
 
     made = {(): zygote}
 
@@ -40,7 +44,7 @@ def zygote_for(zygote):
 
 @pytest.fixture
 def session(zygote):
-    from distlab.session import Session
+    from distlab.checking.session import Session
 
     with Session(zygote) as made:
         yield made

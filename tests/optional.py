@@ -5,9 +5,9 @@ import pytest
 from distlab import course as labs
 
 
-def here(lab, *more, id=None, slow=False):
+def here(lab, *more, id=None, marks=()):
     """The parameters of a test that needs what the lab needs."""
     said = labs.missing(lab)
-    marks = [pytest.mark.skipif(bool(said), reason=said)] + [pytest.mark.slow] * slow
+    marks = [pytest.mark.skipif(bool(said), reason=said), *marks]
     marks += [pytest.mark.frameworks] * bool(labs.needs(lab))
     return pytest.param(lab, *more, marks=marks, id=id or lab)

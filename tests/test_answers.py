@@ -4,16 +4,28 @@ their hint.
 
 import concurrent.futures
 
-import collected
 import pytest
 from optional import here
 
 from distlab import course as labs
+from grader import collected
 
 #: answers that import torch in processes of their own; of the others half of the time is waiting
 SPAWNING = {"setup", "run_demo"}
+#: the lab whose answers `make test` judges, and those that `make test-slow SLOW=short` adds.
+#: Each answer takes a second of a processor, and there are 2,000: `make test-slow` judges all
+QUICK, SHORT = {"01-message-passing"}, {"04-ring-allreduce", "06-model-parallel"}
+
+
+def marks(lab, name):
+    if lab in QUICK or labs.needs(lab):  # those that need frameworks are in `make test-frameworks`
+        return []
+    slow = [pytest.mark.slow]
+    return slow if lab in SHORT or name in SPAWNING else [*slow, pytest.mark.long]
+
+
 EXERCISES = [
-    here(lab, name, id=name, slow=name in SPAWNING)
+    here(lab, name, id=name, marks=marks(lab, name))
     for lab in labs.LABS
     for name in labs.exercises(lab)
 ]
@@ -30,7 +42,8 @@ def test_every_collected_answer_is_judged_as_it_states(lab, name, zygote_for):
         said = answer.complaint(grader.grade(plan, source)[0])
         return said and f"{answer.path.name}: {said}"
 
-    with concurrent.futures.ThreadPoolExecutor(2 if name in SPAWNING else 4) as pool:
+    at_once = 2 if name in SPAWNING or labs.needs(lab) else 4
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         complaints = [said for said in pool.map(complaint, answers) if said]
     assert not complaints, "\n".join(complaints)
     assert sum(answer.right for answer in answers) >= 1

@@ -4,8 +4,8 @@ import classes
 import pytest
 from classes import graded, wrong
 
-from distlab.exercises import NOT_READABLE
-from grader import attention
+from distlab.exercises.exercise import NOT_READABLE
+from grader.reports import flagged
 
 UNTOUCHED = {name: {"status": "unanswered", "seconds": 0.0} for name in classes.NAMES}
 
@@ -13,7 +13,7 @@ UNTOUCHED = {name: {"status": "unanswered", "seconds": 0.0} for name in classes.
 def reasons(tmp_path, **about):
     """What is said of one submission beside a class that has done everything right."""
     rest = [graded(tmp_path, f"s{i}", manual=4.0) for i in range(5)]
-    found = attention.looks([*rest, graded(tmp_path, "odd", manual=4.0, **about)])
+    found = flagged.looks([*rest, graded(tmp_path, "odd", manual=4.0, **about)])
     assert all(look.student == "odd" for look in found)
     return [(r.status, r.exercise, r.said) for look in found for r in look.reasons]
 
@@ -49,6 +49,11 @@ def test_cells_that_were_repaired_do(tmp_path):
     assert status == "tampered" and "was changed" in said and said.endswith("and 2 more")
 
 
+def test_source_that_reaches_for_the_records_does(tmp_path):
+    said = "relay reaches for distlab.rank.recorder"
+    assert reasons(tmp_path, flagged=[said]) == [("flagged", "", said)]
+
+
 def test_an_untouched_notebook_does(tmp_path):
     ((status, exercise, said),) = reasons(tmp_path, **UNTOUCHED)
     assert (status, exercise) == ("unanswered", "") and "nothing was answered" in said
@@ -64,4 +69,4 @@ def test_what_is_far_slower_than_the_class_does(tmp_path):
 
 def test_free_text_waits_until_it_has_points(tmp_path):
     one, other = graded(tmp_path, "one"), graded(tmp_path, "other", manual=0.0)
-    assert attention.waiting([one, other]) == [one]
+    assert flagged.waiting([one, other]) == [one]

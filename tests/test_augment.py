@@ -8,7 +8,7 @@ import torch
 from torch.utils.data import DataLoader
 from torch.utils.data.distributed import DistributedSampler
 
-from distlab import augment, data
+from distlab.training import augment, data
 
 CPU = torch.device("cpu")
 PLACES = 2 * augment.PADDING + 1

@@ -4,10 +4,12 @@ import re
 
 import pytest
 
-from distlab.batchfile import faults, header
-from grader import course
+from distlab.engines.slurm.batch_file import faults, header
+from grader import coursedir
 
-FILES = sorted([*course.SOLUTIONS.glob("*/*.sbatch"), *course.ROOT.glob("deploy/slurm/*.sbatch")])
+FILES = sorted(
+    [*coursedir.SOLUTIONS.glob("*/*.sbatch"), *coursedir.ROOT.glob("deploy/slurm/*.sbatch")]
+)
 GOOD = """#!/bin/bash
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=2        # as many as GPUs

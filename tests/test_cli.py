@@ -2,19 +2,20 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
 
 import pytest
 
-from grader import course
+from grader import coursedir
 
 
-def distlab(*words, cwd=course.ROOT, timeout=120):
+def distlab(*words, cwd=coursedir.ROOT, timeout=120, **env):
     return subprocess.run(
         [sys.executable, "-m", "distlab", *map(str, words)],
-        cwd=cwd, capture_output=True, text=True, timeout=timeout,
+        cwd=cwd, capture_output=True, text=True, timeout=timeout, env={**os.environ, **env},
     )  # fmt: skip
 
 
@@ -47,7 +48,7 @@ def test_a_reader_that_has_seen_enough_is_no_error():
     os.close(reading)
     words = [sys.executable, "-m", "distlab", "info"]
     done = subprocess.run(
-        words, cwd=course.ROOT, stdout=writing, stderr=subprocess.PIPE, timeout=60
+        words, cwd=coursedir.ROOT, stdout=writing, stderr=subprocess.PIPE, timeout=60
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, b"")
@@ -65,6 +66,7 @@ def test_usage_that_makes_no_sense_is_exit_status_2():
         (["run", "labs/01-message-passing/message_passing.ipynb"], "--function"),
         (["check", "README.md"], "is no notebook"),
         (["check", "nothing.ipynb"], "is not there"),
+        (["check", "docs"], "there is no notebook in docs"),
         (["bench", "nothing"], "there is no benchmark"),
         (["reference", "verify", "99"], "there is no lab"),
     ],
@@ -81,10 +83,10 @@ def test_grade_outside_of_a_course_says_where_to_go(tmp_path):
 
 
 def test_check_judges_the_visible_cases_and_writes_the_report(tmp_path):
-    import collected
+    from grader import collected
 
     answer = (collected.ANSWERS / "01-message-passing/exchange/wrong_all_gather.py").read_text()
-    folder = course.LABS / "01-message-passing"
+    folder = coursedir.LABS / "01-message-passing"
     path = tmp_path / "ada" / "01" / "message_passing.ipynb"
     path.parent.mkdir(parents=True)
     content = collected.handed_in("01-message-passing", exchange=answer)
@@ -100,6 +102,51 @@ def test_check_judges_the_visible_cases_and_writes_the_report(tmp_path):
     assert lines["exchange"]["status"] == "wrong"
     assert "not for a collective" in lines["exchange"]["message"]
     assert lines["relay"]["status"] == "unanswered"
+
+
+def test_check_takes_the_notebook_of_a_folder(tmp_path):
+    lab = tmp_path / "01-message-passing"
+    shutil.copytree(coursedir.LABS / lab.name, lab)
+    done = distlab("check", lab)
+    assert done.returncode == 0, done.stderr
+    assert "relay" in done.stdout and "unanswered" in done.stdout
+    (lab / "copy.ipynb").write_text("{}")
+    done = distlab("check", lab)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "there are 2 notebooks" in done.stderr and "copy.ipynb" in done.stderr
+
+
+def test_more_ranks_than_the_machine_can_carry_are_refused_before_anything_starts(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    for size in (0, 99_999):
+        done = distlab("run", path, "--ranks", size)
+        assert done.returncode == 1 and done.stderr.count("\n") == 1
+        assert f"{size} ranks where a program may use" in done.stderr
+        assert "DISTLAB_MAX_RANKS" in done.stderr
+    done = distlab("run", path, "--ranks", 2, DISTLAB_MAX_RANKS="1")
+    assert done.returncode == 1 and "ask for 1 to 1" in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.fixture
+def old_nbgrader(tmp_path):
+    """A folder for PYTHONPATH by which Python takes nbgrader for an old one."""
+    about = tmp_path / "path" / "nbgrader-0.9.5.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: nbgrader\nVersion: 0.9.5\n")
+    return str(about.parent)
+
+
+def test_an_nbgrader_with_a_hole_is_named_and_does_not_grade(old_nbgrader, tmp_path):
+    assert "not to be used" not in distlab("info").stdout
+    said = distlab("info", PYTHONPATH=old_nbgrader).stdout
+    assert "not to be used: nbgrader 0.9.5" in said and "nbgrader>=0.9.6" in said
+    for words in (["--demo"], ["--watch"]):
+        done = distlab("grade", *words, PYTHONPATH=old_nbgrader, DISTLAB_GRADES=str(tmp_path / "g"))
+        assert done.returncode == 1 and done.stderr.count("\n") == 1
+        assert "install 0.9.6 or later" in done.stderr
+    assert not (tmp_path / "g").exists()
 
 
 SCRIPT = """
@@ -154,7 +201,7 @@ def test_run_ends_a_script_when_its_time_is_up(tmp_path):
 
 
 def test_run_calls_a_function_of_a_notebook(tmp_path):
-    import collected
+    from grader import collected
 
     answer = collected.ANSWERS / "01-message-passing/run_blocking"
     source = next(answer.glob("right_*.py")).read_text()

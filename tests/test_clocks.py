@@ -9,8 +9,9 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from distlab import Ranks, clocks
-from distlab.pairing import match_messages
+from distlab import Ranks
+from distlab.processes import clocks
+from distlab.records.pairing import match_messages
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -35,7 +36,8 @@ def test_the_offset_is_wrong_by_at_most_half_of_the_quickest_answer(monkeypatch)
 
 def far_away(rank, size, ranks):
     """Pretend that these ranks run on another machine; without any, that none does."""
-    from distlab import clocks, recorder
+    from distlab.processes import clocks
+    from distlab.rank import recorder
 
     clocks.now = recorder._now = time.monotonic
     machine = clocks.__dict__.setdefault("_machine", clocks.machine)
@@ -88,12 +90,12 @@ def test_ranks_on_another_machine_are_drawn_on_the_watchers_clock(with_clocks, f
 
 
 def test_a_run_without_a_group_is_aligned_over_the_engines_connection(with_clocks):
-    from distlab import pickling, runs
+    from distlab.engines import by_value, runs
 
     engines = with_clocks([1])._engines
     inputs = [cloudpickle.dumps(((rank, 2), {})) for rank in range(2)]
     begin = time.monotonic()
-    run = runs.drive(engines, pickling.dumps(lambda rank, size: None), inputs, group=False)
+    run = runs.drive(engines, by_value.dumps(lambda rank, size: None), inputs, group=False)
     assert run.records[0].offset == 0.0
     assert begin < run.records[1].begin < time.monotonic()
 

@@ -5,11 +5,11 @@ import os
 import subprocess
 import sys
 
-import collected
 import pytest
 
 from distlab import course as labs
-from grader import course, demo
+from grader import collected, coursedir
+from grader.judging import demo
 
 LAB = "01-message-passing"
 #: as when a node goes down while its engine judges
@@ -17,7 +17,10 @@ DIE_WHEN_JUDGING = """
 import os, sys, threading, time
 
 def die():
-    while not getattr(getattr(sys.modules.get("grader.judges"), "_on_engine", 0), "_zygotes", 0):
+    while True:
+        judges = sys.modules.get("grader.judging.judges")
+        if getattr(getattr(judges, "_on_engine", 0), "_zygotes", 0):
+            break
         time.sleep(0.01)
     os._exit(1)
 
@@ -41,7 +44,7 @@ def cluster(tmp_path):
 def grade(grades, *words):
     return subprocess.run(
         [sys.executable, "-m", "distlab", "grade", LAB, "--json", str(grades / "r.json"), *words],
-        cwd=course.ROOT, env={**os.environ, "DISTLAB_GRADES": str(grades)}, timeout=300,
+        cwd=coursedir.ROOT, env={**os.environ, "DISTLAB_GRADES": str(grades)}, timeout=300,
         capture_output=True, text=True,
     )  # fmt: skip
 

@@ -1,12 +1,14 @@
 """The comparison passes what is equal within the tolerance and nothing else."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from distlab.compare import Tolerance, compare
-from distlab.payload import Foreign
+from distlab.exercises.compare import Tolerance, compare
+from distlab.processes.payload import Foreign
 
 T = Tolerance()
 floats = st.floats(-1e6, 1e6, width=32)
@@ -79,6 +81,16 @@ def test_a_hidden_difference_tells_neither_side():
     assert "41" not in found.kind_only() and "42" not in found.kind_only()
 
 
+def test_a_hidden_difference_has_no_place():
+    wrong = np.zeros(10_000)
+    wrong[6417] = 1.0
+    found = compare({"gradients": [np.zeros(10_000)]}, {"gradients": [wrong]}, T)
+    assert "at [0][6417]" in found.in_full()
+    assert found.kind_only() == "left wrong values in the gradients"
+    deeper = compare([[0, [1.0, 2.0]]], [[0, [1.0, math.nan]]], T)
+    assert deeper.kind_only() == "returned NaN"
+
+
 def test_an_int_of_hundreds_of_digits_is_only_a_wrong_number():
     assert compare(1.0, 10**400, Tolerance()).kind == "value"
 
@@ -106,3 +118,38 @@ def test_a_float_for_an_int_is_named_though_both_look_alike():
     difference = compare(128, 128.0, T)
     assert difference.kind == "type"
     assert difference.in_full() == "returned the float 128.0 where 128 was expected"
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "said"),
+    [
+        ([1, 2, 3], [1], "returned 1 item where 3 items were expected"),
+        ([1], [], "returned 0 items where 1 item was expected"),
+        ({"a": 1, "b": 2}, {"a": 1}, "returned the keys 'a' where the keys 'a', 'b' were expected"),
+        (1, [1, 2], "returned a list of 2 items where 1 was expected"),
+        (
+            {"returned": 1, "sampler": "one kind", "share": [0, 2]},
+            {"returned": 1, "sampler": "another"},
+            "left 'another' in the sampler where 'one kind' was expected",
+        ),
+    ],
+)
+def test_what_is_different_is_said_in_words(expected, got, said):
+    assert compare(expected, got, Tolerance()).in_full() == said
+
+
+def test_what_a_harness_leaves_under_a_name_with_an_apostrophe_is_called_by_it():
+    name = "gradients of its stage's parameters"
+    found = compare({name: [1.0]}, {name: [2.0]}, Tolerance())
+    assert found.in_full() == f"left 2 in the {name} at [0] where 1 was expected"
+
+
+def test_a_sum_that_cancels_out_among_large_ones_may_be_off_as_they_may():
+    draw = np.random.default_rng(0).standard_normal((300_000, 4)).astype("float32")
+    one_way, other = draw.sum(0, dtype="float32"), draw[::-1].cumsum(0)[-1]
+    one_way[0], other[0] = 400.0, 400.0
+    one_way[1], other[1] = 0.0, 1e-3  # the rest of terms of hundreds
+    assert compare(one_way, other, Tolerance()) is None
+    other[1] = 0.1
+    assert compare(one_way, other, Tolerance()).kind == "value"
+    assert compare(np.array([0.0, 1.0]), np.array([1e-3, 1.0]), Tolerance()).kind == "value"

@@ -8,12 +8,12 @@ import subprocess
 import sys
 import zipfile
 
-import collected
 import pytest
 from optional import here
 
 from distlab import course as labs
-from grader import course, demo
+from grader import collected, coursedir
+from grader.judging import demo
 
 LABS = list(labs.LABS)
 
@@ -30,7 +30,7 @@ def test_the_solutions_get_full_points(lab, zygote_for):
 @pytest.mark.parametrize("lab", LABS)
 def test_the_untouched_lab_scores_zero_and_every_exercise_is_unanswered(lab, zygote):
     grader = collected.grader(lab)
-    verdicts = grader.grade(grader.plan(course.released(lab)), zygote)
+    verdicts = grader.grade(grader.plan(coursedir.released(lab)), zygote)
     assert {v.status for v in verdicts} == {"unanswered"}
     assert sum(v.score for v in verdicts) == 0
 
@@ -39,7 +39,7 @@ def test_the_untouched_lab_scores_zero_and_every_exercise_is_unanswered(lab, zyg
 def test_every_exercise_has_its_solution_cell_and_its_locked_test_cell(lab):
     cells = {
         c["metadata"]["nbgrader"]["grade_id"]: c
-        for c in course.released(lab)["cells"]
+        for c in coursedir.released(lab)["cells"]
         if "nbgrader" in c["metadata"]
     }
     for name, exercise in labs.exercises(lab).items():
@@ -53,10 +53,9 @@ def test_every_exercise_has_its_solution_cell_and_its_locked_test_cell(lab):
 @pytest.mark.parametrize("lab", LABS)
 def test_visible_and_hidden_cases_cover_what_the_course_promises(lab):
     for name, exercise in labs.exercises(lab).items():
-        hidden = course.hidden(lab)[name]
-        # a question without inputs has nothing that could be varied
-        assert exercise.visible and (hidden or name == "what_is_wrong"), name
-        keys = [case.key for case in course.cases(exercise)]
+        hidden = coursedir.hidden(lab)[name]
+        assert exercise.visible and hidden, name
+        keys = [case.key for case in coursedir.cases(exercise)]
         assert len(set(keys)) == len(keys), f"{name} has the same case twice"
 
 
@@ -65,11 +64,13 @@ def test_labs_are_exactly_what_the_solutions_generate(lab, tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "nbgrader", "generate_assignment", lab, "--force", "--no-db",
          f"--CourseDirectory.release_directory={tmp_path}", "--log-level=ERROR"],
-        cwd=course.ROOT, capture_output=True, text=True, timeout=120,
+        cwd=coursedir.ROOT, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     made = {p.relative_to(tmp_path / lab): p.read_bytes() for p in files(tmp_path / lab)}
-    committed = {p.relative_to(course.LABS / lab): p.read_bytes() for p in files(course.LABS / lab)}
+    committed = {
+        p.relative_to(coursedir.LABS / lab): p.read_bytes() for p in files(coursedir.LABS / lab)
+    }
     assert made.keys() == committed.keys()
     assert [str(name) for name in made if made[name] != committed[name]] == []
 
@@ -80,7 +81,7 @@ def files(folder):
 
 def solutions(lab):
     """What stands between BEGIN and END SOLUTION."""
-    for cell in course.solution(lab)["cells"]:
+    for cell in coursedir.solution(lab)["cells"]:
         source = "".join(cell["source"])
         yield from re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", source, re.S)
 
@@ -101,12 +102,12 @@ def test_no_solution_line_leaks_into_labs():
     given = " ".join(
         "".join(c["source"])
         for lab in LABS
-        for c in course.solution(lab)["cells"]
+        for c in coursedir.solution(lab)["cells"]
         if not c["metadata"].get("nbgrader", {}).get("solution")
     )
     for lab in LABS:
-        released = json.dumps(course.released(lab), ensure_ascii=False)
-        scripts = " ".join(p.read_text() for p in (course.LABS / lab).glob("*.py"))
+        released = json.dumps(coursedir.released(lab), ensure_ascii=False)
+        scripts = " ".join(p.read_text() for p in (coursedir.LABS / lab).glob("*.py"))
         for line in solution_lines(lab):
             if line not in given:  # a demonstration may say the same
                 assert json.dumps(line, ensure_ascii=False)[1:-1] not in released, line
@@ -116,7 +117,7 @@ def test_no_solution_line_leaks_into_labs():
 def test_the_wheel_holds_no_solution_no_hidden_case_and_no_reference(tmp_path):
     subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q",
-         "-w", str(tmp_path), str(course.ROOT)],
+         "-w", str(tmp_path), str(coursedir.ROOT)],
         check=True, timeout=120,
     )  # fmt: skip
     (wheel,) = tmp_path.glob("distlab-*.whl")
@@ -132,13 +133,13 @@ def test_the_wheel_holds_no_solution_no_hidden_case_and_no_reference(tmp_path):
 
 @pytest.mark.parametrize("lab", LABS)
 def test_committed_notebooks_have_no_outputs(lab):
-    for content in (course.solution(lab), course.released(lab)):
+    for content in (coursedir.solution(lab), coursedir.released(lab)):
         assert not [c for c in content["cells"] if c.get("outputs") or c.get("execution_count")]
 
 
 @pytest.mark.parametrize("lab", LABS)
 def test_a_free_text_question_stands_before_its_answer_cell_where_students_see_it(lab):
-    cells = course.released(lab)["cells"]
+    cells = coursedir.released(lab)["cells"]
     for before, cell in zip(cells, cells[1:], strict=False):
         grading = cell["metadata"].get("nbgrader", {})
         if grading.get("grade") and grading.get("solution"):

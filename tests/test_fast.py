@@ -9,10 +9,11 @@ import sys
 import pytest
 import torch
 
-from distlab import fast, training
-from grader import course
+from distlab import training
+from distlab.training import speedups
+from grader import coursedir
 
-SCRIPT = course.SOLUTIONS / "03-cifar10-ddp" / "resnet_ddp.py"
+SCRIPT = coursedir.SOLUTIONS / "03-cifar10-ddp" / "resnet_ddp.py"
 LOOPBACK = {**os.environ, "GLOO_SOCKET_IFNAME": "lo"}
 SMALL = ["--synthetic", "--limit", "96", "--batch-size", "16", "--learning-rate", "0.01"]
 ONE_STEP = ["--synthetic", "--limit", "32", "--batch-size", "16"]
@@ -57,7 +58,9 @@ def trained(rank, size, words, path=str(SCRIPT)):
     """What one epoch of the script's functions gives: loss, weights, and how DDP was set."""
     from pathlib import Path
 
-    from distlab import data, notebook, world
+    from distlab import notebook
+    from distlab.rank import world
+    from distlab.training import data
 
     torch.set_num_threads(training.threads(size))
     module = imported(path)
@@ -114,7 +117,7 @@ def test_a_second_wrapping_leaves_no_hook_of_the_first(ranks_of_two):
         from torch.nn.parallel import DistributedDataParallel
 
         model = DistributedDataParallel(torch.nn.Linear(4, 4))
-        model = fast.with_settings(model, bucket_mb=3)
+        model = speedups.with_settings(model, bucket_mb=3)
         for _ in range(2):
             model(torch.full((2, 4), rank + 1.0)).sum().backward()
             found = model.module.weight.grad.clone()
@@ -133,7 +136,7 @@ def test_autocast_computes_in_bfloat16_and_returns_float32_from_today_s_weights(
     net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 4))
     net[0].register_forward_hook(lambda module, inputs, output: seen.append(output.dtype))
     exact = net(batch := torch.randn(16, 8))
-    model = fast.mixed_precision(net, torch.device("cpu"))
+    model = speedups.mixed_precision(net, torch.device("cpu"))
     assert model(batch).dtype == torch.float32 and seen == [torch.float32, torch.bfloat16]
     torch.testing.assert_close(model(batch), exact, rtol=0.05, atol=0.05)
     with torch.no_grad():
@@ -144,16 +147,16 @@ def test_autocast_computes_in_bfloat16_and_returns_float32_from_today_s_weights(
 
 
 def test_the_stem_for_small_images_keeps_all_of_them():
-    from distlab.vision import models
+    from distlab.training.vision import models
 
     torch.manual_seed(0)
-    model = fast.cifar_stem(models.resnet18(num_classes=10))
+    model = speedups.cifar_stem(models.resnet18(num_classes=10))
     sizes = []
     model.layer1.register_forward_hook(lambda module, inputs, output: sizes.append(output.shape))
     assert model(torch.randn(2, 3, 32, 32)).shape == (2, 10)
     assert sizes == [(2, 64, 32, 32)]
     with pytest.raises(training.Refused, match="this model is none"):
-        fast.cifar_stem(torch.nn.Linear(1, 1))
+        speedups.cifar_stem(torch.nn.Linear(1, 1))
 
 
 @pytest.mark.long
@@ -173,7 +176,7 @@ def test_autocast_is_compiled_as_well_and_evaluation_is_not():
     torch.manual_seed(0)
     net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 4))
     exact = net(batch := torch.randn(16, 8))
-    fast.compile_training(fast.mixed_precision(net, torch.device("cpu")))
+    speedups.compile_training(speedups.mixed_precision(net, torch.device("cpu")))
     counters.clear()
     torch.testing.assert_close(net.eval()(batch), exact, rtol=0.05, atol=0.05)
     assert counters["stats"]["unique_graphs"] == 0
@@ -236,7 +239,7 @@ def test_the_seeds_of_epochs_and_ranks_differ_and_repeat():
 
 def refused(words, device="cpu"):
     with pytest.raises(training.Refused) as told:
-        fast.check(imported().arguments(words), torch.device(device))
+        speedups.check(imported().arguments(words), torch.device(device))
     return str(told.value)
 
 
@@ -270,11 +273,11 @@ def test_a_checkpoint_of_another_stem_is_refused_in_a_sentence(tmp_path):
     path = tmp_path / "model.pth"
     torch.save({"model": {"conv1.weight": torch.zeros(64, 3, 3, 3)}}, path)
     with pytest.raises(training.Refused, match="written with --stem cifar"):
-        fast.check_stem(path, "imagenet")
-    fast.check_stem(path, "cifar")
+        speedups.check_stem(path, "imagenet")
+    speedups.check_stem(path, "cifar")
     path.write_bytes(b"nothing")
-    fast.check_stem(path, "cifar")  # load_checkpoint has the words for this
-    fast.check_stem(tmp_path / "none.pth", "cifar")
+    speedups.check_stem(path, "cifar")  # load_checkpoint has the words for this
+    speedups.check_stem(tmp_path / "none.pth", "cifar")
 
 
 @pytest.mark.slow  # starts torch in three processes, and trains

@@ -6,13 +6,14 @@ import re
 import subprocess
 import sys
 
-import collected
 import harmless
 import pytest
 from bs4 import BeautifulSoup
 
 from distlab import course as labs
-from grader import course, demo, feedback, pages
+from grader import collected, coursedir
+from grader.judging import demo
+from grader.reports import feedback, html
 
 LAB = "01-message-passing"
 NAME = labs.notebook_name(LAB)
@@ -34,7 +35,7 @@ def relay(rank, size, tensor):
 def nbgrader(*words, grades):
     env = {**os.environ, "DISTLAB_GRADES": str(grades)}
     done = subprocess.run(
-        [sys.executable, "-m", *words], cwd=course.ROOT, env=env, capture_output=True, text=True,
+        [sys.executable, "-m", *words], cwd=coursedir.ROOT, env=env, capture_output=True, text=True,
         timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -66,7 +67,7 @@ def mischief():
 def hidden_size():
     """A world size that only hidden cases have."""
     visible = {case.size for case in labs.exercises(LAB)["relay"].visible}
-    return min({case.size for case in course.hidden(LAB)["relay"]} - visible - {1})
+    return min({case.size for case in coursedir.hidden(LAB)["relay"]} - visible - {1})
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,7 @@ def page(grades, student) -> str:
 
 
 def exercise(grades, student, name):
-    return BeautifulSoup(page(grades, student), "html.parser").find(id=pages.anchor(name))
+    return BeautifulSoup(page(grades, student), "html.parser").find(id=html.anchor(name))
 
 
 def text(element) -> str:
@@ -116,9 +117,9 @@ def test_the_picture_of_the_failed_case_is_there_and_the_line_is_marked(grades):
 def test_each_exercise_has_its_anchor_its_points_and_its_place_in_the_summary(grades):
     soup = BeautifulSoup(page(grades, "dora"), "html.parser")
     for name, asked in labs.exercises(LAB).items():
-        header = text(soup.find(id=pages.anchor(name)).header)
+        header = text(soup.find(id=html.anchor(name)).header)
         assert f"of {asked.points}" in header
-        assert soup.select_one(f'.summary a[href="#{pages.anchor(name)}"]') is not None
+        assert soup.select_one(f'.summary a[href="#{html.anchor(name)}"]') is not None
     assert "4 points of free text wait for a person" in text(soup.body)
 
 
@@ -127,7 +128,7 @@ def test_nothing_of_a_submission_runs_in_the_browser_that_shows_its_page(grades)
     assert harmless.harm(shown) == []
     assert "default-src 'none'" in shown and "<script" not in shown
     soup = BeautifulSoup(shown, "html.parser")
-    assert len(soup.find_all(id=pages.anchor("relay"))) == 1
+    assert len(soup.find_all(id=html.anchor("relay"))) == 1
     assert "<script>alert(1)</script>" in soup.get_text()  # it is shown, as text
 
 
@@ -137,7 +138,7 @@ def test_nothing_of_it_runs_in_the_formgrader_either(grades):
     from nbgrader.server_extensions.formgrader import handlers
     from traitlets.config import Config, PyFileConfigLoader
 
-    config = PyFileConfigLoader("nbgrader_config.py", path=str(course.ROOT)).load_config()
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(coursedir.ROOT)).load_config()
     config.merge(Config(HTMLExporter={
         "template_name": "formgrade", "extra_template_basedirs": [handlers.template_path],
     }))  # fmt: skip
@@ -181,7 +182,7 @@ def test_hidden_inputs_are_nowhere_though_the_code_shouts_them(grades):
     assert "raise ValueError" in written
     numbers = [
         str(number)[:6]
-        for case in course.hidden(LAB)["relay"] if case.size == hidden_size()
+        for case in coursedir.hidden(LAB)["relay"] if case.size == hidden_size()
         for values in labs.exercises(LAB)["relay"].inputs(case)
         for number in values["tensor"].ravel()[:50].tolist() if isinstance(number, float)
     ]  # fmt: skip
@@ -208,13 +209,13 @@ def test_a_comment_and_a_persons_points_are_shown_and_cleaned():
         "markdown", "why", solution=True, grade=True, score=1.5, points=2.0, waits=False,
         comment="**good** <script>alert(1)</script>",
     )  # fmt: skip
-    shown = pages.render("feedback.html.j2", **content(cell))
+    shown = html.render("feedback.html.j2", **content(cell))
     assert "<strong>good</strong>" in shown and harmless.harm(shown) == []
     assert re.search(r"1\.5<small> of 2</small>", shown)
 
 
 def test_what_was_repaired_is_told():
-    shown = pages.render("feedback.html.j2", **content(distlab={"repaired": ["the cell <b> went"]}))
+    shown = html.render("feedback.html.j2", **content(distlab={"repaired": ["the cell <b> went"]}))
     assert "the cell &lt;b&gt; went" in shown
 
 
@@ -223,7 +224,7 @@ def test_a_huge_cell_is_cut_and_huge_notebooks_make_no_huge_page():
         {"cell_type": "markdown", "source": "y" * 40_000, "metadata": {"tags": ["added"]}}
         for _ in range(100)
     ]
-    shown = pages.render("feedback.html.j2", **content(*cells))
+    shown = html.render("feedback.html.j2", **content(*cells))
     assert len(shown) < 3 * feedback.PAGE_LIMIT
 
 

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from distlab.frames import Incoming, write
+from distlab.processes.framing import Incoming, write
 
 
 def test_half_a_message_is_none_yet_and_nobody_waits_for_the_rest():

@@ -9,8 +9,8 @@ from pathlib import Path
 import optional
 import pytest
 
-from distlab import frameworks
-from grader import course
+from distlab.processes import frameworks
+from grader import coursedir
 
 LIMIT = 240  # seconds
 
@@ -19,7 +19,7 @@ def printed(lab, *command):
     """What a command prints in the folder of a lab, to the end of which it has to come."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        command, cwd=course.SOLUTIONS / lab, env={**os.environ, "PATH": path},
+        command, cwd=coursedir.SOLUTIONS / lab, env={**os.environ, "PATH": path},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

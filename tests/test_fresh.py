@@ -5,32 +5,33 @@ import time
 
 import pytest
 
-from distlab import fresh, standstill
-from distlab.board import Board
+from distlab.course.lab08_tensorflow_strategies import stall
+from distlab.course.lab08_tensorflow_strategies.board import Board
+from distlab.rank import child_process
 
 
 def test_a_process_returns_what_its_function_returns_and_has_another_number():
-    assert fresh.call(lambda: [1, "two"]) == [1, "two"]
-    assert fresh.call(os.getpid) != os.getpid()
+    assert child_process.call(lambda: [1, "two"]) == [1, "two"]
+    assert child_process.call(os.getpid) != os.getpid()
 
 
 def test_what_is_raised_there_is_told_here_by_type_message_and_line():
     def fails():
         raise KeyError("not there")
 
-    with pytest.raises(fresh.Raised) as caught:
-        fresh.call(fails)
+    with pytest.raises(child_process.Raised) as caught:
+        child_process.call(fails)
     assert caught.value.described["type"] == "KeyError"
     assert caught.value.described["message"] == "'not there'"
 
 
 def test_a_process_that_ends_itself_has_died():
-    with pytest.raises(fresh.Died):
-        fresh.call(lambda: os._exit(0))
+    with pytest.raises(child_process.Died):
+        child_process.call(lambda: os._exit(0))
 
 
 def test_a_process_is_gone_when_it_is_ended():
-    with fresh.Process(lambda: time.sleep(60)) as process:
+    with child_process.Process(lambda: time.sleep(60)) as process:
         assert not process.ended()
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
@@ -46,35 +47,35 @@ def test_notes_of_ranks_are_seen_by_all_and_a_silent_rank_is_named(tmp_path):
 
 
 def test_a_process_that_waits_for_ever_is_told_with_the_line_where_it_waits(tmp_path, monkeypatch):
-    monkeypatch.setattr(standstill, "STILL", 0.6)
+    monkeypatch.setattr(stall, "STILL", 0.6)
     path = tmp_path / "place"
 
     def waits():
-        standstill.listen(path)
+        stall.listen(path)
         time.sleep(60)
 
-    Board(1, 2, tmp_path).note("ended", standstill.RETURNED)
-    with fresh.Process(waits) as process, pytest.raises(standstill.Standstill) as caught:
-        standstill.wait(process, Board(0, 2, tmp_path), path)
+    Board(1, 2, tmp_path).note("ended", stall.RETURNED)
+    with child_process.Process(waits) as process, pytest.raises(stall.Standstill) as caught:
+        stall.wait(process, Board(0, 2, tmp_path), path)
     assert "rank 0 waits at waits:" in caught.value.described["message"]
     assert caught.value.described["frames"][0]["function"] == "waits"
 
 
 def test_nobody_is_said_to_wait_for_ever_as_long_as_nobody_has_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(standstill, "STILL", 0.2)
-    with fresh.Process(lambda: time.sleep(2)) as process:
-        standstill.wait(process, Board(0, 1, tmp_path), tmp_path / "place")
+    monkeypatch.setattr(stall, "STILL", 0.2)
+    with child_process.Process(lambda: time.sleep(2)) as process:
+        stall.wait(process, Board(0, 1, tmp_path), tmp_path / "place")
         assert process.result() is None
 
 
 def test_who_waits_for_a_rank_that_has_returned_is_told_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(standstill, "STILL", 0.6)
-    Board(1, 2, tmp_path).note("ended", standstill.RETURNED)
+    monkeypatch.setattr(stall, "STILL", 0.6)
+    Board(1, 2, tmp_path).note("ended", stall.RETURNED)
     path = tmp_path / "place"
 
-    said = pytest.raises(standstill.Standstill, match="rank 1 has returned")
-    with fresh.Process(lambda: time.sleep(60)) as process, said:
-        standstill.wait(process, Board(0, 2, tmp_path), path)
+    said = pytest.raises(stall.Standstill, match="rank 1 has returned")
+    with child_process.Process(lambda: time.sleep(60)) as process, said:
+        stall.wait(process, Board(0, 2, tmp_path), path)
 
 
 def test_a_process_that_computes_is_not_at_rest_and_one_that_sleeps_is():
@@ -82,8 +83,11 @@ def test_a_process_that_computes_is_not_at_rest_and_one_that_sleeps_is():
         while True:
             pass
 
-    with fresh.Process(computes) as busy, fresh.Process(lambda: time.sleep(60)) as idle:
-        rests = [standstill.Rest(busy.pid), standstill.Rest(idle.pid)]
+    with (
+        child_process.Process(computes) as busy,
+        child_process.Process(lambda: time.sleep(60)) as idle,
+    ):
+        rests = [stall.Rest(busy.pid), stall.Rest(idle.pid)]
         deadline = time.monotonic() + 60
         while rests[1].seconds() < 1.5 and time.monotonic() < deadline:
             assert rests[0].seconds() < 1.5

@@ -9,12 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import collected
 import pytest
 from optional import here
 
 from distlab import course as labs
-from grader import course, demo
+from grader import collected, coursedir
+from grader.judging import demo
 
 LAB = "01-message-passing"
 NAME = labs.notebook_name(LAB)
@@ -26,13 +26,30 @@ def run(*words, grades, timeout=300):
     """One of our or nbgrader's commands, with its own gradebook."""
     env = {**os.environ, "DISTLAB_GRADES": str(grades)}
     return subprocess.run(
-        [sys.executable, "-m", *words], cwd=course.ROOT, env=env, capture_output=True, text=True,
+        [sys.executable, "-m", *words], cwd=coursedir.ROOT, env=env, capture_output=True, text=True,
         timeout=timeout,
     )  # fmt: skip
 
 
 def hand_in(grades: Path, student: str, content, name: str = NAME) -> None:
     collected.hand_in(grades, student, LAB, content, name)
+
+
+def test_a_folder_for_grades_that_is_not_there_is_made(tmp_path):
+    hand_in(tmp_path, "ada", coursedir.released(LAB))
+    words = ["distlab", "grade", LAB, "--submitted", str(tmp_path / "submitted")]
+    done = run(*words, grades=tmp_path / "new" / "grades")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "new" / "grades" / "gradebook.db").exists()
+
+
+def test_a_folder_for_grades_that_cannot_be_made_is_told_before_anything_is_judged(tmp_path):
+    hand_in(tmp_path, "ada", coursedir.released(LAB))
+    (tmp_path / "file").touch()
+    words = ["distlab", "grade", LAB, "--submitted", str(tmp_path / "submitted")]
+    done = run(*words, grades=tmp_path / "file" / "grades")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "DISTLAB_GRADES" in done.stderr and "ada" not in done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +66,7 @@ def graded(tmp_path_factory):
         right, exchange=collected.source_of(right, "exchange") + "\nimport sys\n"
         "print('x' * 100, file=sys.stderr)\nimport warnings\nwarnings.warn('a warning')",
     ))  # fmt: skip
-    hand_in(grades, "untouched", course.released(LAB))
+    hand_in(grades, "untouched", coursedir.released(LAB))
     hand_in(grades, "unreadable", "{")
     hand_in(grades, "renamed_function", collected.filled(right, relay="def relais(): pass"))
     report = grades / "report.json"
@@ -147,6 +164,7 @@ def test_nbgraders_own_export_has_the_same_scores(graded):
     assert scores(grades) == {name: one["score"] for name, one in by_student(report).items()}
 
 
+@pytest.mark.slow  # stock nbgrader judges the class once more
 def test_stock_autograde_gives_the_same_scores(graded, tmp_path):
     grades, report, _ = graded
     shutil.copytree(grades / "submitted", tmp_path / "submitted")

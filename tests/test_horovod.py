@@ -8,11 +8,14 @@ import zlib
 
 import pytest
 
-from distlab import digits, frameworks, horovod_ranks, horovod_timeline
 from distlab.course import find, named
-from distlab.deadlock import Watcher
-from distlab.matching import Ledger
-from distlab.records import DONE, POSTED, RUNNING, Event, RankRecord
+from distlab.course.lab07_horovod import ranks as horovod_ranks
+from distlab.course.lab07_horovod import timeline
+from distlab.processes import frameworks
+from distlab.records.deadlock import Watcher
+from distlab.records.events import DONE, POSTED, RUNNING, Event, RankRecord
+from distlab.records.matching import Ledger
+from distlab.training import digits
 
 
 def event(rank, index, name, state=POSTED, waits=False):
@@ -77,11 +80,11 @@ EVENTS = [
 def test_a_timeline_is_read_also_where_its_list_was_left_open(tmp_path, end):
     file = tmp_path / "timeline.json"
     file.write_text("[\n" + ",\n".join(map(json.dumps, EVENTS)) + end)
-    read = horovod_timeline.read(file)
+    read = timeline.read(file)
     assert [(a.name, round(a.end - a.begin, 6)) for a in read.activities] == [
         ("NEGOTIATE_ALLREDUCE", 0.001), ("ALLREDUCE", 0.0005), ("GLOO_ALLREDUCE", 0.0003),
     ]  # fmt: skip
-    assert read.ready == [horovod_timeline.Ready("allreduce.w", 0, 0.001001)]
+    assert read.ready == [timeline.Ready("allreduce.w", 0, 0.001001)]
     assert read.step(0) == read
 
 
@@ -89,13 +92,13 @@ def test_what_is_no_timeline_is_refused(tmp_path):
     file = tmp_path / "timeline.json"
     file.write_text("{}")
     with pytest.raises(ValueError, match="does not begin with"):
-        horovod_timeline.read(file)
+        timeline.read(file)
 
 
 @pytest.mark.parametrize("name", ["GLOO_ALLREDUCE", "MPI_BCAST"])
 def test_what_only_holds_other_work_has_no_colour(name):
-    assert horovod_timeline.kind(name) == "REDUCE"
-    assert horovod_timeline.kind("ALLREDUCE") is horovod_timeline.kind("WAIT_FOR_DATA") is None
+    assert timeline.kind(name) == "REDUCE"
+    assert timeline.kind("ALLREDUCE") is timeline.kind("WAIT_FOR_DATA") is None
 
 
 def test_a_horovod_without_tensorflow_is_told_in_one_sentence(monkeypatch):

@@ -6,8 +6,9 @@ from hostile import trial
 #: of every kind one that is quick
 QUICK = {
     "honest00", "exit_in_cell", "kill_the_judge", "forged_error", "read_the_secrets",
-    "hidden_to_the_next_exercise", "not_utf8", "metadata_of_lists", "lone_surrogates",
-    "script_in_answer", "*", "[red]x[bold]", "timestamp_of_nothing",
+    "hidden_to_the_next_exercise", "relay_without_a_message", "predicted_seeds",
+    "look_for_the_secret", "kill_the_process_group", "not_utf8", "metadata_of_lists",
+    "lone_surrogates", "script_in_answer", "*", "[red]x[bold]", "timestamp_of_nothing",
 }  # fmt: skip
 
 
@@ -17,6 +18,7 @@ def check(graded: trial.Trial) -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.slow  # a dozen attacks, some of which hang until their deadline
 def test_a_few_of_each_kind_are_contained():
     check(trial.run(QUICK))
 

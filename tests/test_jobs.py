@@ -5,8 +5,10 @@ import stat
 
 import pytest
 
-from distlab import cli, jobs, slurm
-from distlab.jobs import SlurmFailed, Status, Tail
+from distlab import cli
+from distlab.engines.slurm import job as jobs
+from distlab.engines.slurm import submit
+from distlab.engines.slurm.job import SlurmFailed, Status, Tail
 
 #: as Slurm 22.05 prints it
 PRINTED = (
@@ -193,13 +195,13 @@ def test_an_interrupt_cancels_the_job(commands, tmp_path, capsys):
     )  # fmt: skip
     job = jobs.Job(3)
 
-    class Impatient(slurm.Terminal):
+    class Impatient(submit.Terminal):
         def state(self, status):
             super().state(status)
             if not status.over:
                 raise KeyboardInterrupt
 
-    assert slurm.watch(job, Impatient()).state == "CANCELLED"
+    assert submit.watch(job, Impatient()).state == "CANCELLED"
     assert "job 3 was cancelled" in capsys.readouterr().err
     assert not job.ok
 
@@ -219,7 +221,7 @@ def test_the_last_words_of_a_failed_job_say_where_its_log_is(commands, tmp_path,
     log.write_text("a\nb\nc\nValueError: no\n")
     commands(scontrol=scripted(tmp_path, printed("FAILED", code="1:0", log=log)))
     monkeypatch.chdir(tmp_path)
-    assert slurm.verdict(jobs.Job(3)) == (
+    assert submit.verdict(jobs.Job(3)) == (
         "job 3 failed with exit status 1; its log is x.out, which ends: b / c / ValueError: no"
     )
 
@@ -240,5 +242,5 @@ def test_a_job_that_nobody_waits_for_is_named_with_what_shows_and_ends_it(
     assert cli.main(["submit", str(batch), "--detach", "--time", "5", "--own"]) == 0
     assert (tmp_path / "asked").read_text() == f"--parsable --time=5 {batch} --own\n"
     assert "`squeue -j 12` shows it, `scancel 12` ends it" in capsys.readouterr().out
-    job = slurm.submit(batch, follow=False)
+    job = submit.submit(batch, follow=False)
     assert job.id == 12 and job.ok and capsys.readouterr().err == ""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from distlab import machine
+from distlab.processes import machine
 
 GIB = 1 << 30
 

@@ -5,7 +5,7 @@ import time
 import harmless
 import pytest
 
-from grader import markdown
+from grader.reports import markdown
 
 
 @pytest.mark.parametrize("source", harmless.PAYLOADS)

@@ -8,16 +8,17 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distlab import records
-from distlab.deadlock import Watcher, remarks, wait_for_svg
-from distlab.records import DONE, POSTED, RETURNED, RUNNING, Event, RankRecord
+from distlab.records import events
+from distlab.records.deadlock import Watcher, remarks
+from distlab.records.events import DONE, POSTED, RETURNED, RUNNING, Event, RankRecord
+from distlab.viz.wait_for_graph import wait_for_svg
 
 
 def event(rank, index, op, size=2, peer=None, tag=0, **changes) -> Event:
     values = dict(
         rank=rank, index=index, op=op, api=op, group=tuple(range(size)), group_index=0, peer=peer,
         tag=tag, nbytes=4, dtype="float32", shape=(1,), pieces=1, reduction="", function="f",
-        file="cell", line=index + 1, state=DONE, flags=records.BLOCKING | records.WAITED,
+        file="cell", line=index + 1, state=DONE, flags=events.BLOCKING | events.WAITED,
         begin=1.0, end=0.0, wait_begin=1.0, wait_end=0.0, value=1.0,
     )  # fmt: skip
     return Event(**{**values, **changes})
@@ -40,7 +41,7 @@ class Machine:
         self.matched = {}  # id(event) -> its partner, or True
         for rank in range(self.size):
             for number, members in enumerate(groups):
-                index = number + 1 if rank in members else records.NO_GROUP
+                index = number + 1 if rank in members else events.NO_GROUP
                 self._note(rank, "new_group", group=members, group_index=index)
                 self.records[rank].events[-1].state = DONE
 
@@ -88,7 +89,7 @@ class Machine:
                 return
             made = self._note(rank, op.lstrip("i"), peer=peer, tag=tag)
             if peer is None:
-                made.flags |= records.ANY_SOURCE
+                made.flags |= events.ANY_SOURCE
             self._match_message(made)
             if op.startswith("i"):
                 self.requests[rank].append(made)
@@ -96,7 +97,7 @@ class Machine:
                 self._sit(rank, made)
 
     def _sit(self, rank, made):
-        made.flags |= records.WAITED
+        made.flags |= events.WAITED
         made.wait_begin = 1.0
         self.sits_in[rank] = made
 
@@ -259,7 +260,7 @@ def test_a_posted_call_that_torch_may_yet_refuse_is_no_mismatch_at_once():
     ranks = [RankRecord(r, 2, RUNNING, events=[one]) for r, one in enumerate(made)]
     watcher = Watcher()
     assert watcher(ranks, set()) is None
-    made[1].state = records.FAILED
+    made[1].state = events.FAILED
     assert watcher(ranks, set()) is None
 
 
@@ -283,14 +284,14 @@ def ended_after(rank, op, **values):
 
 
 def test_a_message_that_an_ended_rank_left_on_its_way_will_still_arrive():
-    for source, flags in ((1, 0), (None, records.ANY_SOURCE)):
-        receiver = waiting_in(0, "recv", peer=source, flags=records.BLOCKING | flags)
+    for source, flags in ((1, 0), (None, events.ANY_SOURCE)):
+        receiver = waiting_in(0, "recv", peer=source, flags=events.BLOCKING | flags)
         assert twice([receiver, ended_after(1, "send", peer=0)]) is None
         assert twice([receiver, ended_after(1, "send", peer=0, tag=5)]).kind in ("ended", "tag")
 
 
 def test_a_send_to_a_request_of_an_ended_rank_will_still_arrive():
-    for source, flags in ((0, 0), (None, records.ANY_SOURCE)):
+    for source, flags in ((0, 0), (None, events.ANY_SOURCE)):
         receiver = ended_after(1, "recv", peer=source)
         receiver.events[0].flags |= flags
         assert twice([waiting_in(0, "send", peer=1), receiver]) is None
@@ -358,13 +359,13 @@ def test_a_look_at_sixteen_long_records_is_quick():
 def test_who_waits_with_a_timeout_of_its_own_is_not_stuck():
     ranks = [waiting_in(0, "recv", peer=1, until=5.0), waiting_in(1, "recv", peer=0)]
     assert twice(ranks) is None
-    ranks[0].events[0].state, ranks[0].progress = records.FAILED, records.RAISED
+    ranks[0].events[0].state, ranks[0].progress = events.FAILED, events.RAISED
     assert "rank 0 stopped with an error" in twice(ranks).message
 
 
 def given_up(rank, op, end=6.0, until=5.0, **values):
-    made = event(rank, 0, op, state=records.FAILED, until=until, end=end, wait_end=end, **values)
-    return RankRecord(rank, 2, records.RAISED, end=end, events=[made])
+    made = event(rank, 0, op, state=events.FAILED, until=until, end=end, wait_end=end, **values)
+    return RankRecord(rank, 2, events.RAISED, end=end, events=[made])
 
 
 def test_once_a_timeout_has_passed_it_is_told_why_nothing_else_could_come():
@@ -392,8 +393,24 @@ def test_what_does_not_fit_is_found_in_a_broken_run_though_nobody_had_waited():
     ranks = [RankRecord(0, 2, RETURNED, events=[sent]), RankRecord(1, 2, RUNNING, events=[taken])]
     found = Watcher().conflict(ranks)
     assert found.kind == "message-size" and "16 bytes and the buffer 8" in found.message
-    taken.state = records.FAILED  # refused by torch: it never took part
+    taken.state = events.FAILED  # refused by torch: it never took part
     assert Watcher().conflict(ranks) is None
+
+
+def test_two_groups_made_by_the_same_call_take_each_others_place():
+    pairs = [(0, 1), (0, 1), (2, 3), (2, 3)]  # each rank makes its own group alone
+    ranks = [
+        RankRecord(rank, 4, RUNNING, events=[
+            event(rank, 0, "new_group", 4, group=pair, group_index=1)
+        ])
+        for rank, pair in enumerate(pairs)
+    ]  # fmt: skip
+    found = twice(ranks)
+    assert found.kind == "new_group" and found.ranks == (0, 2)
+    assert "each is call 1 of new_group on both ranks" in found.message
+    for record in ranks:
+        record.events[0].flags |= events.LOCAL  # known by their members, not by a number
+    assert twice(ranks) is None
 
 
 def test_members_that_make_a_group_by_different_calls_never_find_each_other():
@@ -403,7 +420,7 @@ def test_members_that_make_a_group_by_different_calls_never_find_each_other():
         order = list(enumerate(pairs, 1))
         made = [
             event(rank, i, "new_group", 4, group=pair,
-                  group_index=index if rank in pair else records.NO_GROUP)
+                  group_index=index if rank in pair else events.NO_GROUP)
             for i, (index, pair) in enumerate(reversed(order) if rank == 2 else order)
         ]  # fmt: skip
         ranks.append(RankRecord(rank, 4, RUNNING, events=made))
@@ -412,5 +429,5 @@ def test_members_that_make_a_group_by_different_calls_never_find_each_other():
     assert "call 1 of new_group on rank 0 and call 2 on rank 2" in found.message
     for record in ranks:
         for one in record.events:
-            one.flags |= records.LOCAL  # known by their members, not by a number
+            one.flags |= events.LOCAL  # known by their members, not by a number
     assert twice(ranks) is None and remarks(ranks) == []

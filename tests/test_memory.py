@@ -5,7 +5,7 @@ import gc
 import torch
 from torch import nn
 
-from distlab import memory
+from distlab.training import memory
 
 
 def test_a_tensor_counts_until_it_is_let_go_and_the_peak_stays():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from grader.ledger import Line
-from grader.mistakes import masked, mistakes
+from grader.judging.ledger import Line
+from grader.reports.mistakes import masked, mistakes
 
 
 def line(happened, status="wrong", hint=""):

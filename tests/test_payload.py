@@ -6,8 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distlab import payload
-from distlab.payload import Foreign
+from distlab.processes import payload
+from distlab.processes.payload import Foreign
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from grader.progress import Live, in_work
+from grader.reports.progress import Live, in_work
 
 
 def printed(terminal: bool) -> str:

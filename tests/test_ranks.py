@@ -14,7 +14,9 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from distlab import Ranks, RunFailed, each, engines
+from distlab import Ranks, RunFailed, each
+from distlab.engines import ipyparallel as engines
+from distlab.engines.ranks import end_local
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -229,3 +231,21 @@ def test_a_timeout_of_the_programs_own_is_awaited_and_what_it_waited_for_is_told
     said = result.story()
     assert "Until the timeout had passed, rank 0 waits for its irecv(src=1)" in said
     assert "neither can ever send" in said and ", until its own timeout had passed" in said
+
+
+def test_a_fork_of_the_notebook_that_ends_leaves_the_ranks_alone(ranks):
+    assert list(ranks.run(lambda rank, size: rank)) == [0, 1, 2, 3]
+    if (child := os.fork()) == 0:
+        try:
+            ranks._engines.close()  # what `atexit` calls there
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert list(ranks.run(lambda rank, size: rank)) == [0, 1, 2, 3]
+
+
+def test_ranks_that_were_ended_elsewhere_are_others_the_next_time():
+    with Ranks(2, deadline=30) as two:
+        assert list(two.run(lambda rank, size: rank)) == [0, 1]
+        end_local()
+        assert list(two.run(lambda rank, size: size)) == [2, 2]

@@ -9,7 +9,7 @@ import torch.distributed as dist
 from torch.distributed import all_reduce as imported_by_name
 
 from distlab import Ranks
-from distlab.records import CHANGED
+from distlab.records.events import CHANGED
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -53,6 +53,54 @@ def test_each_collective_is_recorded_under_the_name_that_was_called(two, name):
         assert record.events and {e.api for e in record.events} == {name}
         assert all(e.done and e.blocking and not e.internal for e in record.events)
         assert all(e.end >= e.begin > 0 and e.group == (0, 1) for e in record.events)
+
+
+#: both names of each operation, its forms, and what a rank of two gives to it in bytes
+GIVEN = {
+    "all_gather": (lambda t: dist.all_gather([torch.empty(6), torch.empty(6)], t), 24),
+    "_allgather_base": (lambda t: dist.all_gather_into_tensor(torch.empty(12), t), 24),
+    "all_gather_single": (lambda t: dist.all_gather_single(torch.empty(12), t), 24),
+    "reduce_scatter": (lambda t: dist.reduce_scatter(torch.empty(3), list(t.chunk(2))), 24),
+    "_reduce_scatter_base": (lambda t: dist.reduce_scatter_tensor(torch.empty(3), t), 24),
+    "reduce_scatter_single": (lambda t: dist.reduce_scatter_single(torch.empty(3), t), 24),
+    "alltoall": (lambda t: dist.all_to_all([torch.empty(3), torch.empty(3)], list(t.chunk(2))), 24),
+    "alltoall_base": (lambda t: dist.all_to_all_single(torch.empty(6), t), 24),
+    "allreduce_coalesced": (lambda t: dist.all_reduce_coalesced([t, torch.ones(1)]), 28),
+}
+
+
+@pytest.mark.parametrize("method", GIVEN)
+def test_the_forms_of_a_collective_are_one_operation_and_count_the_bytes_that_a_rank_gives(
+    two, method
+):
+    call, nbytes = GIVEN[method]
+    if method.endswith("_single") and not hasattr(dist, method):
+        pytest.skip("a name that torch has had since 2.13")
+
+    def program(rank, size):
+        call(torch.ones(6))
+
+    for record in two.run(program).records:
+        (event,) = record.events
+        assert event.nbytes == nbytes
+        assert event.op == next(
+            op for op in ("all_gather", "reduce_scatter", "all_to_all", "all_reduce")
+            if op.replace("_", "") in method.replace("_", "")
+        )  # fmt: skip
+
+
+def test_functional_collectives_are_recorded_and_do_not_take_seconds_the_first_time(two):
+    def program(rank, size):
+        from torch.distributed import _functional_collectives as functional
+
+        return functional.all_gather_tensor(torch.full((2,), float(rank)), 0, dist.group.WORLD) + 0
+
+    assert two.client  # those that were forked before all was imported have been replaced
+    result = two.run(program)
+    assert result[1].tolist() == [0, 0, 1, 1]
+    (event,) = result.records[0].events
+    assert event.op == "all_gather" and event.nbytes == 8 and event.waited
+    assert result.records[0].end - result.records[0].begin < 2
 
 
 def test_a_message_has_peer_tag_bytes_dtype_shape_value_and_place(two):
@@ -245,6 +293,77 @@ def test_in_strict_mode_futures_and_ddp_have_their_results(two):
         return tensor.item(), model.module.weight.grad.item()
 
     assert list(two.run(program, strict=True)) == [(1.0, 0.5)] * 2
+
+
+def raced(two, program):
+    """How buffers were touched on any rank, and on which line of the program, counted from it."""
+    first = program.__code__.co_firstlineno
+    found = []
+    for record in two.run(program, strict=True).records:
+        for event in record.events:
+            if event.race:
+                how, where = event.race
+                found.append((how, event.line - first, int(where.rpartition(":")[2]) - first))
+    return found
+
+
+def test_a_buffer_that_is_touched_before_its_wait_is_named_with_both_lines(two):
+    def changes_a_send(rank, size):
+        tensor = torch.zeros(4)
+        request = dist.isend(tensor, 1 - rank)
+        tensor[2:] += 0
+        dist.irecv(torch.zeros(4), 1 - rank).wait()
+        request.wait()
+
+    def reads_a_receive(rank, size):
+        tensor = torch.zeros(4)
+        if rank:
+            request = dist.irecv(tensor, 0)
+            tensor.tolist()
+            request.wait()
+        else:
+            dist.send(tensor, 1)
+
+    def reads_a_row(rank, size):
+        rows = torch.zeros(2, 3)
+        work = dist.all_reduce(rows[1], async_op=True)
+        total = rows.sum()
+        work.wait()
+        return total
+
+    assert raced(two, changes_a_send) == [("changed", 2, 3)] * 2
+    assert raced(two, reads_a_receive) == [("read", 3, 4)]
+    assert raced(two, reads_a_row) == [("read", 2, 3)] * 2
+
+
+def test_what_touches_no_buffer_that_is_under_way_is_no_race(two):
+    def program(rank, size):
+        rows, mine = torch.zeros(3, 4), torch.ones(4)
+        requests = [dist.irecv(rows[0], 1 - rank), dist.isend(mine, 1 - rank)]
+        rows[1] = mine * 2  # another row; and a send may be read
+        like, view = torch.empty_like(rows[0]), rows[0].view(2, 2)
+        column = rows.t().shape, view.numel(), like.new_zeros(2), rows[0].numpy()
+        for request in requests:
+            request.wait()
+        mine += 1
+        work = dist.all_gather(list(rows[1:].unbind()), mine, async_op=True)
+        (mine + rows[0]).sum().item()
+        work.wait()
+        return rows, column[0]
+
+    def received_after_all(rank, size):
+        buffer, copies = torch.zeros(4), []
+        for _ in range(3):
+            request = dist.irecv(buffer, 1 - rank)
+            dist.isend(torch.ones(4), 1 - rank).wait() if rank else None
+            if rank == 0:
+                dist.isend(torch.ones(4), 1).wait()
+            request.wait()
+            copies.append(buffer.clone())
+        return copies
+
+    assert raced(two, received_after_all) == []
+    assert raced(two, program) == []
 
 
 def test_a_group_shows_its_back_end_rank_and_size(two):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from distlab import course
-from distlab.exercises import Case
-from distlab.reference import NoReference, References, write
+from distlab.exercises.exercise import BLOCK, LARGE, Case
+from distlab.exercises.reference import NoReference, References, write
 
 EXCHANGE = course.find("01-message-passing/exchange")
 CASE = Case(2, 1)
@@ -33,6 +33,29 @@ def test_writing_again_gives_the_same_bytes(folder, tmp_path_factory):
     write(again, "lab", {"device": "a CPU"}, [(EXCHANGE, CASE, VALUES)])
     for name in ("lab.json", "lab.safetensors"):
         assert (again / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_of_a_large_output_that_repeats_itself_each_block_is_kept_once(tmp_path):
+    block = np.arange(2 * BLOCK, dtype="float32")
+    value = np.tile(block, 40).reshape(80, BLOCK)
+    write(tmp_path, "lab", {}, [(EXCHANGE, CASE, [value, -value])])
+    assert (tmp_path / "lab.safetensors").stat().st_size < 5 * block.nbytes
+    back = References(tmp_path, "lab")(EXCHANGE, CASE)
+    assert np.array_equal(back[0], value) and np.array_equal(back[1], -value)
+
+
+def test_a_large_output_that_does_not_is_kept_whole(tmp_path):
+    value = np.random.default_rng(0).standard_normal((80, BLOCK)).astype("float32")
+    write(tmp_path, "lab", {}, [(EXCHANGE, CASE, [value, value])])
+    assert np.array_equal(References(tmp_path, "lab")(EXCHANGE, CASE)[0], value)
+
+
+def test_large_inputs_repeat_their_first_block():
+    small, large = (
+        EXCHANGE.inputs(Case(2, 1, {"shape": [n]}))[1]["tensor"] for n in (LARGE, LARGE + BLOCK)
+    )
+    assert not np.array_equal(small[:BLOCK], small[BLOCK : 2 * BLOCK])
+    assert np.array_equal(large, np.tile(large[:BLOCK], LARGE // BLOCK + 1))
 
 
 def test_a_case_that_was_not_recorded_says_what_to_do(folder):

@@ -4,7 +4,7 @@ import threading
 import pytest
 import torch.distributed as dist
 
-from distlab.rendezvous import PromptStore
+from distlab.rank.store import PromptStore
 
 
 @pytest.fixture

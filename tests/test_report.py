@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 from classes import LAB, NAMES, graded, wrong
 
-from grader import pages, report
+from grader.reports import html, report
 
 NOW = datetime.datetime(2026, 10, 2, 14, 5, tzinfo=datetime.timezone.utc)
 UNTOUCHED = {name: {"status": "unanswered", "seconds": 0.0} for name in NAMES}
@@ -85,16 +85,18 @@ def test_each_cell_of_the_matrix_leads_to_the_exercise_on_the_feedback_page(page
         path, _, anchor = cell["href"].partition("#")
         target = tmp_path / "out" / unquote(path)
         assert target.resolve() == one.feedback / "message_passing.html"
-        assert anchor == pages.anchor(name)
+        assert anchor == html.anchor(name)
         assert text(cell) in ("✓ passed", "✗ wrong")
 
 
 def test_a_status_is_told_by_symbol_and_word_not_by_colour_alone(page, tmp_path):
-    some = [graded(tmp_path, s, relay=wrong(status=s)) for s in pages.STATUSES if s != "unreadable"]
+    some = [graded(tmp_path, s, relay=wrong(status=s)) for s in html.STATUSES if s != "unreadable"]
     column = NAMES.index("relay") + 1
     cells = page(*some).select(f".matrix tbody tr td:nth-of-type({column + 1}) a")
     assert len({text(cell) for cell in cells}) == len(some)
-    assert [text(cell).split()[1] for cell in cells] == [one.entry.student for one in some]
+    assert [text(cell).split(maxsplit=1)[1] for cell in cells] == [
+        one.entry.student for one in some
+    ]
 
 
 @pytest.mark.parametrize("payload", [*harmless.PAYLOADS, "\x1b[31m\u202e\x01\udc80"])

@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 import torch
 
-from distlab import Ranks, costs, each, notebook
+from distlab import Ranks, each, notebook
 from distlab import course as labs
-from grader import course
+from distlab.simulation import cost_model
+from grader import coursedir
 
 LAB = "04-ring-allreduce"
 
 
 @pytest.fixture(scope="module")
 def solution():
-    module = notebook.load(course.SOLUTIONS / LAB / labs.notebook_name(LAB), name="solution_04")
+    module = notebook.load(coursedir.SOLUTIONS / LAB / labs.notebook_name(LAB), name="solution_04")
     cloudpickle.register_pickle_by_value(module)
     return module
 
@@ -26,15 +27,15 @@ def solution():
 def test_a_ring_sends_exactly_2_size_minus_1_over_size_of_the_bytes(solution, size):
     tensors = [torch.arange(60.0) * rank for rank in range(size)]
     result = Ranks(size).run(solution.ring_all_reduce, each(tensors))
-    shares = costs.sent_shares(result.records, tensors[0].nbytes)
+    shares = cost_model.sent_shares(result.records, tensors[0].nbytes)
     assert shares == [Fraction(2 * (size - 1), size)] * size
     assert all(set(to) == {(rank + 1) % size} for rank, to in
-               enumerate(costs.sent_bytes(result.records)))  # fmt: skip
+               enumerate(cost_model.sent_bytes(result.records)))  # fmt: skip
     assert all(torch.equal(total, sum(tensors)) for total in result)
 
 
 ASYNC = labs.exercises(LAB)["async_parameter_server"]
-CASES = course.cases(ASYNC)
+CASES = coursedir.cases(ASYNC)
 
 
 def outcomes(case):
@@ -64,7 +65,7 @@ def test_no_order_of_workers_that_push_together_can_be_told_from_the_result(case
         for worker, view in views.items():
             for a, b in zip(itertools.chain(*seen[worker]), itertools.chain(*view), strict=True):
                 np.testing.assert_allclose(a, b)
-    for rank, expected in enumerate(course.reference(ASYNC, case)):
+    for rank, expected in enumerate(coursedir.reference(ASYNC, case)):
         if rank == 0:
             assert expected["returned"]["max_staleness"] == stalest
             for a, b in zip(first, expected["returned"]["parameters"], strict=True):

@@ -2,9 +2,11 @@
 
 import pytest
 
-from distlab import clocks, payload, records, runs
-from distlab.records import HEADER, HEADER_BYTES, RAISED, RUNNING
-from distlab.runs import Finding
+from distlab.engines import runs
+from distlab.engines.runs import Finding
+from distlab.processes import clocks, payload
+from distlab.records import events
+from distlab.records.events import HEADER, HEADER_BYTES, RAISED, RUNNING
 
 
 class TwoRanks:
@@ -50,7 +52,7 @@ def test_what_a_rank_raised_is_heard_though_the_run_is_ended_for_it(tmp_path, la
     ended = Finding("ended", "rank 1 waits, but rank 0 stopped with an error")
     run = runs.drive(
         engines, b"", [b"", b""],
-        watch=lambda seen, dead: ended if seen[0].progress == records.RAISED else None,
+        watch=lambda seen, dead: ended if seen[0].progress == events.RAISED else None,
     )  # fmt: skip
     assert run.outcomes[0].status == "raised" and run.outcomes[0].error["message"] == "no"
     assert run.outcomes[1].status == "killed" and engines.killed == [1]

@@ -6,10 +6,12 @@ import sys
 import pytest
 
 from distlab import course as labs
-from distlab import submission
-from distlab.isolation import Limits
-from grader import course, demo, sandbox
-from grader.judges import Here
+from distlab.checking import belongings, judge_notebook, session, submission
+from distlab.exercises import exercise
+from distlab.processes.isolation import Limits
+from grader import coursedir, sandbox
+from grader.judging import demo
+from grader.judging.judges import LocalJudges
 from grader.sandbox import Grading, NoSandbox, bubblewrap, choose, configured
 
 LAB = "01-message-passing"
@@ -33,7 +35,7 @@ def test_nothing_of_the_grader_is_to_be_seen_inside(monkeypatch):
     assert "hunter2" not in seen and "SECRET" not in seen
     assert "127.0.0.1" in seen
     assert "'home'" not in seen and "shadow" not in seen
-    assert not (course.ROOT / "grader").is_relative_to("/usr") and "grader" not in seen
+    assert not (coursedir.ROOT / "grader").is_relative_to("/usr") and "grader" not in seen
 
 
 def test_without_a_sandbox_it_is_said_in_one_line_what_to_do():
@@ -50,9 +52,28 @@ def test_code_that_is_trusted_needs_none():
 def test_another_command_serves_as_the_sandbox():
     """Without walls inside: each submission gets a zygote of its own."""
     right = demo.handed_in("ada", LAB)
-    plan = submission.plan(course.released(LAB), right, labs.exercises(LAB))
-    judge = Here(Grading(sandbox="env SITE=apptainer"))
+    plan = submission.plan(coursedir.released(LAB), right, labs.exercises(LAB))
+    judge = LocalJudges(Grading(sandbox="env SITE=apptainer"))
     judge.ready()
     assert not judge.sandbox.shared and judge.sandbox.limits
     assert {line.status for line in judge.lines(LAB, plan)} == {"passed"}
     judge.close()
+
+
+def test_the_page_on_the_sandbox_names_the_limits_that_hold():
+    page = (coursedir.ROOT / "docs" / "sandbox.md").read_text("utf-8")
+    limits = Limits()
+    for said in (
+        f"| `memory` | {limits.memory >> 30} GiB |",
+        f"| `processes` | {limits.processes} |",
+        f"| `files` | {limits.files} |",
+        f"| `disk` | {limits.disk >> 20} MiB |",
+        f"| `seconds` | {limits.seconds:.0f} |",
+        f"An exercise has {exercise.DEADLINE:.0f} s",
+        f"a cell {judge_notebook.CELL_LIMIT:.0f} s and all cells {session.CELLS_LIMIT:.0f} s",
+        f"that the student has added {session.ADDED_LIMIT:.0f} s of these",
+        f"a rank may return {session.OUTPUT_LIMIT >> 20} MB",
+        f"at most {belongings.MOST_FILES:,} with {belongings.MOST_BYTES >> 20} MB together",
+        f"8 × {limits.files:,} all together" if session.FILES == 8 else "",
+    ):
+        assert said and said in page

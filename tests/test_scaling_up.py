@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distlab.course import feeding, sharing
-from grader import course
+from distlab.course.lab05_scaling_up import feeding
+from distlab.rank import sharing
+from grader import coursedir
 
 
 def made(**changes):
@@ -61,7 +62,7 @@ def test_a_spoilt_image_is_recognised(spoil, told):
 @pytest.mark.parametrize(
     ("seen", "told"),
     [
-        ([[0, 1], [2, 3]], "each once"),
+        ([[0, 1], [2, 3]], "each of 4 once"),
         ([[0, 1], [2]], "1 of 4 missing"),
         ([[0, 1, 2], [2, 3]], "1 more than once"),
         ([[0, -1], [2, 2]], "2 of 4 missing and 1 more than once"),
@@ -103,7 +104,7 @@ def test_ranks_tell_each_other_and_one_that_raises_keeps_nobody_waiting(tmp_path
 
 @pytest.mark.slow  # imports torch in processes of its own
 def test_the_script_makes_a_table_of_what_was_measured(tmp_path):
-    script = course.SOLUTIONS / "05-scaling-up" / "scaling.py"
+    script = coursedir.SOLUTIONS / "05-scaling-up" / "scaling.py"
     results = tmp_path / "scaling.json"
     lines = [
         {"mode": "weak", "ranks": ranks, "images/s": rates}

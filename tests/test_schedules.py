@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from distlab.schedules import BACKWARD, FORWARD, Schedule, Slot, Work, compare, fastest
+from distlab.simulation.schedules import BACKWARD, FORWARD, Schedule, Slot, Work, compare, fastest
 
 
 def two_ranks():

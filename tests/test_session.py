@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from distlab import payload
+from distlab.checking.session import Session, SessionLost
 from distlab.course import find
-from distlab.exercises import judge
+from distlab.exercises.exercise import judge
 from distlab.notebook import Cell
-from distlab.session import Session, SessionLost
+from distlab.processes import payload
 
 GIVEN = Cell("cell 1", "import torch\nimport torch.distributed as dist", "given")
 EXCHANGE = "01-message-passing/exchange"

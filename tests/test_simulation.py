@@ -5,13 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from distlab import costs
-from distlab.costs import Link
 from distlab.simulation import (
     ETHERNET_100,
     Cluster,
     Pattern,
     Step,
+    cost_model,
     described,
     halving_doubling,
     hierarchical,
@@ -23,8 +22,9 @@ from distlab.simulation import (
     run_steps,
     tree,
 )
-from distlab.timeline import timeline
-from distlab.trace import chrome_trace
+from distlab.simulation.cost_model import Link
+from distlab.viz.chrome_trace import chrome_trace
+from distlab.viz.timeline import timeline
 
 LINK = Link(latency=1e-3, bandwidth=1e8)
 MEGABYTE = 1_000_000
@@ -42,14 +42,14 @@ def test_without_crowding_the_formulas_hold(size):
 
     by_ring = 2 * (size - 1) * LINK.message_time(MEGABYTE / size)
     assert seconds(ring(size, MEGABYTE)) == pytest.approx(by_ring)
-    by_tree = costs.tree_time(MEGABYTE, size, LINK.latency, LINK.bandwidth)
+    by_tree = cost_model.tree_time(MEGABYTE, size, LINK.latency, LINK.bandwidth)
     assert 0.9 * by_tree <= seconds(tree(size, MEGABYTE)) <= by_tree * 1.000001
     if size > 1:
         by_server = 2 * (size - 1) * MEGABYTE / LINK.bandwidth + 2 * LINK.latency
         assert seconds(parameter_server(size, MEGABYTE)) == pytest.approx(by_server)
     if not size & (size - 1):
         assert seconds(halving_doubling(size, MEGABYTE)) == pytest.approx(
-            costs.halving_doubling_time(MEGABYTE, size, LINK.latency, LINK.bandwidth)
+            cost_model.halving_doubling_time(MEGABYTE, size, LINK.latency, LINK.bandwidth)
         )
         assert seconds(tree(size, MEGABYTE)) == pytest.approx(by_tree)
 
@@ -145,7 +145,7 @@ def test_a_recorded_run_is_played_again_elsewhere(ranks):
 
     run = ranks.run(around, torch.ones(250_000))
     played = replay(recorded(run.records, computing=0), flat(4))
-    assert costs.sent_bytes(played) == costs.sent_bytes(run.records)
+    assert cost_model.sent_bytes(played) == cost_model.sent_bytes(run.records)
     expected = (
         3 * LINK.message_time(MEGABYTE) + 6 * LINK.message_time(MEGABYTE / 4) + 4 * LINK.latency
     )

@@ -5,32 +5,32 @@ import json
 import pytest
 import test_cli
 
-from distlab import batchfile, slurm, task
-from grader import course
+from distlab.engines.slurm import batch_file, submit, task
+from grader import coursedir
 
-RING = course.SOLUTIONS / "04-ring-allreduce" / "ring.sbatch"
+RING = coursedir.SOLUTIONS / "04-ring-allreduce" / "ring.sbatch"
 SCRIPT = RING.with_suffix(".py")
 NOTEBOOK = RING.with_name("ring_allreduce.ipynb")
 
 
 def test_a_batch_file_is_handed_on_with_its_arguments():
-    assert slurm.planned(RING, ["--repeats", 3], nodes=1, time="5") == (
+    assert submit.planned(RING, ["--repeats", 3], nodes=1, time="5") == (
         ["--nodes=1", "--time=5", str(RING), "--repeats", "3"], None,
     )  # fmt: skip
 
 
 def test_a_script_gets_a_batch_file_of_its_own():
-    words, text = slurm.planned(SCRIPT, ["--bytes", "64"], nodes=2, ranks=4, gpus=2)
-    asked = batchfile.header(text)
+    words, text = submit.planned(SCRIPT, ["--bytes", "64"], nodes=2, ranks=4, gpus=2)
+    asked = batch_file.header(text)
     assert words == [] and (asked.nodes, asked.tasks, asked.gpus) == (2, 2, 2)
-    assert "distlab.task ring.py --bytes 64\n" in text
+    assert "distlab.engines.slurm.task ring.py --bytes 64\n" in text
     assert "export MASTER_ADDR=$(scontrol show hostnames" in text
 
 
 def test_what_a_shell_would_take_apart_stays_together(tmp_path):
     odd = tmp_path / "a b$c.py"
     odd.touch()
-    _, text = slurm.planned(odd, ["d e", "$HOME"])
+    _, text = submit.planned(odd, ["d e", "$HOME"])
     assert "'a b$c.py' 'd e' '$HOME'\n" in text
 
 
@@ -38,7 +38,7 @@ def test_what_a_shell_would_take_apart_stays_together(tmp_path):
     ("program", "options", "said"),
     [
         ("nothing.sbatch", {}, "nothing.sbatch is not there"),
-        (course.ROOT / "README.md", {}, "is no batch file"),
+        (coursedir.ROOT / "README.md", {}, "is no batch file"),
         (NOTEBOOK, {}, "--function"),
         (SCRIPT, {"function": "x"}, "--function is for notebooks"),
         (SCRIPT, {"nodes": 2, "ranks": 3}, "3 ranks cannot be spread evenly over 2 nodes"),
@@ -48,8 +48,8 @@ def test_what_a_shell_would_take_apart_stays_together(tmp_path):
     ],
 )
 def test_what_makes_no_job_is_refused_with_what_to_change(program, options, said):
-    with pytest.raises(slurm.Refused, match=said):
-        slurm.planned(program, **options)
+    with pytest.raises(submit.Refused, match=said):
+        submit.planned(program, **options)
 
 
 def test_a_broken_header_is_refused_in_one_line(tmp_path):
@@ -88,8 +88,8 @@ def test_a_notebook_shows_the_state_above_the_last_lines(monkeypatch):
     import IPython.display
 
     monkeypatch.setattr(IPython.display, "display", lambda it, display_id: Handle())
-    screen = slurm._Display()
-    screen.state(slurm.Status(3, "RUNNING", nodes="n1"))
+    screen = submit._Display()
+    screen.state(submit.Status(3, "RUNNING", nodes="n1"))
     for number in range(30):
         screen.line(f"line <{number}>")
     lines = shown[-1].split("\n")

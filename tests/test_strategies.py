@@ -4,8 +4,9 @@ import os
 
 import pytest
 
-from distlab import course, frameworks
-from grader import course as grading
+from distlab import course
+from distlab.processes import frameworks
+from grader import coursedir as grading
 
 LAB = "08-tensorflow-strategies"
 MISSING = frameworks.missing(("tensorflow",))
@@ -14,7 +15,7 @@ pytestmark = [pytest.mark.skipif(bool(MISSING), reason=MISSING), pytest.mark.fra
 
 @pytest.fixture
 def session(zygote_for):
-    from distlab.session import Session
+    from distlab.checking.session import Session
 
     with Session(zygote_for(LAB)) as made:
         yield made
@@ -47,7 +48,7 @@ def test_exactly_the_scheduled_steps_are_done_although_a_worker_is_killed():
 
 
 def test_a_device_is_named_shortly():
-    from distlab import placement
+    from distlab.course.lab08_tensorflow_strategies import placement
 
     assert placement.short("/job:localhost/replica:0/task:0/device:CPU:1") == "CPU:1"
     assert placement.short("/device:GPU:0") == "GPU:0"

@@ -4,14 +4,13 @@ import copy
 import errno
 import json
 import os
-import pathlib
 
 import pytest
 
-from distlab import submission
+from distlab.checking import submission
+from distlab.checking.submission import Unreadable
 from distlab.notebook import Cell
-from distlab.submission import Unreadable
-from grader import course
+from grader import coursedir
 
 
 def cell(source, kind="code", id="", tags=(), **grading):
@@ -163,15 +162,14 @@ def test_a_file_that_is_no_notebook_is_refused_in_one_line(tmp_path, content, sa
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("locked", ["lab.ipynb", "."])
-def test_what_may_not_be_read_is_not_said_to_be_missing(tmp_path, monkeypatch, locked):
+def test_what_may_not_be_read_is_not_said_to_be_missing(tmp_path, monkeypatch):
     path = tmp_path / "lab.ipynb"
     path.write_text(json.dumps(COURSE))
 
-    def refuse(self, *args, **kwargs):  # root, who runs some of these tests, may read all
-        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+    def refuse(path, *args, **kwargs):  # root, who runs some of these tests, may read all
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
-    monkeypatch.setattr(pathlib.Path, "lstat" if locked == "." else "read_bytes", refuse)
+    monkeypatch.setattr("distlab.processes.untrusted.os.open", refuse)
     with pytest.raises(Unreadable, match=r"cannot be read here \(Permission denied\)"):
         submission.read(path)
 
@@ -200,7 +198,7 @@ def test_metadata_of_any_type_is_read(metadata):
     cell = {"cell_type": "code", "metadata": metadata, "source": "x = 1", "id": [[]]}
     content = {"nbformat": 4, "cells": [cell]}
     assert len(submission.notebook.cells(content)) == 1
-    submission.rebuild(copy.deepcopy(course.released("01-message-passing")), content)
+    submission.rebuild(copy.deepcopy(coursedir.released("01-message-passing")), content)
 
 
 @pytest.mark.parametrize("source", ["-" * 60_000 + "1", "x" + ".a" * 60_000, "a\0b", "\ud800"])
@@ -215,9 +213,48 @@ def test_magics_do_not_hide_what_a_cell_defines():
 
 
 def test_cells_of_ones_own_are_taken_over_up_to_a_number_and_that_is_said():
-    released = course.released("01-message-passing")
+    released = coursedir.released("01-message-passing")
     own = [{"cell_type": "code", "metadata": {}, "source": f"x = {i}"} for i in range(1000)]
     content = {**released, "cells": [*released["cells"], *own]}
     rebuilt, repaired = submission.rebuild(released, content)
     assert len(rebuilt["cells"]) == len(released["cells"]) + submission.ADDED_CELLS
     assert any("700 of your own cells were left out" in said for said in repaired)
+
+
+def test_a_notebook_of_very_many_cells_is_refused(tmp_path):
+    path = tmp_path / "lab.ipynb"
+    path.write_text(json.dumps({"nbformat": 4, "cells": [{}] * (submission.MOST_CELLS + 1)}))
+    with pytest.raises(Unreadable, match="5001 cells, the limit is 5000"):
+        submission.read(path)
+
+
+def test_many_repairs_are_counted_and_not_told_one_by_one():
+    content = copy.deepcopy(COURSE)
+    content["cells"] += [solution("relay", "def relay(): pass")] * 1000
+    repaired = submission.rebuild(COURSE, content)[1]
+    assert len(repaired) == submission.MOST_REPAIRED + 1 and repaired[-1] == "and 900 repairs more"
+
+
+def large(tmp_path, size, **cell):
+    """A notebook with so many bytes of outputs, which are all alike."""
+    path = tmp_path / "lab.ipynb"
+    made = {"cell_type": "code", "metadata": {}, "source": ANSWER, "outputs": ["@"], **cell}
+    before, after = json.dumps({"nbformat": 4, "cells": [made]}).split('"@"')
+    path.write_text(before + '"' + "x" * size + '"' + after)
+    return path
+
+
+def test_outputs_do_not_count_to_the_size_of_a_notebook(tmp_path, monkeypatch):
+    monkeypatch.setattr(submission, "SIZE_LIMIT", 1000)
+    (cell,) = submission.read(large(tmp_path, 10_000))["cells"]
+    assert cell["outputs"] == [] and cell["source"] == ANSWER
+    path = tmp_path / "lab.ipynb"
+    path.write_text(path.read_text().replace('"outputs"', '"elsewhere"'))
+    with pytest.raises(Unreadable, match="too large even without its outputs"):
+        submission.read(path)
+
+
+def test_a_file_has_a_limit_with_its_outputs_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(submission, "FILE_LIMIT", 1000)
+    with pytest.raises(Unreadable, match="clear its outputs"):
+        submission.read(large(tmp_path, 10_000))

@@ -7,7 +7,7 @@ import pytest
 from classes import LAB, NAMES, graded, wrong
 from rich.console import Console
 
-from grader import table
+from grader.reports import table
 
 
 def shown(some) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import io
 import multiprocessing
@@ -10,22 +11,25 @@ import threading
 import pytest
 import tqdm
 
-from distlab.threads import Threads
+from distlab.rank.threads import Threads
+
+
+@pytest.fixture
+def counted():
+    """What was last told: (agents, callbacks that wait)."""
+    told = [(0, 0)]
+    threads = Threads(lambda *counts: told.append(counts))
+    threads.begin()
+    yield told
+    threads.close()
 
 
 @contextlib.contextmanager
-def running(call=lambda: None):
-    """A thread that has done `call` and goes on until the block is left."""
-    done, end = threading.Event(), threading.Event()
-
-    def work():
-        call()
-        done.set()
-        end.wait()
-
-    thread = threading.Thread(target=work)
+def running():
+    """A thread that goes on until the block is left."""
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait)
     thread.start()
-    done.wait()
     try:
         yield
     finally:
@@ -33,24 +37,27 @@ def running(call=lambda: None):
         thread.join()
 
 
-def test_a_thread_of_the_function_counts_while_it_lives_and_those_before_it_do_not():
+def test_a_thread_counts_from_its_start_to_its_end_and_those_before_do_not(counted):
     with running():
-        threads = Threads()
-        assert not threads.others()
+        assert counted[-1] == (1, 0)
         with running():
-            assert threads.others()
-        assert not threads.others()
+            assert counted[-1] == (2, 0)
+        assert counted[-1] == (1, 0)
+    assert counted[-1] == (0, 0)
 
 
-def test_the_function_itself_counts_for_its_threads():
-    threads, seen = Threads(), []
-    with running(lambda: seen.append(threads.others())):
-        assert seen == [True]
+def test_a_thread_of_before_does_not_count():
+    told = []
+    with running():
+        threads = Threads(lambda *counts: told.append(counts))
+        threads.begin()
+    threads.close()
+    assert told == []
 
 
 @pytest.mark.parametrize("library", ["tqdm", "queue"])
-def test_threads_that_feed_queues_or_redraw_bars_do_not_count(library):
-    threads, before = Threads(), threading.active_count()
+def test_threads_that_feed_queues_or_redraw_bars_do_not_count(counted, library):
+    before = threading.active_count()
     if library == "tqdm":
         kept = tqdm.tqdm(range(2), file=io.StringIO())
         iter(kept)
@@ -60,15 +67,37 @@ def test_threads_that_feed_queues_or_redraw_bars_do_not_count(library):
     assert (
         threading.active_count() > before or library == "tqdm"
     )  # its monitor may be there already
-    assert not threads.others()
+    assert counted[-1] == (0, 0)
     if library == "queue":
         kept.get()
         kept.close()
         kept.join_thread()
 
 
-def test_a_timer_may_call_anything():
-    threads, timer = Threads(), threading.Timer(60, print)
-    timer.start()
-    assert threads.others()
-    timer.cancel()
+def test_a_timer_may_call_anything_and_so_may_a_function_of_torch(counted):
+    import torch.distributed as dist
+
+    for call in (print, dist.send):
+        timer = threading.Timer(60, call)
+        timer.start()
+        assert counted[-1] == (1, 0)
+        timer.cancel()
+        timer.join()
+
+
+def test_a_callback_counts_as_waiting_until_its_operation_ends_and_then_until_it_has_run():
+    told = []
+    threads = Threads(lambda *counts: told.append(counts))
+    seen = []
+    call = threads.callback(7, lambda future: seen.append(told[-1]))
+    assert told[-1] == (0, 1)
+    threads.ends(7)
+    assert told[-1] == (1, 0)
+    foreign = _thread.start_new_thread  # as a back end's threads are
+    done = threading.Event()
+    foreign(lambda: (call(None), done.set()), ())
+    assert done.wait(10) and seen == [(1, 0)] and told[-1] == (0, 0)
+    late = threads.callback(7, lambda future: seen.append(told[-1]))
+    assert told[-1] == (1, 0)
+    late(None)  # at once, on the thread that has added it
+    assert seen[-1] == told[-1] == (0, 0)

@@ -8,8 +8,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from distlab.pairing import match_messages, pair
-from distlab.records import (
+from distlab.course.lab04_ring_allreduce.ring_steps import ring_steps
+from distlab.records.events import (
     BLOCKING,
     DONE,
     FAILED,
@@ -22,11 +22,12 @@ from distlab.records import (
     Event,
     RankRecord,
 )
-from distlab.ringsteps import ring_steps
-from distlab.spacetime import lay_out
-from distlab.svg import VERMILLION, Room
-from distlab.timeline import timeline
-from distlab.timescale import duration, fit
+from distlab.records.pairing import match_messages, pair
+from distlab.records.wording import duration
+from distlab.viz.layout import lay_out
+from distlab.viz.scale import fit
+from distlab.viz.svg import VERMILLION, Room
+from distlab.viz.timeline import timeline
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -537,7 +538,8 @@ def test_the_steps_can_be_read_in_a_terminal_and_seen_in_a_page():
 
 def test_drawing_imports_neither_torch_nor_matplotlib():
     code = (
-        "import sys, distlab.timeline, distlab.trace, distlab.ringsteps;"
+        "import sys, distlab.viz.timeline, distlab.viz.chrome_trace;"
+        "import distlab.course.lab04_ring_allreduce.ring_steps;"
         "sys.exit(bool({'torch', 'matplotlib'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

@@ -6,8 +6,8 @@ from collections import defaultdict
 import pytest
 from test_timeline import add, exchange, long_run, world
 
-from distlab import trace
-from distlab.records import INTERNAL, RUNNING
+from distlab.records.events import INTERNAL, RUNNING
+from distlab.viz import chrome_trace
 
 
 def overlapping():
@@ -42,7 +42,7 @@ RUNS = {
 
 @pytest.fixture(params=RUNS)
 def events(request):
-    return trace.chrome_trace(RUNS[request.param])["traceEvents"]
+    return chrome_trace.chrome_trace(RUNS[request.param])["traceEvents"]
 
 
 def slices(events):
@@ -98,7 +98,7 @@ def test_slices_of_one_thread_nest(events):
 
 
 def test_every_rank_is_a_process_with_its_name_and_place():
-    events = trace.chrome_trace(overlapping())["traceEvents"]
+    events = chrome_trace.chrome_trace(overlapping())["traceEvents"]
     named = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
     assert named == {0: "rank 0 (did not end)", 1: "rank 1 (did not end)"}
     orders = {
@@ -110,7 +110,7 @@ def test_every_rank_is_a_process_with_its_name_and_place():
 
 
 def test_times_are_microseconds_since_the_run_began():
-    found = slices(trace.chrome_trace(exchange())["traceEvents"])
+    found = slices(chrome_trace.chrome_trace(exchange())["traceEvents"])
     send = next(event for event in found if event["name"] == "send(dst=1)")
     assert send["ts"] == pytest.approx(1000)
     assert send["dur"] == pytest.approx(2000)
@@ -119,13 +119,13 @@ def test_times_are_microseconds_since_the_run_began():
 
 
 def test_each_message_that_arrived_is_one_flow():
-    events = trace.chrome_trace(long_run(40))["traceEvents"]
+    events = chrome_trace.chrome_trace(long_run(40))["traceEvents"]
     assert sum(event["ph"] == "s" for event in events) == 4 * 40
-    assert not [e for e in trace.chrome_trace(world(2))["traceEvents"] if e["ph"] == "s"]
+    assert not [e for e in chrome_trace.chrome_trace(world(2))["traceEvents"] if e["ph"] == "s"]
 
 
 def test_waits_and_unfinished_operations_are_slices_too():
-    found = slices(trace.chrome_trace(overlapping())["traceEvents"])
+    found = slices(chrome_trace.chrome_trace(overlapping())["traceEvents"])
     assert sum(e["cat"] == "wait" for e in found) == 2
     unfinished = [e for e in found if e["args"].get("ended") == "never finished"]
     assert [e["name"] for e in unfinished] == ["recv(src=0)"]
@@ -137,12 +137,12 @@ def test_the_file_is_plain_json_without_nan(tmp_path):
     records = exchange()
     records[0].events[0].value = float("inf")
     records[1].events[0].value = float("nan")
-    path = trace.write(records, tmp_path / "run.json")
+    path = chrome_trace.write(records, tmp_path / "run.json")
 
     def refuse(constant):
         raise AssertionError(f"{constant} is no JSON")
 
     read = json.loads(path.read_text("utf-8"), parse_constant=refuse)
     assert read["displayTimeUnit"] in ("ms", "ns")
-    assert read["traceEvents"] == trace.chrome_trace(records)["traceEvents"]
+    assert read["traceEvents"] == chrome_trace.chrome_trace(records)["traceEvents"]
     assert "2 messages" in read["otherData"]["summary"]

@@ -7,9 +7,9 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 SLOW = """
 import time
-from distlab import waiting
+from distlab.engines import progress
 deadline = time.monotonic() + {seconds}
-with waiting.line("a run", patience=0.1):
+with progress.line("a run", patience=0.1):
     while time.monotonic() < deadline:
         time.sleep(0.01)
 print("done")
@@ -50,8 +50,8 @@ def test_a_short_wait_leaves_no_trace(tmp_path):
 
 
 def test_outside_of_a_notebook_nothing_is_said(capsys):
-    from distlab import waiting
+    from distlab.engines import progress
 
-    with waiting.line("a run", patience=0.0):
+    with progress.line("a run", patience=0.0):
         pass
     assert capsys.readouterr().out == ""

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from distlab.zygote import Zygote
+from distlab.processes.forkserver import Zygote
 
 
 def test_it_outlives_the_thread_that_asked_for_it():

@@ -13,6 +13,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from traitlets.log import get_logger
+
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
@@ -24,6 +26,7 @@ ROOT = Path(os.environ.get("DISTLAB_HUB", "/srv/distlab")).resolve()
 BIN = Path(sys.executable).parent
 LOCAL = "http://127.0.0.1:{}"
 
+roster.need_nbgrader()
 settings = roster.read(ROOT / "hub.yaml")
 c = get_config()  # noqa: F821
 
@@ -32,6 +35,13 @@ state = ROOT / "state"
 state.mkdir(mode=0o700, exist_ok=True)
 c.JupyterHub.bind_url = LOCAL.format(settings.port)
 c.JupyterHub.hub_bind_url = LOCAL.format(settings.internal_ports)
+if settings.subdomain_host:
+    c.JupyterHub.subdomain_host = settings.subdomain_host
+else:
+    get_logger().warning(
+        "hub.yaml has no subdomain_host: all users' servers are one origin for browsers, so that a "
+        "page of one user's can act as whoever opens it; docs/administrators.md says what to do"
+    )
 c.ConfigurableHTTPProxy.api_url = LOCAL.format(settings.internal_ports + 1)
 c.ConfigurableHTTPProxy.command = [str(HERE / "node_modules/.bin/configurable-http-proxy")]
 c.ConfigurableHTTPProxy.pid_file = str(state / "proxy.pid")
@@ -124,7 +134,7 @@ if settings.spawner == "slurm":
 # formgraders: one for each course, a server of the account that owns it
 for number, course in enumerate(settings.courses.values()):
     # a link to the class report, where the course has such
-    extra = ["reports"] if (course.folder / "grader" / "formgrader.py").exists() else []
+    extra = ["reports"] if (course.folder / "grader" / "plugins" / "formgrader.py").exists() else []
     c.JupyterHub.services.append({
         "name": course.id,
         "url": LOCAL.format(settings.internal_ports + 2 + number),

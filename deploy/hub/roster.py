@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import pwd
+import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,10 @@ OF_EVERY_SERVER = (
     "read:users:groups!user",
 )  # fmt: skip
 OF_THE_CULLER = ("list:users", "read:users:activity", "read:servers", "delete:servers")
+
+
+#: older ones let a request for Validate name a file outside of the server's folder
+SAFE_NBGRADER = (0, 9, 6)
 
 
 class Mistaken(ValueError):
@@ -64,6 +70,7 @@ class Settings:
     spawner: str = "local"
     port: int = 8000
     internal_ports: int = 8081
+    subdomain_host: str = ""
     memory: str = "2G"
     cores: float = 2
     processes: int = 512
@@ -106,6 +113,19 @@ class Settings:
         """What the server of a user may ask of the Hub."""
         more = {scope for course in self.teaches(name) for scope in course.grading}
         return [*OF_EVERY_SERVER, *sorted(more)]
+
+
+def need_nbgrader() -> None:
+    """Raises:
+    Mistaken: the installed nbgrader must not be used by several people.
+    """
+    version = importlib.metadata.version("nbgrader")
+    if tuple(map(int, re.findall(r"\d+", version)[:3])) < SAFE_NBGRADER:
+        safe = ".".join(map(str, SAFE_NBGRADER))
+        raise Mistaken(
+            f"nbgrader {version} lets students reach files outside of their folder by Validate: "
+            f"install {safe} or later in the Hub's environment (`make hub-env`), with Python 3.11"
+        )
 
 
 def read(path: Path) -> Settings:

@@ -19,6 +19,7 @@ import contextlib
 import ctypes
 import hashlib
 import os
+import select
 import shlex
 import shutil
 import signal
@@ -191,12 +192,11 @@ class Cluster:
         if pid := self.pid:
             watched = os.pidfd_open(pid)
             signal.pidfd_send_signal(watched, signal.SIGKILL)
+            # the first process of a namespace has ended when all others in it have
+            select.select([watched], [], [], PATIENCE)
             with contextlib.suppress(ChildProcessError):
                 os.waitid(os.P_PIDFD, watched, os.WEXITED)
             os.close(watched)
-        deadline = time.monotonic() + PATIENCE
-        while pid and Path(f"/proc/{pid}/ns/mnt").exists() and time.monotonic() < deadline:
-            time.sleep(0.01)  # all processes of the namespace have ended before its first is gone
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -10,16 +10,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from traitlets import Bool, Integer, Unicode
+from traitlets import Bool, Float, Integer, Unicode
 from traitlets.config import Config, Configurable, PyFileConfigLoader
 
 import distlab
-from distlab.isolation import Limits
-from distlab.zygote import PRELOAD, Zygote, loopback
-from grader.places import ROOT
+from distlab.processes.entry_points import ROOM_PRELOAD, WALLS_TRIAL
+from distlab.processes.forkserver import PRELOAD, Zygote, loopback
+from distlab.processes.isolation import Limits
+from grader.paths import ROOT
 from grader.sandbox import bubblewrap
 
 TRIAL = 30.0  # seconds in which a sandbox has to start
+_NO_NETWORKS = "ranks have no network of their own without walls in the sandbox"
+_FIRST_SUBORDINATE = 1000  # as `unshare --map-auto` numbers them inside, from 1
+#: what rooms need besides: imported once, before they are forked
+_PRELOAD = (*PRELOAD, *ROOM_PRELOAD)
 
 
 class NoSandbox(RuntimeError):
@@ -44,7 +49,21 @@ class Grading(Configurable):
         Limits.processes, help="processes and threads that a submission may have at once"
     ).tag(config=True)
     files = Integer(Limits.files, help="files that a process may have open").tag(config=True)
+    secret = Unicode(
+        "",
+        help="the file of the course's secret, from which hidden inputs are made, where it is not "
+        "in the usual place (`distlab secret new` says which that is); 'public' for the "
+        "repository's own. DISTLAB_SECRET in the environment comes before it.",
+    ).tag(config=True)
     disk = Integer(Limits.disk, help="bytes that a submission may write").tag(config=True)
+    seconds = Float(Limits.seconds, help="seconds that judging a submission may take in all").tag(
+        config=True
+    )
+    first_user = Integer(
+        1_900_000_000,
+        help="where the grader is root, submissions in work are users of the kernel's of their "
+        "own: this one and those after it, which nobody else may be",
+    ).tag(config=True)
 
 
 def configured(**changes) -> Grading:
@@ -63,6 +82,9 @@ class Sandbox:
         env: the environment inside; `None` for this process's own.
         limits: of each submission; `None` where the code is trusted.
         walls: submissions put up walls of their own inside, so that one sandbox serves them all.
+        first_user: the first of the kernel's users, as numbered inside, that submissions can be
+            given one each; `None` where all are the same user.
+        unmeasured: why messages between ranks are not measured in it; empty where they are.
     """
 
     name: str
@@ -70,6 +92,8 @@ class Sandbox:
     env: dict[str, str] | None = None
     limits: Limits | None = None
     walls: bool = False
+    first_user: int | None = None
+    unmeasured: str = _NO_NETWORKS
 
     @property
     def shared(self) -> bool:
@@ -78,7 +102,9 @@ class Sandbox:
 
     def zygote(self, more: Sequence[str] = ()) -> Zygote:
         """A new zygote inside, with `more` modules imported."""
-        return Zygote((*PRELOAD, *more), self.prefix, self.env)
+        from distlab.course import LABS  # here: `distlab info` does without
+
+        return Zygote((*_PRELOAD, *LABS.values(), *more), self.prefix, self.env)
 
 
 TRUSTED = Sandbox("none: the code is trusted")
@@ -92,13 +118,17 @@ def choose(settings: Grading) -> Sandbox:
     """
     if settings.trust:
         return TRUSTED
-    limits = Limits(settings.memory, settings.processes, settings.files, settings.disk)
+    limits = Limits(
+        settings.memory, settings.processes, settings.files, settings.disk, settings.seconds
+    )
     reasons = []
-    for name, command, walls in _candidates(settings):
-        works, said = _tried(command)
-        if works and (said == "isolated" or not walls):
-            return Sandbox(name, tuple(command), environment(), limits, said == "isolated")
-        reasons.append(f"{name}: {said}")
+    for name, command, walls, user in _candidates(settings):
+        works, said = _tried(command, user)
+        if works and (said[-1] == "isolated" or not walls):
+            walls = said[-1] == "isolated"
+            unmeasured = "; ".join(said[:-1]) if walls else _NO_NETWORKS
+            return Sandbox(name, tuple(command), environment(), limits, walls, user, unmeasured)
+        reasons.append(f"{name}: {said[-1]}")
     raise NoSandbox(
         "no sandbox works here (" + ("; ".join(dict.fromkeys(reasons)) or "there is no bwrap")
         + "): allow user namespaces (`sysctl user.max_user_namespaces=15000`, on Ubuntu also "
@@ -119,28 +149,37 @@ def environment() -> dict[str, str]:
     return inside if visible is None else {**inside, "CUDA_VISIBLE_DEVICES": visible}
 
 
-def _candidates(settings: Grading) -> Iterator[tuple[str, list[str], bool]]:
-    """(name, command, must submissions have walls of their own) to be tried in order."""
+def _candidates(settings: Grading) -> Iterator[tuple[str, list[str], bool, int | None]]:
+    """(name, command, must submissions have walls of their own, the first of their users) to be
+    tried in order.
+    """
     if settings.sandbox != "bwrap":
         command = shlex.split(settings.sandbox)
-        yield command[0], command, False
+        yield command[0], command, False, None
         return
+    root = os.getuid() == 0
+    users = [(", a user for each", settings.first_user) if root else ("", None)]
+    if bubblewrap.subordinate():
+        users.insert(0, (", a subordinate user for each", _FIRST_SUBORDINATE))
     for binary in bubblewrap.binaries():
         for walls in (True, False):
-            name = f"bubblewrap ({binary})" + ("" if walls else ", one for each submission")
-            yield name, bubblewrap.command(binary, walls, settings.disk), walls
+            for whose, user in users:
+                name = f"bubblewrap ({binary})" + ("" if walls else ", one for each submission")
+                command = bubblewrap.command(binary, walls, settings.disk, user is not None)
+                yield name + whose, command, walls, user
 
 
-def _tried(command: Sequence[str]) -> tuple[bool, str]:
-    """Does Python start inside? And what it, or the sandbox, said."""
-    words = [*command, sys.executable, "-m", "distlab.isolation"]
+def _tried(command: Sequence[str], user: int | None) -> tuple[bool, list[str]]:
+    """Does Python start inside? And what it, or the sandbox, said, by lines."""
+    words = [*command, sys.executable, "-m", WALLS_TRIAL]
+    words += [] if user is None else [str(user)]
     try:
         done = subprocess.run(
             words, env=environment(), capture_output=True, text=True, timeout=TRIAL,
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
-        return False, str(error)
+        return False, [str(error)]
     if done.stdout.strip():
-        return True, done.stdout.strip().splitlines()[-1]
-    return False, (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        return True, done.stdout.strip().splitlines()
+    return False, done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import glob
 import os
+import pwd
 import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import distlab
-from distlab.isolation import HOME
+from distlab.processes.isolation import HOME
 
 _ETC = Path(__file__).parent / "etc"
 _NOBODY = 65534
+#: continue as that user, who may change to others and end their processes: each submission is one
+_UNPRIVILEGED = (
+    "setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups",
+    "--inh-caps=+setuid,+setgid,+kill", "--ambient-caps=+setuid,+setgid,+kill",
+)  # fmt: skip
+#: continue as the first of the subordinate users of /etc/subuid that this user has been given
+_SUBORDINATE = ("unshare", "--user", "--map-root-user", "--map-auto", "--")
 _SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 
@@ -30,7 +38,35 @@ def binaries() -> Iterator[str]:
         yield system
 
 
-def command(binary: str, walls: bool, disk: int) -> list[str]:
+def subordinate() -> bool:
+    """Has this user other users of the kernel's to give to submissions, without being root?"""
+    return (
+        os.getuid() != 0
+        and shutil.which("newuidmap") is not None
+        and shutil.which("unshare") is not None
+        and all(_listed(Path(name)) for name in ("/etc/subuid", "/etc/subgid"))
+    )
+
+
+def _listed(path: Path) -> bool:
+    try:
+        names = {line.split(":")[0] for line in path.read_text("utf-8").splitlines()}
+    except OSError:
+        return False
+    return bool(names & {str(os.getuid()), pwd.getpwuid(os.getuid()).pw_name})
+
+
+def shown() -> list[Path]:
+    """The folders of this machine that code inside can read."""
+    return [*map(Path, _SYSTEM), *_readable()]
+
+
+def _readable() -> list[Path]:
+    """Python, and what it imports."""
+    return [Path(sys.base_prefix), Path(sys.prefix), Path(distlab.__file__).parents[1]]
+
+
+def command(binary: str, walls: bool, disk: int, users: bool = False) -> list[str]:
     """The command that starts a program inside.
 
     Args:
@@ -38,9 +74,12 @@ def command(binary: str, walls: bool, disk: int) -> list[str]:
             `/proc` of their own only where they can see a whole one; until then it is the host's,
             which only the zygote sees.
         disk: bytes of the private folder.
+        users: what runs inside may become other users of the kernel's. Needs root, or
+            `subordinate` users.
     """
-    words = [binary, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc",
-             "--unshare-uts", "--hostname", "sandbox", "--chdir", "/"]  # fmt: skip
+    words = list(_SUBORDINATE) if users and os.getuid() != 0 else []
+    words += [binary, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc",
+              "--unshare-uts", "--hostname", "sandbox", "--chdir", "/"]  # fmt: skip
     for path in _SYSTEM:
         if os.path.islink(path):
             words += ["--symlink", os.readlink(path), path]
@@ -48,7 +87,7 @@ def command(binary: str, walls: bool, disk: int) -> list[str]:
             words += ["--ro-bind", path, path]
     words += ["--perms", "0755", "--dir", HOME, "--perms", "1777", "--size", str(disk),
               "--tmpfs", HOME, "--setenv", "TMPDIR", HOME]  # fmt: skip
-    readable = [Path(sys.base_prefix), Path(sys.prefix), Path(distlab.__file__).parents[1]]
+    readable = _readable()
     if not any(path.is_relative_to("/tmp") for path in readable):
         words += ["--symlink", HOME, "/tmp"]
     for folder in [Path("/etc"), *_parents(readable)]:
@@ -64,9 +103,10 @@ def command(binary: str, walls: bool, disk: int) -> list[str]:
     for device in sorted(glob.glob("/dev/nvidia*")):
         words += ["--dev-bind-try", device, device]
     words += ["--remount-ro", "/"]
-    if os.getuid() == 0:  # limits on processes do not hold for root
-        return [*words, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "setpriv",
-                f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"]  # fmt: skip
+    if users:
+        for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_KILL"):
+            words += ["--cap-add", capability]
+        return [*words, *_UNPRIVILEGED]
     return [*words, "--unshare-user"]
 
 

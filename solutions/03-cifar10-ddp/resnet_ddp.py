@@ -7,7 +7,8 @@ It uses what you wrote in cifar10_ddp.ipynb. Start it by any of
     srun --ntasks=2 python resnet_ddp.py --num-epochs 5        # inside a Slurm job
     sbatch resnet_ddp.sbatch
 
-So started it is plain. Options make it fast, those of distlab.fast. On a GPU, for instance:
+So started it is plain. Options make it fast, those of distlab.training.speedups. On a GPU, for
+instance:
 
     torchrun --standalone --nproc-per-node=1 resnet_ddp.py --num-epochs 20 \\
         --augment --stem cifar --schedule triangle --weight-decay 5e-4 \\
@@ -21,7 +22,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from distlab import augment, data, fast, training
+from distlab import augment, data, speedups, training
 from distlab.notebook import load
 
 MOMENTUM = 0.9
@@ -39,7 +40,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
         parser, "--schedule", choices=("constant", "triangle"), default="constant",
         help="the learning rate stays, or rises for a fifth of the steps and then falls to zero",
     )  # fmt: skip
-    fast.flags(parser)
+    speedups.flags(parser)
     return parser.parse_args(words)
 
 
@@ -64,8 +65,8 @@ def make_loader(lab, args: argparse.Namespace, train: data.Images, rank, size, d
 def make_training(lab, args: argparse.Namespace, split: data.Split, rank, size, device):
     """The model inside DDP, its optimizer, and what an epoch is read from."""
     lab.set_random_seeds(args.random_seed)
-    model = fast.prepared(lab.make_model(len(split.classes)), args, device)
-    model = fast.distributed(lab.wrap(model, device), args)
+    model = speedups.prepared(lab.make_model(len(split.classes)), args, device)
+    model = speedups.distributed(lab.wrap(model, device), args)
     optimizer = torch.optim.SGD(
         model.parameters(), lr=args.learning_rate, momentum=MOMENTUM,
         weight_decay=args.weight_decay, fused=args.fused or None,
@@ -95,7 +96,7 @@ def same_statistics(model: torch.nn.Module) -> None:
 def resume(lab, args: argparse.Namespace, path: Path, model, optimizer, device) -> int:
     """The epoch to go on with; 0 where there is no checkpoint yet."""
     try:
-        fast.check_stem(path, args.stem)
+        speedups.check_stem(path, args.stem)
         first = lab.load_checkpoint(path, model, optimizer, device)
     except FileNotFoundError:
         if dist.get_rank() == 0:
@@ -115,13 +116,13 @@ def announce(args: argparse.Namespace, split: data.Split, size: int, device, sha
     if 0 < share % args.batch_size < 8:
         rest = share % args.batch_size
         print(f"the last batch has {rest} images a rank: too few for BatchNorm", flush=True)
-    if args.amp and not fast.native_bfloat16(device):
+    if args.amp and not speedups.native_bfloat16(device):
         print("this CPU has no instructions for bfloat16: --amp will be far slower", flush=True)
 
 
 def run(args: argparse.Namespace, rank: int, size: int, device: torch.device) -> None:
     torch.set_num_threads(training.threads(size, args.threads))
-    fast.check(args, device)
+    speedups.check(args, device)
     lab = load(Path(__file__).with_name("cifar10_ddp.ipynb"))
     split = images(args)
     model, optimizer, loader = make_training(lab, args, split, rank, size, device)

@@ -20,7 +20,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from distlab import costs
+from distlab import cost_model
 from distlab.notebook import load
 
 PINGS = [4, 1024, 65_536, 1_048_576, 8_388_608]  # bytes of the messages that measure the link
@@ -105,13 +105,13 @@ def check_sum(lab, rank: int, size: int, device: torch.device) -> None:
         raise SystemExit(f"rank {rank}: ring_all_reduce does not give the sum: check it first")
 
 
-def measured_link(size: int, repeats: int, device: torch.device) -> costs.Link | None:
+def measured_link(size: int, repeats: int, device: torch.device) -> cost_model.Link | None:
     """Latency and bandwidth between ranks 0 and 1, where there are two and the clock can tell."""
     if size == 1:
         return None
     seconds = [best_time(there_and_back, n_bytes, repeats, device) / 2 for n_bytes in PINGS]
     try:
-        return costs.fit(PINGS, seconds)
+        return cost_model.fit(PINGS, seconds)
     except ValueError:  # the machine was too busy: the table goes without its formula
         return None
 

@@ -17,8 +17,8 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from distlab import Work
 from distlab.notebook import load
-from distlab.schedules import Work
 
 lab = load(Path(__file__).with_name("model_parallel.ipynb"))
 

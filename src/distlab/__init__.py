@@ -3,41 +3,70 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from types import ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
 
+#: the public list: name → where it is, "module:name", or "module" for one that is public whole
 _HOME = {
-    "Ranks": "ranks",
-    "each": "ranks",
-    "RunFailed": "results",
-    "check": "check",
-    "timeline": "timeline",
-    "submit": "slurm",
+    # what every notebook uses
+    "Ranks": "engines.ranks:Ranks",
+    "RunFailed": "engines.results:RunFailed",
+    "check": "checking.check:check",
+    "each": "engines.ranks:each",
+    "submit": "engines.slurm.submit:submit",
+    "timeline": "viz.timeline:timeline",
+    # what a rank can ask for
+    "loopback": "processes.forkserver:loopback",
+    "machine": "processes.machine",
+    "paused": "rank.recorder:paused",
+    "world": "rank.world",
+    # parts of training scripts
+    "augment": "training.augment",
+    "data": "training.data",
+    "digits": "training.digits",
+    "memory": "training.memory",
+    "speedups": "training.speedups",
+    "vision": "training.vision",
+    # what takes the time that it is told, and what is calculated
+    "Work": "simulation.schedules:Work",
+    "cost_model": "simulation.cost_model",
+    "schedules": "simulation.schedules",
+    "slow_links": "simulation.slow_links:slow_links",
+    # what one lab's notebook shows
+    "pickling": "engines.by_value",
+    "ring_steps": "course.lab04_ring_allreduce.ring_steps:ring_steps",
+    "frameworks": "processes.frameworks",
+    "horovod_ranks": "course.lab07_horovod.ranks",
+    "horovod_timeline": "course.lab07_horovod.timeline",
+    "with_horovod": "course.lab07_horovod.ranks:with_horovod",
+    "placement": "course.lab08_tensorflow_strategies.placement",
+    "servers": "course.lab08_tensorflow_strategies.servers",
+    "strategies": "course.lab08_tensorflow_strategies.strategies",
+    "strategy_picture": "course.lab08_tensorflow_strategies.picture",
+    "Job": "course.lab09_when_it_breaks.job:Job",
+    "meet": "course.lab09_when_it_breaks.meeting_picture:meet",
+    "gathered": "course.lab10_sharding_and_overlap.gathered",
+    "layer": "course.lab10_sharding_and_overlap.layers:layer",
+    "lifetimes": "course.lab10_sharding_and_overlap.lifetimes",
+    "overlap": "course.lab10_sharding_and_overlap.overlap",
+    "gantt": "course.lab11_long_sequences_and_experts.gantt",
+    "mesh": "course.lab11_long_sequences_and_experts.mesh",
 }
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for and nothing else: `import distlab` takes no time."""
     if name not in _HOME:
         raise AttributeError(f"module 'distlab' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"distlab.{_HOME[name]}"), name)
+    module, _, attribute = _HOME[name].partition(":")
+    value = importlib.import_module(f"distlab.{module}")
+    if attribute:
+        value = getattr(value, attribute)
     globals()[name] = value
     return value
 
 
-class _Package(ModuleType):
-    """This package: `distlab.check` is the function also when its module is imported first.
-
-    An import binds a submodule's name in its package, whatever stood there.
-    """
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _HOME and isinstance(value, ModuleType):
-            value = getattr(value, name)
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

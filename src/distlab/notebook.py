@@ -2,7 +2,7 @@
 
 `load` lets a script, `mp.spawn`, torchrun and sbatch use functions that were written in a
 notebook. The same reading of a notebook serves the grader, which runs the cells one by one
-(`distlab.session`).
+(`distlab.checking.session`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 import json
 import linecache
+import os
 import re
 import sys
+import threading
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +23,29 @@ from typing import Any
 _MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.M)
 #: cells of the course that define something carry this tag; its other cells only show something
 GIVEN = "given"
+
+
+_parsing = threading.Lock()
+
+
+def _renew_lock() -> None:
+    """In the child of a fork: another thread of the parent's may have held it."""
+    global _parsing
+    _parsing = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
+
+
+def parse(source: str, filename: str = "<unknown>", mode: str = "exec") -> Any:
+    """`ast.parse` for processes with several threads.
+
+    CPython 3.11 counts the depth of the tree that it builds in one place for all threads: when two
+    threads parse at the same time, either can end with a SystemError ("AST constructor recursion
+    depth mismatch"), whatever its source.
+    """
+    with _parsing:
+        return ast.parse(source, filename, mode)
 
 
 @dataclass(frozen=True)
@@ -38,7 +63,7 @@ class Cell:
         # no magic is expanded here: IPython would take minutes over some thousand of them
         source = _MAGIC.sub(r"\1pass", self.source)
         try:
-            tree = ast.parse(source)
+            tree = parse(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: nested too deep
             return set()
         return set().union(*(_bound(node) for node in tree.body)) if tree.body else set()
@@ -139,7 +164,7 @@ def run_cell(cell: Cell, namespace: dict[str, Any], keep_going: bool = False) ->
     source = plain(cell.source)
     linecache.cache[cell.name] = (len(source), None, source.splitlines(True), cell.name)
     namespace.setdefault("get_ipython", lambda: _Shell(namespace))
-    tree = ast.parse(source, cell.name)
+    tree = parse(source, cell.name)
     if not keep_going:
         exec(compile(tree, cell.name, "exec"), namespace)
         return
@@ -161,7 +186,7 @@ def definitions(cell: Cell) -> Cell:
     source = plain(cell.source)
     kept = [
         ast.get_source_segment(source, node, padded=True) or ""
-        for node in ast.parse(source).body
+        for node in parse(source).body
         if isinstance(node, _DEFINING)
     ]
     return Cell(cell.name, "\n".join(kept), cell.kind)

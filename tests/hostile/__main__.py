@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from distlab import quoting  # noqa: E402
+from distlab.records import redaction  # noqa: E402
 from hostile import stock, trial  # noqa: E402
 
 
@@ -28,7 +28,7 @@ def main(names: list[str]) -> int:
 
 def by_stock(names: list[str]) -> int:
     compared = stock.compare(names or None)
-    left = ", ".join(quoting.shown(entry.student) for entry in compared.left_out)
+    left = ", ".join(redaction.shown(entry.student) for entry in compared.left_out)
     print(f"{len(compared.graded)} submissions by stock nbgrader in {compared.seconds:.0f} s, "
           f"{len(compared.differences)} differences")  # fmt: skip
     print(f"given up on: {', '.join(sorted(stock.GIVEN_UP))}")

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
+from exchanging import exchanging
 
 from distlab import course as labs
-from grader import course
+from grader import coursedir
 from hostile.entries import LAB, Entry, notebook, right
 
 NAME = labs.notebook_name(LAB)
@@ -58,14 +59,14 @@ def _files() -> Iterator[Entry]:
     yield _unreadable("pipe", "a named pipe, for whoever opens it",
                       lambda folder: os.mkfifo(folder / NAME), "no plain file")  # fmt: skip
     yield _unreadable("link_to_secrets", "a link to the solutions",
-                      lambda folder: (folder / NAME).symlink_to(course.SOLUTIONS / LAB / NAME),
+                      lambda folder: (folder / NAME).symlink_to(coursedir.SOLUTIONS / LAB / NAME),
                       "no plain file")  # fmt: skip
     yield _unreadable("link_to_itself", "a link to itself",
                       lambda folder: (folder / NAME).symlink_to(NAME), "no plain file")  # fmt: skip
     yield _unreadable("endless_device", "a link to /dev/zero",
                       lambda folder: (folder / NAME).symlink_to("/dev/zero"))  # fmt: skip
     yield _unreadable("linked_folder", "its folder is a link to the solutions",
-                      replaced(lambda folder: folder.symlink_to(course.SOLUTIONS / LAB)),
+                      replaced(lambda folder: folder.symlink_to(coursedir.SOLUTIONS / LAB)),
                       "no folder")  # fmt: skip
     yield _unreadable("file_for_folder", "a file where the folder should be",
                       replaced(lambda folder: folder.write_text("{}") and None),
@@ -84,6 +85,22 @@ def _files() -> Iterator[Entry]:
         (folder / "\x1b[2J ünïcode '\"\n$(reboot) ..ipynb.ipynb").write_text(json.dumps(right()))
 
     yield _fine("renamed_with_escapes", "a right notebook whose name clears the screen", one_escape)
+
+    def lured(folder: Path) -> None:
+        notebook(right())(folder)
+        (folder / "lure").symlink_to(coursedir.SOLUTIONS / LAB / NAME)
+
+    yield Entry("exchanged_meanwhile", "a link to the solutions and a notebook that are exchanged "
+                "for each other all the time", lured, perhaps="unreadable", kind="broken",
+                meanwhile=lambda folder: exchanging(folder / NAME, folder / "lure"))  # fmt: skip
+
+    def bombs(folder: Path) -> None:
+        bomb = b'{"nbformat": 4, "cells": [{"outputs": [' + b"[]," * 5_000_000 + b"[]]}]}"
+        for number in range(30):
+            (folder / f"{number}.ipynb").write_bytes(bomb)
+
+    yield _unreadable("thirty_bombs", "30 notebooks of other names, each of 15 MB of empty lists",
+                      bombs, "is not there")  # fmt: skip
 
 
 def _structures() -> Iterator[Entry]:
@@ -119,6 +136,25 @@ def _structures() -> Iterator[Entry]:
                       "too many")  # fmt: skip
     yield _unreadable("long_number", "a number of a million digits",
                       _bytes(b'{"nbformat": 4, "cells": [' + b"1" * 1_000_000 + b"]}"))  # fmt: skip
+    yield _unreadable("cells_without_end", "100 000 cells with nothing in them",
+                      notebook({"nbformat": 4, "cells": [{}] * 100_000}),
+                      "the limit is 5000")  # fmt: skip
+
+    def with_outputs(piece: bytes, megabytes: int) -> Callable[[Path], None]:
+        content = copy.deepcopy(right())
+        for cell in content["cells"]:
+            if cell["metadata"].get("nbgrader", {}).get("grade_id") == "relay":
+                cell["outputs"] = [{"output_type": "display_data", "metadata": {},
+                                    "data": {"application/json": ["@"]}}]  # fmt: skip
+        before, after = json.dumps(content).encode().split(b'"@"')
+        return _bytes(before + piece * ((megabytes << 20) // len(piece)) + b"0" + after)
+
+    yield _fine("outputs_of_100_MB", "a right notebook with pictures of 100 MB",
+                with_outputs(b'"' + b"iVBOR" * 200_000 + b'",', 100))  # fmt: skip
+    yield _fine("outputs_of_lists", "a right notebook with 15 million empty lists in its outputs",
+                with_outputs(b"[],", 45))  # fmt: skip
+    yield _fine("outputs_of_no_number", "a right notebook with NaN and infinity in its outputs",
+                with_outputs(b"NaN,-Infinity,", 1))  # fmt: skip
     nothing = dict.fromkeys(labs.exercises(LAB), "unanswered")
     yield _fine("cells_of_anything", "cells that are numbers, lists and nothing",
                 notebook({"nbformat": 4, "cells": [1, [], None, "x", {}, {"cell_type": []}]}),

@@ -16,21 +16,24 @@ all of it, so that no attack acts outside of the sandbox.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import collected
-
 from distlab import course as labs
-from grader import course, demo
+from grader import collected, coursedir
+from grader.judging import demo
+from grader.paths import REFERENCE
+from grader.sandbox import bubblewrap
 
 #: what attacks and broken submissions solve; honest ones answer everything
 SOLVED = {
     "01-message-passing": {"run_blocking", "relay", "exchange", "broadcast_from"},
     "02-toy-model": {"setup", "average_gradients", "demo_basic"},
+    "04-ring-allreduce": {"ring_reduce_scatter", "ring_all_gather", "ring_all_reduce"},
 }
 HERE = Path(__file__).parent
 LAB = "01-message-passing"
@@ -46,6 +49,8 @@ class Entry:
         lost: {exercise: status} of those that may not pass.
         status: of the submission as a whole, where it has one ("unreadable").
         says: a piece of a message that must be there.
+        perhaps: another status of the whole that it may have, by chance.
+        meanwhile: goes on in the submission's folder while the class is graded.
     """
 
     student: str
@@ -56,6 +61,8 @@ class Entry:
     status: str = ""
     says: str = ""
     kind: str = "attack"  # or "broken", "honest"
+    perhaps: str = ""
+    meanwhile: Callable[[Path], contextlib.AbstractContextManager] = contextlib.nullcontext
 
     @property
     def score(self) -> float:
@@ -86,7 +93,7 @@ def right(lab: str = LAB) -> dict:
     """The released notebook with some exercises solved."""
     whole = demo.handed_in("ada", lab)
     return collected.filled(
-        course.released(lab), **{name: collected.source_of(whole, name) for name in SOLVED[lab]}
+        coursedir.released(lab), **{name: collected.source_of(whole, name) for name in SOLVED[lab]}
     )
 
 
@@ -144,12 +151,39 @@ def labs_cell(answer: collected.Answer):
     return Cell(answer.exercise, answer.source, "solution")
 
 
-def places(grades: Path, home: Path) -> str:
+def predictable(exercise: str) -> dict[str, str]:
+    """What an attack can know of an exercise's cases: all that the repository holds."""
+    from grader.cases import lab01_message_passing
+    from grader.secret import PUBLIC_SECRET
+
+    cases = [
+        (exercise, case.size, case.seed, dict(case.params), hidden)
+        for hidden, some in (
+            (False, labs.exercises(LAB)[exercise].visible),
+            (True, lab01_message_passing.HIDDEN[exercise]),
+        )
+        for case in some
+    ]
+    return {"cases": repr(cases), "key": repr(PUBLIC_SECRET.key)}
+
+
+def about(secret) -> dict[str, str]:
+    """What attacks on a secret are given: all that the repository holds, and what they are to look
+    for in their memory, shifted so that the source does not hold it.
+    """
+    looked_for = (secret.key, secret.key.hex().encode())
+    shifted = [bytes((byte + 90) % 256 for byte in text) for text in looked_for]
+    return {"shifted": repr(shifted), **predictable("broadcast_from")}
+
+
+def places(grades: Path, home: Path, *more: Path) -> str:
     """The secrets' own paths, as source: what an attack looks for. Spelt backwards, because pages
     show a student's own source.
     """
     found = [
-        course.ROOT / "grader", course.SOLUTIONS, course.REFERENCE, course.LABS, grades, home,
-        Path("/etc/shadow"), Path("/home"), Path("/var"), Path("/sys"),
+        coursedir.ROOT / "grader", coursedir.SOLUTIONS, REFERENCE, coursedir.LABS, grades, home,
+        Path("/etc/shadow"), Path("/home"), Path("/var"), Path("/sys"), *more,
     ]  # fmt: skip
-    return repr([str(path)[::-1] for path in found])
+    # where the library or Python lie in one of these, it is there, with nothing else in it
+    above = {parent for shown in bubblewrap.shown() for parent in shown.parents}
+    return repr([str(path)[::-1] for path in found if path not in above])

@@ -9,13 +9,15 @@ import torch.distributed as dist
 
 
 def inside():
-    """Own user and process namespaces, own host name, loopback alone, not the machine's /etc."""
+    """Own user and process namespaces, own host name, no network but the loopback and that of the
+    ranks, not the machine's /etc.
+    """
     # the kernel gives its first process and user namespaces these numbers
     first = {"pid": "pid:[4026531836]", "user": "user:[4026531837]"}
     return (
         all(os.readlink(f"/proc/self/ns/{kind}") != name for kind, name in first.items())
         and socket.gethostname() == "sandbox"
-        and [name for _, name in socket.if_nameindex()] == ["lo"]
+        and {name for _, name in socket.if_nameindex()} <= {"lo", "wire"}
         and os.path.ismount("/sandbox")
         and not os.path.exists("/etc/shadow")
     )
@@ -58,3 +60,21 @@ def judges_socket():
         except OSError:
             continue
     raise RuntimeError("no socket was found")
+
+
+def forge(op, tensor, peer):
+    """Have the record say that something was sent or received which was not."""
+    from distlab.rank import recorder
+
+    record = recorder.active()
+    at = record.begin(op, 0, tensor, peer)
+    record.wait_begin(at, True)
+    record.finish(at, waited=True)
+
+
+def by_files(rank, size, tensor):
+    """The tensors of all ranks, without a message."""
+    from distlab.rank.sharing import among_ranks
+
+    rows = among_ranks("planted", rank, size, tensor.double().flatten().tolist)
+    return [torch.tensor(row, dtype=tensor.dtype).view_as(tensor) for row in rows]

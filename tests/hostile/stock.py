@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from distlab import course as labs
-from distlab import quoting
-from grader import course
+from distlab.records import redaction
+from grader import coursedir, secret
 from hostile import entries, trial
 from hostile.entries import Entry
 
@@ -51,9 +51,11 @@ def compare(names: Iterable[str] | None = None, timeout: float = 7200) -> Compar
     """
     with tempfile.TemporaryDirectory(prefix="hostile-stock-") as folder:
         grades = Path(folder)
-        everybody = trial.everybody(_nowhere(grades))
+        fresh = secret.draw(grades / "secret" / "secret")
+        everybody = trial.everybody(_nowhere(grades) | entries.about(fresh))
         chosen = [entry for entry in everybody if names is None or entry.student in names]
         graded = [entry for entry in chosen if _hand_in(grades, entry)]
+        trial.install(fresh, {entry.lab for entry in graded})
         begin = time.monotonic()
         found: list[str] = []
         for lab in sorted({entry.lab for entry in graded}):
@@ -66,7 +68,7 @@ def compare(names: Iterable[str] | None = None, timeout: float = 7200) -> Compar
                 found.append(f"autograde {lab} gave up on {failed}: {done.stderr[-800:]}")
             scores = _scores(grades, lab)
             found += [
-                f"{quoting.shown(entry.student)}: {entry.score:g} points stated, "
+                f"{redaction.shown(entry.student)}: {entry.score:g} points stated, "
                 f"got {scores.get(entry.student)}"
                 for entry in graded
                 if entry.lab == lab
@@ -96,8 +98,9 @@ def _nowhere(grades: Path) -> dict[str, str]:
 
 def _run(grades: Path, timeout: float, *words: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "nbgrader", *words], cwd=course.ROOT, timeout=timeout,
-        env={**os.environ, "DISTLAB_GRADES": str(grades)}, stdin=subprocess.DEVNULL,
+        [sys.executable, "-m", "nbgrader", *words], cwd=coursedir.ROOT, timeout=timeout,
+        env={**os.environ, "DISTLAB_GRADES": str(grades),
+             secret.VARIABLE: str(grades / "secret" / "secret")}, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, errors="replace",
     )  # fmt: skip
 

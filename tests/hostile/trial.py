@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from distlab import course as labs
-from distlab import quoting
-from grader import course
+from distlab.records import redaction
+from grader import coursedir, secret
+from grader.judging import record
 from hostile import broken, entries
 from hostile.entries import LAB, Entry
 
@@ -47,19 +48,21 @@ class Trial:
     visitors: int = 0
 
     def line(self, entry: Entry) -> dict:
-        return self.reports[quoting.shown(entry.student)]
+        return self.reports[redaction.shown(entry.student)]
 
     def complaint(self, entry: Entry) -> str:
         """How a submission was judged otherwise than stated; empty where it was not."""
-        if quoting.shown(entry.student) not in self.reports:
+        if redaction.shown(entry.student) not in self.reports:
             return "is not in the report"
         got = self.line(entry)
+        if entry.perhaps and got.get("status") == entry.perhaps and not got["score"]:
+            return ""
         lost = {e["name"]: e["status"] for e in got.get("exercises", ()) if e["status"] != "passed"}
         fits = bool(entry.status) or _as_stated(lost, entry.expected)
         if got.get("status", "") != entry.status or not fits:
             return f"{entry.status or entry.expected} stated, got {self.outcome(entry)}"
         if got["score"] != entry.score:
-            return f"{entry.score:g} points stated, got {got['score']:g}"
+            return f"{entry.score:g} points stated, got {got['score']}"
         if entry.says not in self.messages(entry):
             return f"{entry.says!r} is not said: {self.messages(entry)[:300]}"
         return ""
@@ -99,26 +102,35 @@ def _as_stated(lost: dict[str, str], expected: dict[str, str]) -> bool:
 
 def run(names: Iterable[str] | None = None, jobs: int = JOBS, timeout: float = 2400) -> Trial:
     """Grade the class, or those of these names, in a folder of its own that is removed then."""
-    with tempfile.TemporaryDirectory(prefix="hostile-") as folder, _Listener() as listener:
+    with (
+        tempfile.TemporaryDirectory(prefix="hostile-") as folder,
+        _Listener() as listener,
+        contextlib.ExitStack() as meanwhile,
+    ):
         place = Path(folder)
         grades, home, temporary = place / "grades", place / "home", place / "tmp"
         for made in (grades, home, temporary):
             made.mkdir()
         canaries = {kind: f"CANARY_{secrets.token_hex(8)}" for kind in ("environment", "home")}
         (home / "canary").write_text(canaries["home"])
+        fresh = secret.draw(place / "secret" / "secret")
         known = {
-            "places": entries.places(grades, home), "port": str(listener.port),
-            "abstract": listener.name,
+            "places": entries.places(grades, home, fresh.path, fresh.path.parent),
+            "port": str(listener.port), "abstract": listener.name,
+            **entries.about(fresh),
         }  # fmt: skip
         chosen = [e for e in everybody(known) if names is None or e.student in names]
+        install(fresh, {entry.lab for entry in chosen})
         for entry in chosen:
             where = grades / "submitted" / entry.student / entry.lab
             where.mkdir(parents=True)
             entry.write(where)
+            meanwhile.enter_context(entry.meanwhile(where))
         before, begin = Surroundings(home), time.monotonic()
         env = {
             **os.environ, "DISTLAB_GRADES": str(grades), "HOME": str(home),
             "TMPDIR": str(temporary), "DISTLAB_CANARY": canaries["environment"],
+            secret.VARIABLE: str(fresh.path),
         }  # fmt: skip
         reports: dict[str, dict] = {}
         said, status = "", 0
@@ -127,7 +139,7 @@ def run(names: Iterable[str] | None = None, jobs: int = JOBS, timeout: float = 2
             words = ["distlab", "grade", lab, "--jobs", str(jobs), "--json", str(report)]
             with (place / "said").open("w+", errors="replace") as output:
                 done = subprocess.run(
-                    [sys.executable, "-m", *words], cwd=course.ROOT, env=env, timeout=timeout,
+                    [sys.executable, "-m", *words], cwd=coursedir.ROOT, env=env, timeout=timeout,
                     stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 )  # fmt: skip
                 output.seek(0)
@@ -136,16 +148,28 @@ def run(names: Iterable[str] | None = None, jobs: int = JOBS, timeout: float = 2
             if report.exists():
                 content = json.loads(report.read_text("utf-8"))
                 reports |= {one["student"]: one for one in content["submissions"]}
+        meanwhile.close()
         trial = Trial(
             chosen, reports, time.monotonic() - begin, status, said, _texts(grades),
             {**{value: f"the canary of the {kind}" for kind, value in canaries.items()},
-             **hidden_values()},
+             **hidden_values(fresh)},
             grades,
         )  # fmt: skip
         trial.changed = before.changed()
         trial.left = processes_of(folder) + [str(p) for p in temporary.iterdir()]
         trial.visitors = listener.visitors
         return trial
+
+
+def install(fresh: secret.Secret, chosen: Iterable[str]) -> None:
+    """Give the class a secret of its own, as every real one has."""
+    from distlab.engines import ranks
+
+    with secret.using(fresh):
+        for lab in chosen:
+            record.record(lab)
+    ranks.end_local()
+    secret.keep(fresh)
 
 
 def everybody(known: dict[str, str]) -> Iterator[Entry]:
@@ -205,9 +229,9 @@ class Surroundings:
     def _hashes() -> dict[str, str]:
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=course.ROOT, capture_output=True, check=True,
+            cwd=coursedir.ROOT, capture_output=True, check=True,
         ).stdout.split(b"\0")  # fmt: skip
-        paths = [course.ROOT / os.fsdecode(name) for name in listed if name]
+        paths = [coursedir.ROOT / os.fsdecode(name) for name in listed if name]
         return {
             str(path): hashlib.sha256(path.read_bytes()).hexdigest()
             for path in paths
@@ -239,15 +263,24 @@ def processes_of(marker: str) -> list[str]:
     return found
 
 
-def hidden_values() -> dict[str, str]:
-    """Numbers of hidden cases as attacks and messages would write them."""
+def hidden_values(used: secret.Secret) -> dict[str, str]:
+    """Numbers of hidden cases as attacks and messages would write them, and what made them."""
+    with secret.using(used):
+        found = _hidden_values()
+        for exercise in labs.exercises(LAB).values():
+            for case in coursedir.hidden(LAB)[exercise.name]:
+                found[case.entropy.hex()] = f"the seed of a hidden case of {exercise.name}"
+    return found | {used.key.hex(): "the course's secret"}
+
+
+def _hidden_values() -> dict[str, str]:
     import numpy as np
 
     found: dict[str, str] = {}
     for exercise in labs.exercises(LAB).values():
-        for case in course.hidden(LAB).get(exercise.name, ()):
+        for case in coursedir.hidden(LAB).get(exercise.name, ()):
             what = f"a value of a hidden case of {exercise.name}"
-            trees = [*exercise.inputs(case), *course.reference(exercise, case)]
+            trees = [*exercise.inputs(case), *coursedir.reference(exercise, case)]
             for array in _arrays(trees):
                 if array.dtype.kind != "f" or array.size < 2:
                     continue
@@ -289,15 +322,15 @@ def table(trial: Trial) -> str:
     """What each tried and what happened."""
     rows = [("submission", "tries", "lost", "points", "seconds", "")]
     for entry in trial.entries:
-        if quoting.shown(entry.student) not in trial.reports:
+        if redaction.shown(entry.student) not in trial.reports:
             rows.append(
-                (quoting.shown(entry.student), entry.tries, "not in the report", "", "", "✗")
+                (redaction.shown(entry.student), entry.tries, "not in the report", "", "", "✗")
             )
             continue
         got = trial.line(entry)
         rows.append((
-            quoting.shown(entry.student)[:30], entry.tries, trial.outcome(entry)[:48],
-            f"{got['score']:g}/{got['max_score']:g}", f"{got['seconds']:.1f}",
+            redaction.shown(entry.student)[:30], entry.tries, trial.outcome(entry)[:48],
+            f"{got['score']}/{got['max_score']:g}", f"{got.get('seconds', 0.0):.1f}",
             "✗" if trial.complaint(entry) else "✓",
         ))  # fmt: skip
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -307,10 +340,10 @@ def table(trial: Trial) -> str:
 
 def findings(trial: Trial) -> Sequence[str]:
     """All that is not as it should be."""
-    found = [f"{quoting.shown(e.student)}: {said}"
+    found = [f"{redaction.shown(e.student)}: {said}"
              for e in trial.entries if (said := trial.complaint(e))]  # fmt: skip
-    found += [f"{name} took {one['seconds']:.0f} s"
-              for name, one in trial.reports.items() if one["seconds"] > LONGEST]  # fmt: skip
+    took = {name: one.get("seconds", 0.0) for name, one in trial.reports.items()}
+    found += [f"{name} took {seconds:.0f} s" for name, seconds in took.items() if seconds > LONGEST]
     found += [f"leaked: {leak}" for leak in trial.leaks()]
     found += [f"changed: {path}" for path in trial.changed]
     found += [f"left behind: {what}" for what in trial.left]

@@ -499,6 +499,97 @@ def threads_of_libraries(rank, size):
     dist.recv(x, 1 - rank)  # here
 
 
+@hangs("cycle", 2)
+def thread_that_dies_during_the_wait(rank, size):
+    x = one()
+    threading.Thread(target=late, args=(0.3,)).start()
+    dist.recv(x, 1 - rank)  # here
+
+
+@hangs("cycle", 2)
+def two_threads_that_both_receive(rank, size):
+    x, y = one(), one()
+    thread = threading.Thread(target=dist.recv, args=(x, 1 - rank), kwargs={"tag": 1})
+    thread.start()
+    dist.recv(y, 1 - rank)  # here
+
+
+@hangs("cycle", 2)
+def callback_of_an_operation_that_never_ends(rank, size):
+    x = one()
+    late_reduce = dist.irecv(one(), 1 - rank, tag=9)  # here
+    dist.all_reduce(x, async_op=True).get_future().then(lambda _: None).wait()
+    if rank == 0:
+        dist.all_reduce(x, async_op=True).get_future().then(lambda _: dist.send(x, 1))
+    late_reduce.wait()
+
+
+@hangs("partial", 2)
+def future_of_a_collective_on_one_rank(rank, size):
+    x = one()
+    if rank == 0:
+        dist.all_reduce(x, async_op=True).get_future().wait()  # here
+
+
+# waits that gave up, and waits that nothing can end
+
+
+@hangs("partial", 2)
+def wait_without_a_limit_after_one_with(rank, size):
+    x = one()
+    if rank == 0:
+        work = dist.all_reduce(x, async_op=True)  # here
+        try:
+            work.wait(datetime.timedelta(seconds=0.3))
+        except RuntimeError:
+            work.wait()
+
+
+@hangs("waited-twice", 2)
+def request_waited_for_twice(rank, size):
+    x = one()
+    request = dist.isend(x, 1) if rank == 0 else dist.irecv(x, 0)  # here
+    request.wait()
+    if rank == 1:
+        request.wait()
+
+
+@hangs("order", 2)
+def monitored_barrier_against_a_barrier(rank, size):
+    if rank == 0:
+        dist.monitored_barrier()  # here
+    else:
+        dist.barrier()  # here
+
+
+# what the message has to say
+
+
+@hangs("cycle", 4)
+def two_knots(rank, size):
+    dist.recv(one(), rank ^ 1)  # here
+
+
+@hangs("cycle", 3)
+def from_anybody_while_all_senders_wait(rank, size):
+    x = one()
+    if rank == 0:
+        dist.recv(x)  # here
+    elif rank == 1:
+        dist.recv(x, 2)  # here
+    else:
+        dist.recv(x, 0)  # here
+
+
+@hangs("tag", 2)
+def wrong_tag_for_a_receive_from_anybody(rank, size):
+    x = one()
+    if rank == 0:
+        dist.recv(x, tag=1)  # here
+    else:
+        dist.send(x, 0, tag=2)  # here
+
+
 # groups made in another order
 
 
@@ -511,11 +602,17 @@ def groups_of_pairs_swapped_on_one_rank(rank, size):
         dist.new_group(pair)  # here
 
 
+@hangs("new_group", 4)
+def each_group_made_by_its_members_alone(rank, size):
+    group = dist.new_group([0, 1] if rank < 2 else [2, 3])  # here
+    dist.all_reduce(torch.ones(1), group=group)
+
+
 @hangs("new_group", 3)
 def overlapping_groups_swapped_on_one_rank(rank, size):
     if rank == 1:
         dist.new_group([1, 2])  # here
         dist.new_group([0, 1])
     else:
-        dist.new_group([0, 1])
-        dist.new_group([1, 2])  # here
+        dist.new_group([0, 1])  # here
+        dist.new_group([1, 2])

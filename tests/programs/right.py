@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
+import torch.distributed._functional_collectives as funcol
 
 
 @dataclass(frozen=True)
@@ -545,3 +546,155 @@ def thread_that_outlives_the_function(rank, size, pause):
         KEPT[:] = [in_thread(lambda: (time.sleep(0.4), dist.send(x, 1)))]
         return
     dist.recv(x, 0)
+
+
+@right(2)
+def function_of_torch_as_a_threads_target(rank, size, pause):
+    x, y = one(), one()
+    timer = threading.Timer(0.3, dist.send, (x, 1 - rank))
+    timer.start()
+    dist.recv(y, 1 - rank)
+    timer.join()
+
+
+@right(2)
+def threads_that_wait_for_each_others_rank(rank, size, pause):
+    x, y = one(), one()
+    thread = in_thread(lambda: dist.recv(y, 1 - rank, tag=1))
+    if rank == 0:
+        dist.recv(y, 1)
+        dist.send(x, 1, tag=1)
+    else:
+        time.sleep(0.3)
+        pause()
+        dist.send(x, 0)
+        dist.send(x, 0, tag=1)
+    thread.join()
+
+
+@right(2)
+def thread_starts_another(rank, size, pause):
+    x, y = one(), one()
+
+    def first():
+        time.sleep(0.2)
+        in_thread(lambda: (time.sleep(0.3), pause(), dist.send(x, 1 - rank)))
+        dist.recv(one(), 1 - rank, tag=2)
+
+    thread = in_thread(first)
+    dist.recv(y, 1 - rank)
+    dist.send(x, 1 - rank, tag=2)
+    thread.join()
+
+
+# callbacks
+
+
+def sent_late(rank, pause) -> tuple[Callable, threading.Event, list]:
+    """A callback that sends to the other of two ranks, an event for its end, and its request."""
+    done, requests = threading.Event(), []
+
+    def late_send(future):
+        time.sleep(0.3)
+        pause()
+        requests.append(dist.isend(one(), 1 - rank))
+        done.set()
+
+    return late_send, done, requests
+
+
+@right(2)
+def callback_that_sends(rank, size, pause):
+    late_send, done, requests = sent_late(rank, pause)
+    dist.all_reduce(one(), async_op=True).get_future().then(late_send)
+    dist.recv(one(), 1 - rank)
+    done.wait()
+    requests[0].wait()
+
+
+@right(2)
+def callback_of_a_callback_that_sends(rank, size, pause):
+    late_send, done, requests = sent_late(rank, pause)
+    future = dist.all_reduce(one(), async_op=True).get_future().then(lambda _: time.sleep(0.3))
+    future.add_done_callback(late_send)
+    dist.recv(one(), 1 - rank)
+    done.wait()
+    requests[0].wait()
+
+
+@right(2)
+def callback_of_an_operation_that_begins_late(rank, size, pause):
+    x, y = one(), one()
+    work = dist.broadcast(one(), 0, async_op=True) if rank else None
+    if rank:
+        work.get_future().then(lambda _: dist.send(x, 0))
+        dist.recv(y, 0)
+    else:
+        time.sleep(0.3)
+        pause()
+        dist.broadcast(one(), 0)
+        dist.recv(y, 1)
+        dist.send(x, 1)
+
+
+@right(2)
+def callback_of_several_futures(rank, size, pause):
+    late_send, done, requests = sent_late(rank, pause)
+    works = [dist.all_reduce(one(), async_op=True) for _ in range(3)]
+    torch.futures.collect_all([work.get_future() for work in works]).then(late_send)
+    dist.recv(one(), 1 - rank)
+    done.wait()
+    requests[0].wait()
+
+
+@right(2)
+def future_waited_for_late(rank, size, pause):
+    work = dist.all_reduce(one(), async_op=True)
+    pause()
+    assert work.get_future().wait()
+
+
+# torch's own collectives that nobody waits for at once
+
+
+@right(2)
+def functional_collective_used_late(rank, size, pause):
+    x, y = one(), one()
+    if rank == 0:
+        summed = funcol.all_reduce(x, "sum", dist.group.WORLD)
+        time.sleep(0.9)
+        pause()
+        dist.send(y, 1)
+    else:
+        dist.recv(y, 0)
+        summed = funcol.all_reduce(x, "sum", dist.group.WORLD)
+    assert (summed + 0).item() == 2
+
+
+@right(3)
+def giver_that_goes_on_after_a_gather(rank, size, pause):
+    x, many = one(), [one() for _ in range(size)]
+    if rank == 0:
+        dist.gather(x, many, dst=0)
+    elif rank == 1:
+        dist.gather(x, None, dst=0)
+        time.sleep(0.9)
+        pause()
+        dist.send(x, 2)
+    else:
+        dist.recv(x, 1)
+        dist.gather(x, None, dst=0)
+
+
+@right(3)
+def large_gather_whose_givers_come_one_after_the_other(rank, size, pause):
+    x = torch.ones(3_000_000)
+    many = [torch.empty_like(x) for _ in range(size)]
+    if rank == 0:
+        dist.gather(x, many, dst=0)
+    elif rank == 1:
+        dist.gather(x, None, dst=0)
+        dist.send(one(), 2)
+    else:
+        dist.recv(one(), 1)
+        dist.gather(x, None, dst=0)

@@ -18,7 +18,9 @@ os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
 import cloudpickle
 import torch._dynamo  # noqa: F401  DDP imports it; once here, not in each rank
 
-from distlab import deadlock, forked, runs
+from distlab.engines import forked, runs
+from distlab.records import deadlock
+from distlab.viz.wait_for_graph import wait_for_svg
 
 
 @dataclasses.dataclass
@@ -69,7 +71,7 @@ def observe(forked, name, function, size, arguments=(), deadline=20.0) -> Seen:
         name, found.kind if found else None, found.message if found else "", lag, run.seconds,
         len(watch.times) - 1, max(watch.times), [outcome.status for outcome in run.outcomes],
         [outcome.error["message"] for outcome in run.outcomes if outcome.error],
-        deadlock.wait_for_svg(found) if found else "",
+        wait_for_svg(found) if found else "",
         [(remark.kind, remark.sentence) for remark in deadlock.remarks(run.records)],
     )  # fmt: skip
 

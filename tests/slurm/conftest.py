@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from grader import course
+from grader import coursedir
 
-sys.path.insert(0, str(course.ROOT / "deploy" / "slurm"))
+sys.path.insert(0, str(coursedir.ROOT / "deploy" / "slurm"))
 import cluster as deployed  # noqa: E402
 from desks import Desk  # noqa: E402
 

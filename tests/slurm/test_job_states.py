@@ -11,12 +11,12 @@ import cluster as deployed
 import pytest
 from desks import Desk
 
-from grader import course
+from grader import coursedir
 
 PATIENCE = 240.0  # seconds in which a job has to come to where a test waits for it
 #: a job that has begun and then does nothing
 IDLE = "#!/bin/bash\n#SBATCH --nodes=2 --exclusive\necho it has begun\nsrun tail -f /dev/null\n"
-LAB = course.SOLUTIONS / "03-cifar10-ddp"
+LAB = coursedir.SOLUTIONS / "03-cifar10-ddp"
 TRAIN = ["--synthetic", "--limit", "64", "--batch-size", "16", "--num-epochs", "3"]
 
 

@@ -1,5 +1,6 @@
 """The cluster itself: two of them side by side, and nothing left of one that is gone."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -19,16 +20,23 @@ with cluster.Cluster(pathlib.Path({folder!r})):
 """
 
 
-def inside(namespace):
-    """The processes of a namespace."""
-    found = []
-    for number in filter(str.isdecimal, os.listdir("/proc")):
-        try:
-            if os.readlink(f"/proc/{number}/ns/pid") == namespace:
-                found.append(int(number))
-        except OSError:
-            continue
-    return found
+@contextlib.contextmanager
+def namespace(pid):
+    """Yields what tells the processes in this one's PID namespace. While that is open here, no
+    other namespace gets its number.
+    """
+    with open(f"/proc/{pid}/ns/pid") as held:
+        number = os.readlink(f"/proc/self/fd/{held.fileno()}")
+
+        def inside():
+            found = []
+            for process in filter(str.isdecimal, os.listdir("/proc")):
+                with contextlib.suppress(OSError):
+                    if os.readlink(f"/proc/{process}/ns/pid") == number:
+                        found.append(int(process))
+            return found
+
+        yield inside
 
 
 @pytest.fixture
@@ -54,21 +62,22 @@ def test_two_clusters_do_not_meet(cluster, second):
 
 def test_when_its_holder_is_killed_every_process_of_it_ends(second):
     other, holder = second
-    namespace = os.readlink(f"/proc/{other.pid}/ns/pid")
-    assert len(inside(namespace)) >= 5  # the first, munged, slurmctld, two slurmd
-    holder.send_signal(signal.SIGKILL)
-    holder.wait()
-    deadline = time.monotonic() + 30
-    while inside(namespace) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert inside(namespace) == []
+    with namespace(other.pid) as inside:
+        assert len(inside()) >= 5  # the first, munged, slurmctld, two slurmd
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+        deadline = time.monotonic() + 30
+        while inside() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert inside() == []
 
 
 def test_down_leaves_neither_processes_nor_files_nor_interfaces(second):
     other, _ = second
-    namespace, links = os.readlink(f"/proc/{other.pid}/ns/pid"), os.listdir("/sys/class/net")
-    other.down()
-    assert not other.folder.exists() and inside(namespace) == [] and other.pid is None
+    links = os.listdir("/sys/class/net")
+    with namespace(other.pid) as inside:
+        other.down()
+        assert not other.folder.exists() and inside() == [] and other.pid is None
     assert os.listdir("/sys/class/net") == links
     with pytest.raises(deployed.Impossible, match="the cluster is down: make slurm-up"):
         other.command("sinfo")

@@ -2,11 +2,11 @@
 
 import json
 
-import collected
 import pytest
 
 from distlab import course as labs
-from grader import course, demo
+from grader import collected, coursedir
+from grader.judging import demo
 
 LAB = "01-message-passing"
 PROGRAM = """
@@ -87,7 +87,7 @@ def graded(desk, name, **contents):
         desk.own()
         done = desk.distlab(
             "grade", LAB, "--jobs", "2", "--json", grades / "r.json", *where,
-            cwd=course.ROOT, timeout=900, DISTLAB_GRADES=str(grades),
+            cwd=coursedir.ROOT, timeout=900, DISTLAB_GRADES=str(grades),
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         reports.append(json.loads((grades / "r.json").read_text()))
@@ -115,8 +115,8 @@ def test_grading_over_two_nodes_gives_the_scores_of_one(desk):
 
 @pytest.mark.slow  # records a whole lab twice
 def test_references_are_recorded_on_the_gpu_partition(desk):
-    desk.take(*(course.ROOT / name for name in ("grader", "solutions", "labs", "deploy")))
-    desk.take(course.ROOT / "nbgrader_config.py")
+    desk.take(*(coursedir.ROOT / name for name in ("grader", "solutions", "labs", "deploy")))
+    desk.take(coursedir.ROOT / "nbgrader_config.py")
     done = desk.distlab("submit", "deploy/slurm/record.sbatch", LAB, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "GPUs 0,1 of n1" in done.stdout and f"{LAB}: " in done.stdout

@@ -13,7 +13,7 @@ import slurm
 import trial
 from batchspawner import SlurmSpawner
 from jinja2 import Template
-from traitlets.config import Config
+from traitlets.config import Config, PyFileConfigLoader
 
 COURSES = {
     name: {"account": getpass.getuser(), "folder": f"/srv/{name}", **people}
@@ -112,6 +112,41 @@ def test_limits_are_written_to_control_groups_of_the_second_version(tmp_path):
     assert said == {"memory.max": str(2**30), "cpu.max": "150000 100000", "pids.max": "100"}
     for above in (tmp_path, tmp_path / "hub"):
         assert (above / "cgroup.subtree_control").read_text() == "+memory +cpu +pids"
+
+
+@pytest.fixture
+def started(tmp_path, monkeypatch, caplog):
+    """`started(**lines)`: (the configuration of a Hub with these lines in hub.yaml, its log)."""
+    folder = tmp_path / "course"
+    folder.mkdir(mode=0o700)
+    courses = {"one": {**COURSES["one"], "folder": str(folder)}}
+    monkeypatch.setenv("DISTLAB_HUB", str(tmp_path))
+
+    def start(**lines):
+        (tmp_path / "hub.yaml").write_text(
+            yaml.safe_dump({"courses": courses, "authenticator": "dummy", **lines})
+        )
+        caplog.clear()
+        loader = PyFileConfigLoader(
+            "jupyterhub_config.py", path=str(roster.Path(roster.__file__).parent)
+        )
+        return loader.load_config(), caplog.text
+
+    return start
+
+
+def test_a_hub_whose_servers_are_one_origin_warns_of_it(started):
+    config, said = started()
+    assert "subdomain_host" in said and "docs/administrators.md" in said
+    assert "subdomain_host" not in config.JupyterHub
+    config, said = started(subdomain_host="https://hub.example.org")
+    assert said == "" and config.JupyterHub.subdomain_host == "https://hub.example.org"
+
+
+def test_a_hub_does_not_start_with_an_nbgrader_that_has_a_hole(started, monkeypatch):
+    monkeypatch.setattr(roster.importlib.metadata, "version", lambda name: "0.9.5")
+    with pytest.raises(roster.Mistaken, match="nbgrader 0.9.5 .* install 0.9.6"):
+        started()
 
 
 def test_ports_stay_free_while_others_connect():

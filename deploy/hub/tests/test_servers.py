@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from browser import pause_until
 
-from grader import demo
+from grader.judging import demo
 
 LAB = "01-message-passing"
 NOTEBOOK = f"{LAB}/message_passing.ipynb"

@@ -9,7 +9,7 @@ import pytest
 from browser import pause_until
 from traces import errors, ranks
 
-from grader import demo
+from grader.judging import demo
 
 LAB = "01-message-passing"
 NOTEBOOK = f"{LAB}/message_passing.ipynb"

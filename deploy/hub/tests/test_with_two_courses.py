@@ -13,7 +13,7 @@ from browser import pause_until
 from traces import errors, ranks
 from visitor import Visitor
 
-from grader import demo
+from grader.judging import demo
 
 LAB = "01-message-passing"
 IDLE = 20  # seconds

@@ -17,7 +17,10 @@ def ranks(hub, student: str) -> set[int]:
     found = set()
     for pid, name in hub.processes().items():
         with contextlib.suppress(OSError):
-            if name == student and b"distlab.zygote" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            if (
+                name == student
+                and b"distlab.processes.forkserver" in Path(f"/proc/{pid}/cmdline").read_bytes()
+            ):
                 found.add(pid)
     return found
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
+import pkgutil
 
-from distlab import frameworks
-from distlab.exercises import Exercise
+from distlab.exercises.exercise import Exercise
+from distlab.processes import frameworks
 
-#: lab (the nbgrader assignment) → the module that says what its exercises ask
-LABS = {
-    "01-message-passing": "distlab.course.message_passing",
-    "02-toy-model": "distlab.course.toy_model",
-    "03-cifar10-ddp": "distlab.course.cifar10_ddp",
-    "04-ring-allreduce": "distlab.course.ring_allreduce",
-    "05-scaling-up": "distlab.course.scaling_up",
-    "06-model-parallel": "distlab.course.model_parallel",
-    "07-horovod": "distlab.course.horovod",
-    "08-tensorflow-strategies": "distlab.course.tensorflow_strategies",
-}
+
+def _found() -> dict[str, str]:
+    """The folders of this package that are labs, in their order."""
+    names = sorted(one.name for one in pkgutil.iter_modules(__path__) if one.name[:3] == "lab")
+    return {f"{name[3:5]}-{name[6:].replace('_', '-')}": f"{__name__}.{name}" for name in names}
+
+
+#: lab (the nbgrader assignment) → the package that says what its exercises ask
+LABS = _found()
+
+
+def package(lab: str) -> str:
+    """The name of a lab's package: 01-message-passing → lab01_message_passing."""
+    return "lab" + lab.replace("-", "_")
 
 
 def notebook_name(lab: str) -> str:
@@ -28,20 +33,25 @@ def notebook_name(lab: str) -> str:
 
 @functools.cache
 def exercises(lab: str) -> dict[str, Exercise]:
-    """The exercises of a lab by name, in the order of its notebook.
+    """The exercises of a lab by name, in the order of its notebook, with the hints that all share.
 
     Raises:
         ValueError: there is no such lab.
     """
+    from distlab.exercises.hints import FIRST, LAST
+
     if lab not in LABS:
         raise ValueError(f"there is no lab {lab!r}; the labs are {', '.join(LABS)}")
     module = importlib.import_module(LABS[lab])
-    return {exercise.name: exercise for exercise in module.EXERCISES}
+    return {
+        one.name: dataclasses.replace(one, hints=(*FIRST, *one.hints, *LAST))
+        for one in module.EXERCISES
+    }
 
 
 def needs(lab: str) -> tuple[str, ...]:
     """The frameworks besides torch that a lab's exercises need, by their names in
-    `distlab.frameworks`.
+    `distlab.processes.frameworks`.
     """
     named = (name for exercise in exercises(lab).values() for name in exercise.needs)
     return tuple(dict.fromkeys(named))

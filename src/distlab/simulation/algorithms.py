@@ -2,7 +2,7 @@
 
 Ring: Patarasuk and Yuan (2009). Tree, halving and doubling: Thakur, Rabenseifner and Gropp (2005).
 Hierarchical: a ring inside each node, rings between nodes of the ranks in the same place, as NCCL
-and Horovod do it. The time to add is left out, as in `distlab.costs`.
+and Horovod do it. The time to add is left out, as in `distlab.simulation.cost_model`.
 """
 
 from __future__ import annotations

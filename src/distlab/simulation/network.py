@@ -2,10 +2,10 @@
 
 A message waits until its sender's port is free and occupies it for n/β seconds. Its first byte is
 on its way for α, and from then on it occupies its receiver's port for n/β seconds. So it takes
-α + n/β between idle ports, and no port carries more than β. This is the model of `distlab.costs`
-with ports that many may want at once, as in LogGP (Alexandrov and others, 1995) without its
-overheads. There are no switches: any two ports may talk at full bandwidth, as in a network with
-full bisection.
+α + n/β between idle ports, and no port carries more than β. This is the model of
+`distlab.simulation.cost_model` with ports that many may want at once, as in LogGP (Alexandrov and
+others, 1995) without its overheads. There are no switches: any two ports may talk at full
+bandwidth, as in a network with full bisection.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from distlab.costs import Link
+from distlab.simulation.cost_model import Link
 
 # Bandwidths are those that the makers state, in one direction. Latencies are what a message of a
 # few bytes takes from one GPU's memory to another's in a library such as NCCL: an order of

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from distlab.records import POSTED, WAITED, WORLD, Event, RankRecord
+from distlab.records.events import POSTED, WAITED, WORLD, Event, RankRecord
 from distlab.simulation.steps import Step
 
 

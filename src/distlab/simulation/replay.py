@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from distlab.records import DONE, POSTED, RETURNED, RUNNING, Event, RankRecord
+from distlab.records.events import DONE, POSTED, RETURNED, RUNNING, Event, RankRecord
 from distlab.simulation.collectives import seconds_of
 from distlab.simulation.network import Cluster
 from distlab.simulation.programs import Compute, Post, Program, Wait

@@ -2,7 +2,7 @@
 # status: wrong
 
 def relay(rank, size, tensor):
-    from distlab import recorder
+    from distlab.rank import recorder
 
     for name in dir(recorder.Recorder):
         if not name.startswith("__") and name not in ("started", "ended"):

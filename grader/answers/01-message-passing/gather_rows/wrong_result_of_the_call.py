@@ -1,0 +1,6 @@
+# status: error
+# hint: result of an in-place call
+def gather_rows(rank, size, row, dst):
+    rows = [torch.empty_like(row) for _ in range(size)] if rank == dst else None
+    gathered = dist.gather(row, rows, dst)
+    return gathered.view(size, -1) if rank == dst else None

@@ -1,0 +1,6 @@
+# status: deadlock
+# says: make two groups
+def group_mean(rank, size, tensor, members):
+    group = dist.new_group(members if rank in members else [rank])
+    dist.all_reduce(tensor, group=group)
+    return tensor / len(members) if rank in members else tensor

@@ -1,0 +1,6 @@
+# status: deadlock
+def average_gradients(model):
+    for p in model.parameters():
+        if p.grad is not None and p.grad.any():
+            dist.all_reduce(p.grad)
+            p.grad /= dist.get_world_size()

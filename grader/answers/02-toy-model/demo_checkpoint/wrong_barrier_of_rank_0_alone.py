@@ -1,0 +1,10 @@
+# status: error
+# hint: barrier missed
+# says: is `dist.barrier()`
+def demo_checkpoint(rank, world_size, path):
+    model = ToyModel()
+    if rank == 0:
+        torch.save(model.state_dict(), path)
+        dist.barrier()
+    model.load_state_dict(torch.load(path))
+    return [p.detach() for p in model.parameters()]

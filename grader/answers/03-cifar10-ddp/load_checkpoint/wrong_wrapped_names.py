@@ -1,0 +1,7 @@
+# status: error
+# hint: names of the wrapper
+def load_checkpoint(path, model, optimizer, device):
+    state = torch.load(path, map_location=device)
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+    return state["epoch"] + 1

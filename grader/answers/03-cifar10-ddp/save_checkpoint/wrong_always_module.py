@@ -1,0 +1,7 @@
+# status: error
+# hint: module of a bare model
+def save_checkpoint(path, model, optimizer, epoch):
+    if dist.get_rank() == 0:
+        state = {"model": model.module.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}
+        torch.save(state, f"{path}.tmp")
+        os.replace(f"{path}.tmp", path)

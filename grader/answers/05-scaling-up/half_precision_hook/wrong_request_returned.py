@@ -1,0 +1,4 @@
+# hint: no future
+def half_precision_hook(group, bucket):
+    small = (bucket.buffer() / dist.get_world_size(group)).half()
+    return dist.all_reduce(small, group=group, async_op=True)

@@ -1,0 +1,3 @@
+# hint: nothing returned
+def model_flops_utilization(parameters, tokens_per_second, peak_flops):
+    print(6 * parameters * tokens_per_second / peak_flops)

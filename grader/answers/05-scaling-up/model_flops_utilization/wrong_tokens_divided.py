@@ -1,0 +1,3 @@
+# hint: tokens divided
+def model_flops_utilization(parameters, tokens_per_second, peak_flops):
+    return 6 * parameters / tokens_per_second / peak_flops

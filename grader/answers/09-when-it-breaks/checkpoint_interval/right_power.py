@@ -1,0 +1,2 @@
+def checkpoint_interval(cost, mtbf):
+    return (2 * cost * mtbf) ** 0.5

@@ -1,0 +1,3 @@
+# hint: divided
+def checkpoint_interval(cost, mtbf):
+    return math.sqrt(2 * mtbf / cost)

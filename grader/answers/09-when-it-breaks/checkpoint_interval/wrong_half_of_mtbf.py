@@ -1,0 +1,3 @@
+# says: returned
+def checkpoint_interval(cost, mtbf):
+    return math.sqrt(cost * mtbf / 2)

@@ -1,0 +1,3 @@
+# hint: no root
+def checkpoint_interval(cost, mtbf):
+    return 2 * cost * mtbf

@@ -1,0 +1,3 @@
+# says: returned
+def expected_overhead(interval, cost, mtbf):
+    return math.sqrt(2 * cost / mtbf)

@@ -1,0 +1,3 @@
+# says: returned
+def expected_overhead(interval, cost, mtbf):
+    return cost / interval + interval / 2 * mtbf

@@ -1,0 +1,8 @@
+# hint: ranks against rank 0
+def first_divergence(logs):
+    for i in range(max(map(len, logs))):
+        row = [log[i] if i < len(log) else None for log in logs]
+        odd = [r for r, entry in enumerate(row) if entry != row[0]]
+        if odd:
+            return i, odd
+    return None

@@ -1,0 +1,10 @@
+# hint: later
+def first_divergence(logs):
+    found = None
+    for i in range(max(map(len, logs))):
+        row = [log[i] if i < len(log) else None for log in logs]
+        usual = max(row, key=row.count)
+        odd = [r for r, entry in enumerate(row) if entry != usual]
+        if odd:
+            found = i, odd
+    return found

@@ -1,0 +1,10 @@
+# status: error
+# says: IndexError
+def first_divergence(logs):
+    for i in range(max(map(len, logs))):
+        row = [log[i] for log in logs]
+        usual = max(row, key=row.count)
+        odd = [r for r, entry in enumerate(row) if entry != usual]
+        if odd:
+            return i, odd
+    return None

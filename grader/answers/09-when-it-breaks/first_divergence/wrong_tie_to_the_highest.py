@@ -1,0 +1,9 @@
+# hint: equally frequent
+def first_divergence(logs):
+    for i in range(max(map(len, logs))):
+        row = [log[i] if i < len(log) else None for log in logs]
+        usual = max(reversed(row), key=row.count)
+        odd = [r for r, entry in enumerate(row) if entry != usual]
+        if odd:
+            return i, odd
+    return None

@@ -1,0 +1,13 @@
+# hint: other names
+def latest_whole(folder):
+    best = None
+    for path in Path(folder).glob("step-*"):
+        try:
+            index = json.loads((path / "index.json").read_text())
+            step = int(path.name[5:])
+            pieces = [torch.load(path / f"rank-{r}.pt", weights_only=True) for r in range(len(index["lengths"]))]
+            if index["step"] == step and [p.numel() for p in pieces] == index["lengths"]:
+                best = step if best is None else max(best, step)
+        except Exception:
+            continue
+    return best

@@ -1,0 +1,4 @@
+# hint: did not wait
+def roll_call(store, name, rank, size, seconds):
+    store.set(f"{name}/{rank}", "1")
+    return [r for r in range(size) if not store.check([f"{name}/{r}"])]

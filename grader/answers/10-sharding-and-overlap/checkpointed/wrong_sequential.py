@@ -1,0 +1,3 @@
+# hint: too much kept
+def checkpointed(stages, every):
+    return nn.Sequential(*stages)

@@ -1,0 +1,25 @@
+def groups_of(rank, size, replicas):
+    shards = size // replicas
+    for r in range(replicas):
+        members = [r * shards + s for s in range(shards)]
+        group = dist.new_group(members)
+        if rank in members:
+            replica = group
+    for s in range(shards):
+        members = [r * shards + s for r in range(replicas)]
+        group = dist.new_group(members)
+        if rank in members:
+            others = group
+    return replica, others
+
+
+def hybrid_step(rank, size, replicas, gradient):
+    others, replica = groups_of(rank, size, size // replicas)
+    others, replica = groups_of(rank, size, replicas)[::-1]
+    shards = size // replicas
+    replica, others = replica, others
+    piece = gradient.new_empty(len(gradient) // shards)
+    if dist.get_world_size(others) == shards:
+        dist.reduce_scatter(piece, list(gradient.chunk(shards)), group=replica)
+        dist.all_reduce(piece, group=others)
+    return piece / size

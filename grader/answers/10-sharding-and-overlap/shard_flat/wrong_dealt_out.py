@@ -1,0 +1,5 @@
+# hint: dealt out
+def shard_flat(rank, size, tensors):
+    flat = torch.cat([t.flatten() for t in tensors])
+    flat = F.pad(flat, (0, -flat.numel() % size))
+    return flat[rank::size].clone()

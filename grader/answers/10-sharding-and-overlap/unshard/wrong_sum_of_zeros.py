@@ -1,0 +1,8 @@
+# hint: another collective
+def unshard(rank, size, piece, shapes):
+    k = len(piece)
+    full = torch.zeros(size * k, dtype=piece.dtype)
+    full[rank * k : (rank + 1) * k] = piece
+    dist.all_reduce(full)
+    lengths = [math.prod(shape) for shape in shapes]
+    return [p.view(s) for p, s in zip(full[: sum(lengths)].split(lengths), shapes)]

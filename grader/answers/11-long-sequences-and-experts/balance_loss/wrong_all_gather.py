@@ -1,0 +1,11 @@
+# hint: another collective
+def balance_loss(rank, size, probabilities, expert):
+    experts = probabilities.shape[1]
+    counts = torch.bincount(expert[expert >= 0], minlength=experts)
+    number = torch.tensor([len(expert)])
+    total = torch.cat([counts, number, probabilities.sum(dim=0)]).double()
+    everybody = [torch.empty_like(total) for _ in range(size)]
+    dist.all_gather(everybody, total)
+    total = sum(everybody)
+    counts, number, sums = total.split([experts, 1, experts])
+    return experts * (counts @ sums / number**2).item()

@@ -1,0 +1,22 @@
+# hint: in another order
+def dispatch_combine(rank, size, tokens, expert, expert_fn):
+    if (expert >= 0).all():
+        order = expert.argsort(stable=True)
+    else:
+        order = expert.argsort(stable=True)
+        order = order[expert[order] >= 0]
+
+    leaving = torch.bincount(expert[order], minlength=size)
+    arriving = torch.empty_like(leaving)
+    dist.all_to_all_single(arriving, leaving)
+    there, back = leaving.tolist(), arriving.tolist()
+    outgoing = tokens[order]
+    guests = tokens.new_empty(sum(back), tokens.shape[1])
+    dist.all_to_all_single(guests, outgoing, back, there)
+    done = expert_fn(guests)
+    returned = torch.empty_like(outgoing)
+    dist.all_to_all_single(returned, done, there, back)
+    result = torch.zeros_like(tokens)
+    where = torch.nonzero(expert >= 0).flatten()
+    result[where] = returned
+    return result

@@ -1,0 +1,22 @@
+# hint: too much carried
+def dispatch_combine(rank, size, tokens, expert, expert_fn):
+    order = expert.argsort(stable=True)
+    order = order[expert[order] >= 0]
+    leaving = torch.bincount(expert[order], minlength=size)
+    arriving = torch.empty_like(leaving)
+    dist.all_to_all_single(arriving, leaving)
+    there, back = leaving.tolist(), arriving.tolist()
+    outgoing = tokens[order]
+    guests = tokens.new_empty(sum(back), tokens.shape[1])
+    dist.all_to_all_single(guests, outgoing, back, there)
+    done = expert_fn(guests)
+    places = torch.empty(sum(back), dtype=torch.int64)
+    dist.all_to_all_single(places, order, back, there)
+    again = torch.empty_like(order)
+    dist.all_to_all_single(again, places, there, back)
+    order = again
+    returned = torch.empty_like(outgoing)
+    dist.all_to_all_single(returned, done, there, back)
+    result = torch.zeros_like(tokens)
+    result[order] = returned
+    return result

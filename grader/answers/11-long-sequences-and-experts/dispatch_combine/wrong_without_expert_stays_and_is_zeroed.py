@@ -1,0 +1,20 @@
+# hint: dropped tokens sent
+def dispatch_combine(rank, size, tokens, expert, expert_fn):
+    none = expert < 0
+    expert = torch.where(none, rank, expert)
+    order = expert.argsort(stable=True)
+    order = order[expert[order] >= 0]
+    leaving = torch.bincount(expert[order], minlength=size)
+    arriving = torch.empty_like(leaving)
+    dist.all_to_all_single(arriving, leaving)
+    there, back = leaving.tolist(), arriving.tolist()
+    outgoing = tokens[order]
+    guests = tokens.new_empty(sum(back), tokens.shape[1])
+    dist.all_to_all_single(guests, outgoing, back, there)
+    done = expert_fn(guests)
+    returned = torch.empty_like(outgoing)
+    dist.all_to_all_single(returned, done, there, back)
+    result = torch.zeros_like(tokens)
+    result[order] = returned
+    result[none] = 0
+    return result

@@ -1,0 +1,6 @@
+# hint: the larger lse
+def merge_attention(o1, lse1, o2, lse2):
+    most = torch.maximum(lse1, lse2)
+    w1, w2 = torch.exp(lse1 - most), torch.exp(lse2 - most)
+    o = (w1.unsqueeze(-1) * o1 + w2.unsqueeze(-1) * o2) / (w1 + w2).unsqueeze(-1)
+    return o, most

@@ -1,0 +1,5 @@
+# hint: not divided
+def merge_attention(o1, lse1, o2, lse2):
+    most = torch.maximum(lse1, lse2)
+    w1, w2 = torch.exp(lse1 - most), torch.exp(lse2 - most)
+    return w1.unsqueeze(-1) * o1 + w2.unsqueeze(-1) * o2, most + torch.log(w1 + w2)

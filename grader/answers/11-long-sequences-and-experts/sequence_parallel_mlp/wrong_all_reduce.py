@@ -1,0 +1,7 @@
+# hint: all-reduce
+def sequence_parallel_mlp(rank, size, x, w1, w2):
+    rows = [torch.empty_like(x) for _ in range(size)]
+    dist.all_gather(rows, x)
+    terms = F.gelu(torch.cat(rows) @ w1.T) @ w2.T
+    dist.all_reduce(terms)
+    return terms.chunk(size)[rank].contiguous()

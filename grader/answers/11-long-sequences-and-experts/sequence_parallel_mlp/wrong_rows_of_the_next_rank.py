@@ -1,0 +1,8 @@
+# hint: rows in other places
+def sequence_parallel_mlp(rank, size, x, w1, w2):
+    rows = [torch.empty_like(x) for _ in range(size)]
+    dist.all_gather(rows, x)
+    terms = F.gelu(torch.cat(rows) @ w1.T) @ w2.T
+    mine = torch.empty_like(x)
+    dist.reduce_scatter(mine, list(terms.roll(-len(x), 0).chunk(size)))
+    return mine

@@ -1,0 +1,15 @@
+# hint: NaN
+def ulysses_attention(rank, size, q, k, v, causal):
+    def exchange(pieces, dim):
+        pieces = [piece.contiguous() for piece in pieces]
+        arrived = [torch.empty_like(piece) for piece in pieces]
+        dist.all_to_all(arrived, pieces)
+        return torch.cat(arrived, dim=dim)
+
+    q, k, v = (exchange(x.chunk(size, dim=1), 0).transpose(0, 1) for x in (q, k, v))
+    weights = torch.exp(q @ k.mT / q.shape[-1] ** 0.5)
+    if causal:
+        weights = weights.tril()
+    o = weights @ v / weights.sum(-1, keepdim=True)
+    o = o.transpose(0, 1)
+    return exchange(o.chunk(size, dim=0), 1)

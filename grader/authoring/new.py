@@ -1,0 +1,199 @@
+"""Begin an exercise or a lab: everything that has to be there, ready to run.
+
+What is written works as it stands, with a small exercise in it. Each line that an author has to
+replace says so, and `distlab lint` names those that are left.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import string
+from pathlib import Path
+from typing import Any
+
+from distlab import course
+from grader.collected import ANSWERS
+from grader.paths import ROOT, SOLUTIONS
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_CASES = ROOT / "grader" / "cases"
+_LAB = re.compile(r"\d\d(-[a-z0-9]+)+")
+_POINTS = 2
+
+
+class NotMade(Exception):
+    """What was asked for cannot be made; the message says why, and what to do instead."""
+
+
+def lab(name: str) -> list[Path]:
+    """Begin a lab: an empty package, hidden cases, notebook, script and batch file.
+
+    Returns:
+        the files that were written.
+
+    Raises:
+        NotMade: the name is none, or there is such a lab.
+    """
+    if not _LAB.fullmatch(name):
+        raise NotMade(f"{name!r} is no name of a lab: two digits and words, as in 12-fast-links")
+    if any(known[:2] == name[:2] for known in course.LABS):
+        raise NotMade(f"there is a lab {name[:2]} already: choose another number")
+    words = {"lab": name, "title": name[3:].replace("-", " ").capitalize(), "stem": _stem(name)}
+    folder = SOLUTIONS / name
+    made = {
+        _package(name) / "__init__.py": _filled("lab.py", **words),
+        _CASES / f"{course.package(name)}.py": _filled("cases.py", **words),
+        folder / f"{_stem(name)}.ipynb": _notebook(words),
+        folder / f"{_stem(name)}.py": _filled("script.py", **words),
+        folder / f"{_stem(name)}.sbatch": _filled("script.sbatch", **words),
+    }
+    return [_write(path, text) for path, text in made.items()]
+
+
+def exercise(lab: str, name: str) -> list[Path]:
+    """Begin an exercise of a lab: its module, a hidden case, cells, two collected answers.
+
+    Returns:
+        the files that were written or changed.
+
+    Raises:
+        NotMade: there is no such lab, or such an exercise; the name is no function's; or a file is
+            in the way.
+    """
+    if lab not in course.LABS:
+        raise NotMade(f"there is no lab {lab!r}; the labs are {', '.join(course.LABS)}")
+    if not name.isidentifier() or not name.islower():
+        raise NotMade(f"{name!r} is no name of an exercise: a function's, as ring_all_reduce")
+    if name in course.exercises(lab):
+        raise NotMade(f"lab {lab} has an exercise {name} already")
+    words = {"lab": lab, "name": name, "points": str(_POINTS)}
+    listed = _package(lab) / "__init__.py"
+    hidden = _CASES / f"{course.package(lab)}.py"
+    notebook = SOLUTIONS / lab / course.notebook_name(lab)
+    changed = {
+        listed: _listed(listed.read_text("utf-8"), course.LABS[lab], name),
+        hidden: _with_case(hidden.read_text("utf-8"), name),
+        notebook: _with_cells(json.loads(notebook.read_text("utf-8")), words),
+    }
+    made = {
+        _package(lab) / f"{name}.py": _filled("exercise.py", **words),
+        ANSWERS / lab / name / "right_sum_of_a_list.py": _filled("right.py", **words),
+        ANSWERS / lab / name / "wrong_own_tensor.py": _filled("wrong.py", **words),
+    }
+    written = [_write(path, text) for path, text in made.items()]
+    for path, text in changed.items():
+        path.write_text(text, "utf-8")
+    return written + list(changed)
+
+
+def _package(lab: str) -> Path:
+    return Path(course.__path__[0], course.package(lab))
+
+
+def _stem(lab: str) -> str:
+    return course.notebook_name(lab).removesuffix(".ipynb")
+
+
+def _filled(template: str, **words: str) -> str:
+    text = (_TEMPLATES / f"{template}.txt").read_text("utf-8")
+    return string.Template(text).substitute(words)
+
+
+def _write(path: Path, text: str) -> Path:
+    if path.exists():
+        raise NotMade(f"{path} is there already: move it out of the way")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def _listed(source: str, package: str, name: str) -> str:
+    """A lab's `__init__` with the exercise imported, and last in its list."""
+    tree = ast.parse(source)
+    lines = source.splitlines(keepends=True)
+    (listing,) = [
+        node.value for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "EXERCISES"
+    ]  # fmt: skip
+    if not isinstance(listing, ast.List):
+        raise NotMade(f"EXERCISES of {package} is no list: add {name}.exercise to it by hand")
+    row, column = listing.end_lineno - 1, listing.end_col_offset - 1
+    before, after = lines[row][:column], lines[row][column:]
+    comma = "," if listing.elts and "".join([*lines[:row], before]).rstrip()[-1] != "," else ""
+    start = before.rstrip() + comma + "\n" if before.strip() else ""
+    lines[row] = f"{start}    {name}.exercise,\n{after}"
+    same = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == package]
+    names = sorted({name, *(alias.name for node in same for alias in node.names)})
+    if same:
+        lines[same[0].lineno - 1 : same[0].end_lineno] = [_import(package, names)]
+    else:  # before those of its modules, where formatters want it
+        others = [
+            node for node in tree.body
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("distlab.")
+        ]  # fmt: skip
+        at = others[0].lineno - 1 if others else tree.body[0].end_lineno
+        lines.insert(at, ("" if others else "\n") + _import(package, names))
+    return "".join(lines)
+
+
+def _import(package: str, names: list[str]) -> str:
+    line = f"from {package} import {', '.join(names)}\n"
+    if len(line) <= 101:
+        return line
+    return f"from {package} import (\n" + "".join(f"    {name},\n" for name in names) + ")\n"
+
+
+def _with_case(source: str, name: str) -> str:
+    """A module of hidden cases with one for the exercise, last in `HIDDEN`."""
+    head, brace, tail = source.rstrip().rpartition("}")
+    if not brace:
+        raise NotMade(f"the lab's hidden cases are no dict: add those of {name} by hand")
+    between = "" if head.endswith("\n") else "\n"
+    return f"{head}{between}{_filled('case.py', name=name)}}}{tail}\n"
+
+
+def _notebook(words: dict[str, str]) -> str:
+    return _dumped(
+        {
+            "cells": [
+                _cell(f"{words['stem']}-title", "markdown", _filled("title.md", **words)),
+                _cell("given", "code", _filled("given.py"), {"tags": ["given"]}),
+            ],
+            "metadata": {
+                "kernelspec": {
+                    "display_name": "Python 3", "language": "python", "name": "python3",
+                },
+                "language_info": {"name": "python"},
+            },
+            "nbformat": 4, "nbformat_minor": 5,
+        }
+    )  # fmt: skip
+
+
+def _with_cells(content: dict[str, Any], words: dict[str, str]) -> str:
+    name = words["name"]
+    own = {"grade": False, "grade_id": name, "locked": False, "solution": True}
+    test = {"grade": True, "grade_id": f"test_{name}", "locked": True, "points": _POINTS,
+            "solution": False}  # fmt: skip
+    both = {"schema_version": 3, "task": False}
+    slug = name.replace("_", "-")
+    content["cells"] += [
+        _cell(f"about-{slug}", "markdown", _filled("about.md", **words)),
+        _cell(slug, "code", _filled("solution.py", **words), {"nbgrader": {**own, **both}}),
+        _cell(f"test-{slug}", "code", f"check({name})", {"nbgrader": {**test, **both}}),
+    ]
+    return _dumped(content)
+
+
+def _cell(id: str, kind: str, source: str, metadata: dict | None = None) -> dict[str, Any]:
+    cell: dict[str, Any] = {"cell_type": kind, "id": id[:64], "metadata": metadata or {}}
+    cell["source"] = source.rstrip("\n").splitlines(keepends=True)
+    if kind == "code":
+        cell.update(execution_count=None, outputs=[])
+    return cell
+
+
+def _dumped(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

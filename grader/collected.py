@@ -1,0 +1,98 @@
+"""The collected answers of `grader/answers/LAB/EXERCISE/`, and how each is to be judged.
+
+An answer is the source of one solution cell. `right_*.py` must pass in full; `wrong_*.py` must
+fail, and says in its first lines how:
+
+    # status: wrong
+    # hint: sum for mean
+
+`status` is the verdict's (wrong where it is left out); `hint` is the name of the exercise's hint
+that must apply; `says` is a piece of the message that must be there.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from distlab import course as labs
+from distlab.checking.judge_notebook import Grader
+from distlab.exercises.exercise import Verdict
+from grader import coursedir
+from grader.paths import ROOT
+
+ANSWERS = ROOT / "grader" / "answers"
+
+
+@dataclass(frozen=True)
+class Answer:
+    path: Path
+    right: bool
+    source: str
+    expected: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def exercise(self) -> str:
+        return self.path.parent.name
+
+    def complaint(self, verdict: Verdict) -> str | None:
+        """What is wrong with a verdict on this answer, if anything."""
+        if self.right:
+            return None if verdict.status == "passed" else f"{verdict.status}: {verdict.message}"
+        status = self.expected.get("status", "wrong")
+        if verdict.status != status:
+            return f"{verdict.status} where {status} should be: {verdict.message}"
+        hint = self.expected.get("hint")
+        if hint and verdict.hint != hint:
+            return f"hint {verdict.hint!r} where {hint!r} should be: {verdict.message}"
+        said = self.expected.get("says")
+        if said and said not in verdict.message:
+            return f"{said!r} is not in the message: {verdict.message}"
+        return None
+
+
+def answers(lab: str, exercise: str = "*") -> Iterator[Answer]:
+    for path in sorted((ANSWERS / lab).glob(f"{exercise}/*.py")):
+        source = path.read_text("utf-8")
+        expected = dict(re.findall(r"^# (status|hint|says): (.+)$", source, re.M))
+        yield Answer(path, path.name.startswith("right"), source, expected)
+
+
+def handed_in(lab: str, **sources: str) -> dict[str, Any]:
+    """The released notebook with these solution cells filled in."""
+    return filled(coursedir.released(lab), **sources)
+
+
+def filled(content: dict[str, Any], **sources: str) -> dict[str, Any]:
+    """A copy of a notebook with other sources in the cells of these names."""
+    content = copy.deepcopy(content)
+    for cell in content["cells"]:
+        name = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        if name in sources:
+            cell["source"] = sources[name]
+    return content
+
+
+def hand_in(grades: Path, student: str, lab: str, content: Any, name: str | None = None) -> None:
+    """Put a notebook, or a text in its place, where `grades` collects it."""
+    path = grades / "submitted" / student / lab / (name or labs.notebook_name(lab))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+
+
+def source_of(content: dict[str, Any], name: str) -> str:
+    """The source of the cell of that name."""
+    for cell in content["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == name:
+            return "".join(cell["source"])
+    raise KeyError(name)
+
+
+def grader(lab: str, exercises: Collection[str] = ()) -> Grader:
+    """Judges answers to these exercises of a lab, or to all."""
+    return Grader(coursedir.lab(lab, exercises))

@@ -1,0 +1,1 @@
+"""Judge a class: submissions side by side, verdicts in a ledger."""

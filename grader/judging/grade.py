@@ -1,0 +1,261 @@
+"""Grade a class: judge many submissions at once, then enter them one by one."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import itertools
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from distlab import course as labs
+from distlab.checking import submission
+from distlab.checking.submission import Unreadable
+from distlab.records import redaction
+from grader import coursedir
+from grader.coursedir import GradingFailed, NotGraded
+from grader.judging import handed_in
+from grader.judging.judges import Judges
+from grader.judging.ledger import Entry, Ledger
+from grader.judging.referee import Referee, not_graded, unreadable_lines
+from grader.reports.progress import Live
+from grader.sandbox import NoSandbox
+
+AHEAD = 4  # submissions that are judged before the gradebook takes them, for each in work
+SUBMITTED = coursedir.GRADES / "submitted"
+
+
+class NothingSubmitted(RuntimeError):
+    """There is no submission of an assignment."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a student handed in: the folder of one assignment."""
+
+    student: str
+    assignment: str
+    folder: Path
+
+
+@dataclass
+class Graded:
+    """A submission's entry in the ledger and what the gradebook says of its free-text answers."""
+
+    entry: Entry
+    manual_score: float | None
+    manual_max_score: float
+    feedback: Path | None = None
+    problem: str = ""  # why the gradebook does not have it
+
+
+def submissions(assignment: str, submitted: Path, student: str | None = None) -> list[Submission]:
+    """The submissions of an assignment below `submitted`, by student.
+
+    Raises:
+        NothingSubmitted: there are none.
+    """
+    found = [
+        Submission(folder.parent.name, assignment, folder)
+        for folder in sorted(submitted.glob(f"*/{assignment}"))
+        if student in (None, folder.parent.name)
+    ]
+    if not found:
+        whose = f" of {student}" if student else ""
+        raise NothingSubmitted(
+            f"there is no submission{whose} below {submitted}: put notebooks there as "
+            f"STUDENT/{assignment}/{labs.notebook_name(assignment)}, or name their folder by "
+            "--submitted"
+        )
+    return found
+
+
+def grade(
+    assignment: str,
+    submitted: Path,
+    student: str | None,
+    judges: Judges,
+    live: Live | None = None,
+) -> list[Graded]:
+    """Judge the submissions of an assignment and enter them in the gradebook.
+
+    Args:
+        judges: who judges; they stay as they are, for the next assignment.
+        live: hears which are in work.
+
+    Raises:
+        NothingSubmitted: there are none.
+        GradingFailed: nbgrader could not take them.
+    """
+    found = submissions(assignment, submitted, student)
+    coursedir.need_references(assignment)
+    from grader.plugins.gradebook import Gradebook  # nbgrader takes seconds to import
+
+    referee = Referee(judges=judges)
+    with tempfile.TemporaryDirectory(prefix="distlab-submitted-") as folder:
+        staged = Path(folder)
+        book = Gradebook(staged)
+        graded = {}
+        with concurrent.futures.ThreadPoolExecutor(judges.slots) as pool:
+            judged = _Ahead(
+                pool, lambda one: _judge(referee, one, staged, live), found, AHEAD * judges.slots
+            )
+            book.have(assignment)
+            for one, entry in judged:
+                try:
+                    with judges.beside():
+                        graded[one] = _enter(book, referee.ledger, one, entry, staged)
+                except GradingFailed as error:  # the class goes on
+                    graded[one] = Graded(entry, None, 0.0, problem=str(error))
+                if live:
+                    live.done(one.student)
+    return [graded[one] for one in found]
+
+
+class _Ahead:
+    """Calls in a pool, at most so many ahead of whoever takes the results, as they are ready."""
+
+    def __init__(
+        self, pool: concurrent.futures.Executor, call: Callable[[Submission], Entry],
+        items: Iterable[Submission], most: int,
+    ) -> None:  # fmt: skip
+        self._pool, self._call, self._items, self._most = pool, call, iter(items), most
+        self._waiting: dict[concurrent.futures.Future[Entry], Submission] = {}
+        self._fill()
+
+    def _fill(self) -> None:
+        for item in itertools.islice(self._items, self._most - len(self._waiting)):
+            self._waiting[self._pool.submit(self._call, item)] = item
+
+    def __iter__(self) -> Iterator[tuple[Submission, Entry]]:
+        while self._waiting:
+            first = concurrent.futures.FIRST_COMPLETED
+            for future in concurrent.futures.wait(self._waiting, return_when=first).done:
+                item = self._waiting.pop(future)
+                self._fill()
+                yield item, future.result()
+
+
+def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -> Entry:
+    """Judge a submission and stage its rebuilt notebook for nbgrader, whatever it is."""
+    if live:
+        live.began(one.student)
+    try:
+        if not named_well(one.student):
+            raise Unreadable(
+                "the name of the folder cannot be a student's: rename it to letters, digits, "
+                "spaces and ._-+@, at most 100 of them"
+            )
+        return _judged(referee, one, staged)
+    except Unreadable as reason:
+        return Entry(
+            redaction.shown(one.student), one.assignment, "", unreadable_lines(one.assignment),
+            unreadable=str(reason),
+        )  # fmt: skip
+    except (NoSandbox, GradingFailed):
+        raise
+    except NotGraded as reason:
+        return not_graded(one.assignment, one.student, str(reason))
+    except Exception as error:  # a mistake of the grader's own costs the class nothing
+        said = (
+            f"the grader failed on it ({type(error).__name__}: {error}): grade it again with "
+            "--student and --debug, and report that"
+        )
+        return not_graded(one.assignment, one.student, said)
+
+
+def named_well(student: str) -> bool:
+    """Can a folder's name be a student's in files, patterns, pages and the gradebook?"""
+    return (
+        0 < len(student.encode("utf-8", "surrogateescape")) <= 100
+        and all(c.isalnum() or c in " ._-+@" for c in student)
+        and student.strip(" .") == student
+    )
+
+
+def _judged(referee: Referee, one: Submission, staged: Path) -> Entry:
+    lab = one.assignment
+    try:
+        content = handed_in.notebook(one.folder)
+    except Unreadable as reason:
+        content = coursedir.released(lab)
+        entry = referee.unreadable(lab, one.student, reason)
+        rebuilt, _ = referee.rebuild(lab, content)
+        rebuilt["cells"].insert(0, _note(reason))
+    else:
+        rebuilt, repaired = referee.rebuild(lab, content)
+        entry = referee.judge(lab, one.student, rebuilt, repaired)
+    folder = staged / one.student / lab
+    folder.mkdir(parents=True)
+    path = folder / labs.notebook_name(lab)
+    path.write_text(json.dumps(rebuilt), "utf-8")
+    if when := handed_in.timestamp(one.folder):
+        (folder / "timestamp.txt").write_text(when, "utf-8")
+    if secret := handed_in.secret(one.folder):
+        (folder / "submission_secret.txt").write_text(secret, "utf-8")
+    return entry
+
+
+def _note(reason: Unreadable) -> submission.Content:
+    """A cell that says on the feedback page why there is nothing else."""
+    said = f"**This submission could not be read.** {reason}"
+    return {"cell_type": "markdown", "id": "unreadable", "metadata": {}, "source": said}
+
+
+def _enter(book, ledger: Ledger, one: Submission, entry: Entry, staged: Path) -> Graded:
+    """Put an entry into the gradebook, unless that was done before and nothing has changed."""
+    if entry.not_graded:
+        return Graded(entry, None, 0.0, problem=entry.not_graded)
+    if not (staged / one.student).is_dir():
+        return Graded(entry, None, 0.0)  # of a name that no gradebook takes
+    feedback = book.feedback(one.assignment, one.student)
+    files = [path.read_text("utf-8") for path in sorted((staged / one.student).rglob("*.*"))]
+    there = any(feedback.glob("*.html"))
+    if not (there and ledger.entered(entry, files, book.state(one.assignment, one.student))):
+        book.enter(one.assignment, one.student)
+        ledger.note_entered(entry, files, book.state(one.assignment, one.student))
+    scores = book.scores(one.assignment, one.student)
+    manual = {name: both for name, both in scores.items() if not name.startswith("test_")}
+    known = [score for score, _ in manual.values() if score is not None]
+    automatic = book.automatic(one.assignment, one.student)
+    if automatic != entry.score:
+        raise GradingFailed(
+            f"the gradebook has {automatic:g} points for {one.student}'s {one.assignment} where "
+            f"the ledger has {entry.score:g}: run `nbgrader generate_assignment {one.assignment}` "
+            "again"
+        )
+    return Graded(
+        entry,
+        sum(known) if len(known) == len(manual) else None,
+        sum(maximum for _, maximum in manual.values()),
+        feedback,
+    )
+
+
+def report(assignment: str, graded: Sequence[Graded]) -> dict:
+    """The JSON report of an assignment."""
+    return {"assignment": assignment, "submissions": [_reported(one) for one in graded]}
+
+
+def _reported(one: Graded) -> dict:
+    entry = one.entry
+    if entry.not_graded:
+        return {
+            "student": entry.student, "score": None, "max_score": entry.max_score,
+            "status": "not graded", "message": entry.not_graded,
+        }  # fmt: skip
+    about = {
+        "student": entry.student, "score": entry.score, "max_score": entry.max_score,
+        "manual_score": one.manual_score, "manual_max_score": one.manual_max_score,
+        "seconds": entry.seconds, "repaired": entry.repaired, "flagged": entry.flagged,
+    }  # fmt: skip
+    if entry.unreadable:
+        return {**about, "status": "unreadable", "message": entry.unreadable}
+    lines = [
+        {"name": line.name, "score": line.score, "max_score": line.max_score,
+         "status": line.status, "message": line.message}
+        for line in entry.lines
+    ]  # fmt: skip
+    return {**about, "exercises": lines}

@@ -1,0 +1,103 @@
+"""Reading what students have handed in: their notebook, the time, and nbgrader's secret.
+
+A submission is a folder STUDENT/ASSIGNMENT below one that only the instructor changes. From there
+on students may have written anything, and may change it meanwhile: everything is opened by
+descriptors (`distlab.processes.untrusted`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from distlab import course as labs
+from distlab import notebook as notebooks
+from distlab.checking import submission
+from distlab.checking.submission import Content, Unreadable
+from distlab.processes import untrusted
+
+MOST_NOTEBOOKS = 20  # of a submission without one of the right name, in which to look for it
+
+
+def notebook(folder: Path) -> Content:
+    """The notebook of a submission: by its name, else the only one with this lab's exercises.
+
+    Raises:
+        Unreadable: there is no such notebook, or more than one, or it cannot be read.
+    """
+    named = labs.notebook_name(folder.name)
+    with _opened(folder) as handle:
+        if handle.holds(named):
+            return submission.read(named, handle.handle)
+        others = [name for name in handle.names() if name.endswith(".ipynb")][:MOST_NOTEBOOKS]
+        fitting = _fitting(others, handle.handle, folder.name)
+    if len(fitting) != 1:
+        raise Unreadable(
+            f"{named} is not there"
+            + (f", and {len(fitting)} other notebooks hold this lab's exercises" if fitting else "")
+            + f": hand in the notebook under the name {named}"
+        )
+    return fitting[0]
+
+
+def _fitting(names: list[str], folder: int, assignment: str) -> list[Content]:
+    """Those of these notebooks that hold a lab's exercises; all together may be as large as one."""
+    left, fitting = submission.room(), []
+    for name in names:
+        with contextlib.suppress(Unreadable):
+            content = submission.read(name, folder, left)
+            found = {cell.name for cell in notebooks.cells(content)}
+            if found & set(labs.exercises(assignment)):
+                fitting.append(content)
+    return fitting
+
+
+def timestamp(folder: Path) -> str:
+    """When a submission was handed in; empty where its file does not say so."""
+    try:
+        with _opened(folder) as handle:
+            text = untrusted.read("timestamp.txt", 100, handle.handle).decode("ascii").strip()
+    except (Unreadable, ValueError):
+        return ""
+    return text if parsed(text) else ""
+
+
+def parsed(text: str) -> datetime.datetime | None:
+    """A time that a student's program wrote, in UTC; `None` where it is none."""
+    from nbgrader.utils import parse_utc
+
+    try:
+        # no slash: dateutil opens files that are named where a time zone should be
+        when = parse_utc(text) if re.fullmatch(r"[\w:.+ -]+", text, re.ASCII) else None
+    except Exception:  # whatever it says to what was written to break it
+        return None
+    return when if when is not None and 1970 <= when.year < 3000 else None
+
+
+def secret(folder: Path) -> str:
+    """What nbgrader names a submission's released feedback by; empty where there is none."""
+    try:
+        with _opened(folder) as handle:
+            found = untrusted.read("submission_secret.txt", 200, handle.handle)
+            text = found.decode("ascii").strip()
+    except (Unreadable, ValueError):
+        return ""
+    return text if re.fullmatch("[0-9a-f]{16,}", text) else ""
+
+
+@contextlib.contextmanager
+def _opened(folder: Path) -> Iterator[untrusted.Folder]:
+    """The folder STUDENT/ASSIGNMENT, neither of which may be a link."""
+    student, assignment = folder.parts[-2:]
+    try:
+        with untrusted.Folder.at(folder.parent.parent, student, assignment) as opened:
+            yield opened
+    except (untrusted.NotPlain, FileNotFoundError) as error:
+        raise Unreadable(
+            f"{assignment} is no folder: hand in a folder with the notebook in it"
+        ) from error
+    except OSError as error:
+        raise submission.locked(assignment, error) from error

@@ -1,0 +1,73 @@
+"""Who reaches for what only the course should touch: the recorder, its records, and their files.
+
+Asked of the source, which can be written so that it does not show: a reason for a person to look,
+and none for points. Those depend on what was measured (`distlab.network.measure`), where that
+works.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+from distlab import notebook
+from distlab.notebook import Cell
+
+#: packages of distlab's that no lab names: what notebooks use they import from `distlab`
+_PACKAGES = {"checking", "engines", "exercises", "network", "processes", "rank", "records"}
+#: names that lead there from elsewhere
+_NAMES = {
+    "Recorder", "RecordedGroup", "RecordedWork", "paused", "_distributed_c10d", "_group",
+    "_new_process_group_helper", "_register_process_group", "get_objects", "get_referrers",
+    "get_referents", "_getframe", "_current_frames", "f_globals", "f_locals",
+}  # fmt: skip
+_FOREIGN = {"ctypes", "mmap", "_ctypes"}
+_TEXT = re.compile(
+    rf"distlab\.(?:{'|'.join(sorted(_PACKAGES))})\b|DISTLAB_RUN|\.rec\b|/proc/self/mem"
+)
+_LONGEST = 200_000  # characters of a cell that are looked at
+
+
+def reached(cells: Iterable[Cell]) -> list[str]:
+    """For each cell of the student's own that does, what it reaches for: "relay reaches for …"."""
+    found = []
+    for cell in cells:
+        if cell.kind in ("solution", "added"):
+            words = sorted(set(_words(cell.source[:_LONGEST])))
+            if words:
+                shown = ", ".join(words[:5]) + ("…" if len(words) > 5 else "")
+                found.append(f"{cell.name} reaches for {shown}")
+    return found
+
+
+def _words(source: str) -> Iterator[str]:
+    try:
+        tree = notebook.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # IPython's magic, or nonsense
+        yield from (match.group() for match in _TEXT.finditer(source))
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from filter(_is_internal, (alias.name for alias in node.names))
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                name = f"{node.module or ''}.{alias.name}"
+                if _is_internal(name) or alias.name in _NAMES:
+                    yield name
+        elif isinstance(node, ast.Attribute) and node.attr in _NAMES:
+            yield node.attr
+        elif isinstance(node, ast.Attribute) and _is_distlab(node):
+            yield f"distlab.{node.attr}"
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from (match.group() for match in _TEXT.finditer(node.value))
+
+
+def _is_internal(name: str) -> bool:
+    first, _, rest = name.partition(".")
+    return first in _FOREIGN or (first == "distlab" and rest.split(".")[0] in _PACKAGES)
+
+
+def _is_distlab(node: ast.Attribute) -> bool:
+    named = isinstance(node.value, ast.Name) and node.value.id == "distlab"
+    return named and node.attr in _PACKAGES

@@ -1,0 +1,434 @@
+"""Those who judge: this process, or the engines of a cluster, each with the GPUs it needs.
+
+A judge runs the exercises of one submission in its sandbox and says how each was answered. The
+ledger, the gradebook and the order of things are the main process's business.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import os
+import queue
+import resource
+import shutil
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from distlab import course as labs
+from distlab.checking.judge_notebook import Grader
+from distlab.checking.session import SessionLost
+from distlab.checking.submission import Plan
+from distlab.engines.ipyparallel import answering
+from distlab.engines.ranks import SLURM
+from distlab.processes import frameworks
+from distlab.processes.forkserver import Forked, Zygote, ZygoteLost
+from grader import coursedir, secret
+from grader.coursedir import GradingFailed, NotGraded
+from grader.judging.ledger import Line, line
+from grader.sandbox import Grading, NoSandbox, Sandbox, cgroup, choose, configured
+
+
+class Judges(Protocol):
+    """Takes submissions from as many threads as it has `slots`.
+
+    `lines` raises `NotGraded` where a submission cannot be judged through no fault of its own.
+    """
+
+    slots: int
+
+    def beside(self) -> contextlib.AbstractContextManager: ...  # other work on their machine
+    def lines(self, lab: str, plan: Plan) -> list[Line]: ...
+    def close(self) -> None: ...
+
+
+class Devices:
+    """The GPUs of each host, lent to one submission at a time.
+
+    Args:
+        hosts: host, or a part of it, → its devices, as `CUDA_VISIBLE_DEVICES` names them.
+    """
+
+    def __init__(self, hosts: dict[str, Sequence[str]]) -> None:
+        self._all = {host: len(devices) for host, devices in hosts.items()}
+        self._free = {host: list(devices) for host, devices in hosts.items()}
+        self._changed = threading.Condition()
+
+    @contextlib.contextmanager
+    def lent(self, host: str, wanted: int) -> Iterator[list[str]]:
+        """Wait for `wanted` devices of a host, for all of them where it has fewer."""
+        wanted = min(wanted, self._all[host])
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._free[host]) >= wanted)
+            mine = [self._free[host].pop(0) for _ in range(wanted)]
+        try:
+            yield mine
+        finally:
+            with self._changed:
+                self._free[host] += mine
+                self._changed.notify_all()
+
+
+class Turns:
+    """Who may use the machine: many beside each other, or one alone.
+
+    Whoever wants it alone waits until the others are done, and goes before those that come later.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._sharing = self._waiting = 0
+        self._taken = False
+
+    @contextlib.contextmanager
+    def shared(self) -> Iterator[None]:
+        with self._changed:
+            self._changed.wait_for(lambda: not (self._taken or self._waiting))
+            self._sharing += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._sharing -= 1
+                self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        with self._changed:
+            self._waiting += 1
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not (self._taken or self._sharing))
+            self._waiting -= 1
+            self._taken = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken = False
+                self._changed.notify_all()
+
+
+class Users:
+    """Users of the kernel's, lent to one submission at a time."""
+
+    def __init__(self, first: int | None) -> None:
+        self._first, self._lent, self._lock = first, set(), threading.Lock()
+
+    @contextlib.contextmanager
+    def lent(self) -> Iterator[int | None]:
+        """A user that nobody else is now; `None` where there are none to lend."""
+        if self._first is None:
+            yield None
+            return
+        with self._lock:
+            user = next(n for n in itertools.count(self._first) if n not in self._lent)
+            self._lent.add(user)
+        try:
+            yield user
+        finally:
+            with self._lock:
+                self._lent.discard(user)
+
+
+class LocalJudges:
+    """Judges in sandboxes of this machine, `slots` at once."""
+
+    def __init__(self, settings: Grading, slots: int = 1) -> None:
+        self.slots = slots
+        self._settings = settings
+        self.sandbox: Sandbox | None = None
+        self._zygotes: dict[tuple[str, ...], Zygote] = {}  # by what they have imported besides
+        self._lock = threading.Lock()
+        self._devices = Devices({"here": devices()})
+        self._turns = Turns()
+        self._users = Users(None)
+        self._groups: cgroup.Groups | None = None
+
+    def ready(self) -> None:
+        """Try the sandbox out, unless that was done.
+
+        Raises:
+            NoSandbox: none works.
+        """
+        with self._lock:
+            if self.sandbox is None:
+                _allow_open_files()
+                self.sandbox = choose(self._settings)
+                self._users = Users(self.sandbox.first_user)
+                self._groups = cgroup.find() if self.sandbox.limits else None
+
+    def beside(self) -> contextlib.AbstractContextManager:
+        """Other work on this machine: not while a submission is judged alone."""
+        return self._turns.shared()
+
+    def lines(self, lab: str, plan: Plan) -> list[Line]:
+        with self._devices.lent("here", ranks(lab)) as lent:
+            return self.lines_on(lab, plan, lent)
+
+    def lines_on(self, lab: str, plan: Plan, devices: Sequence[str]) -> list[Line]:
+        """The verdicts on a submission, its ranks on these devices.
+
+        Raises:
+            NotGraded: not even in a sandbox of its own.
+        """
+        self.ready()
+        sandbox, more = self.sandbox, frameworks.preload(labs.needs(lab))
+        with self._users.lent() as user, self._grouped() as admit:
+            grader = Grader(
+                coursedir.lab(lab), sandbox.limits, sandbox.walls, ",".join(devices) or None, user,
+                admit,
+            )  # fmt: skip
+            if sandbox.shared:
+                # what ends a sandbox that others use as well may be one of them
+                with contextlib.suppress(SessionLost, ZygoteLost):
+                    source = self._shared(more)
+                    return [line(v) for v in grader.grade(plan, source, self._turns)]
+            turn = self._turns.alone() if sandbox.shared else contextlib.nullcontext()
+            with turn, contextlib.closing(_Own(sandbox, more)) as own:
+                try:
+                    return [line(v) for v in grader.grade(plan, own, lone=True)]
+                except (SessionLost, ZygoteLost) as error:
+                    raise NotGraded(
+                        f"its sandbox did not start ({error}): look whether memory or disk are "
+                        "full, then grade it again"
+                    ) from error
+
+    @contextlib.contextmanager
+    def _grouped(self) -> Iterator[Callable[[int], None] | None]:
+        """What puts a submission into a control group of its own, where there can be some."""
+        if self._groups is None:
+            yield None
+            return
+        with self._groups.made(self.sandbox.limits) as group:
+            yield group.add
+
+    def _shared(self, more: tuple[str, ...]) -> Zygote:
+        """The zygote in the sandbox that all submissions of such labs are judged in."""
+        with self._lock:
+            shared = self._zygotes.get(more)
+            if shared is None or not shared.alive:
+                shared = self._zygotes[more] = self.sandbox.zygote(more)
+        return shared
+
+    def close(self) -> None:
+        for shared in self._zygotes.values():
+            shared.close()
+
+
+class _Own:
+    """The zygote of one submission, started again when that has ended it."""
+
+    def __init__(self, sandbox: Sandbox, more: tuple[str, ...]) -> None:
+        self._sandbox, self._more, self._zygote = sandbox, more, sandbox.zygote(more)
+
+    @property
+    def folder(self) -> Path:
+        return self._zygote.folder
+
+    def connect(self, entry: str, **arguments: Any) -> tuple[Forked, socket.socket]:
+        if not self._zygote.alive:
+            self._zygote.close()
+            self._zygote = self._sandbox.zygote(self._more)
+        return self._zygote.connect(entry, **arguments)
+
+    def kill(self, pid: int) -> None:
+        self._zygote.kill(pid)
+
+    def close(self) -> None:
+        self._zygote.close()
+
+
+def _allow_open_files() -> None:
+    """As many as this user may have: descriptors on their way are counted with everybody's."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+@dataclass(frozen=True)
+class _Engine:
+    id: int
+    place: str  # those that share GPUs are at the same
+
+
+class Cluster:
+    """Judges on the engines of a running ipyparallel cluster, one submission an engine.
+
+    Every engine needs the course's folder under the same path, and a sandbox.
+
+    Args:
+        client: a connected `ipyparallel.Client`.
+        trust: judge without a sandbox.
+        end: what lets go of the cluster.
+
+    Raises:
+        GradingFailed: nothing can be judged on its engines.
+    """
+
+    def __init__(self, client: Any, trust: bool, end: Callable[[], None]) -> None:
+        self._client, self._end = client, end
+        ids = answering(self._client)
+        if not ids:
+            raise GradingFailed("no engine of the cluster answers: try again later")
+        everyone = self._client[ids]
+        everyone.execute(f"import sys; sys.path.insert(0, {str(coursedir.ROOT)!r})", block=True)
+        used = secret.current()  # where it lies is told, never what it is
+        asked = everyone.apply_sync(_ready, trust, used.path, used.fingerprint)
+        told = dict(zip(ids, asked, strict=True))
+        if reasons := [f"engine {i}: {about['problem']}" for i, about in told.items()
+                       if about["problem"]]:  # fmt: skip
+            raise GradingFailed(reasons[0])
+        # a Slurm task may have been given GPUs of its own: it shares with those that see the same
+        places = {i: f"{about['host']} {about['devices']}" for i, about in told.items()}
+        self._devices = Devices({places[i]: about["devices"] for i, about in told.items()})
+        self._engines: queue.Queue[_Engine] = queue.Queue()
+        for number, place in places.items():
+            self._engines.put(_Engine(number, place))
+        self.slots = self._left = len(told)
+        self._lock = threading.Lock()
+
+    def beside(self) -> contextlib.AbstractContextManager:
+        return contextlib.nullcontext()
+
+    def lines(self, lab: str, plan: Plan) -> list[Line]:
+        import ipyparallel
+
+        while True:
+            engine = self._take()
+            try:
+                with self._devices.lent(engine.place, ranks(lab)) as lent:
+                    view = self._client[engine.id]
+                    told = view.apply_sync(_lines, lab, plan, lent)
+            except ipyparallel.RemoteError as error:
+                if error.ename == "NotGraded":
+                    self._engines.put(engine)
+                    raise NotGraded(error.evalue) from error
+                if error.ename != "EngineError":
+                    raise
+                with self._lock:
+                    self._left -= 1  # its node is lost: another one judges this
+                continue
+            self._engines.put(engine)
+            return [Line(**one) for one in told]
+
+    def _take(self) -> _Engine:
+        while self._left:
+            with contextlib.suppress(queue.Empty):
+                return self._engines.get(timeout=1.0)
+        raise GradingFailed(
+            "all engines of the cluster are gone: start it again and run the same command, which "
+            "goes on where it stopped"
+        )
+
+    def close(self) -> None:
+        with contextlib.suppress(Exception):
+            self._client[answering(self._client)].apply_sync(_end)
+        self._end()
+
+
+def _attached(profile: str, trust: bool) -> Cluster:
+    """The engines of the cluster that `ipcluster start --profile=…` has started."""
+    import ipyparallel
+
+    try:
+        client = ipyparallel.Client(profile=profile, timeout=10)
+    except (OSError, TimeoutError) as error:
+        raise GradingFailed(
+            f"no cluster runs under the profile {profile!r}: start one with `ipcluster start "
+            f"--profile={profile} -n ENGINES`"
+        ) from error
+    return Cluster(client, trust, client.close)
+
+
+def _submitted(jobs: int, trust: bool) -> Cluster:
+    """Engines as a Slurm job, which ends with the grading."""
+    from distlab.engines.slurm.engines import SlurmEngines
+    from distlab.engines.slurm.submit import Terminal
+
+    engines = SlurmEngines(jobs, spread=True, says=Terminal().state)
+    try:
+        return Cluster(engines.client, trust, engines.close)
+    except BaseException:
+        engines.close()
+        raise
+
+
+def make_judges(jobs: int, cluster: str | None = None) -> Judges:
+    """Who judges a class: `jobs` at once on this machine, or the engines of a cluster.
+
+    Args:
+        cluster: the ipyparallel profile whose engines judge, one submission an engine, or "slurm"
+            for `jobs` engines that are a Slurm job.
+
+    Raises:
+        NoSandbox: no sandbox works, and nobody has said that the code can be trusted.
+        GradingFailed: there is no such cluster, or nothing can be judged on its engines.
+        SlurmFailed: Slurm is not here, refuses, or ended the job.
+    """
+    settings = configured()
+    if cluster == SLURM:
+        return _submitted(jobs, settings.trust)
+    if cluster is not None:
+        return _attached(cluster, settings.trust)
+    local = LocalJudges(settings, jobs)
+    local.ready()
+    return local
+
+
+@functools.cache
+def ranks(lab: str) -> int:
+    """Ranks that the largest case of a lab needs."""
+    return max(
+        (
+            case.size
+            for exercise in labs.exercises(lab).values()
+            for case in coursedir.cases(exercise)
+        ),
+        default=1,
+    )
+
+
+def devices() -> list[str]:
+    """The GPUs of this process: those it was given, else all of the machine."""
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if given is not None:
+        return [name for name in given.split(",") if name and name != "-1"]
+    if not shutil.which("nvidia-smi"):
+        return []
+    told = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
+    return [str(n) for n, said in enumerate(told.stdout.splitlines()) if said.startswith("GPU ")]
+
+
+# What follows runs on the engines of a cluster.
+
+_on_engine: LocalJudges | None = None
+
+
+def _ready(trust: bool, secret_path: Path | None, fingerprint: str) -> dict[str, Any]:
+    """Prepare to judge on this engine; says where it is, or what stands in the way."""
+    global _on_engine
+    if _on_engine is None:
+        _on_engine = LocalJudges(configured(trust=True) if trust else configured())
+    problem = ""
+    try:
+        secret.adopt(secret_path, fingerprint)
+        _on_engine.ready()
+    except (NoSandbox, secret.SecretUnusable) as reason:
+        problem = str(reason)
+    return {"host": socket.gethostname(), "devices": devices(), "problem": problem}
+
+
+def _lines(lab: str, plan: Plan, lent: list[str]) -> list[dict[str, Any]]:
+    return [vars(one) for one in _on_engine.lines_on(lab, plan, lent)]
+
+
+def _end() -> None:
+    global _on_engine
+    if _on_engine is not None:
+        _on_engine.close()
+        _on_engine = None

@@ -1,0 +1,136 @@
+"""The ledger: what the referee judged, one file a submission. Scores come from here and nowhere
+else.
+
+An entry holds for one state of the submission's code, of the course and of the references; when
+one of them changes, it is stale and the submission is graded again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from distlab.exercises.exercise import Verdict
+
+MESSAGE_LIMIT = 10_000  # characters
+
+
+@dataclass
+class Line:
+    """One exercise of one submission."""
+
+    name: str
+    status: str
+    score: float
+    max_score: float
+    message: str = ""
+    seconds: float = 0.0
+    hint: str = ""
+    picture: str = ""  # SVG of the visible case that failed
+    # the message's three sentences
+    expected: str = ""
+    happened: str = ""
+    look: str = ""
+
+
+@dataclass
+class Entry:
+    """One submission: a line for each exercise, or why it is `unreadable` or `not_graded`."""
+
+    student: str
+    assignment: str
+    digest: str
+    lines: list[Line] = field(default_factory=list)
+    repaired: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    unreadable: str = ""
+    not_graded: str = ""  # a failure of the grader's own: no score, nowhere
+    flagged: list[str] = field(default_factory=list)  # what a person should look at in the source
+
+    @property
+    def score(self) -> float:
+        return sum(line.score for line in self.lines)
+
+    @property
+    def max_score(self) -> float:
+        return sum(line.max_score for line in self.lines)
+
+    def line(self, name: str) -> Line | None:
+        return next((line for line in self.lines if line.name == name), None)
+
+
+def line(verdict: Verdict) -> Line:
+    """A verdict as the ledger keeps it. Of a hidden case there is no picture: it would show the
+    inputs.
+    """
+    picture = ""
+    shown = verdict.status != "passed" and verdict.case is not None and not verdict.case.hidden
+    if shown and verdict.run is not None and any(r.events for r in verdict.run.records):
+        from distlab.viz.timeline import timeline
+
+        picture = timeline(verdict.run.records).svg()
+    return Line(
+        verdict.exercise.name, verdict.status, verdict.score, float(verdict.exercise.points),
+        verdict.message[:MESSAGE_LIMIT], round(verdict.seconds, 3), verdict.hint, picture,
+        verdict.expected[:MESSAGE_LIMIT], verdict.happened[:MESSAGE_LIMIT],
+        verdict.look[:MESSAGE_LIMIT],
+    )  # fmt: skip
+
+
+class Ledger:
+    """The entries below `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, assignment: str, student: str) -> Path:
+        return self.folder / assignment / f"{student}.json"
+
+    def get(self, assignment: str, student: str, digest: str) -> Entry | None:
+        """The entry of a submission, if there is one that is not stale."""
+        try:
+            content = json.loads(self.path(assignment, student).read_text("utf-8"))
+        except (OSError, ValueError):
+            return None
+        if content.get("digest") != digest:
+            return None
+        lines: list[dict[str, Any]] = content.pop("lines")
+        return Entry(**content, lines=[Line(**one) for one in lines])
+
+    def put(self, entry: Entry) -> None:
+        """Write an entry, whole or not at all."""
+        _write(self.path(entry.assignment, entry.student), json.dumps(asdict(entry)))
+
+    def entered(self, entry: Entry, *around: Any) -> bool:
+        """Has this entry gone into the gradebook, with the same things `around` it as now?
+
+        Args:
+            around: what else its place in the gradebook depends on, as JSON can hold it.
+        """
+        try:
+            return self._mark(entry).read_text("utf-8") == _marked(entry, around)
+        except OSError:
+            return False
+
+    def note_entered(self, entry: Entry, *around: Any) -> None:
+        """Note that this entry, and all that comes of it, is in the gradebook."""
+        _write(self._mark(entry), _marked(entry, around))
+
+    def _mark(self, entry: Entry) -> Path:
+        return self.path(entry.assignment, entry.student).with_suffix(".entered")
+
+
+def _marked(entry: Entry, around: Any) -> str:
+    return hashlib.sha256(json.dumps([asdict(entry), around]).encode()).hexdigest()
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # always the same name: what a killed run has left of it is written over by the next
+    temporary = path.with_name(f"{path.name}.tmp")
+    temporary.write_text(text, "utf-8")
+    os.replace(temporary, path)

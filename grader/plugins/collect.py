@@ -1,0 +1,209 @@
+"""Collect from an exchange that students write to by hand as well: each what is theirs, no links,
+at the time at which it was there.
+
+nbgrader's own collecting follows links with the grader's rights, so that a link to a solution in a
+submission is graded as the student's answer, takes any submission under any name, and believes the
+time that the student's program wrote. What students cannot choose is the owner of a file and its
+ctime: the kernel sets that by its own clock whenever content, name or rights change.
+"""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import logging
+import os
+import pwd
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+from nbgrader.exchange.default import ExchangeCollect
+
+from distlab.processes import untrusted
+from grader.judging import handed_in
+
+#: seconds that handing in may take: the student's program notes the time before it copies
+COPYING = 60.0
+MOST_FILES = 10_000  # of a submission, folders included, that are looked at
+DEEPEST = 10  # folders in each other
+_FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
+
+
+class Collect(ExchangeCollect):
+    """nbgrader's collecting, of what belongs to the student who is said to have handed it in."""
+
+    def init_src(self) -> None:
+        super().init_src()
+        for record in self.src_records:
+            if not self._is_own(record):
+                self.log.error(
+                    "%s is left where it is: it does not belong to %s",
+                    record["filename"], record["username"],
+                )  # fmt: skip
+        self.src_records = [record for record in self.src_records if self._is_own(record)]
+
+    def _path_to_record(self, path: str) -> dict[str, Any]:
+        """As nbgrader's own, with the time at which the submission was there."""
+        name = os.path.basename(path)
+        try:
+            with self._submission(name) as found:
+                found.look()
+                when = found.when
+        except OSError:  # a link, or gone, or not for us to read
+            when = datetime.datetime.min
+        return {"username": name.rsplit("+", 3)[0], "filename": name, "timestamp": when}
+
+    def _sort_by_timestamp(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The newest first; another's never stands in the way of a student's own."""
+        own = [record for record in records if self._is_own(record)]
+        return super()._sort_by_timestamp(own or records)
+
+    def _is_own(self, record: dict[str, Any]) -> bool:
+        try:
+            owner = pwd.getpwnam(record["username"]).pw_uid
+            with self._submission(record["filename"]) as found:
+                return found.owner == owner
+        except (KeyError, OSError):
+            return False
+
+    def copy_files(self) -> None:
+        """One by one, so that one which cannot be copied does not keep the others."""
+        if not self.src_records:
+            super().copy_files()
+        for record in list(self.src_records):
+            self.src_records = [record]
+            try:
+                super().copy_files()
+            except (OSError, ValueError) as error:
+                self.log.error("%s cannot be collected: %s", record["filename"], error)
+
+    def do_copy(self, src: str, dest: str, log: Any = None) -> None:
+        """Copy a submission's own plain files, whatever its owner does meanwhile, and note when it
+        was there.
+        """
+        room = 1000 * self.coursedir.max_dir_size
+        Path(dest).mkdir(parents=True)
+        with self._submission(os.path.basename(src)) as found:
+            for place, file in found.files(self.log):
+                size = os.fstat(file.fileno()).st_size
+                if size > min(room, 1000 * self.coursedir.max_file_size):
+                    self.log.warning(
+                        "%s is left out: %s bytes, more than c.CourseDirectory.max_file_size or "
+                        "max_dir_size allows", place, size,
+                    )  # fmt: skip
+                    continue
+                room -= _copied(file, Path(dest, place), size)
+            if found.when != found.said:
+                self.log.warning("%s was handed in at %s UTC", found.name, found.when)
+            Path(dest, "timestamp.txt").write_text(found.when.strftime(_FORMAT), "ascii")
+
+    def _submission(self, name: str) -> Submission:
+        with untrusted.Folder.at(self.inbound_path) as inbound:
+            return Submission(name, inbound.folder(name), self._is_ignored)
+
+    def _is_ignored(self, name: str, is_file: bool) -> bool:
+        if any(fnmatch(name, pattern) for pattern in self.coursedir.ignore):
+            return True
+        return is_file and not any(fnmatch(name, pattern) for pattern in self.coursedir.include)
+
+
+class Submission:
+    """A folder of inbound, held open. A context manager.
+
+    Args:
+        name: STUDENT+ASSIGNMENT+WHEN+RANDOM.
+        ignored: is a file, or else a folder, of this name to be left out?
+    """
+
+    def __init__(
+        self, name: str, folder: untrusted.Folder, ignored: Callable[[str, bool], bool]
+    ) -> None:
+        self.name, self._folder, self._ignored = name, folder, ignored
+        self.owner, self._changed = os.fstat(folder.handle).st_uid, _changed(folder.handle)
+        self.said = handed_in.parsed(name.rsplit("+", 3)[2])
+
+    @property
+    def when(self) -> datetime.datetime:
+        """When the files that were looked at were there, in UTC: when the last of them was changed.
+        The student's own time stands where it is hardly earlier.
+        """
+        changed = datetime.datetime.fromtimestamp(self._changed, datetime.timezone.utc)
+        changed = changed.replace(tzinfo=None)
+        least = changed - datetime.timedelta(seconds=COPYING)
+        return self.said if self.said and least <= self.said <= changed else changed
+
+    def look(self) -> None:
+        """Look at all files, for the time."""
+        for _ in self.files():
+            pass
+
+    def files(self, log: logging.Logger | None = None) -> Iterator[tuple[Path, FileIO]]:
+        """The owner's plain files and their places below; the log hears what else is there."""
+        names = itertools.count()
+        for place, file in self._files(self._folder, Path(), names):
+            if file is not None:
+                yield place, file
+            elif log:
+                log.warning("%s is left out: no plain file of the student's own", place)
+        if next(names) > MOST_FILES and log:
+            log.warning("%s has more than %s files: the rest is left out", self.name, MOST_FILES)
+
+    def _files(
+        self, folder: untrusted.Folder, place: Path, names: Iterator[int]
+    ) -> Iterator[tuple[Path, FileIO | None]]:
+        for name in folder.names():
+            if next(names) >= MOST_FILES:
+                return
+            try:
+                with untrusted.plain_file(name, folder=folder.handle) as file:
+                    if self._ignored(name, True):
+                        continue
+                    yield place / name, file if self._is_owners(file.fileno()) else None
+                    self._note(file.fileno())
+            except untrusted.NotPlain:
+                yield from self._below(folder, place / name, names)
+            except OSError:  # gone, or not for us to read
+                yield place / name, None
+
+    def _below(self, folder: untrusted.Folder, place: Path, names: Iterator[int]):
+        """What is in a folder, if it is one."""
+        if self._ignored(place.name, False):
+            return
+        if len(place.parts) > DEEPEST:
+            yield place, None
+            return
+        try:
+            with folder.folder(place.name) as below:
+                self._note(below.handle)
+                yield from self._files(below, place, names)
+        except OSError:
+            yield place, None
+
+    def _is_owners(self, handle: int) -> bool:
+        return os.fstat(handle).st_uid == self.owner
+
+    def _note(self, handle: int) -> None:
+        self._changed = max(self._changed, _changed(handle))
+
+    def __enter__(self) -> Submission:
+        return self
+
+    def __exit__(self, *exc) -> None:
+        self._folder.close()
+
+
+def _changed(handle: int) -> float:
+    return os.fstat(handle).st_ctime
+
+
+def _copied(file: FileIO, to: Path, size: int) -> int:
+    """Copy at most so many bytes of an open file; returns how many there were."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    left = size
+    with to.open("wb") as copy:
+        while left and (data := file.read(min(left, untrusted.CHUNK))):
+            left -= copy.write(data)
+    return size - left

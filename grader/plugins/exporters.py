@@ -1,0 +1,67 @@
+"""Graded notebooks as pages: `nbgrader_config.py` and `grader.plugins.formgrader` name these.
+
+`nbgrader generate_feedback`, the formgrader and `distlab grade` so write the same pages, made with
+limits (`grader.reports.rendering`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbconvert.exporters import Exporter
+from nbconvert.preprocessors import Preprocessor
+from nbgrader import preprocessors as nbgrader
+
+from grader.reports import feedback, rendering
+
+NOTEBOOK_LIMIT = 200_000  # characters of a notebook on a page; the longest lab has 70,000
+_ABOUT = ("student", "assignment", "score", "max_score", "late_penalty")
+
+
+class Grades(nbgrader.GetGrades):
+    """nbgrader's own, which also says what waits for a person."""
+
+    def _get_score(self, cell, resources):
+        super()._get_score(cell, resources)
+        grade = self.gradebook.find_grade(
+            cell.metadata["nbgrader"]["grade_id"],
+            self.notebook_id, self.assignment_id, self.student_id,
+        )  # fmt: skip
+        cell.metadata.nbgrader["waits"] = bool(grade.needs_manual_grade)
+
+
+class FeedbackExporter(Exporter):
+    """A graded notebook as a page that one would show to whoever wrote it."""
+
+    file_extension = ".html"
+
+    def from_notebook_node(self, nb, resources=None, **kw):
+        nb, resources = super().from_notebook_node(nb, resources, **kw)
+        about = {name: resources["nbgrader"][name] for name in _ABOUT}
+        return rendering.page("grader.reports.feedback:page", nb=nb, about=about), resources
+
+
+class FormgradeExporter:
+    """What the formgrader asks for its page of one submission; nbgrader's own makes it in the
+    process that serves all who grade.
+    """
+
+    def from_filename(self, filename: str, resources: dict[str, Any]) -> tuple[str, dict]:
+        made = rendering.page(
+            "grader.plugins.formgrade:page", path=str(filename), resources=resources
+        )
+        return made, resources
+
+
+class Shortened(Preprocessor):
+    """Cuts cells and notebooks that nobody could read on one of nbgrader's own pages."""
+
+    def preprocess(self, nb, resources):
+        left = NOTEBOOK_LIMIT
+        for cell in nb.cells:
+            limit = max(0, min(left, feedback.CELL_LIMIT))
+            left -= len(cell.source)
+            if len(cell.source) > limit:
+                rest = len(cell.source) - limit
+                cell.source = f"{cell.source[:limit]}\n… {rest} more characters"
+        return nb, resources

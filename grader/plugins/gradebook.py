@@ -1,0 +1,158 @@
+"""nbgrader's gradebook and feedback, written by one process through nbgrader's own API."""
+
+from __future__ import annotations
+
+import logging
+import re
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+from nbgrader import api, dbutil
+from nbgrader.api import Gradebook as Database
+from nbgrader.api import MissingEntry
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default import Exchange
+from sqlalchemy.exc import SAWarning
+from traitlets.config.loader import Config, PyFileConfigLoader
+
+from grader import coursedir
+from grader.coursedir import GradingFailed
+from grader.reports import rendering
+
+# nbgrader's own use of its session, which autoflushes while it makes rows
+warnings.filterwarnings("ignore", category=SAWarning)
+
+
+def _newest_revision() -> str:
+    """Which form of the database a new one has: what nbgrader asks the command `alembic` for, which
+    takes seconds to start.
+    """
+    from alembic.script import ScriptDirectory
+
+    return ScriptDirectory(dbutil.ALEMBIC_DIR).get_current_head()
+
+
+api.get_alembic_version = _newest_revision
+
+
+class Gradebook:
+    """The course's gradebook as `nbgrader_config.py` configures it.
+
+    Args:
+        submitted: where the submissions to enter lie, STUDENT/ASSIGNMENT/NOTEBOOK.ipynb.
+    """
+
+    def __init__(self, submitted: Path) -> None:
+        rendering.renderer().start()  # imports while the first submissions are judged
+        self._config = _configuration()
+        self._submitted = submitted
+        self._api = self._make_api(submitted)
+
+    def _make_api(self, submitted: Path, **folders: Path) -> NbGraderAPI:
+        config = self._config.copy()
+        config.CourseDirectory.submitted_directory = str(submitted)
+        for name, folder in folders.items():
+            config.CourseDirectory[name] = str(folder)
+        api = NbGraderAPI(CourseDirectory(config=config), config=config)
+        logging.getLogger("traitlets").setLevel(logging.ERROR)
+        return api
+
+    def have(self, assignment: str) -> None:
+        """Enter an assignment as its solution defines it. The released lab is left as it is."""
+        with tempfile.TemporaryDirectory(prefix="distlab-release-") as folder:
+            api = self._make_api(self._submitted, release_directory=Path(folder))
+            self._checked(api.generate_assignment(assignment), f"enter {assignment}")
+
+    def enter(self, assignment: str, student: str) -> None:
+        """Autograde one submission into the gradebook and write its feedback page."""
+        what = f"{student}'s {assignment}"
+        self._checked(self._api.autograde(assignment, student), f"autograde {what}")
+        self._checked(self._api.generate_feedback(assignment, student), f"write feedback on {what}")
+
+    @property
+    def inbound(self) -> Path:
+        """The folder of the exchange that students hand in to."""
+        exchange = Exchange(config=self._config)
+        return Path(exchange.root) / self._api.coursedir.course_id / "inbound"
+
+    def collect(self, assignment: str) -> None:
+        """Fetch what was handed in since the last time."""
+        self._checked(self._api.collect(assignment), f"collect {assignment}")
+
+    def release_feedback(self, assignment: str, student: str) -> None:
+        """Let a student fetch the feedback that there is."""
+        what = f"release feedback on {student}'s {assignment}"
+        self._checked(self._api.release_feedback(assignment, student), what)
+
+    def feedback(self, assignment: str, student: str) -> Path:
+        """The folder of a submission's feedback pages."""
+        folder = self._api.coursedir.feedback_directory
+        return coursedir.ROOT / folder / student / assignment
+
+    def scores(self, assignment: str, student: str) -> dict[str, tuple[float | None, float]]:
+        """{cell: (score, maximum)} as the gradebook has them; the score is `None` until it is
+        known.
+        """
+        with self._database() as database:
+            try:
+                submission = database.find_submission(assignment, student)
+            except MissingEntry:
+                return {}
+            return {
+                grade.name: (_score(grade), float(grade.max_score))
+                for notebook in submission.notebooks
+                for grade in notebook.grades
+            }
+
+    def automatic(self, assignment: str, student: str) -> float:
+        """The points that the referee gave, whatever was changed by hand since."""
+        rows = self.state(assignment, student)
+        return sum(row[1] or 0.0 for row in rows if row[0].startswith("test_"))
+
+    def state(self, assignment: str, student: str) -> list[list[Any]]:
+        """All that the gradebook has of a submission, a row a cell, as data."""
+        with self._database() as database:
+            try:
+                submission = database.find_submission(assignment, student)
+            except MissingEntry:
+                return []
+            rows = [
+                [grade.name, grade.auto_score, grade.manual_score, grade.extra_credit,
+                 grade.max_score, bool(grade.needs_manual_grade)]
+                for notebook in submission.notebooks
+                for grade in notebook.grades
+            ]  # fmt: skip
+            comments = [
+                [comment.name, comment.manual_comment]
+                for notebook in submission.notebooks
+                for comment in notebook.comments
+            ]
+        return [*sorted(rows), *sorted(comments, key=str)]
+
+    def _database(self) -> Database:
+        return Database(self._api.coursedir.db_url, self._api.coursedir.course_id)
+
+    @staticmethod
+    def _checked(result: dict[str, Any], what: str) -> None:
+        if not result["success"]:
+            said = f"{result.get('log') or ''}\n{result.get('error') or ''}".splitlines()
+            reasons = [
+                line.strip() for line in said if re.match(r"\s*[\w.]*(Error|Exception)\b", line)
+            ]
+            raise GradingFailed(
+                f"nbgrader could not {what}: {reasons[0] if reasons else 'see its log'}"
+            )
+
+
+def _score(grade: Any) -> float | None:
+    if grade.manual_score is not None:
+        return float(grade.manual_score) + float(grade.extra_credit or 0)
+    return None if grade.auto_score is None else float(grade.auto_score)
+
+
+def _configuration() -> Config:
+    loader = PyFileConfigLoader("nbgrader_config.py", path=str(coursedir.ROOT))
+    return loader.load_config()

@@ -1,0 +1,1 @@
+"""Verdicts as people read them: pages, tables, CSV."""

@@ -1,0 +1,49 @@
+"""Wrong answers that are the same one: by the hint that applied, else by what the message says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from grader.judging.ledger import Line
+
+_CASE = re.compile(r"^(?:on|in a hidden case on) \d+ ranks?(?: \([^)]*\))?[,:]?\s*", re.I)
+_QUOTED = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"")
+_NUMBER = re.compile(r"[-+]?\d[\d.]*(?:e[-+]?\d+\.?)?|\bnan\b", re.I)
+_LIST = re.compile(r"#(?:(?:,| and)+\s*#)+")
+
+
+@dataclass
+class Mistake:
+    """A wrong answer and who gave it. `name` is the hint's, where there is one."""
+
+    status: str
+    name: str
+    happened: str  # to the first of them
+    look: str
+    students: list[str] = field(default_factory=list)
+
+
+def mistakes(answers: Iterable[tuple[str, Line]]) -> list[Mistake]:
+    """The wrong answers of one exercise, the commonest first.
+
+    Args:
+        answers: (student, verdict) in any order; right and missing answers are passed over.
+    """
+    found: dict[tuple[str, str], Mistake] = {}
+    for student, line in answers:
+        if line.status in ("passed", "unanswered"):
+            continue
+        happened = line.happened or line.message
+        key = (line.status, line.hint or masked(happened))
+        mistake = found.setdefault(key, Mistake(line.status, line.hint, happened, line.look))
+        mistake.students.append(student)
+    return sorted(found.values(), key=lambda one: -len(one.students))
+
+
+def masked(said: str) -> str:
+    """A message without what differs from case to case: the case, numbers, what is quoted."""
+    said = _QUOTED.sub("…", _CASE.sub("", said))
+    said = _LIST.sub("#", _NUMBER.sub("#", said))
+    return " ".join(re.sub(r"\branks\b", "rank", said).split())

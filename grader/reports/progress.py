@@ -1,0 +1,63 @@
+"""Grading as it goes on, in a terminal: how many are done, which are in work, how long it takes.
+
+Where there is no terminal nothing is printed: a log is no place for a line that moves.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from distlab.records import redaction
+
+NAMED = 3  # submissions in work that are named
+LONGEST = 20  # characters of a name
+
+
+class Live:
+    """A line that moves. A context manager; its methods may be called from any thread."""
+
+    def __init__(self, assignment: str, total: int, console: Console) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+            TimeRemainingColumn(), TextColumn("left", style="dim"),
+            TextColumn("{task.fields[work]}", markup=False, style="dim"),
+            console=console, transient=True, disable=not console.is_terminal,
+        )  # fmt: skip
+        self._task = self._progress.add_task(assignment, total=total, work="")
+        self._work: list[str] = []
+        self._lock = threading.Lock()
+
+    def began(self, student: str) -> None:
+        """A submission is in work."""
+        with self._lock:
+            self._work.append(student)
+            self._tell(0)
+
+    def done(self, student: str) -> None:
+        """A submission is in the gradebook."""
+        with self._lock:
+            if student in self._work:
+                self._work.remove(student)
+            self._tell(1)
+
+    def _tell(self, advance: int) -> None:
+        self._progress.update(self._task, advance=advance, work=in_work(self._work))
+
+    def __enter__(self) -> Live:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *exc) -> None:
+        self._progress.stop()
+
+
+def in_work(students: list[str]) -> str:
+    """Who is in work, in a few words that do nothing to a terminal."""
+    names = [redaction.shown(name)[:LONGEST] for name in students[:NAMED]]
+    rest = len(students) - len(names)
+    if not names:
+        return ""
+    return "in work: " + ", ".join(names) + (f" and {rest} more" if rest else "")

@@ -1,0 +1,123 @@
+"""Grades as people look at them: a table in the terminal and a CSV file.
+
+Names and messages are strangers': the terminal shows them without obeying them, and no cell of the
+CSV is a formula to whoever opens it.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from distlab import course as labs
+from distlab.records import redaction
+from grader import secret
+from grader.judging.grade import Graded
+from grader.reports import html
+
+COLOURS = {"passed": "green", "unanswered": "dim", "unreadable": "red", "not graded": "red"}
+BESIDE = 8  # students that stand beside each other; more stand below each other
+# what spreadsheets take for the beginning of a formula, also behind a quote of their own
+# (https://owasp.org/www-community/attacks/CSV_Injection)
+_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+
+
+def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
+    """Student × exercise → points and status, and what was repaired or could not be read."""
+    table = _beside(assignment, graded) if len(graded) <= BESIDE else _below(assignment, graded)
+    console.print(table)
+    if len(graded) > BESIDE:
+        found = {_status(one, name) for one in graded for name in labs.exercises(assignment)}
+        legend = [f"{each.symbol} {name}" for name, each in html.STATUSES.items() if name in found]
+        console.print(Text("  " + "   ".join(legend), style="dim"))
+    for one in graded:
+        for said in [one.entry.unreadable] if one.entry.unreadable else one.entry.repaired[:3]:
+            console.print(Text(f"  {_plain(one.entry.student)}: {_plain(said)}", style="dim"))
+        if one.problem and not one.entry.unreadable:
+            what = "was not graded" if one.entry.not_graded else "is not in the gradebook"
+            said = f"  {_plain(one.entry.student)} {what}: {_plain(one.problem)}"
+            console.print(Text(said, style="red"))
+    used = secret.current()
+    style = "yellow" if used.is_public else "dim"
+    console.print(Text(f"  Hidden cases are made with {used.told()}.", style=style))
+
+
+def _beside(assignment: str, graded: Sequence[Graded]) -> Table:
+    """A column a student: the status in words."""
+    table = Table(title=assignment, title_justify="left", show_lines=False, pad_edge=False)
+    table.add_column("exercise", no_wrap=True)
+    for one in graded:
+        table.add_column(Text(_plain(one.entry.student)), justify="right", no_wrap=True)
+    for name, exercise in labs.exercises(assignment).items():
+        table.add_row(f"{name} ({exercise.points})", *(_cell(one, name) for one in graded))
+    table.add_section()
+    table.add_row("score", *(_score(one) for one in graded), style="bold")
+    table.add_row("of", *(f"{one.entry.max_score:g}" for one in graded))
+    return table
+
+
+def _below(assignment: str, graded: Sequence[Graded]) -> Table:
+    """A row a student: the status as a symbol."""
+    table = Table(title=assignment, title_justify="left", pad_edge=False)
+    table.add_column("student", no_wrap=True)
+    table.add_column(f"of {graded[0].entry.max_score:g}", justify="right", style="bold")
+    names = list(labs.exercises(assignment))
+    for name in names:
+        table.add_column(name.replace("_", "_\n"), justify="center")
+    for one in graded:
+        marks = []
+        for name in names:
+            status = _status(one, name)
+            marks.append(Text(html.status(status).symbol, COLOURS.get(status, "yellow")))
+        table.add_row(Text(_plain(one.entry.student)), _score(one), *marks)
+    return table
+
+
+def _score(one: Graded) -> str:
+    return "–" if one.entry.not_graded else f"{one.entry.score:g}"
+
+
+def _status(one: Graded, name: str) -> str:
+    return "unreadable" if one.entry.unreadable else one.entry.line(name).status
+
+
+def _cell(one: Graded, name: str) -> Text:
+    status = _status(one, name)
+    colour = COLOURS.get(status, "yellow")
+    if status == "passed":
+        return Text(f"{one.entry.line(name).score:g}", colour)
+    return Text(status if one.entry.not_graded else f"{status} 0", colour)
+
+
+def _plain(said: str) -> str:
+    """One line that does nothing to a terminal."""
+    return redaction.visible(" ".join(said.split()))
+
+
+def write_csv(path: Path, assignment: str, graded: Sequence[Graded]) -> Path:
+    """One row a student: score, maximum, free text, then each exercise's points and status."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    names = list(labs.exercises(assignment))
+    with path.open("w", newline="", encoding="utf-8", errors="replace") as file:
+        writer = csv.writer(file)
+        heads = [head for name in names for head in (name, f"{name} status")]
+        writer.writerow(["student", "score", "max_score", "manual_score", *heads])
+        for one in graded:
+            entry = one.entry
+            known = not entry.not_graded
+            row = [_inert(entry.student), entry.score if known else None, entry.max_score]
+            row.append(one.manual_score)
+            for name in names:
+                row += [entry.line(name).score if known else None, _inert(_status(one, name))]
+            writer.writerow(["" if value is None else value for value in row])
+    return path
+
+
+def _inert(said: str) -> str:
+    """Text that a spreadsheet takes for text."""
+    return f"'{said}" if said.startswith(_FORMULA) else said

@@ -1,0 +1,1 @@
+"""Run and judge answers: of a cell, of a notebook, of a submission."""

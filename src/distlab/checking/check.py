@@ -1,0 +1,200 @@
+"""`check(fn)`: run the visible cases of an exercise here and show a verdict to act on."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import inspect
+import linecache
+import os
+from pathlib import Path
+from typing import Any
+
+from distlab import course
+from distlab.engines import by_value, progress
+from distlab.engines.runs import Run
+from distlab.exercises.exercise import Case, Exercise, Verdict, judge
+from distlab.exercises.reference import NoReference, References
+from distlab.exercises.sources import Sources
+from distlab.processes import frameworks
+from distlab.records.choices import Schedule
+
+_references: dict[str, References] = {}
+
+
+class CheckFailed(AssertionError):
+    """The answer to an exercise is not right yet. `verdict` says why; it has been shown."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(f"{verdict.exercise.name}: {verdict.status}")
+        self.verdict = verdict
+
+    def _render_traceback_(self) -> list[str]:
+        if "NBGRADER_EXECUTION" in os.environ:  # Validate shows the exception and nothing else
+            return [f"CheckFailed: {self}. {self.verdict.message}"]
+        return [f"CheckFailed: {self}"]
+
+
+def check(answer: Any, name: str | None = None) -> None:
+    """Judge `answer` by the visible cases of the exercise of its name.
+
+    Args:
+        answer: the student's function.
+        name: the exercise, where `answer` is no function that has its name.
+
+    Raises:
+        CheckFailed: it is not right yet.
+        Missing: it needs a framework that is not installed.
+    """
+    if os.environ.get("DISTLAB_GRADING"):
+        return
+    exercise = _asked(name or getattr(answer, "__name__", ""))
+    frameworks.need(*exercise.needs, what=exercise.name)
+    with progress.line(f"{exercise.name} is being checked"):
+        run = Local(answer, max(case.size for case in exercise.visible))
+        verdict = judge(exercise, exercise.visible, _reference, run, run.quoted)
+    # shown, not returned: nbgrader would take a cell's result for partial credit
+    _show(Shown(verdict))
+    if verdict.status != "passed":
+        raise CheckFailed(verdict)
+
+
+def _asked(name: str) -> Exercise:
+    """The exercise of this name; where several labs have one, that of the lab whose references lie
+    here.
+    """
+    found = course.named(name)
+    if len(found) < 2:
+        return found[0] if found else course.find(name)
+    with contextlib.suppress(NoReference):
+        here = References(_folder(), "reference").exercises
+        return max(found, key=lambda one: len(here & set(course.exercises(one.lab))))
+    return found[0]
+
+
+def _folder(lab: str = "") -> Path:
+    """Where references lie: beside the notebook, or in the course's folder for this lab."""
+    folder = Path(os.environ.get("DISTLAB_LAB", "."))
+    for candidate in (folder, folder / "labs" / lab):
+        if (candidate / "reference.json").exists():
+            folder = candidate
+    return folder
+
+
+class Local:
+    """Runs cases of one answer on this process's ranks, which are up before the time counts."""
+
+    def __init__(self, answer: Any, size: int) -> None:
+        from distlab.engines import ranks
+
+        self._blob, self._sources = by_value.dumps(answer), ranks.sources_of(answer)
+        self.quoted = Sources(self._sources or _script_of(answer))
+        self._engines = ranks.local(max(size, 4))
+
+    def __call__(
+        self, exercise: Exercise, case: Case, inputs: list[bytes], left: float,
+        schedule: Schedule | None = None,
+    ) -> Run:  # fmt: skip
+        from distlab.engines import runs
+        from distlab.records.deadlock import Watcher
+
+        return runs.drive(
+            self._engines, self._blob, inputs, harness=exercise.id, group=exercise.group,
+            strict=True, sources=self._sources, deadline=left, watch=Watcher(),
+            schedule=schedule,
+        )  # fmt: skip
+
+
+def _script_of(answer: Any) -> dict[str, str]:
+    """The file that a function was defined in, where that is no notebook."""
+    file = getattr(getattr(inspect.unwrap(answer), "__code__", None), "co_filename", "")
+    return {file: "".join(linecache.getlines(file))} if file else {}
+
+
+def _reference(exercise: Exercise, case: Case) -> list[Any]:
+    if exercise.lab not in _references:
+        folder = _folder(exercise.lab)
+        if not (folder / "reference.json").exists():
+            raise NoReference(
+                f"reference.json of lab {exercise.lab} is not in {folder.resolve()}: open the "
+                "notebook in the folder that it came in"
+            )
+        _references[exercise.lab] = References(folder, "reference")
+    return _references[exercise.lab](exercise, case)
+
+
+class Shown:
+    """A verdict as a notebook or a terminal shows it."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+
+    def _headline(self) -> str:
+        v = self.verdict
+        if v.status == "passed":
+            cases = f"{v.total} visible case" + ("s" if v.total != 1 else "")
+            covered = f", in {v.covered}" if v.covered else ""
+            said = f"{v.exercise.name} passed its {cases} in {v.seconds:.2g} s{covered}."
+            return f"{said} {v.exercise.left_open}".rstrip()
+        return f"{v.exercise.name}: {v.status} (case {v.passed + 1} of {v.total})."
+
+    def __repr__(self) -> str:
+        v = self.verdict
+        if v.status == "passed":
+            return self._headline()
+        lines = [self._headline()]
+        quoted = [("line", f"{place}  {text}") for place, text in v.lines]
+        for label, text in (
+            ("expected", v.expected), ("happened", v.happened), *quoted, ("look", v.look)
+        ):  # fmt: skip
+            if text:
+                lines.append(f"  {label:>8}: {text}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        v = self.verdict
+        mark, colour = ("✓", "#009E73") if v.status == "passed" else ("✗", "#D55E00")
+        quoted = "<br>".join(
+            f"{html.escape(place)}&ensp;<code>{html.escape(text)}</code>" for place, text in v.lines
+        )
+        rows = "".join(
+            f"<tr><td style='text-align:right;vertical-align:top;opacity:.7'>{label}</td>"
+            f"<td style='text-align:left'>{text}</td></tr>"
+            for label, text in (
+                ("what was expected", html.escape(v.expected)),
+                ("what happened", html.escape(v.happened)),
+                ("in your code", quoted),
+                ("where to look", html.escape(v.look)),
+            )
+            if text and v.status != "passed"
+        )
+        return (
+            f"<div style='border-left:4px solid {colour};padding-left:.8em'>"
+            f"<b><span style='color:{colour}'>{mark}</span> {html.escape(self._headline())}</b>"
+            + (f"<table style='border:0'>{rows}</table>" if rows else "")
+            + self._picture()
+            + "</div>"
+        )
+
+    def _picture(self) -> str:
+        v = self.verdict
+        if v.run is None or not any(record.events for record in v.run.records):
+            return ""
+        from distlab.viz.timeline import side_by_side, timeline
+
+        if v.right is None:
+            return timeline(v.run.records)._repr_html_()
+        wrong = f"not right: schedule {v.schedule}" if v.schedule else "not right"
+        return side_by_side(
+            (v.right.records, "right", v.parting[1]), (v.run.records, wrong, v.parting[0])
+        )
+
+
+def _show(shown: Shown) -> None:
+    """In a notebook as HTML, in a plain terminal as text."""
+    if progress.in_notebook():
+        from IPython.display import display
+
+        display(shown)
+    else:
+        print(shown)

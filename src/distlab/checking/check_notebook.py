@@ -1,0 +1,82 @@
+"""`distlab check`: a student's notebook by its visible cases, as Validate would, without a
+gradebook.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from distlab import course
+from distlab.checking import submission
+from distlab.checking.judge_notebook import Grader, Lab
+from distlab.exercises.exercise import Verdict
+from distlab.exercises.reference import References
+from distlab.processes import frameworks
+from distlab.processes.forkserver import PRELOAD, Zygote
+
+
+def lab_of(path: Path, content: dict) -> str:
+    """The lab that a notebook belongs to: by its name, else by its exercises.
+
+    Raises:
+        ValueError: it is no lab of this course.
+    """
+    names = {cell.name for cell in submission.notebook.cells(content) if cell.kind == "solution"}
+    for lab in course.LABS:
+        if path.name == course.notebook_name(lab):
+            return lab
+    # some names are those of exercises in two labs
+    shared = {lab: len(names & set(course.exercises(lab))) for lab in course.LABS}
+    best = max(shared, key=lambda lab: shared[lab])
+    if shared[best]:
+        return best
+    raise ValueError(f"{path.name} is no notebook of this course: it holds none of its exercises")
+
+
+def check_notebook(path: Path) -> list[Verdict]:
+    """The verdicts on the visible cases of all exercises of a notebook, in their order.
+
+    The references are those beside the notebook, as the lab was released.
+
+    Raises:
+        Missing: the lab needs a framework that is not installed.
+    """
+    content = submission.read(path)
+    lab = lab_of(path, content)
+    frameworks.need(*course.needs(lab), what=f"Lab {lab}")
+    asked = Lab(
+        _blank(content), course.exercises(lab), lambda exercise: exercise.visible,
+        References(path.parent, "reference"),
+    )  # fmt: skip
+    with Zygote((*PRELOAD, *frameworks.preload())) as source:
+        return Grader(asked).grade(asked.plan(content), source)
+
+
+def _blank(content: dict) -> dict:
+    """The notebook with its answers taken out: what "left as it was" means without the course at
+    hand.
+    """
+    blank = json.loads(json.dumps(content))
+    for cell in blank["cells"]:
+        grading = cell.get("metadata", {}).get("nbgrader", {})
+        if grading.get("solution") and "TODO" not in "".join(cell["source"]):
+            cell["source"] = ""
+    return blank
+
+
+def report(path: Path, verdicts: list[Verdict]) -> dict:
+    """The JSON report of DESIGN.md for one notebook."""
+    lines = [
+        {"name": v.exercise.name, "score": v.score, "max_score": float(v.exercise.points),
+         "status": v.status, "message": v.message}
+        for v in verdicts
+    ]  # fmt: skip
+    return {
+        "assignment": verdicts[0].exercise.lab,
+        "submissions": [{
+            "student": path.parent.parent.name, "score": sum(v.score for v in verdicts),
+            "max_score": float(sum(v.exercise.points for v in verdicts)),
+            "seconds": round(sum(v.seconds for v in verdicts), 3), "exercises": lines,
+        }],
+    }  # fmt: skip

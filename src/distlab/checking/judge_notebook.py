@@ -1,0 +1,272 @@
+"""Judge all exercises of one notebook, its code run in a session.
+
+The same function serves `distlab check` (visible cases), the grader (hidden ones too) and the
+recording of references: what differs is the cases and what they are compared with.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import errno
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+from distlab.checking import submission
+from distlab.checking.session import RoomLost, Session, SessionLost
+from distlab.exercises.exercise import Case, Exercise, Verdict, judge
+from distlab.processes.forkserver import Zygote, ZygoteLost
+from distlab.processes.isolation import Limits
+
+CELL_LIMIT = 10.0  # seconds that a cell may take
+#: what may have been the machine's fault, or a neighbour's: judged once more before it costs points
+_DOUBTFUL = ("timeout", "crashed", "tampered")
+#: errors that say that something is used up which the kernel may count for several submissions
+_USED_UP = tuple(
+    f"[Errno {number}]"
+    for number in (
+        errno.EAGAIN, errno.ENOMEM, errno.ENFILE, errno.ENOSPC, errno.ENOBUFS, errno.ETOOMANYREFS
+    )
+)  # fmt: skip
+
+
+class Turns(Protocol):
+    """Who may use the machine, where several submissions are judged at once. Context managers."""
+
+    def shared(self) -> contextlib.AbstractContextManager: ...  # beside others
+    def alone(self) -> contextlib.AbstractContextManager: ...  # while no other does
+
+
+class AlwaysFree:
+    """The turns of whoever judges one notebook and nothing beside it: each has been alone."""
+
+    shared = alone = contextlib.nullcontext
+
+
+_ALWAYS = AlwaysFree()
+
+
+@dataclasses.dataclass(frozen=True)
+class Lab:
+    """What notebooks of a lab are judged by.
+
+    Args:
+        notebook: the released notebook, parsed.
+        exercises: what to judge, by name.
+        cases: the cases of an exercise.
+        reference: the expected outputs of a case, by rank.
+    """
+
+    notebook: Mapping[str, Any]
+    exercises: Mapping[str, Exercise]
+    cases: Callable[[Exercise], Iterable[Case]]
+    reference: Callable[[Exercise, Case], list[Any]]
+
+    def plan(self, rebuilt: dict[str, Any]) -> submission.Plan:
+        """What of a rebuilt notebook is run."""
+        return submission.plan(self.notebook, rebuilt, self.exercises)
+
+
+class Grader:
+    """Grades notebooks of one lab.
+
+    Args:
+        limits: what each submission may use; `None` for code that is trusted.
+        walls: submissions share the zygote's sandbox, with walls between them.
+        devices: the GPUs that the ranks may use, as `CUDA_VISIBLE_DEVICES` names them.
+        user, admit: of each `Session`.
+    """
+
+    def __init__(
+        self,
+        lab: Lab,
+        limits: Limits | None = None,
+        walls: bool = False,
+        devices: str | None = None,
+        user: int | None = None,
+        admit: Callable[[int], None] | None = None,
+    ) -> None:
+        self._lab = lab
+        self._limits, self._walls, self._devices = self._enough(limits), walls, devices
+        self._user, self._admit = user, admit
+        most = (limits or Limits()).seconds
+        self.seconds = max(most, sum(exercise.deadline for exercise in lab.exercises.values()))
+
+    def _enough(self, limits: Limits | None) -> Limits | None:
+        """The limits, with room for the processes that the exercises' own runtimes start."""
+        if limits is None:
+            return None
+        most = max((exercise.processes for exercise in self._lab.exercises.values()), default=0)
+        return dataclasses.replace(limits, processes=max(limits.processes, most))
+
+    def plan(self, rebuilt: dict[str, Any]) -> submission.Plan:
+        """What of a rebuilt notebook is run."""
+        return self._lab.plan(rebuilt)
+
+    def grade(
+        self, plan: submission.Plan, source: Zygote, turns: Turns = _ALWAYS, lone: bool = False
+    ) -> list[Verdict]:
+        """The verdicts on a submission, in the order of the exercises; its code is run in sessions
+        forked from `source`.
+
+        Args:
+            lone: nobody else uses `source`, so that whatever ends it was this submission.
+
+        Raises:
+            SessionLost, ZygoteLost: the sandbox was lost, and others could have done it; with
+                `lone`, it could not be started.
+        """
+        if all(cell.kind == "given" for cell in plan.cells):
+            return [self.unanswered(e) for e in self._lab.exercises.values()]
+        with _Sitting(self, plan, source, turns, lone) as sitting:
+            return [sitting.verdict(exercise) for exercise in self._lab.exercises.values()]
+
+    def session(self, source: Zygote) -> Session:
+        return Session(source, self._limits, self._walls, self._devices, self._user, self._admit)
+
+    def judged(self, exercise: Exercise, session: Session, plan: submission.Plan) -> Verdict:
+        """The verdict on one exercise, in a room of its own.
+
+        Raises:
+            SessionLost, ZygoteLost.
+        """
+
+        def run(exercise: Exercise, case: Case, inputs: list[bytes], left: float, schedule=None):
+            return session.run(exercise.id, inputs, left, schedule)
+
+        try:
+            return judge(
+                exercise, self._lab.cases(exercise), self._lab.reference, run, plan.sources
+            )
+        except RoomLost:
+            return _cell_verdict(exercise, _taken_along())
+        finally:
+            session.end_exercise()
+
+    @staticmethod
+    def unanswered(exercise: Exercise) -> Verdict:
+        said = f"{exercise.name} is still to be written."
+        return Verdict(exercise, "unanswered", exercise.asks, said)
+
+
+class _Sitting:
+    """The judging of one submission, exercise by exercise. A context manager."""
+
+    def __init__(
+        self, grader: Grader, plan: submission.Plan, source: Zygote, turns: Turns, lone: bool
+    ) -> None:
+        self._grader, self._plan, self._source = grader, plan, source
+        self._turns, self._lone = turns, lone
+        self._session: Session | None = None
+        self._problems: dict[str, dict] = {}
+        self._spent = 0.0
+        self._losses = 0  # of sessions, to this submission
+
+    def __enter__(self) -> _Sitting:
+        with self._clocked(self._turns.shared()):
+            self._open()
+            doubtful = self._ask_cells()
+        if doubtful and self._turns is not _ALWAYS:
+            with self._clocked(self._turns.alone()):
+                self._ask_cells()
+        return self
+
+    def __exit__(self, *exc) -> None:
+        if self._session is not None:
+            self._session.close()
+
+    @contextlib.contextmanager
+    def _clocked(self, turn: contextlib.AbstractContextManager):
+        with turn:
+            begin = time.monotonic()
+            try:
+                yield
+            finally:
+                self._spent += time.monotonic() - begin
+
+    def _open(self) -> None:
+        self._session = self._grader.session(self._source)
+
+    def _ask_cells(self) -> bool:
+        """Have the cells run; was there anything that may have been the machine's fault?"""
+        plan = self._plan
+        try:
+            self._problems = self._session.cells(plan.cells, CELL_LIMIT, plan.answered)
+        except RoomLost:
+            self._problems = dict.fromkeys(plan.answered, _taken_along())
+        except (SessionLost, ZygoteLost):
+            if not self._lone:
+                raise
+            self._problems = dict.fromkeys(plan.answered, _taken_along())
+        return any(problem["status"] in _DOUBTFUL for problem in self._problems.values())
+
+    def verdict(self, exercise: Exercise) -> Verdict:
+        problem = self._problems.get(exercise.name)
+        answered = exercise.name in self._plan.answered
+        if problem and (_fatal(problem) or not answered):
+            return _cell_verdict(exercise, problem)
+        if not answered:
+            return self._grader.unanswered(exercise)
+        if self._spent > self._grader.seconds:
+            return _cell_verdict(exercise, _out_of_time(self._grader.seconds))
+        losses = self._losses
+        with self._clocked(self._turns.shared()):
+            verdict = self._judged(exercise)
+        # a sandbox of its own is lost: it was judged before, beside others
+        alone = self._turns is _ALWAYS
+        if _doubtful(verdict) and self._losses == losses and not alone:
+            crashed = verdict.status == "crashed"
+            with self._clocked(self._turns.shared() if crashed else self._turns.alone()):
+                verdict = self._judged(exercise)
+        if problem and verdict.status == "unanswered":
+            verdict = _cell_verdict(exercise, problem)
+        return verdict
+
+    def _judged(self, exercise: Exercise) -> Verdict:
+        if self._losses > 1:
+            return _cell_verdict(exercise, _taken_along())
+        try:
+            if self._session is None:
+                self._open()
+                self._ask_cells()
+            return self._grader.judged(exercise, self._session, self._plan)
+        except (SessionLost, ZygoteLost):
+            if not self._lone:
+                raise
+            self._losses += 1
+            self.__exit__()
+            self._session = None
+            return _cell_verdict(exercise, _taken_along())
+
+
+def _doubtful(verdict: Verdict) -> bool:
+    if verdict.status == "error" and verdict.run is not None:
+        errors = [outcome.error for outcome in verdict.run.outcomes if outcome.error]
+        return any(sign in error["message"] for error in errors for sign in _USED_UP)
+    return verdict.status in _DOUBTFUL
+
+
+def _taken_along() -> dict:
+    said = "what it started took its whole sandbox along"
+    return {"status": "crashed", "type": "SystemExit", "message": said}
+
+
+def _out_of_time(seconds: float) -> dict:
+    said = f"judging the exercises before it had used up all {seconds:.0f} s of the submission"
+    return {"status": "timeout", "type": "TimeoutError", "message": said}
+
+
+def _fatal(problem: dict) -> bool:
+    """Did the cell end or hang its process? (After an error what it had defined is still there.)"""
+    return problem["status"] != "error"
+
+
+def _cell_verdict(exercise: Exercise, problem: dict) -> Verdict:
+    said = problem["message"][:300]
+    if problem["status"] == "error":
+        said = f"its cell raised {problem['type']}: {said}"
+    return Verdict(
+        exercise, problem["status"], exercise.asks, f"{exercise.name} could not be run: {said}.",
+        "Look at what the cell does besides defining the function.",
+    )  # fmt: skip

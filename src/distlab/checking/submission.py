@@ -1,0 +1,303 @@
+"""A student's notebook against the course's: which cell answers which exercise, and what was
+repaired.
+
+Only solution cells and cells that the student has added are the student's; everything else is
+taken from the course, whatever the submission says.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from distlab import notebook
+from distlab.checking import notebook_file
+from distlab.checking.notebook_file import Room, TooMuch
+from distlab.exercises.sources import Sources
+from distlab.notebook import Cell
+from distlab.processes import untrusted
+from distlab.records import redaction
+
+FILE_LIMIT = 256 << 20  # bytes of a notebook
+SIZE_LIMIT = 50 << 20  # bytes of it without outputs
+MOST_VALUES = 1_000_000  # of its JSON, without outputs; each takes 30 times its bytes when parsed
+MOST_CELLS = 5_000
+MOST_REPAIRED = 100  # repairs that are told
+CELL_LIMIT = 1 << 18  # characters of a cell
+TEXT_LIMIT = 20_000  # characters of a Markdown cell: making a page of it takes their square
+ADDED_CELLS = 300  # cells that a student may have added
+ADDED_LIMIT = 1 << 20  # characters of these together
+Content = dict[str, Any]  # a parsed notebook, or one of its cells
+
+
+class Unreadable(ValueError):
+    """A submission from which nothing can be graded. The message says why, in one line."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run: `cells` in order, and the names that are `answered`."""
+
+    cells: list[Cell]
+    answered: set[str]
+
+    @property
+    def digest(self) -> str:
+        """The same for the same code in the same order."""
+        text = json.dumps([[c.name, c.kind, c.source] for c in self.cells])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @functools.cached_property
+    def sources(self) -> Sources:
+        """What messages on all exercises quote: parsing it once takes seconds where it is long."""
+        return Sources({cell.name: cell.source for cell in self.cells})
+
+
+def room() -> Room:
+    """What may be read of one submission."""
+    return Room(FILE_LIMIT, SIZE_LIMIT, MOST_VALUES)
+
+
+_reading = threading.Lock()  # notebooks are read one at a time: each can take 300 MB for a moment
+
+
+def read(path: str | Path, folder: int | None = None, left: Room | None = None) -> Content:
+    """A notebook file as nbformat 4, older formats brought up to it, without the outputs of its
+    cells. Links are not followed.
+
+    Args:
+        folder: a descriptor of the folder that a relative path begins in.
+        left: what may be read of it, which is used up.
+
+    Raises:
+        Unreadable: it cannot be read; nothing is changed.
+    """
+    name = redaction.shown(os.path.basename(path))
+    with _reading:
+        content = _parsed(_text(path, folder, left or room(), name), name)
+        if isinstance(content, dict) and content.get("nbformat") in (1, 2, 3):
+            content = _upgraded(content, name)
+    _check_count(content, name)
+    try:
+        notebook.cells(content)
+    except ValueError as error:
+        raise Unreadable(f"{name}: {error}") from error
+    for cell in content["cells"]:
+        if isinstance(cell, dict):  # more than this of a cell is left out anyhow
+            cell["source"] = notebook.source_of(cell)[: ADDED_LIMIT + 1]
+    return content
+
+
+def _check_count(content: Any, name: str) -> None:
+    cells = content.get("cells") if isinstance(content, dict) else None
+    if isinstance(cells, list) and len(cells) > MOST_CELLS:
+        raise Unreadable(
+            f"{name} has {len(cells)} cells, the limit is {MOST_CELLS}: delete those that you have "
+            "added and hand it in again"
+        )
+
+
+def _text(path: str | Path, folder: int | None, left: Room, name: str) -> bytearray:
+    """The bytes of a notebook without outputs."""
+    try:
+        with untrusted.plain_file(path, folder=folder) as file:
+            if os.fstat(file.fileno()).st_size > left.bytes:
+                raise TooMuch("bytes")
+            data = notebook_file.without_outputs(file, left)
+    except TooMuch as error:
+        raise Unreadable(f"{name} {_TOO_MUCH[error.what]}") from error
+    except FileNotFoundError as error:
+        raise Unreadable(f"{name} is not there: hand in the notebook again") from error
+    except untrusted.NotPlain as error:
+        raise Unreadable(
+            f"{name} is no plain file: hand in the notebook itself, not a link"
+        ) from error
+    except OSError as error:
+        raise locked(name, error) from error
+    if not data:
+        raise Unreadable(f"{name} is empty: save the notebook and hand it in again")
+    return data
+
+
+_TOO_MUCH = {
+    "bytes": f"has more than {FILE_LIMIT >> 20} MB: clear its outputs and hand it in again",
+    "kept": f"is too large even without its outputs (the limit is {SIZE_LIMIT >> 20} MB): delete "
+    "the cells that you have added and hand it in again",
+    "values": "holds too many lists and objects: delete the cells that you have added and hand it "
+    "in again",
+}
+
+
+def _parsed(data: bytearray, name: str) -> Any:
+    try:
+        text = data.decode("utf-8")
+        data.clear()  # the same a third time would be too much
+        return json.loads(text)
+    except (ValueError, RecursionError, MemoryError) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise Unreadable(f"{name} is no notebook ({reason}): save it again in Jupyter") from error
+
+
+def locked(name: str, error: OSError) -> Unreadable:
+    return Unreadable(
+        f"{name} cannot be read here ({error.strerror}): "
+        "give this account the right to read it and its folder"
+    )
+
+
+def _upgraded(content: Content, name: str) -> Content:
+    try:
+        import nbformat
+
+        return nbformat.convert(nbformat.from_dict(content), 4)
+    except Exception as error:
+        raise Unreadable(
+            f"{name} is in notebook format {content['nbformat']}, which cannot be brought up to "
+            "date: open and save it in Jupyter"
+        ) from error
+
+
+def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
+    """The course's notebook with a student's answers in it, and what was repaired.
+
+    Solution cells are found by `grade_id`, else by cell id. Cells that the student has added
+    follow the course cell that they followed; a demonstration that was changed stands behind the
+    original.
+    """
+    result = copy.deepcopy(course)
+    for cell in result["cells"]:
+        cell["source"] = notebook.source_of(cell)
+    known = {cell.get("id"): cell for cell in result["cells"] if cell.get("id")}
+    named = {_grade_id(cell): cell for cell in result["cells"] if _grade_id(cell)}
+    places = {id(cell): place for place, cell in enumerate(result["cells"])}
+    sources = {_bare(cell) for cell in course["cells"]}
+    repaired: list[str] = []
+    extra: dict[int, list[Content]] = {}
+    own = _Added()
+    filled: set[int] = set()
+    anchor = -1
+    for number, cell in enumerate(student["cells"], 1):
+        if not isinstance(cell, Mapping):
+            continue
+        mine = named.get(_grade_id(cell)) or known.get(str(cell.get("id")))
+        if mine is not None:
+            anchor = places[id(mine)]
+            if _is_answer(mine):
+                _fill(mine, cell, anchor in filled, repaired)
+                filled.add(anchor)
+                continue
+            if _grade_id(mine) or _bare(cell) in sources:
+                continue  # given and test cells are the course's own
+        if _bare(cell) not in sources:
+            extra.setdefault(anchor, []).extend(own.taken(cell, number))
+    if own.left_out:
+        repaired.append(
+            f"{own.left_out} of your own cells were left out: at most {ADDED_CELLS} with "
+            f"{ADDED_LIMIT} characters together are taken over"
+        )
+    _note_missing(result["cells"], filled, student, repaired)
+    if more := repaired[MOST_REPAIRED:]:
+        repaired[MOST_REPAIRED:] = [f"and {len(more)} repairs more"]
+    result["cells"] = extra.get(-1, []) + [
+        each for i, cell in enumerate(result["cells"]) for each in (cell, *extra.get(i, []))
+    ]
+    return result, repaired
+
+
+def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
+    """Which cells of a rebuilt notebook to run, and which of the exercises `names` they answer."""
+    blank = {c.name: c.source.strip() for c in notebook.cells(course) if c.kind == "solution"}
+    cells = [
+        cell
+        for cell in notebook.cells(rebuilt)
+        if cell.kind in ("given", "added")
+        or (cell.kind == "solution" and cell.source.strip() != blank.get(cell.name))
+    ]
+    own = [(cell.name, cell.defines()) for cell in cells if cell.kind != "given"]
+    # a cell that cannot be parsed is an answer too, only one that does not work
+    answered = {
+        name
+        for name in names
+        if any(name in defined or (cell == name and not defined) for cell, defined in own)
+    }
+    return Plan(cells, answered)
+
+
+def _grade_id(cell: Mapping[str, Any]) -> str:
+    metadata = cell.get("metadata")
+    grading = metadata.get("nbgrader") if isinstance(metadata, Mapping) else None
+    name = grading.get("grade_id") if isinstance(grading, Mapping) else None
+    return name if isinstance(name, str) else ""
+
+
+def _is_answer(cell: Content) -> bool:
+    return bool(cell["metadata"].get("nbgrader", {}).get("solution"))
+
+
+def _fill(mine: Content, theirs: Mapping[str, Any], again: bool, repaired: list[str]) -> None:
+    """Put a student's cell into the course's."""
+    name, source = _grade_id(mine), notebook.source_of(theirs)
+    if again:
+        repaired.append(f"the cell {name} stands there twice: the first one counts")
+    elif theirs.get("cell_type") != mine["cell_type"]:
+        repaired.append(f"the cell {name} is no {mine['cell_type']} cell any more")
+    elif len(source) > CELL_LIMIT:
+        repaired.append(f"the cell {name} has over {CELL_LIMIT} characters and was left out")
+    else:
+        if _grade_id(theirs) != name:
+            repaired.append(f"the metadata of the cell {name} was restored")
+        if mine["cell_type"] != "code" and len(source) > TEXT_LIMIT:
+            repaired.append(f"the text {name} was cut after {TEXT_LIMIT} characters")
+            source = source[:TEXT_LIMIT]
+        mine["source"] = source
+
+
+class _Added:
+    """The cells that a student has added, as long as they are not too many."""
+
+    def __init__(self) -> None:
+        self._cells, self._characters, self.left_out = 0, 0, 0
+
+    def taken(self, cell: Mapping[str, Any], number: int) -> list[Content]:
+        source = notebook.source_of(cell)
+        if self._cells == ADDED_CELLS or self._characters + len(source) > ADDED_LIMIT:
+            self.left_out += 1
+            return []
+        self._cells += 1
+        self._characters += len(source)
+        kind = "code" if cell.get("cell_type") == "code" else "markdown"
+        made: Content = {
+            "cell_type": kind, "id": f"student-{number}", "metadata": {"tags": ["added"]},
+            "source": source,
+        }  # fmt: skip
+        if kind != "code":
+            made["source"] = source[:TEXT_LIMIT]
+        else:
+            made.update(outputs=[], execution_count=None)
+        return [made]
+
+
+def _bare(cell: Mapping[str, Any]) -> str:
+    return notebook.source_of(cell).strip()
+
+
+def _note_missing(cells: list[Content], filled: set[int], student: Content, repaired: list[str]):
+    theirs = {
+        _grade_id(c): notebook.source_of(c) for c in student["cells"] if isinstance(c, Mapping)
+    }
+    for number, cell in enumerate(cells):
+        name, grading = _grade_id(cell), cell["metadata"].get("nbgrader", {})
+        if _is_answer(cell):
+            if number not in filled:
+                repaired.append(f"the cell {name} was missing")
+        elif grading.get("grade") and theirs.get(name, "").strip() != _bare(cell):
+            what = "changed" if name in theirs else "missing"
+            repaired.append(f"the test cell {name} was {what}")

@@ -1,0 +1,78 @@
+"""What the harnesses of lab 02 share: weights that are pinned, and the undivided computation.
+
+Weights are part of a case's inputs: on the ranks every `nn.Linear` of a `ToyModel` starts from
+them, whatever the random numbers, and on each rank from others. Who forgets that all ranks begin
+with rank 0's is then seen.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from distlab.exercises.exercise import Case, Look
+
+LAB = "02-toy-model"
+
+
+PATIENCE = 2.0  # seconds that a rank waits for the others outside of any process group
+_SHAPES = ((10, 10), (10,), (5, 10), (5,))  # of a ToyModel's parameters
+
+
+def pinned_weights(case: Case, rank: int, salt: int = 0) -> list[np.ndarray]:
+    generator = case.generator(rank, stream=7 + salt)
+    return [generator.uniform(-0.4, 0.4, shape).astype("float32") for shape in _SHAPES]
+
+
+@contextlib.contextmanager
+def starting_from(weights):
+    """Let the layers of every ToyModel that is made meanwhile start from these weights."""
+    import torch
+
+    own = torch.nn.Linear.reset_parameters
+    table = {(10, 10): weights[:2], (5, 10): weights[2:]}
+
+    def reset_parameters(layer) -> None:
+        pinned = table.get(tuple(layer.weight.shape))
+        if pinned is None or layer.bias is None:
+            own(layer)
+            return
+        with torch.no_grad():
+            layer.weight.copy_(pinned[0])
+            layer.bias.copy_(pinned[1])
+
+    torch.nn.Linear.reset_parameters = reset_parameters
+    try:
+        yield
+    finally:
+        torch.nn.Linear.reset_parameters = own
+
+
+def _forward(weights, inputs):
+    hidden = np.maximum(inputs @ weights[0].T + weights[1], 0)
+    return hidden, hidden @ weights[2].T + weights[3]
+
+
+def loss_of(weights, inputs, targets) -> float:
+    return float(((_forward(weights, inputs)[1] - targets) ** 2).mean())
+
+
+def trained(weights, batches, lr: float, pile_up: bool = False) -> list[np.ndarray]:
+    """One process, no communication: what hints hold the mistakes of a training loop against."""
+    weights = [w.astype("float64") for w in weights]
+    before = [0.0] * 4
+    for inputs, targets in batches:
+        hidden, outputs = _forward(weights, inputs)
+        down = 2 * (outputs - targets) / outputs.size
+        back = (down @ weights[2]) * (hidden > 0)
+        gradients = [back.T @ inputs, back.sum(0), down.T @ hidden, down.sum(0)]
+        if pile_up:
+            gradients = [g + b for g, b in zip(gradients, before, strict=True)]
+        before = gradients
+        weights = [w - lr * g for w, g in zip(weights, gradients, strict=True)]
+    return [w.astype("float32") for w in weights]
+
+
+def ranks_differ(look: Look, part) -> bool:
+    return any(not look.same(part(look.got[0]), part(look.got[r])) for r in look.ranks)

@@ -1,0 +1,253 @@
+"""Rings as traffic: what each rank may send in one, and the well-known ways to miss it."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from distlab.exercises import hints, traffic
+from distlab.exercises.compare import counted
+from distlab.exercises.exercise import Hint, Look
+from distlab.records.events import Event
+
+
+def listed(ranks) -> str:
+    """Ranks in words: "rank 1", "ranks 1, 2 and 3"."""
+    ranks = [str(rank) for rank in sorted(set(ranks))]
+    if len(ranks) == 1:
+        return f"rank {ranks[0]}"
+    return f"ranks {', '.join(ranks[:-1])} and {ranks[-1]}"
+
+
+def elements(event: Event) -> int:
+    return math.prod(event.shape)
+
+
+def sends(look: Look, rank: int) -> list[Event]:
+    return look.records[rank].sends()
+
+
+# rules
+
+
+def one_chunk_each(look: Look) -> str | None:
+    """Half a ring: size − 1 messages of one chunk, each to the next rank."""
+    size = look.size
+    for rank in look.ranks:
+        chunk = look.inputs[rank]["chunks"][0]
+        sent = sends(look, rank)
+        right = all(e.peer == (rank + 1) % size and e.nbytes == chunk.nbytes for e in sent)
+        if right and len(sent) == size - 1:
+            continue
+        told = _sent(rank, sent)
+        if sent and chunk.nbytes:
+            told += f", {sum(e.nbytes for e in sent) / chunk.nbytes:.3g} chunks in all"
+            largest = max(e.nbytes for e in sent) / chunk.nbytes
+            told += f", the largest of {largest:.3g} chunks" if largest > 1 else ""
+        return f"{told}; {_ring_sends(rank, size, size - 1)}, of one chunk each."
+    return None
+
+
+def ring_of_chunks(look: Look) -> str | None:
+    """A whole ring: 2(size − 1) messages to the next rank, of ⌈n/size⌉ elements at most.
+
+    Where size divides n that comes to 2(size − 1)/size of the tensor's bytes exactly. Empty
+    messages may be left out.
+    """
+    size = look.size
+    for rank in look.ranks:
+        tensor, sent = look.inputs[rank]["tensor"], sends(look, rank)
+        most, chunk = 2 * (size - 1), -(-tensor.size // size)
+        right = (
+            len(sent) <= most
+            and all(e.peer == (rank + 1) % size and elements(e) <= chunk for e in sent)
+            and (tensor.size % size or sum(e.nbytes for e in sent) * size == most * tensor.nbytes)
+        )
+        if not right:
+            return _not_this_ring(rank, size, tensor, sent)
+    return None
+
+
+def _not_this_ring(rank: int, size: int, tensor: np.ndarray, sent: list[Event]) -> str:
+    told = _sent(rank, sent)
+    if sent and tensor.size:
+        share = sum(e.nbytes for e in sent) / tensor.nbytes
+        told += f", in all {share:.3g} times the bytes of its tensor"
+        largest = max(map(elements, sent)) / tensor.size
+        told += f", the largest {largest:.0%} of it" if largest * size > 1 else ""
+    told += f"; {_ring_sends(rank, size, 2 * (size - 1))}"
+    if size == 1:
+        return f"{told}."
+    if tensor.size % size:
+        return f"{told}, each of ⌈n/size⌉ elements at most."
+    return (
+        f"{told}, each of one chunk, 1/{size} of the tensor: 2(size − 1)/size = "
+        f"{2 * (size - 1) / size:.3g} times its bytes."
+    )
+
+
+def _sent(rank: int, sent: list[Event]) -> str:
+    if not sent:
+        return f"rank {rank} sent nothing"
+    return f"rank {rank} sent {counted(len(sent), 'message')} to {listed(e.peer for e in sent)}"
+
+
+def _ring_sends(rank: int, size: int, messages: int) -> str:
+    if size == 1:
+        return "one rank alone sends nothing"
+    whom = "all " if messages > 1 else ""
+    return (
+        f"in a ring of {size} it sends {counted(messages, 'message')}, "
+        f"{whom}to rank {(rank + 1) % size}"
+    )
+
+
+# what hints ask
+
+
+def shares(parts: list[np.ndarray], value, most: int = 2) -> tuple[int, ...] | None:
+    """How often each part is in a sum: (1, 1, 0) for the first two; None if it is no such sum."""
+    if not isinstance(value, np.ndarray) or not value.size or value.shape != parts[0].shape:
+        return None
+    stacked = np.stack(parts).astype("float64")
+    for times in itertools.product(range(most + 1), repeat=len(parts)):
+        if np.allclose(np.tensordot(times, stacked, 1), value, rtol=1e-4, atol=1e-5):
+            return times
+    return None
+
+
+def first_chunk(look: Look, rank: int) -> int | None:
+    """The chunk that a rank sent first, by the first element of its message."""
+    sent = sends(look, rank)
+    for number, chunk in enumerate(look.inputs[rank]["chunks"]):
+        if sent and chunk.size and sent[0].value == float(chunk.flat[0]):
+            return number
+    return None
+
+
+def _chunk(look: Look, rank: int) -> tuple[int, np.dtype]:
+    """(elements of a rank's largest chunk, their dtype)."""
+    inputs = look.inputs[rank]
+    if "chunks" in inputs:
+        return inputs["chunks"][0].size, inputs["chunks"][0].dtype
+    return -(-inputs["tensor"].size // look.size), inputs["tensor"].dtype
+
+
+def _arrays(tree) -> Iterator[np.ndarray]:
+    if isinstance(tree, np.ndarray):
+        yield tree
+    elif isinstance(tree, (list, tuple, dict)):
+        for part in tree.values() if isinstance(tree, dict) else tree:
+            yield from _arrays(part)
+
+
+def _peers(look: Look) -> set[tuple[int, int]]:
+    return {(e.rank, e.peer) for e in look.events("send")}
+
+
+def _steps(look: Look) -> set[int]:
+    return {(dst - src) % look.size for src, dst in _peers(look)}
+
+
+def _stepped(look: Look) -> set[int]:
+    """The distances at which messages were sent, where a world tells right from left."""
+    return _steps(look) if look.size > 2 else set()
+
+
+def _star(look: Look) -> bool:
+    """Everything went to or from one rank."""
+    peers = _peers(look)
+    return look.size > 2 and any(
+        len(peers) >= look.size - 1 and all(rank in pair for pair in peers) for rank in look.ranks
+    )
+
+
+def _tree(look: Look) -> bool:
+    """Each two ranks that talked did so along the edges of a tree."""
+    edges = {frozenset(pair) for pair in _peers(look)}
+    return look.size > 3 and len(edges) == look.size - 1 and not _star(look)
+
+
+TRAFFIC = (
+    Hint(
+        "collective",
+        lambda look: any(e.is_collective and e.op != "barrier" for e in look.events()),
+        "Collectives are what this lab takes apart: use send, recv, isend and irecv alone.",
+    ),
+    Hint(
+        "the other way round",
+        lambda look: _stepped(look) == {look.size - 1},
+        "The ring turns the other way: rank r sends to r + 1 and receives from r − 1.",
+    ),
+    Hint(
+        "all through one rank",
+        _star,
+        "Everything went through one rank. Its link then carries size − 1 tensors each way while "
+        "the others' idle. In a ring nobody is special: every rank sends to its right neighbour "
+        "alone.",
+    ),
+    Hint(
+        "a tree",
+        _tree,
+        "The messages run along a tree. Its inner ranks carry whole tensors for their children "
+        "while the leaves wait. In a ring all ranks send at the same time, each to its right "
+        "neighbour, one chunk at a time.",
+    ),
+    Hint(
+        "straight to the others",
+        lambda look: len(_stepped(look)) > 1,
+        "Ranks sent to others than their right neighbour. In a ring a chunk reaches a rank further "
+        "on by being handed on, and on its way everybody adds to it.",
+    ),
+)
+
+WHOLE = Hint(
+    "more than a chunk",
+    lambda look: any(elements(e) > _chunk(look, e.rank)[0] for e in look.events("send")),
+    "A message holds more than one chunk. Cut the tensor into `size` chunks and send one in each "
+    "step: that is where the ring saves its bytes.",
+)
+OTHER_DTYPE = Hint(
+    "messages of another dtype",
+    lambda look: any(str(_chunk(look, e.rank)[1]) != e.dtype for e in look.events("send", "recv")),
+    "Messages travel in another dtype than the tensor's. torch.empty_like(tensor) makes a buffer "
+    "of the right one; torch.zeros(n) and torch.empty(n) are float32 whatever arrives.",
+)
+EARLY = dataclasses.replace(
+    hints.EARLY, shows=lambda look: any(map(hints.poisoned, _arrays(look.got)))
+)
+LIST_CHANGED = Hint(
+    "list changed",
+    lambda look: any(got["list of chunks"] != "as it was" for got in look.got),
+    "`chunks[i] = …` and `chunks[i] = chunks[i] + …` put another tensor into the list and leave "
+    "the chunk itself as it was. Write into the chunk: with +=, add_, copy_, or chunks[i][:] = ….",
+)
+SAME_AGAIN = Hint(
+    "same chunk in every step",
+    lambda look: (
+        look.size > 2
+        and any(
+            len(sent) > 1 and len({e.value for e in sent}) == 1
+            for sent in (sends(look, rank) for rank in look.ranks)
+        )
+    ),
+    "A rank sent the same chunk in every step. What it sends next is what it has just received: "
+    "the number of the chunk depends on the step.",
+)
+STEPS = Hint(
+    "number of steps",
+    lambda look: any(
+        0 < len(sends(look, rank)) != look.size - 1
+        and {e.peer for e in sends(look, rank)} == {(rank + 1) % look.size}
+        for rank in look.ranks
+    ),
+    "Count the steps: a chunk that has to visit every rank makes one hop less than there are "
+    "ranks.",
+)
+MESSAGES = (hints.CHANGED, hints.UNWAITED)
+#: what holds for the messages of every ring, beside how many there are
+SOUND = (traffic.nothing_left_open, traffic.sends_unchanged)

@@ -1,0 +1,62 @@
+"""Lab 07: what its harnesses and hints share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from distlab.exercises.exercise import Hint, Look
+
+LAB = "07-horovod"
+
+
+def initialised(rank: int, size: int, per_node: int | None = None):
+    """Horovod, initialised on this rank by the course."""
+    import horovod.torch as hvd
+
+    from distlab.course.lab07_horovod import ranks
+    from distlab.rank import recorder
+
+    ranks.prepare(rank, size, per_node)
+    with recorder.paused():
+        hvd.init()
+    return hvd
+
+
+def left(name: str, *values: Any) -> Callable[[Look], bool]:
+    """Did some rank leave one of these values under this name?"""
+    return lambda look: any(look.got[r].get(name) in values for r in look.ranks)
+
+
+def differs(look: Look, name: str) -> bool:
+    """Is what some rank left under this name not what it should be?"""
+    return any(not look.same(look.expected[r].get(name), look.got[r].get(name)) for r in look.ranks)
+
+
+def ranks_differ(look: Look, name: str) -> bool:
+    """Do the ranks disagree on what has this name?"""
+    return any(not look.same(look.got[0].get(name), look.got[r].get(name)) for r in look.ranks)
+
+
+def numbers(look: Look) -> list[float]:
+    """What was returned, where every rank returned a plain number."""
+    got = [look.got[r]["returned"] for r in look.ranks]
+    if not all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in got):
+        raise ValueError("no numbers")
+    return got
+
+
+def is_tensor(look: Look) -> bool:
+    return any(hasattr(look.got[r]["returned"], "shape") for r in look.ranks)
+
+
+AS_TENSOR = Hint(
+    "tensor for number",
+    is_tensor,
+    "A tensor came back where a plain number is asked for: item() makes one of it.",
+)
+NOTHING = Hint(
+    "nothing returned",
+    lambda look: all(look.got[r]["returned"] is None for r in look.ranks),
+    "The function returned None. Is there a `return` at its end?",
+)

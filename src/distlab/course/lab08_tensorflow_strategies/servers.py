@@ -1,0 +1,221 @@
+"""A parameter server, its workers and their coordinator, each a process of its own.
+
+One rank starts all of them; they end with it. A worker can be killed in the middle of a step and
+started again under the same address.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from distlab.course.lab08_tensorflow_strategies import stall, strategies
+from distlab.course.lab08_tensorflow_strategies.board import Board
+from distlab.rank import child_process
+
+POLL = 0.02
+UP = 20.0  # seconds in which a server answers
+FIRST = 5.0  # seconds in which a program has scheduled its first step
+ALONE = 0.5  # seconds after which no step of another worker is to be expected
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Steps come to it and wait until it is open: so a worker can be killed in the middle of one.
+
+    Args:
+        folder: where steps leave a note when they come, and where the closed gate lies.
+    """
+
+    folder: str
+
+    @property
+    def closed(self) -> Path:
+        return Path(self.folder, "closed")
+
+    def close(self) -> None:
+        self.closed.touch()
+
+    def open(self) -> None:
+        self.closed.unlink(missing_ok=True)
+
+    def came(self) -> int:
+        """How many steps have come until now."""
+        return len(list(Path(self.folder).glob("step-*")))
+
+    def wait_for(self, workers: int, process: child_process.Process) -> None:
+        """Wait until a step of each worker has come; for a while, where fewer are on their way."""
+        most = time.monotonic() + FIRST
+        while not process.ended(POLL) and time.monotonic() < most:
+            came = self.came()
+            if came >= workers:
+                return
+            if came:
+                most = min(most, time.monotonic() + ALONE)
+
+    def passed(self) -> Any:
+        """Inside of a step: wait at the gate; a 1.0 that was computed behind it."""
+        import tensorflow as tf
+
+        now = tf.strings.as_string(tf.timestamp(), precision=9)
+        come = tf.io.write_file(tf.strings.join([self.folder, "/step-", now]), "")
+
+        def shut(looks):
+            # the pattern depends on the loop, so that nobody looks only once
+            nothing = tf.strings.substr(tf.strings.as_string(looks), 0, 0)
+            found = tf.io.matching_files(tf.strings.join([self.folder, "/closed", nothing]))
+            return tf.size(found) > 0
+
+        def stay(looks):
+            return looks + 1
+
+        with tf.control_dependencies([come]):
+            looks = tf.while_loop(shut, stay, [tf.constant(0)])[0]
+        return tf.cast(looks >= 0, tf.float32)
+
+
+@dataclass
+class Story:
+    """What became of the servers: job, index and process of each that was started; which worker was
+    lost, and when it was killed and was back, in seconds since 1970.
+    """
+
+    processes: list[tuple[str, int, int]] = field(default_factory=list)
+    lost: int | None = None
+    killed: float | None = None
+    back: float | None = None
+
+
+class Servers:
+    """One parameter server and some workers, as processes of this rank. A context manager."""
+
+    def __init__(self, workers: int = 2) -> None:
+        strategies.unused()
+        ports = [strategies.free_port() for _ in range(workers + 1)]
+        addresses = [f"{strategies.HOST}:{port}" for port in ports]
+        self.cluster = {"ps": addresses[:1], "worker": addresses[1:]}
+        self._processes: dict[tuple[str, int], child_process.Process] = {}
+        self.story = Story()
+
+    def start(self, job: str, index: int = 0) -> None:
+        """Start a server, or start it again."""
+        cluster = self.cluster
+
+        def serve() -> None:
+            import tensorflow as tf
+
+            os.environ["GRPC_FAIL_FAST"] = "use_caller"
+            strategies.prepare()
+            spec = tf.train.ClusterSpec(cluster)
+            tf.distribute.Server(spec, job_name=job, task_index=index, protocol="grpc").join()
+
+        process = self._processes[job, index] = child_process.Process(serve)
+        self.story.processes.append((job, index, process.pid))
+
+    def up(self) -> None:
+        """Wait until all of them listen.
+
+        Raises:
+            TimeoutError: one does not.
+        """
+        deadline = time.monotonic() + UP
+        for job, index in self._processes:
+            while not _listens(self.cluster[job][index]):
+                if time.monotonic() > deadline or self._processes[job, index].ended():
+                    raise TimeoutError(f"{job} {index} does not answer at its address")
+                time.sleep(POLL)
+
+    def kill(self, job: str, index: int) -> None:
+        """End a server as a crash would."""
+        self._processes.pop((job, index)).end()
+
+    def __enter__(self) -> Servers:
+        for job, addresses in self.cluster.items():
+            for index in range(len(addresses)):
+                self.start(job, index)
+        self.up()
+        return self
+
+    def __exit__(self, *exc) -> None:
+        for process in self._processes.values():
+            process.end()
+
+
+def _listens(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    with socket.socket() as probe:
+        probe.settimeout(1.0)
+        return probe.connect_ex((host, int(port))) == 0
+
+
+def process_id() -> Any:
+    """Inside of a step: the number of the process that does it, as a float64."""
+    import tensorflow as tf
+
+    words = tf.strings.split(tf.io.read_file("/proc/self/stat"))
+    return tf.strings.to_number(words[0], tf.float64)
+
+
+def work(seconds: float) -> None:
+    """Inside of a step: be busy for a while."""
+    import tensorflow as tf
+
+    begin = tf.timestamp()
+    tf.while_loop(lambda i: tf.timestamp() - begin < seconds, lambda i: i + 1, [tf.constant(0)])
+
+
+def coordinate(
+    function: Callable[..., Any], *args: Any, kill: int | None = None, workers: int = 2,
+    report: bool = False,
+) -> Any:  # fmt: skip
+    """Call `function(coordinator, gate, *args)` in the coordinator's process, over real servers.
+
+    Args:
+        kill: the worker that is killed while every worker waits at the gate in the middle of a
+            step, and started again. `None` leaves them alone and the gate open.
+
+    Returns:
+        What the function returned; with `report` the `Story` beside it.
+    """
+    board = Board(0, 1)
+    gate = Gate(str(board.folder))
+    path = board.folder / "0.place"
+    if kill is not None:
+        gate.close()
+    with Servers(workers) as servers:
+        cluster = servers.cluster
+
+        def body() -> Any:
+            stall.listen(path)
+            return function(coordinator(cluster), gate, *args)
+
+        with child_process.Process(body) as process:
+            if kill is not None:
+                gate.wait_for(workers, process)
+                servers.story.lost, servers.story.killed = kill, time.time()
+                servers.kill("worker", kill)
+                servers.start("worker", kill)
+                servers.up()
+                servers.story.back = time.time()
+                gate.open()
+            stall.wait(process, board, path)
+            result = process.result()
+    return (result, servers.story) if report else result
+
+
+def coordinator(cluster: dict[str, list[str]]) -> Any:
+    """The coordinator of servers that listen, in this process."""
+    import tensorflow as tf
+
+    os.environ["GRPC_FAIL_FAST"] = "use_caller"
+    strategies.prepare()
+    resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
+        tf.train.ClusterSpec(cluster), rpc_layer="grpc"
+    )
+    strategy = tf.distribute.ParameterServerStrategy(resolver)
+    return tf.distribute.coordinator.ClusterCoordinator(strategy)

@@ -1,0 +1,155 @@
+"""Processes of a foreign runtime that wait for each other and will wait for ever.
+
+The recorder sees torch.distributed's operations and no others. Of a runtime that it cannot look
+into one thing can still be told from outside: its processes neither compute nor wait for a
+processor. When that has gone on for a while, and one of them has ended, nobody will wake the rest.
+This is patience and no proof, so it is asked only where a rank has ended that others may wait for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import linecache
+import os
+import re
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from distlab.course.lab08_tensorflow_strategies.board import Board
+from distlab.processes import origin
+from distlab.rank import child_process
+
+POLL = 0.05  # seconds between two looks at whether a function has ended
+LOOK = 0.5  # seconds between two looks at how busy a process is
+STILL = 8.0  # seconds without work after which a process stands still
+BUSY = 0.04  # share of a processor's time that an idle runtime's own threads use at most
+ALONE = 5.0  # seconds after which a process is ended when another has raised
+RETURNED, RAISED, DIED = "returned", "raised", "died"  # how a rank's function has ended
+LINGER = 20.0  # seconds that a process stays for others that are about to end
+_FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)')
+_FOREIGN = ("site-packages", "/lib/python")
+
+
+class Standstill(child_process.Raised):
+    """A process waits for others that will not come."""
+
+    def __init__(self, message: str, frames: list[dict[str, Any]]) -> None:
+        super().__init__({"type": "Standstill", "message": message, "frames": frames})
+
+
+class Rest:
+    """How long a process has been at rest: with nothing to compute, though it could have."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._since = self._looked = time.monotonic()
+        self._worked = _work(pid)
+
+    def seconds(self) -> float:
+        now = time.monotonic()
+        if now - self._looked >= LOOK:
+            worked = _work(self._pid)
+            busy = worked - self._worked > BUSY * (now - self._looked)
+            if busy or _runnable(self._pid):
+                self._since = now
+            self._looked, self._worked = now, worked
+        return now - self._since
+
+
+def _work(pid: int) -> float:
+    """Seconds that all threads of a process have computed or waited for a processor."""
+    total = 0
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError, ValueError):  # threads come and go
+                computed, queued, _ = (
+                    Path(f"/proc/{pid}/task/{thread}/schedstat").read_text().split()
+                )
+                total += int(computed) + int(queued)
+    return total / 1e9
+
+
+def _runnable(pid: int) -> bool:
+    """Is one of a process's threads waiting for a processor or for a disk now? For how long is
+    counted only when it has got it.
+    """
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError, IndexError):
+                about = Path(f"/proc/{pid}/task/{thread}/stat").read_text()
+                if about.rpartition(")")[2].split()[0] in ("R", "D"):
+                    return True
+    return False
+
+
+def listen(path: Path) -> None:
+    """Let this process write where it stands to a file when it is asked to."""
+    file = path.open("w")
+    faulthandler.register(signal.SIGUSR1, file=file, all_threads=True)
+
+
+def place(pid: int, path: Path) -> list[dict[str, Any]]:
+    """Where a process that listens stands: the innermost line that is not a library's."""
+    with contextlib.suppress(OSError):
+        os.kill(pid, signal.SIGUSR1)
+        time.sleep(4 * POLL)
+        found = [m.groupdict() for m in map(_FRAME.search, path.read_text().splitlines()) if m]
+        own = [f for f in found if not _foreign(f["file"])]
+        for frame in own[:1]:
+            line = int(frame["line"])
+            text = linecache.getline(frame["file"], line)
+            name = os.path.basename(frame["file"])
+            return [{"function": frame["function"], "line": line, "file": name, "text": text}]
+    return []
+
+
+def wait(process: child_process.Process, board: Board, path: Path) -> None:
+    """Wait until the function of this rank's process has ended.
+
+    Raises:
+        Standstill: it waits for others, and those have ended or wait as well. As long as nobody has
+            ended nothing is said: a process can be at rest for reasons that are not seen from here.
+    """
+    rest, lost = Rest(process.pid), None
+    while not process.ended(POLL):
+        still = rest.seconds() > STILL
+        _note_rest(board, still)
+        ended = board.notes("ended")
+        if lost is None and any(how != RETURNED for how in ended.values()):
+            lost = time.monotonic()
+        alone = lost is not None and time.monotonic() - lost > ALONE
+        if alone or still and ended and len(board.notes("rest") | ended) == board.size:
+            frames = place(process.pid, path)
+            raise Standstill(_told(board, frames), frames)
+
+
+def _note_rest(board: Board, still: bool) -> None:
+    mine = board.folder / f"{board.rank}.rest"
+    if still and not mine.exists():
+        board.note("rest", "")
+    elif not still and mine.exists():
+        mine.unlink()
+
+
+def _told(board: Board, frames: list[dict[str, Any]]) -> str:
+    at = f" at {frames[0]['function']}:{frames[0]['line']}" if frames else ""
+    if frames and frames[0]["text"].strip():
+        at += f" (`{frames[0]['text'].strip()[:80]}`)"
+    ended = board.notes("ended")
+    me = f"rank {board.rank} waits{at}"
+    others = ", ".join(f"rank {rank} has {how}" for rank, how in sorted(ended.items()))
+    return f"{me} for others to join in, and {others}"
+
+
+def linger(board: Board) -> None:
+    """Stay until nobody needs this rank's process: a runtime breaks when a peer is gone."""
+    deadline = time.monotonic() + LINGER
+    while len(board.notes("ended")) < board.size and time.monotonic() < deadline:
+        time.sleep(POLL)
+
+
+def _foreign(file: str) -> bool:
+    return origin.ours(file) or any(part in file for part in _FOREIGN)

@@ -1,0 +1,63 @@
+"""Sharded checkpoints as this lab's exercises write and read them:
+
+folder/step-{step}/rank-{rank}.pt   the rank's consecutive piece of one flat float32 tensor
+folder/step-{step}/index.json       {"step": step, "lengths": [of each rank's piece]}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+
+def step_folder(folder: str | Path, step: int) -> Path:
+    return Path(folder) / f"step-{step}"
+
+
+def rank_file(folder: str | Path, step: int, rank: int) -> Path:
+    return step_folder(folder, step) / f"rank-{rank}.pt"
+
+
+def index_file(folder: str | Path, step: int) -> Path:
+    return step_folder(folder, step) / "index.json"
+
+
+def flat_of(lengths: Sequence[int], seed: int) -> np.ndarray:
+    """The whole tensor that such a checkpoint holds, shape (sum(lengths),)."""
+    generator = np.random.default_rng([seed, sum(lengths)])
+    return generator.standard_normal(sum(lengths)).astype("float32")
+
+
+def lay_down(folder: str | Path, step: int, lengths: Sequence[int], seed: int) -> None:
+    """A whole checkpoint."""
+    import torch
+
+    step_folder(folder, step).mkdir(parents=True, exist_ok=True)
+    begin = 0
+    for rank, length in enumerate(lengths):
+        piece = flat_of(lengths, seed)[begin : begin + length].copy()
+        torch.save(torch.from_numpy(piece), rank_file(folder, step, rank))
+        begin += length
+    index_file(folder, step).write_text(json.dumps({"step": step, "lengths": list(lengths)}))
+
+
+def content(folder: str | Path, but: str | Path = "") -> dict[str, bytes]:
+    """The bytes of all files below a folder by their paths; folders end in a slash.
+
+    Args:
+        but: a folder directly below it that is not looked into: somebody may be writing there.
+    """
+    return dict(_content(Path(folder), str(but)))
+
+
+def _content(folder: Path, but: str) -> Iterator[tuple[str, bytes]]:
+    for path, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if os.path.join(path, name) != but]
+        for name in folders:
+            yield os.path.join(path, name) + "/", b""
+        for name in files:
+            yield os.path.join(path, name), Path(path, name).read_bytes()

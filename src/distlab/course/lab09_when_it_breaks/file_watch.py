@@ -1,0 +1,100 @@
+"""What this process does with the files below a folder, as Python and torch's writer report it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_RENAMES = ("os.rename", "os.link")
+_EVENTS = ("open", *_RENAMES)
+
+
+@dataclass(frozen=True)
+class Deed:
+    """`what`: "read", "write" (opened for writing) or "put" (renamed or linked to this name)."""
+
+    what: str
+    path: str
+
+
+class _Watch:
+    """The one audit hook of this process: it cannot be taken out again."""
+
+    def __init__(self) -> None:
+        self.folder, self.deeds, self._added = "", [], False
+        self._inside = threading.local()
+
+    def __call__(self, event: str, args: tuple) -> None:
+        if not self.folder or event not in _EVENTS or getattr(self._inside, "busy", False):
+            return
+        self._inside.busy = True
+        try:
+            self._note(event, args)
+        except Exception:  # an odd argument is no reason to break the call
+            pass
+        finally:
+            self._inside.busy = False
+
+    def _note(self, event: str, args: tuple) -> None:
+        name = args[1] if event in _RENAMES else args[0]
+        if isinstance(name, int):
+            return
+        path = os.path.realpath(os.fsdecode(name))
+        if not path.startswith(self.folder + os.sep):
+            return
+        if event in _RENAMES:
+            self.deeds.append(Deed("put", path))
+        else:
+            self.deeds.append(Deed("write" if _writes(args) else "read", path))
+
+    def add(self) -> None:
+        if not self._added:
+            sys.addaudithook(self)
+            self._added = True
+
+
+def _writes(args: tuple) -> bool:
+    mode, flags = (*args, None, None)[1:3]
+    if isinstance(mode, str):
+        return any(letter in mode for letter in "wax+")
+    return bool((flags or 0) & (os.O_WRONLY | os.O_RDWR))
+
+
+_watch = _Watch()
+
+
+@contextlib.contextmanager
+def watched(folder: Path, before_writing: Callable[[], None] | None = None) -> Iterator[list[Deed]]:
+    """The list of what is done below `folder`, which grows meanwhile.
+
+    Args:
+        before_writing: called before `torch.save` begins to write anywhere.
+
+    Raises no audit event of its own: what `torch.save` writes by its C++ writer is noted here.
+    """
+    from torch import serialization
+
+    _watch.add()
+    plain = serialization._open_zipfile_writer
+
+    def noted(target, *args, **kwargs):
+        if before_writing is not None:
+            before_writing()
+        if isinstance(target, (str, os.PathLike)):
+            path = os.path.realpath(os.fsdecode(target))
+            if _watch.folder and path.startswith(_watch.folder + os.sep):
+                _watch.deeds.append(Deed("write", path))
+        return plain(target, *args, **kwargs)
+
+    serialization._open_zipfile_writer = noted
+    _watch.folder, _watch.deeds = os.path.realpath(folder), []
+    try:
+        yield _watch.deeds
+    finally:
+        _watch.folder = ""
+        serialization._open_zipfile_writer = plain

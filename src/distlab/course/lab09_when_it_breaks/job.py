@@ -1,0 +1,110 @@
+"""Commands that run beside a notebook, as they would in a terminal: to look at, and to kill."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from distlab.processes import forkserver
+
+PATIENCE = 300.0  # seconds to wait for something at most
+_WORKER = re.compile(r"rank (\d+)(?: of \d+)? is process (\d+)")
+
+
+class Job:
+    """A command that runs in the background; it ends with this process at the latest.
+
+    Args:
+        command: as it would be typed. Programs installed beside this Python are found.
+        environment: further variables.
+    """
+
+    def __init__(self, command: str, **environment: str) -> None:
+        self.command = command
+        self._log = Path(tempfile.mkdtemp(prefix="job-")) / "output"
+        beside = os.path.dirname(sys.executable)
+        env = os.environ | {
+            "PATH": os.pathsep.join([beside, os.environ.get("PATH", "")]),
+            # where there is no network gloo has to be told where its messages go
+            "GLOO_SOCKET_IFNAME": os.environ.get("GLOO_SOCKET_IFNAME", forkserver.loopback()),
+            "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1",
+        }  # fmt: skip
+        env.pop("TORCH_DISTRIBUTED_DEBUG", None)
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                shlex.split(command), stdout=log, stderr=subprocess.STDOUT, env=env | environment,
+                stdin=subprocess.DEVNULL, start_new_session=True,
+            )  # fmt: skip
+        atexit.register(self.end)
+
+    @property
+    def output(self) -> str:
+        """All that it has printed until now."""
+        return self._log.read_text("utf-8", "replace")
+
+    @property
+    def workers(self) -> dict[int, int]:
+        """Rank → process id, as the workers that were started last have printed them."""
+        return {int(rank): int(pid) for rank, pid in _WORKER.findall(self.output)}
+
+    def lines(self, *words: str) -> str:
+        """The lines of the output that hold one of these words."""
+        return "\n".join(
+            line for line in self.output.splitlines() if any(word in line for word in words)
+        )
+
+    def until(self, text: str, times: int = 1) -> None:
+        """Wait until it has printed this so many times.
+
+        Raises:
+            RuntimeError: it ended before that, or has not done so within `PATIENCE` seconds.
+        """
+        deadline = time.monotonic() + PATIENCE
+        while self.output.count(text) < times:
+            ended = self.process.poll() is not None and self.output.count(text) < times
+            if ended or time.monotonic() > deadline:
+                what = "ended early" if ended else f"has not printed {text!r}"
+                raise RuntimeError(f"{self.command} {what}:\n{self.output[-3000:]}")
+            time.sleep(0.02)
+
+    def wait(self, patience: float = PATIENCE) -> int:
+        """Wait for its end; returns the exit status.
+
+        Raises:
+            RuntimeError: it had not ended after `patience` seconds, and was ended.
+        """
+        try:
+            return self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.end()
+            what = f"had not ended after {patience:.0f} s"
+            raise RuntimeError(f"{self.command} {what}:\n{self.output[-3000:]}") from None
+
+    def kill(self, rank: int) -> int:
+        """`kill -9` for one worker; returns its process id."""
+        pid = self.workers[rank]
+        os.kill(pid, signal.SIGKILL)
+        return pid
+
+    def end(self) -> None:
+        """End it and all that it has started."""
+        if self.process.poll() is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            for pid in self.workers.values():  # torchrun gives each worker a session of its own
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def __repr__(self) -> str:
+        return f"$ {self.command}\n{self.output}"

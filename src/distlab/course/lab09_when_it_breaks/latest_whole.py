@@ -1,0 +1,239 @@
+"""Lab 09, `latest_whole`: the last checkpoint that can be trusted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from distlab.course.lab09_when_it_breaks import checkpoints
+from distlab.course.lab09_when_it_breaks.checkpoints import index_file, rank_file, step_folder
+from distlab.course.lab09_when_it_breaks.lab import LAB
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+LENGTHS = [4, 0, 6]
+AS_IT_WAS, NOT_RUN = "as it was", "not run"
+_MARK = "a-file-ran-code"
+NO_FOLDER = "no such folder"
+
+
+class _RunsCode:
+    """Saved in a file, this makes a folder when the file is loaded carelessly."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (self.folder,)
+
+
+def _torch_file(value: Any) -> Callable[[Path, int], None]:
+    """Put something else into the file of rank 2."""
+
+    def break_it(folder: Path, step: int) -> None:
+        import torch
+
+        made = value(folder) if callable(value) else value
+        torch.save(made, rank_file(folder, step, 2))
+
+    return break_it
+
+
+def _other_index(text: str) -> Callable[[Path, int], None]:
+    def break_it(folder: Path, step: int) -> None:
+        index_file(folder, step).write_text(text.replace("STEP", str(step)), "utf-8")
+
+    return break_it
+
+
+def _longer(folder: Path, step: int) -> None:
+    """A rank's file of another length, all of it there."""
+    import torch
+
+    torch.save(torch.zeros(5), rank_file(folder, step, 0))
+
+
+def _half(folder: Path, step: int) -> None:
+    path = rank_file(folder, step, 2)
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def _bytes_index(folder: Path, step: int) -> None:
+    index_file(folder, step).write_bytes(b'{"step": \xff\xfe}')
+
+
+def _folder_for_file(folder: Path, step: int) -> None:
+    rank_file(folder, step, 1).unlink()
+    rank_file(folder, step, 1).mkdir()
+
+
+def _named(name: str) -> Callable[[Path, int], None]:
+    """The whole checkpoint under another name."""
+
+    def rename(folder: Path, step: int) -> None:
+        step_folder(folder, step).rename(folder / name.replace("STEP", str(step)))
+
+    return rename
+
+
+#: what may be wrong with a step, and how it is made so from a whole checkpoint
+FLAWS: dict[str, Callable[[Path, int], None]] = {
+    "whole": lambda folder, step: None,
+    "no index": lambda folder, step: index_file(folder, step).unlink(),
+    "an index that is no JSON": _other_index('{"step": STEP, "lengths": [4, 0'),
+    "an empty index": _other_index(""),
+    "an index that is no text": _bytes_index,
+    "an index that is a list": _other_index("[STEP, 4, 0, 6]"),
+    "an index without lengths": _other_index('{"step": STEP}'),
+    "an index with a number for the lengths": _other_index('{"step": STEP, "lengths": 3}'),
+    "the index of another step": _other_index('{"step": 1, "lengths": [4, 0, 6]}'),
+    "a file is missing": lambda folder, step: rank_file(folder, step, 2).unlink(),
+    "a truncated file": _half,
+    "an empty file": lambda folder, step: os.truncate(rank_file(folder, step, 0), 0),
+    "a file of text": lambda folder, step: rank_file(folder, step, 0).write_text("<html></html>\n"),
+    "another length": _longer,
+    "a file that runs code": _torch_file(lambda folder: _RunsCode(str(folder / _MARK))),
+    "a file without a tensor": _torch_file([0.0] * 6 + [1.0]),
+    "a folder in place of a file": _folder_for_file,
+    "more files than ranks": lambda folder, step: shutil.copy(
+        rank_file(folder, step, 0), rank_file(folder, step, 7)
+    ),
+    "step-007": _named("step-00STEP"),
+    "step-7.tmp": _named("step-STEP.tmp"),
+    "step-+7": _named("step-+STEP"),
+    "step-7_0": _named("step-STEP_0"),
+    "Step-7": _named("Step-STEP"),
+    "step-7 and a space": _named("step-STEP "),
+    "step-²": _named("step-²"),
+    "step-٣": _named("step-٣"),
+    "old-step-7": _named("old-step-STEP"),
+    "a file for a folder": lambda folder, step: (
+        shutil.rmtree(step_folder(folder, step)),
+        step_folder(folder, step).write_text("notes"),
+    ),
+}  # fmt: skip
+
+
+def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
+    base = Path(os.path.realpath(tempfile.mkdtemp(prefix="checkpoints-")))
+    folder = base / "run 1"
+    try:
+        if inputs["steps"] != NO_FOLDER:
+            folder.mkdir()
+            for step, flaw in inputs["steps"]:
+                checkpoints.lay_down(folder, step, LENGTHS, seed=step)
+                FLAWS[flaw](folder, step)
+        before = checkpoints.content(base)
+        returned = function(str(folder))
+        ran = (folder / _MARK).exists()
+        if ran:
+            (folder / _MARK).rmdir()
+        return {
+            "returned": returned,
+            "folder": AS_IT_WAS if checkpoints.content(base) == before else "changed",
+            "code in a file": "run" if ran else NOT_RUN,
+        }
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+
+
+# what hints ask
+
+
+def _taken(look: Look) -> str:
+    """What is wrong with the step that was returned; "" where it is no step of this folder."""
+    steps = look.inputs[0]["steps"]
+    returned = look.got[0]["returned"]
+    return "" if steps == NO_FOLDER else dict(map(tuple, steps)).get(returned, "")
+
+
+def _took(*words: str):
+    return lambda look: any(word in _taken(look) for word in words)
+
+
+def _steps(look: Look) -> list[int]:
+    steps = look.inputs[0]["steps"]
+    return [] if steps == NO_FOLDER else [step for step, flaw in steps if flaw == "whole"]
+
+
+exercise = Exercise(
+    "latest_whole", LAB, 3,
+    make=lambda case: [{"steps": case.params["steps"]}],
+    call=_call,
+    group=False,
+    asks="latest_whole returns the highest step whose index can be read and is of that step and "
+    "whose files are all there, load with weights_only=True and have the lengths that the index "
+    "says; None where there is none. It changes nothing.",
+    visible=(
+        Case(1, 1, {"steps": [[8, "whole"], [9, "whole"], [10, "whole"], [12, "no index"]]}),
+        Case(1, 2, {"steps": [[3, "whole"], [5, "a truncated file"], [6, "a file is missing"],
+                              [7, "step-7.tmp"]]}),
+        Case(1, 3, {"steps": [[2, "whole"], [4, "another length"], [30, "an empty index"]]}),
+        Case(1, 4, {"steps": NO_FOLDER}),
+        Case(1, 5, {"steps": [[1, "no index"], [2, "an empty file"]]}),
+        Case(1, 6, {"steps": [[0, "whole"], [1, "step-007"]]}),
+    ),
+    hints=(
+        Hint(
+            "code ran", lambda look: look.got[0]["code in a file"] != NOT_RUN,
+            "A file was loaded that runs code when it is loaded. With weights_only=True torch.load "
+            "takes tensors only and refuses the rest.",
+        ),
+        Hint(
+            "folder changed", lambda look: look.got[0]["folder"] != AS_IT_WAS,
+            "Something in the folder was changed, made or removed: only look. What lies there may "
+            "be the last trace of what happened.",
+        ),
+        Hint(
+            "without index", _took("no index"),
+            "A step without its index counts for nothing: the save did not get to its end.",
+        ),
+        Hint(
+            "index not read", _took("index"),
+            "That step has an index.json, but it is not the index of a whole checkpoint of that "
+            "step: read it and compare.",
+        ),
+        Hint(
+            "files not loaded",
+            _took("truncated", "empty file", "of text", "runs code", "in place of a file"),
+            "That step has all its files, and not all of them load: a file that is there can "
+            "still be half a file. Try each.",
+        ),
+        Hint(
+            "file missing", _took("is missing"),
+            "That step lacks a rank's file: the index says how many ranks there were.",
+        ),
+        Hint(
+            "lengths not compared", _took("another length", "without a tensor"),
+            "A rank's file of that step does not hold a tensor of the length that the index says.",
+        ),
+        Hint(
+            "other names",
+            lambda look: look.got[0]["returned"] is not None and not _taken(look)
+            or any("step-" in flaw or "Step" in flaw for flaw in [_taken(look)]),
+            "There is no folder of that step here, only one with a similar name: step-{step} is a "
+            "checkpoint's name, step-007 and step-7.tmp are not.",
+        ),
+        Hint(
+            "zero for none",
+            lambda look: look.expected[0]["returned"] == 0 and look.got[0]["returned"] is None,
+            "Step 0 is a step. `if step:` and `step or None` take it for none: compare with None.",
+        ),
+        Hint(
+            "not the highest", lambda look: look.got[0]["returned"] in _steps(look),
+            "There is a later one. As strings, step-9 comes after step-10: compare numbers.",
+        ),
+        Hint(
+            "gave up early",
+            lambda look: look.got[0]["returned"] is None and _steps(look) != [],
+            "There is a whole checkpoint, below one that is not: go on looking.",
+        ),
+        Hint(
+            "no int", lambda look: type(look.got[0]["returned"]) not in (int, type(None)),
+            "Return the step as an int.",
+        ),
+    ),
+)  # fmt: skip

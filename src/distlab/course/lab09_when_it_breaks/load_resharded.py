@@ -1,0 +1,205 @@
+"""Lab 09, `load_resharded`: a checkpoint of so many ranks, read by another number of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distlab.course.lab09_when_it_breaks import checkpoints
+from distlab.course.lab09_when_it_breaks.file_watch import watched
+from distlab.course.lab09_when_it_breaks.lab import LAB
+from distlab.exercises.compare import Tolerance
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+STEP = 12
+OWN, SHARED = "one of its own", "one that holds more than it"
+AGAIN, OF_FIRST = "another tensor", "the first call's own tensor"
+#: what is asked for where there is nothing to load
+NOTHING = ("no folder", "no step", "no index")
+
+
+def _inputs(case: Case) -> list[dict]:
+    lengths, there = case.params["lengths"], case.get("there", "whole")
+    given = {"lengths": lengths, "seed": case.number(2**31), "there": there}
+    return [given for _ in range(case.size)]
+
+
+def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
+    base = Path(os.path.realpath(tempfile.mkdtemp(prefix="checkpoints-")))
+    folder, there = base / "run 1", inputs["there"]
+    try:
+        if there != "no folder":
+            checkpoints.lay_down(folder, 3, [2, 2], seed=99)  # an older step, which nobody asks for
+            if there != "no step":
+                checkpoints.lay_down(folder, STEP, inputs["lengths"], inputs["seed"])
+            if there == "no index":
+                checkpoints.index_file(folder, STEP).unlink()
+        if there in NOTHING:
+            return _asked_in_vain(function, rank, size, str(folder))
+        with watched(folder) as deeds:
+            loaded = function(rank, size, str(folder), STEP)
+            opened = sorted({_rank_of(deed.path) for deed in deeds} - {None})
+        return {
+            "returned": loaded,
+            "files opened in vain": _in_vain(opened, inputs["lengths"], rank, size),
+            **_storage(function, rank, size, folder, loaded),
+        }
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def _asked_in_vain(function, rank: int, size: int, folder: str) -> dict[str, str]:
+    try:
+        function(rank, size, folder, STEP)
+    except NotImplementedError:
+        raise
+    except FileNotFoundError:
+        return {"exception": "FileNotFoundError"}
+    except Exception as error:
+        return {"exception": type(error).__name__}
+    return {"exception": "none"}
+
+
+def _rank_of(path: str) -> int | None:
+    """The rank whose file of the step this is."""
+    found = re.fullmatch(r"rank-(\d+)\.pt", os.path.basename(path))
+    inside = os.path.basename(os.path.dirname(path)) == f"step-{STEP}"
+    return int(found[1]) if found and inside else None
+
+
+def _in_vain(opened: list[int], lengths: list[int], rank: int, size: int) -> list[int]:
+    """The files among them in which none of a rank's elements lie."""
+    total = sum(lengths)
+    begin, end = rank * total // size, (rank + 1) * total // size
+    starts = np.cumsum([0, *lengths])
+    return [
+        other
+        for other in opened
+        if other >= len(lengths) or min(end, starts[other + 1]) <= max(begin, starts[other])
+    ]
+
+
+def _storage(function, rank: int, size: int, folder: Path, loaded: Any) -> dict[str, str]:
+    """Does the tensor share its memory, with more of the file or with what another call gives?"""
+    import torch
+
+    if not isinstance(loaded, torch.Tensor):
+        return {"storage": "none", "result of a second call": AGAIN}
+    own = loaded.untyped_storage().nbytes() == loaded.numel() * loaded.element_size()
+    again = function(rank, size, str(folder), STEP)
+    kept = loaded.numel() and again.data_ptr() == loaded.data_ptr()
+    return {
+        "storage": OWN if own else SHARED,
+        "result of a second call": OF_FIRST if kept else AGAIN,
+    }
+
+
+# what hints ask
+
+
+def _looks_like(look: Look, part) -> bool:
+    """Did each rank return part(flat, rank, size) of the whole, and is that not what was asked?"""
+    flat = checkpoints.flat_of(look.case.params["lengths"], look.inputs[0]["seed"])
+    parts = [part(flat, rank, look.size) for rank in look.ranks]
+    pairs = list(zip(parts, (got.get("returned") for got in look.got), strict=True))
+    return not look.same([w["returned"] for w in look.expected], [p for p, _ in pairs]) and all(
+        look.same(np.asarray(p), got) for p, got in pairs
+    )
+
+
+def _even(flat: np.ndarray, rank: int, size: int) -> np.ndarray:
+    """By pieces of ⌈n/size⌉."""
+    width = -(-len(flat) // size)
+    return flat[rank * width : (rank + 1) * width]
+
+
+def _floor(flat: np.ndarray, rank: int, size: int) -> np.ndarray:
+    width = len(flat) // size
+    return flat[rank * width : len(flat) if rank == size - 1 else (rank + 1) * width]
+
+
+def _dropped(flat: np.ndarray, rank: int, size: int) -> np.ndarray:
+    width = len(flat) // size
+    return flat[rank * width : (rank + 1) * width]
+
+
+def _is_asked_in_vain(look: Look) -> bool:
+    return look.case.get("there", "whole") in NOTHING
+
+
+exercise = Exercise(
+    "load_resharded", LAB, 4,
+    make=_inputs,
+    call=_call,
+    group=False,
+    tolerance=Tolerance(rtol=0.0, atol=0.0),
+    asks="load_resharded returns this rank's piece, elements r·n//size up to (r+1)·n//size of the "
+    "flat tensor, as a 1-D float32 tensor with a storage of its own; it opens no rank's file in "
+    "which none of them lie, and raises FileNotFoundError where there is no such checkpoint.",
+    visible=(
+        Case(3, 1, {"lengths": [3, 3, 3, 3]}),
+        Case(2, 2, {"lengths": [5, 0, 4, 2]}),
+        Case(4, 3, {"lengths": [3]}),
+        Case(2, 4, {"lengths": [2, 2], "there": "no index"}),
+    ),
+    hints=(
+        Hint(
+            "another exception", _is_asked_in_vain,
+            "There is nothing to load here: no such folder, no such step, or a step without its "
+            "index, which is no checkpoint. Say so with FileNotFoundError. (open raises it by "
+            "itself.)",
+        ),
+        Hint(
+            "not a tensor",
+            lambda look: any(not isinstance(got["returned"], np.ndarray) for got in look.got),
+            "Return a tensor, on every rank: torch.empty(0) where nothing falls to it.",
+        ),
+        Hint(
+            "as it was saved",
+            lambda look: _looks_like(look, lambda flat, rank, size: np.split(
+                flat, np.cumsum(look.case.params["lengths"])[:-1])[rank]
+                if rank < len(look.case.params["lengths"]) else flat[:0]),
+            "These are the pieces as they were saved. Now there are `size` ranks: where a piece "
+            "begins and ends has to be worked out anew.",
+        ),
+        Hint(
+            "other boundaries", lambda look: any(
+                _looks_like(look, part) for part in (_even, _floor, _dropped)),
+            "The whole was divided, but at other places: rank r has elements r·n//size up to "
+            "(r+1)·n//size.",
+        ),
+        Hint(
+            "everything", lambda look: look.size > 1 and _looks_like(
+                look, lambda flat, rank, size: flat),
+            "Every rank returned the whole tensor: return this rank's piece alone.",
+        ),
+        Hint(
+            "files in vain", lambda look: any(got["files opened in vain"] for got in look.got),
+            "A rank opened files in which none of its elements lie: with a thousand ranks that is "
+            "a thousand times the traffic. The lengths in the index say which files it needs; a "
+            "file of length 0 is needed by nobody.",
+        ),
+        Hint(
+            "shared storage", lambda look: any(got["storage"] == SHARED for got in look.got),
+            "The piece is a view of a larger tensor, which stays in memory as long as the piece "
+            "does: copy it (clone).",
+        ),
+        Hint(
+            "kept between calls",
+            lambda look: any(got["result of a second call"] == OF_FIRST for got in look.got),
+            "Two calls gave one and the same tensor: whoever changes one changes both.",
+        ),
+        Hint(
+            "shape or dtype", lambda look: any(
+                got["returned"].ndim != 1 or got["returned"].dtype != np.float32
+                for got in look.got),
+            "Return a 1-D float32 tensor.",
+        ),
+    ),
+)  # fmt: skip

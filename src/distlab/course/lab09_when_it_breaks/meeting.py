@@ -1,0 +1,257 @@
+"""Call a function from several workers that share a store, each worker at a moment of its own.
+
+A worker is a process with a connection of its own to a `TCPStore`, or a thread of one process where
+the store is a `HashStore`. Workers are forked from this process and end with the meeting, so that
+one that waits forever costs nobody more than the patience that it was given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from distlab.course.lab09_when_it_breaks import shifted_clock
+from distlab.processes import forkserver, payload
+
+HASH, TCP = "HashStore", "TCPStore"
+#: every operation takes its time, for one half of the workers (the first among them in `SLOW`)
+SLOW, SLOW_OTHERS = "slow HashStore", "HashStore that is slow for the others"
+PREFIXED_HASH, PREFIXED_TCP = f"PrefixStore over {HASH}", f"PrefixStore over {TCP}"
+SLOWNESS = 0.2  # seconds that an operation takes some workers; the others a tenth of it
+APART = 1000.0  # seconds between the clocks of two workers, where they differ
+CONNECTING = 30.0  # seconds that workers have for their connections
+LOOK = 0.01  # seconds between two looks at workers that have not answered
+SOON = 0.02  # seconds from the order to begin until the clock starts
+#: how gloo's and the store's server look up names, which they do for loopback too
+_RESOLVER = {"RES_OPTIONS": "timeout:1 attempts:1"}
+_now = time.monotonic  # kept: workers may be given another clock
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a worker is to call: its arguments after the store, `at` seconds from the start."""
+
+    at: float
+    args: tuple = ()
+
+
+@dataclass
+class Answer:
+    """What came of a call. Times are seconds from the start of the meeting.
+
+    `returned` is `None` for a worker that had not returned when the patience was over; `value` is
+    data (`distlab.processes.payload`), `error` an exception as `distlab.rank.execute.describe`
+    tells it.
+    """
+
+    called: float
+    returned: float | None = None
+    value: Any = None
+    error: dict[str, Any] | None = None
+    died: bool = False
+
+
+class Meeting:
+    """Workers that share a store, for one call after the other. A context manager.
+
+    Args:
+        function: called as `function(store, *args)`.
+        workers: how many there are.
+        store: one of `HASH`, `TCP`, `SLOW`, `SLOW_OTHERS`, `PREFIXED_HASH`, `PREFIXED_TCP`.
+        slowness: seconds that an operation of a slow store takes.
+        clocks_differ: give each process a clock of its own: `time` and `datetime` show in worker i
+            `APART`·i seconds more. (Threads share the one of their process.)
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        workers: int,
+        store: str,
+        clocks_differ: bool = False,
+        slowness: float = SLOWNESS,
+    ) -> None:
+        self.lag = 0.0  # seconds by which this process itself was late, at most
+        self._workers, self._server, self._slowness = workers, None, slowness
+        groups = [[w] for w in range(workers)] if TCP in store else [list(range(workers))]
+        self._hosts: list[tuple[int, Connection]] = []
+        with _environment(_RESOLVER):
+            try:
+                for group in groups:
+                    shift = APART * group[0] if clocks_differ else 0.0
+                    self._hosts.append(self._start(function, group, store, shift))
+                self._connect(store)
+            except BaseException:
+                self.end()
+                raise
+
+    def _start(self, function, workers: list[int], store: str, shift: float):
+        ours, theirs = multiprocessing.Pipe()
+        held = [connection for _, connection in self._hosts] + [ours]
+
+        def serve() -> None:
+            for connection in held:
+                connection.close()
+            _serve(theirs, function, workers, store, shift, self._slowness)
+
+        pid = forkserver.spawn(serve)
+        theirs.close()
+        return pid, ours
+
+    def _connect(self, store: str) -> None:
+        """Tell the hosts where the store is, and wait until all have it."""
+        port = 0
+        if TCP in store:
+            import torch.distributed as dist
+
+            self._server = dist.TCPStore("127.0.0.1", 0, None, True, wait_for_workers=False)
+            port = self._server.port
+        for _, connection in self._hosts:
+            connection.send(port)
+        for _, connection in self._hosts:
+            if not connection.poll(CONNECTING):
+                raise TimeoutError(f"no connection to the store within {CONNECTING:.0f} s")
+            connection.recv()
+
+    def hold(self, calls: Sequence[Call | None], patience: float) -> list[Answer | None]:
+        """Have each worker make its call; one whose call is `None` makes none.
+
+        Args:
+            patience: seconds from the start, after which nobody waits for the answers any more. A
+                worker that has not answered then is lost for further calls.
+        """
+        start = _now() + SOON
+        answers = [call and Answer(call.at) for call in calls]
+        pending = {w for w, answer in enumerate(answers) if answer}
+        listening = {}
+        for (_, connection), group in zip(self._hosts, self._groups(), strict=True):
+            listening[connection] = group
+            with contextlib.suppress(OSError):  # it has died: nothing will be heard of it
+                connection.send((start, {w: calls[w] for w in group if calls[w]}))
+        self.lag = 0.0
+        while pending and (before := _now()) < start + patience:
+            heard = wait(list(listening), LOOK)
+            if not heard:
+                self.lag = max(self.lag, _now() - before - LOOK)
+            for connection in heard:
+                try:
+                    worker, called, returned, value, error = connection.recv()
+                except (EOFError, OSError):
+                    for worker in pending.intersection(listening.pop(connection)):
+                        answers[worker].died = True
+                        pending.discard(worker)
+                    continue
+                answers[worker] = Answer(
+                    called - start, returned - start, payload.decode(value), error
+                )
+                pending.discard(worker)
+        return answers
+
+    def _groups(self) -> list[list[int]]:
+        if len(self._hosts) == self._workers:
+            return [[worker] for worker in range(self._workers)]
+        return [list(range(self._workers))]
+
+    def end(self) -> None:
+        """End the workers and the store."""
+        for pid, connection in self._hosts:
+            connection.close()
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+        self._hosts, self._server = [], None
+
+    def __enter__(self) -> Meeting:
+        return self
+
+    def __exit__(self, *exc) -> None:
+        self.end()
+
+
+@contextlib.contextmanager
+def _environment(changes: dict[str, str]):
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+# inside the workers
+
+
+def _serve(
+    connection: Connection, function, workers: list[int], store: str, shift: float, slowness: float
+) -> None:
+    """Make the calls that arrive until nobody sends any more."""
+    if shift:
+        function = shifted_clock.install(shift, function)
+    made = _store(store, connection.recv())
+    connection.send("connected")
+    lock = threading.Lock()
+
+    def tell(*answer) -> None:
+        with lock:
+            connection.send(answer)
+
+    while True:
+        try:
+            start, calls = connection.recv()
+        except (EOFError, OSError):
+            return
+        if len(workers) == 1:
+            for worker, call in calls.items():
+                _make(call, start, function, made, worker, tell)
+            continue
+        for worker, call in calls.items():
+            seen = _as_slow(store, made, worker, slowness)
+            args = (call, start, function, seen, worker, tell)
+            threading.Thread(target=_make, args=args, daemon=True).start()
+
+
+def _store(kind: str, port: int):
+    import torch.distributed as dist
+
+    if TCP in kind:
+        made = dist.TCPStore(
+            "127.0.0.1", port, None, False, datetime.timedelta(minutes=5), wait_for_workers=False
+        )
+    else:
+        made = dist.HashStore()
+    return dist.PrefixStore("job-7", made) if kind.startswith("PrefixStore") else made
+
+
+def _as_slow(kind: str, made, worker: int, slowness: float):
+    """The store as a worker sees it: were it equally slow for all, nobody would be overtaken."""
+    if kind not in (SLOW, SLOW_OTHERS):
+        return made
+    from distlab.course.lab09_when_it_breaks.slow_store import SlowStore
+
+    return SlowStore(made, slowness if worker % 2 == (kind == SLOW_OTHERS) else slowness / 10)
+
+
+def _make(call: Call, start: float, function, store, worker: int, tell) -> None:
+    from distlab.rank import execute
+
+    value, error = None, None
+    time.sleep(max(start + call.at - _now(), 0.0))
+    called = _now()
+    try:
+        value = function(store, *call.args)
+    except (Exception, SystemExit, KeyboardInterrupt) as raised:
+        error = execute.describe(raised)
+    tell(worker, called, _now(), payload.encode(value, arrays=False), error)

@@ -1,0 +1,81 @@
+"""A meeting of workers over a store, drawn: who called when, and who got what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from distlab.course.lab09_when_it_breaks.meeting import TCP, Answer, Call, Meeting
+
+PATIENCE = 3.0  # seconds after the last call and its `seconds`
+_BAR, _STILL = "#0072B2", "#D55E00"
+
+
+def _hold(rank: int, size: int, function, calls: list[Call | None], store: str, patience: float):
+    with Meeting(function, len(calls), store) as meeting:
+        answers = meeting.hold(calls, patience)
+    for answer in answers:
+        if answer and answer.error:
+            raise RuntimeError(f"{answer.error['type']}: {answer.error['message']}")
+    return answers
+
+
+class Met:
+    """What came of a meeting: `answers`, a list with `None` for workers that made no call."""
+
+    def __init__(self, names: Sequence[str], answers: list[Answer | None], over: float) -> None:
+        self.names, self.answers, self._over = list(names), answers, over
+
+    @property
+    def returned(self) -> list[Any]:
+        """What each worker got."""
+        return [answer and answer.value for answer in self.answers]
+
+    def draw(self, title: str = "", lines: dict[str, float] | None = None):
+        """Draw each worker's call as a bar from its beginning to its end.
+
+        Args:
+            lines: moments to mark, by what to write there, in seconds from the start.
+        """
+        import matplotlib.pyplot as plt
+
+        height = 0.45 * len(self.names) + 1.3
+        figure, axis = plt.subplots(figsize=(9, height), layout="constrained")
+        last = max((a.returned or self._over for a in self.answers if a), default=self._over)
+        for row, answer in enumerate(self.answers):
+            if answer is None:
+                axis.text(0, row, "does not call", va="center", color="grey", style="italic")
+                continue
+            end = answer.returned if answer.returned is not None else self._over
+            colour = _BAR if answer.returned is not None else _STILL
+            axis.barh(row, max(end - answer.called, 0.004 * last), 0.5, answer.called, color=colour)
+            told = str(answer.value) if answer.returned is not None else "still waits"
+            axis.text(end + 0.015 * last, row, told, va="center")
+        for name, moment in (lines or {}).items():
+            axis.axvline(moment, color="black", linestyle="--", linewidth=1)
+            axis.text(moment, -0.75, f" {name}", va="center", ha="left", fontsize=9)
+        axis.set(
+            yticks=range(len(self.names)), yticklabels=self.names, xlabel="seconds", title=title,
+            xlim=(-0.02 * last, 1.3 * last), ylim=(len(self.names) - 0.4, -1.1),
+        )  # fmt: skip
+        for side in ("top", "right"):
+            axis.spines[side].set_visible(False)
+        plt.show()
+
+
+def meet(
+    function: Callable[..., Any], calls: dict[str, tuple[float, tuple] | None], store: str = TCP,
+    patience: float = PATIENCE,
+) -> Met:  # fmt: skip
+    """Have workers call `function(store, *args)`, each a process with its own connection.
+
+    Args:
+        calls: by the worker's name when it calls (seconds from the start), and with which
+            arguments; `None` for one that does not.
+        patience: seconds that it may take altogether; who has not returned then is still waiting.
+    """
+    from distlab.engines.ranks import Ranks
+
+    planned = [call and Call(call[0], tuple(call[1])) for call in calls.values()]
+    held = Ranks(1).run(_hold, function, planned, store, patience, deadline=patience + 60)
+    return Met(list(calls), held[0], patience)

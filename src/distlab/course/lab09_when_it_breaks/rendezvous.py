@@ -1,0 +1,339 @@
+"""Lab 09, `rendezvous`: workers that did not know of each other agree who they are.
+
+Who came long before the end is in, who came long after it is out, and who came close to it may be
+either. But all memberships together have to be one: as many ranks as members, in the order of the
+names. On a slow store nothing else is asked, because there every moment is close to the end.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from distlab.course.lab09_when_it_breaks import meeting as stores
+from distlab.course.lab09_when_it_breaks.lab import LAB
+from distlab.course.lab09_when_it_breaks.meeting import SLOWNESS, Answer, Call, Meeting
+from distlab.course.lab09_when_it_breaks.rounds import until_met
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.rank.sharing import among_ranks
+
+PROMISED = 0.5  # seconds after the end, or after a late call, in which a worker returns
+SLACK = 0.2  # seconds that a process may take to be seen
+PATIENCE = 1.5  # seconds after the latest moment at which somebody should have returned
+SLOW_PATIENCE = 10.0  # the same where every operation takes its time
+ENTERING = 10  # operations of a slow store in which a worker has entered itself
+ABSENT, NEVER, IN_TIME = "did not call", "never", "in time"
+EARLY, LATE, LATECOMER = "before the end", "after the end", "after its call"
+EITHER = "as all others see it"
+_NOT_THERE = "support is not implemented"  # what torch says of a store over a slow one
+
+
+def _inputs(case: Case) -> list[dict]:
+    given = {name: case.params[name] for name in ("store", "seconds")}
+    given |= {"slowness": case.get("slowness", SLOWNESS)}
+    given |= {"nodes": _nodes(case), "rounds": _rounds(case), "clocks": case.get("clocks", "one")}
+    return [given for _ in range(case.size)]
+
+
+def _nodes(case: Case) -> list[str]:
+    many = case.get("workers", 0)
+    return case.get("nodes", [f"node {number:02}" for number in range(many, 0, -1)])
+
+
+def _rounds(case: Case) -> list:
+    """[generation, when each node calls] for each rendezvous; by default one in which the workers
+    crowd at its beginning, or come one after the other from shortly before its end until it must be
+    long over.
+    """
+    begin, apart = case.params["seconds"] - 0.1, 0.12
+    if case.get("crowd") == "at the beginning":
+        begin, apart = 0.02, 0.03
+    following = range(case.get("workers", 1) - 1)
+    moments = [0.0, *(round(begin + apart * n, 2) for n in following)]
+    return case.get("rounds", [[case.seed, moments]])
+
+
+def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> Any:
+    """Rank 0 brings workers together that it starts. Where there are as many ranks as workers, each
+    rank tells what one of them got, else rank 0 tells of all.
+    """
+
+    def conduct() -> list[dict] | None:
+        if rank:
+            return None
+        return until_met(lambda factor: _held(function, inputs, factor))
+
+    found = among_ranks("rendezvous", rank, size, conduct)[0]
+    if found is None:
+        return "nothing"
+    mine = [w for w in range(len(inputs["nodes"])) if size == 1 or w == rank]
+    return {
+        "membership": {inputs["nodes"][worker]: _as_judged(found[worker]) for worker in mine},
+        "moment of the return": [found[worker]["moments"] for worker in mine],
+    }
+
+
+def _as_judged(found: dict[str, Any]) -> list[str]:
+    from distlab.rank import child_process
+
+    if error := found.get("error"):
+        raise child_process.Raised(error)
+    if found.get("died"):
+        raise child_process.Died("the process of a worker ended in the middle of its call")
+    return found["returned"]
+
+
+def _held(function, inputs: dict, factor: float) -> tuple[list[dict], bool, float]:
+    """One after the other the rendezvous of a case, all times `factor` times as long."""
+    nodes, seconds = inputs["nodes"], inputs["seconds"] * factor
+    slow = inputs["store"] in (stores.SLOW, stores.SLOW_OTHERS)
+    found: list[dict] = [{"returned": [], "moments": []} for _ in nodes]
+    met, lag = True, 0.0
+    clocks_differ, slowness = inputs["clocks"] != "one", inputs["slowness"]
+    with Meeting(function, len(nodes), inputs["store"], clocks_differ, slowness) as meeting:
+        for generation, moments in inputs["rounds"]:
+            calls = [
+                None if at is None else Call(at * factor, (generation, node, seconds))
+                for node, at in zip(nodes, moments, strict=True)
+            ]
+            latest = max(seconds, *(call.at for call in calls if call))
+            answers = meeting.hold(calls, latest + (SLOW_PATIENCE if slow else PATIENCE * factor))
+            lag = max(lag, meeting.lag)
+            planned = _planned(nodes, moments, inputs["seconds"], slow)
+            near = ENTERING * slowness if slow else 0.0
+            met &= _judge(found, nodes, answers, planned, seconds, lag, near)
+            if not met:
+                break
+    return found, met or slow, lag  # no machine is so busy that members disagree
+
+
+def _planned(nodes: list[str], moments: list, seconds: float, slow: bool) -> list[str]:
+    """What each worker should get: a membership, `None`, or either where it comes at the end."""
+    first = min(at for at in moments if at is not None)
+    told = [ABSENT if at is None else EITHER for at in moments]
+    if slow:
+        return told
+    near = 0.25 * seconds
+    for worker, at in enumerate(moments):
+        if at is not None and at > first + seconds + near:
+            told[worker] = "None"
+    if any(at is not None and abs(at - first - seconds) <= near for at in moments):
+        return told  # how many they will be is open, and so is everybody's size
+    members = [w for w, one in enumerate(told) if one == EITHER]
+    for worker, place in _places(nodes, members).items():
+        told[worker] = str(place)
+    return told
+
+
+def _places(nodes: list[str], members: list[int]) -> dict[int, tuple[int, int]]:
+    ordered = sorted(members, key=nodes.__getitem__)
+    return {worker: (rank, len(ordered)) for rank, worker in enumerate(ordered)}
+
+
+def _judge(
+    found: list[dict], nodes: list[str], answers: list[Answer | None], planned: list[str],
+    seconds: float, lag: float, near: float,
+) -> bool:  # fmt: skip
+    """Add to `found` what every worker got and when; was all as asked?
+
+    `near`: seconds before the end from which on a call is close to it on a slow store, else 0.
+    """
+    slow = near > 0
+    if slow and any(a and a.error and _NOT_THERE in a.error["message"] for a in answers):
+        for worker, told in enumerate(planned):  # such a store cannot show anything here
+            _note(found[worker], told, ABSENT if told == ABSENT else IN_TIME)
+        return True
+    margin = max(0.15, 0.2 * seconds) + 3 * lag
+    members = [w for w, a in enumerate(answers) if a and _pair(a.value)]
+    places = _places(nodes, members)
+    end = min(a.called for a in answers if a) + seconds
+    met = True
+    for worker, answer in enumerate(answers):
+        if answer is None:
+            _note(found[worker], ABSENT, ABSENT)
+            continue
+        if answer.error or answer.died:
+            found[worker].update(error=answer.error, died=answer.died)
+            met = False
+            continue
+        if answer.returned is None:
+            _note(found[worker], "nothing", NEVER)
+            met = False
+            continue
+        right = _may_be(answer, places.get(worker), end, margin, near)
+        moment = IN_TIME if slow else _moment(answer, end, margin, lag)
+        shown = repr(answer.value)[:80]
+        if not right and shown == planned[worker]:
+            shown += ", which others see otherwise"
+        _note(found[worker], planned[worker] if right else shown, moment)
+        met &= right and moment == IN_TIME
+    return met
+
+
+def _note(found: dict[str, list], returned: str, moment: str) -> None:
+    found["returned"].append(returned)
+    found["moments"].append(moment)
+
+
+def _pair(value: Any) -> bool:
+    return (
+        isinstance(value, (tuple, list))
+        and len(value) == 2
+        and all(type(item) is int for item in value)
+    )
+
+
+def _may_be(answer: Answer, place: tuple[int, int] | None, end, margin, near: float) -> bool:
+    """Can a worker have got this, as the members are?"""
+    if place is None:
+        return answer.value is None and answer.called >= end - margin - near
+    return tuple(answer.value) == place and (near > 0 or answer.called <= end + margin)
+
+
+def _moment(answer: Answer, end: float, margin: float, lag: float) -> str:
+    if answer.value is None:
+        late = answer.returned - max(answer.called, end - margin)
+        where = LATECOMER
+    else:
+        if answer.returned < end - margin:
+            return f"{end - answer.returned:.1f} s {EARLY}"
+        late, where = answer.returned - max(answer.called, end), LATE
+    return IN_TIME if late <= PROMISED + SLACK + 3 * lag else f"{late:.1f} s {where}"
+
+
+# what hints ask
+
+_PAIR = re.compile(r"[(\[](\d+), (\d+)[)\]]")
+
+
+def _returned(look: Look) -> dict[str, list[str]]:
+    """What each worker got in each rendezvous, by its name."""
+    return {node: told for got in look.got for node, told in got["membership"].items()}
+
+
+def _moments(look: Look) -> list[str]:
+    return [one for got in look.got for some in got["moment of the return"] for one in some]
+
+
+def _last(look: Look) -> dict[str, str]:
+    """What each worker got in the last rendezvous that took place: there something is wrong."""
+    got = _returned(look)
+    number = max(map(len, got.values())) - 1
+    return {node: told[number] for node, told in got.items() if len(told) > number}
+
+
+def _pairs(look: Look) -> dict[str, tuple[int, int]]:
+    found = {node: _PAIR.match(told) for node, told in _last(look).items()}
+    return {node: (int(m[1]), int(m[2])) for node, m in found.items() if m}
+
+
+def _which(look: Look) -> int:
+    return max(map(len, _returned(look).values())) - 1
+
+
+def _kept_from_before(look: Look) -> bool:
+    """Is it right in the first generation and wrong in a later one?"""
+    return _which(look) > 0
+
+
+def _by_arrival(look: Look) -> bool:
+    pairs = _pairs(look)
+    moments = dict(zip(_nodes(look.case), _rounds(look.case)[_which(look)][1], strict=True))
+    came = sorted(pairs, key=lambda node: moments[node] if moments[node] is not None else 0)
+    return len(pairs) > 1 and [pairs[node][0] for node in came] == list(range(len(came)))
+
+
+def _permuted(look: Look) -> bool:
+    pairs = _pairs(look)
+    if EITHER in _last(look).values():
+        return False
+    ranks = sorted(rank for rank, _ in pairs.values())
+    return ranks == list(range(len(pairs))) and {s for _, s in pairs.values()} == {len(pairs)}
+
+
+def _divided(look: Look) -> bool:
+    """Do members see different sizes, or others than there are members?"""
+    pairs = _pairs(look)
+    fits = {size for _, size in pairs.values()} == {len(pairs)}
+    return bool(pairs) and (not fits or EITHER in _last(look).values())
+
+
+exercise = Exercise(
+    "rendezvous", LAB, 5,
+    make=_inputs,
+    call=_call,
+    group=False,
+    deadline=90.0,  # most of it is waiting, and what fails is repeated with longer times
+    asks="rendezvous returns (rank, size) to every worker that called before the end, `seconds` "
+    "after the first call, the ranks in the order of the names; None to one that calls later; and "
+    "all members agree, however close to the end one of them came.",
+    visible=(
+        Case(3, 1, {"store": stores.HASH, "seconds": 1.2, "nodes": ["node-b", "node-a", "node-c"],
+                    "rounds": [[0, [0.0, 0.8, 0.1]]]}),
+        Case(3, 2, {"store": stores.TCP, "seconds": 0.6, "nodes": ["n10", "n9", "N1"],
+                    "rounds": [[3, [0.0, 0.2, 1.3]], [4, [None, 0.1, 0.0]]]}),
+        Case(3, 3, {"store": stores.PREFIXED_TCP, "seconds": 0.5, "nodes": ["x", "z", "y"],
+                    "clocks": "differ", "rounds": [[0, [0.1, 0.0, 0.2]]]}),
+        Case(1, 4, {"store": stores.SLOW_OTHERS, "seconds": 0.6, "workers": 21,
+                    "crowd": "at the end"}),
+    ),
+    hints=(
+        Hint(
+            "clocks",
+            lambda look: look.case.get("clocks") == "differ"
+            and not _which(look) and not _permuted(look),
+            "Here each worker's clock shows another time, as on several machines. A moment that "
+            "one worker writes down means nothing to another: let one of them measure, and let a "
+            "key tell the others that the time is over.",
+        ),
+        Hint(
+            "never returned", lambda look: NEVER in _moments(look),
+            "A worker never came back: it waits for a key that nobody sets any more. Who comes "
+            "while the others close the door has to be counted in, or to see that it is shut.",
+        ),
+        Hint(
+            "an earlier generation counts", _kept_from_before,
+            "The first rendezvous was right, the next one on the same store was not. Keys stay in "
+            "a store: the generation has to be part of every one.",
+        ),
+        Hint(
+            "each by its own time", lambda look: any(LATE in one for one in _moments(look)),
+            "Members returned long after the end. The time counts from the first call, not from a "
+            "worker's own.",
+        ),
+        Hint(
+            "closed early", lambda look: any(EARLY in one for one in _moments(look)),
+            "Members returned before the end: others may still come, `seconds` from the first call "
+            "on.",
+        ),
+        Hint(
+            "latecomer waits", lambda look: any(LATECOMER in one for one in _moments(look)),
+            "A worker that came after the end was told so too late: it can see at once that it is "
+            "over.",
+        ),
+        Hint(
+            "members disagree", _divided,
+            "The sizes that the workers were told do not fit together. Between the moment at which "
+            "a worker looks whether it is over and the one at which it enters itself, another can "
+            "close the door. One operation of the store has to do both: `add` gives no two callers "
+            "the same number.",
+        ),
+        Hint(
+            "by arrival", lambda look: _permuted(look) and _by_arrival(look),
+            "The ranks are in the order in which the workers came. Asked for is that of their "
+            "names, which does not change from one start to the next.",
+        ),
+        Hint(
+            "another order", _permuted,
+            "The ranks are a permutation of the right ones: they follow the names, compared as "
+            "strings, so that n10 comes before n9.",
+        ),
+        Hint(
+            "no pair", lambda look: any(
+                told not in ("None", ABSENT, EITHER) and not _PAIR.match(told)
+                for told in _last(look).values()
+            ),
+            "Return the tuple (rank, size) of two ints to a member, None to one that came late.",
+        ),
+    ),
+)  # fmt: skip

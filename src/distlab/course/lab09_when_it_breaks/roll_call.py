@@ -1,0 +1,271 @@
+"""Lab 09, `roll_call`: who is missing?
+
+What is right is decided by when each rank really called and returned. A rank whose call came within
+the margin of another's deadline may be on that one's list or not.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from distlab import notebook
+from distlab.course.lab09_when_it_breaks import meeting as stores
+from distlab.course.lab09_when_it_breaks.lab import LAB
+from distlab.course.lab09_when_it_breaks.meeting import Answer, Call, Meeting
+from distlab.course.lab09_when_it_breaks.rounds import until_met
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.rank.sharing import among_ranks
+
+PROMISED = 0.5  # seconds after the last call in which all have returned
+SLACK = 0.2  # seconds that a process may take to be seen
+PATIENCE = 1.5  # seconds after the latest deadline until nobody waits for an answer any more
+ABSENT = "did not call"
+IN_TIME, LATE, EARLY, NEVER = "in time", "after its time was up", "before its time was up", "never"
+LONG_AFTER = "after the last call"
+
+
+def _inputs(case: Case) -> list[dict]:
+    given = {name: case.params[name] for name in ("store", "seconds", "calls")}
+    return [given for _ in range(case.size)]
+
+
+def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> Any:
+    """Rank 0 holds the roll calls among workers that it starts; each rank tells one's answers."""
+
+    def conduct() -> list[dict] | None:
+        if rank:
+            return None
+        return until_met(lambda factor: _held(function, size, inputs, factor))
+
+    found = among_ranks("roll calls", rank, size, conduct)[0]
+    return _as_judged(found, rank)
+
+
+def _as_judged(found: list[dict] | None, worker: int) -> Any:
+    """What a worker's calls came to, or the exception that ended one of them."""
+    from distlab.rank import child_process
+
+    if found is None:
+        return "nothing"
+    if error := found[worker].get("error"):
+        raise child_process.Raised(error)
+    if found[worker].get("died"):
+        raise child_process.Died("the process of a worker ended in the middle of its call")
+    return found[worker]
+
+
+def _held(function, size: int, inputs: dict, factor: float) -> tuple[list[dict], bool, float]:
+    """One after the other the roll calls of a case, all times `factor` times as long."""
+    seconds = inputs["seconds"] * factor
+    found: list[dict] = [{"returned": [], "moment of the return": []} for _ in range(size)]
+    met, lag = True, 0.0
+    with Meeting(function, size, inputs["store"]) as meeting:
+        for number, moments in enumerate(inputs["calls"]):
+            name = f"step {number + 1}"
+            calls = [
+                None if at is None else Call(at * factor, (name, rank, size, seconds))
+                for rank, at in enumerate(moments)
+            ]
+            latest = max(call.at for call in calls if call) + seconds
+            answers = meeting.hold(calls, latest + PATIENCE * factor)
+            lag = max(lag, meeting.lag)
+            for rank in range(size):
+                met &= _judge(rank, answers, moments, inputs["seconds"], seconds, lag, found[rank])
+            if not met:
+                break
+    return found, met, lag
+
+
+def _judge(
+    rank: int, answers: list[Answer | None], moments, planned: float, seconds: float, lag: float,
+    found: dict[str, Any],
+) -> bool:  # fmt: skip
+    """Add to `found` what a rank returned and when; was both as asked?"""
+    answer = answers[rank]
+    if answer is None:
+        found["returned"].append(ABSENT)
+        found["moment of the return"].append(ABSENT)
+        return True
+    if answer.error or answer.died:
+        found.update(error=answer.error, died=answer.died)
+        return False
+    if answer.returned is None:
+        found["returned"].append("nothing")
+        found["moment of the return"].append(NEVER)
+        return False
+    margin = max(0.1, 0.2 * seconds) + 3 * lag
+    right = _may_be(answer.value, rank, answers, seconds, margin)
+    intended = [
+        other for other, at in enumerate(moments) if at is None or at > moments[rank] + planned
+    ]
+    shown = repr(answer.value)[:80]
+    if not right and shown == str(intended):  # it would be right had the ranks called as planned
+        shown += ", by when that was no longer so"
+    found["returned"].append(str(intended) if right else shown)
+    moment = _moment(answer, answers, seconds, margin, lag)
+    found["moment of the return"].append(moment)
+    return right and moment == IN_TIME
+
+
+def _may_be(value: Any, rank: int, answers: list, seconds: float, margin: float) -> bool:
+    """Can this be the list of those that had not called by the end of a rank's time?"""
+    own = answers[rank]
+    if not isinstance(value, (list, tuple)) or any(type(item) is not int for item in value):
+        return False
+    others = set(range(len(answers))) - {rank}
+    if list(value) != sorted(set(value)) or not set(value) <= others:
+        return False
+    deadline = own.called + seconds
+    for other, answer in enumerate(answers):
+        called = answer.called if answer else math.inf
+        if other == rank:
+            continue
+        if called <= deadline - margin and other in value:
+            return False
+        if called > min(deadline + margin, own.returned) and other not in value:
+            return False
+    return True
+
+
+def _moment(own: Answer, answers: list, seconds: float, margin: float, lag: float) -> str:
+    deadline = own.called + seconds
+    if own.value in ([], ()):
+        last = max((a.called for a in answers if a), default=own.called)
+        late = own.returned - max(last, own.called)
+        return IN_TIME if late <= PROMISED + SLACK + 3 * lag else f"{late:.1f} s {LONG_AFTER}"
+    if own.returned < deadline - margin:
+        return f"{deadline - own.returned:.1f} s {EARLY}"
+    late = own.returned - deadline
+    return IN_TIME if late <= 0.4 * seconds + SLACK + 3 * lag else f"{late:.1f} s {LATE}"
+
+
+# what hints ask
+
+
+def _moments(look: Look) -> list[str]:
+    return [one for got in look.got for one in got["moment of the return"]]
+
+
+def _differing(look: Look):
+    """(rank, number of the roll call, what was returned, what should have been), where wrong."""
+    for rank, (want, got) in enumerate(zip(look.expected, look.got, strict=True)):
+        pairs = zip(want["returned"], got["returned"], strict=False)
+        for number, (right, returned) in enumerate(pairs):
+            if right != returned:
+                yield rank, number, returned, right
+
+
+def _list(text: str) -> set[int] | None:
+    """The ranks on a list of ints, from its text."""
+    import ast
+
+    try:
+        value = ast.literal_eval(notebook.parse(text, mode="eval"))
+    except (ValueError, SyntaxError):
+        return None
+    if isinstance(value, list) and all(type(item) is int for item in value):
+        return set(value)
+    return None
+
+
+def _some(look: Look, test) -> bool:
+    """Is this so of some wrong list: test(rank, number, listed, that should have been)?"""
+    return any(
+        test(rank, number, listed, _list(right))
+        for rank, number, returned, right in _differing(look)
+        if (listed := _list(returned)) is not None
+    )
+
+
+def _in_earlier(look: Look, rank: int, number: int, listed: set, right: set) -> bool:
+    """Is a rank taken for present that had called in an earlier roll call alone?"""
+    calls = look.case.params["calls"]
+    return any(
+        calls[number][other] is None and any(c[other] is not None for c in calls[:number])
+        for other in right - listed
+    )
+
+
+def _had_called(look: Look, rank: int, number: int, listed: set, right: set) -> bool:
+    calls = look.case.params["calls"][number]
+    return any(
+        other != rank and calls[other] is not None and calls[other] < calls[rank]
+        for other in listed - right
+    )
+
+
+exercise = Exercise(
+    "roll_call", LAB, 3,
+    make=_inputs,
+    call=_call,
+    group=False,
+    deadline=60.0,  # most of it is waiting, and what fails is repeated with longer times
+    asks="roll_call waits for the other ranks for at most `seconds` and returns the sorted list of "
+    "those that had not called by then; once all have called, everybody returns [] within half a "
+    "second.",
+    visible=(
+        Case(3, 1, {"store": stores.HASH, "seconds": 2.0, "calls": [[0.0, 0.1, 0.05]]}),
+        Case(3, 2, {"store": stores.TCP, "seconds": 0.6,
+                    "calls": [[0.0, 0.2, None], [None, 0.0, None]]}),
+        Case(4, 3, {"store": stores.PREFIXED_HASH, "seconds": 0.5,
+                    "calls": [[0.0, None, None, 0.9]]}),
+    ),
+    hints=(
+        Hint(
+            "never returned", lambda look: NEVER in _moments(look),
+            "A call never came back. store.get waits for five minutes, store.wait as long as it is "
+            "told, and some stores take a time of 0 (or under a millisecond) for \"forever\": when "
+            "nothing is left of the time, only look, with store.check.",
+        ),
+        Hint(
+            "no list of ints",
+            lambda look: any(_list(returned) is None for _, _, returned, _ in _differing(look)),
+            "Return a list of plain ints, an empty one when all have called.",
+        ),
+        Hint(
+            "an earlier roll call counts",
+            lambda look: _some(look, lambda *found: _in_earlier(look, *found)),
+            "A rank was taken for present that had called in an earlier roll call only. Keys stay "
+            "in a store: the name has to be part of every one.",
+        ),
+        Hint(
+            "time for each rank", lambda look: any(LATE in one for one in _moments(look)),
+            "`seconds` is for all ranks together, from the call on. When the first absent rank has "
+            "used it up, nothing is left for the next: work out a deadline once, and wait for what "
+            "is left of it.",
+        ),
+        Hint(
+            "stayed to the end", lambda look: any(LONG_AFTER in one for one in _moments(look)),
+            "All had called, and a rank still sat there. Look often, or wait for the keys, so that "
+            "you can return as soon as the last one is there.",
+        ),
+        Hint(
+            "itself", lambda look: _some(look, lambda rank, number, listed, right: rank in listed),
+            "A rank stands on its own list. Whoever calls is there: enter yourself first, then "
+            "look for the others.",
+        ),
+        Hint(
+            "had called before", lambda look: _some(look, lambda *found: _had_called(look, *found)),
+            "A rank is on the list of a later caller although it had called, and given up, before. "
+            "It had called: leave its key where it is.",
+        ),
+        Hint(
+            "did not wait", lambda look: any(EARLY in one for one in _moments(look)),
+            "A rank returned with ranks on its list before its time was up: they might still have "
+            "come.",
+        ),
+        Hint(
+            "not sorted",
+            lambda look: _some(look, lambda rank, number, listed, right: listed == right),
+            "These are the right ranks in another order, or some of them twice: return a sorted "
+            "list.",
+        ),
+        Hint(
+            "present ranks", lambda look: _some(
+                look, lambda rank, number, listed, right: bool(listed) and not listed & right
+            ),
+            "The list names ranks that had called: asked for are those that had not.",
+        ),
+    ),
+)  # fmt: skip

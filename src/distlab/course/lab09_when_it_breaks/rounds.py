@@ -1,0 +1,33 @@
+"""Judge what depends on the clock without blaming anybody for a busy machine.
+
+What is asked is held against the times at which workers really called and returned, with a margin.
+Where it is not met, everything is repeated with all times longer, and only what fails again is
+wrong: an answer that is late by a rule stays late, one that the machine has held up does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+Found = TypeVar("Found")
+
+LONGER = 2.5  # times as long is each repetition
+BUSY = 0.1  # seconds of a process's own lateness that say nothing is to be learned from a round
+MOST = 4  # rounds on a machine that stays busy
+
+
+def until_met(hold: Callable[[float], tuple[Found, bool, float]]) -> Found:
+    """What `hold` found at the first length at which all was as asked, or at the last.
+
+    Args:
+        hold: gets a factor for all times; returns what it found, whether that is as asked, and by
+            how many seconds this process was late meanwhile.
+    """
+    factor = 1.0
+    for number in range(1, MOST + 1):
+        found, met, lag = hold(factor)
+        if met or number >= 2 and lag < BUSY:
+            break
+        factor *= LONGER
+    return found

@@ -1,0 +1,311 @@
+"""Lab 09, `same_everywhere`: do all ranks hold the same, to the last bit?
+
+A case is a list of situations, each with tensors that are the same on all ranks or differ on one of
+them in the way that its name says.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+from typing import Any
+
+from distlab.course.lab09_when_it_breaks.lab import LAB
+from distlab.exercises import hints
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.records.events import Event
+
+A_TENSOR, A_CALL = 64, 256  # bytes that a rank may give for each of its tensors, and besides
+LARGE = 300_000  # elements of the large tensors
+
+EQUAL = (
+    "equal", "equal, in other strides", "equal, one requires a gradient", "equal, with NaN",
+    "equal, large", "equal, empty ones among them", "nothing anywhere",
+)  # fmt: skip
+DIFFERENT = (
+    "last bit", "minus zero", "another NaN", "swapped elements", "swapped tensors", "more and less",
+    "shape", "empty shape", "scalar or not", "dtype", "dtype of one width", "cut elsewhere",
+    "one more", "one more, empty", "nothing on one rank", "last of many", "two and two",
+)  # fmt: skip
+
+
+def _inputs(case: Case) -> list[dict]:
+    given = {"seed": case.number(2**31), "odd": case.get("odd", case.size - 1)}
+    return [given | {"situations": case.params["situations"]} for _ in range(case.size)]
+
+
+def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
+    returned, counts = [], []
+    with _hash_of_a_process(rank):
+        for number, name in enumerate(inputs["situations"]):
+            tensors = _made(name, rank, size, inputs["odd"], inputs["seed"] + number)
+            counts.append(len(tensors))
+            returned.append(function(rank, size, tensors))
+    return {"returned": returned, "number of tensors": counts}
+
+
+@contextlib.contextmanager
+def _hash_of_a_process(rank: int):
+    """Let `hash` give other numbers for texts and bytes on each rank. Processes that were started
+    one by one do so; those that were forked from one, as here, do not.
+    """
+    plain = builtins.hash
+
+    def of_this_process(value):
+        if isinstance(value, (str, bytes)):
+            return plain((rank + 1, value))
+        if isinstance(value, (tuple, frozenset)):
+            return plain(type(value)(map(of_this_process, value)))
+        return plain(value)
+
+    builtins.hash = of_this_process
+    try:
+        yield
+    finally:
+        builtins.hash = plain
+
+
+def _made(name: str, rank: int, size: int, odd: int, seed: int) -> list:
+    """This rank's tensors in a situation; `odd` is the rank whose tensors differ."""
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    base = [
+        torch.randn(3, 4, generator=generator),
+        torch.randint(-9, 10, (5,), generator=generator),
+        torch.randn(4, generator=generator).to(torch.bfloat16),
+    ]
+    differs = rank == odd
+    if name in EQUAL:
+        return _equal(name, base, differs, generator)
+    if name == "two and two":
+        differs = rank >= size // 2
+    if name == "more and less":  # the sum over the ranks is `size` times that of one in the middle
+        base[0][0, 0] = 8.0
+        base[0][0, 0] += rank - (size - 1) / 2
+        return base
+    return _different(name, base, generator) if differs else _plain(name, base, generator)
+
+
+def _equal(name: str, base: list, differs: bool, generator) -> list:
+    import torch
+
+    if name == "nothing anywhere":
+        return []
+    if name == "equal, large":
+        return [torch.randn(LARGE, generator=generator)]
+    if name == "equal, in other strides":
+        wide = torch.randn(6, 8, generator=generator)
+        other = wide.t().contiguous().t() if differs else wide
+        return [*base, other[:, ::2], other[1]]
+    if name == "equal, one requires a gradient":
+        return [torch.nn.Parameter(base[0], requires_grad=differs), *base[1:]]
+    if name == "equal, with NaN":
+        base[0][1, 2] = float("nan")
+        base[0][0, 0] = float("inf")
+        return base
+    if name == "equal, empty ones among them":
+        return [torch.empty(0), base[0], torch.empty(0, 3), torch.tensor(2.5), base[2]]
+    return [
+        *base, torch.tensor([True, False, True]), torch.randn(2, generator=generator).double(),
+        torch.randn(3, generator=generator).half(), torch.tensor(7, dtype=torch.int32),
+        torch.complex(base[0][0], base[0][1]), torch.tensor([1, 2, 255], dtype=torch.uint8),
+    ]  # fmt: skip
+
+
+def _plain(name: str, base: list, generator) -> list:
+    """What all ranks but the odd one hold."""
+    import torch
+
+    if name == "minus zero":
+        base[0][2, 1] = 0.0
+    elif name == "another NaN":
+        base[0].view(torch.int32)[2, 1] = 0x7FC00000
+    elif name in ("swapped tensors", "nothing on one rank"):
+        return [base[0], base[0] + 1]
+    elif name == "shape":
+        base[0] = base[0].reshape(2, 6)
+    elif name == "empty shape":
+        base.append(torch.empty(0, 3))
+    elif name == "scalar or not":
+        base.append(torch.tensor(1.5))
+    elif name in ("dtype", "dtype of one width"):
+        base.append(torch.zeros(4, dtype=torch.float16))
+    elif name == "cut elsewhere":
+        return [*base[0].reshape(-1)[:6].split([4, 2])]
+    elif name == "last of many":
+        return [torch.randn(LARGE, generator=generator)]
+    return base
+
+
+def _different(name: str, base: list, generator) -> list:
+    """What the odd rank holds."""
+    import torch
+
+    tensors = _plain(name, base, generator)
+    if name == "last bit":
+        tensors[0].view(torch.int32)[1, 1] ^= 1
+    elif name == "minus zero":
+        tensors[0][2, 1] = -0.0
+    elif name == "another NaN":
+        tensors[0].view(torch.int32)[2, 1] = 0x7FC00001
+    elif name == "swapped elements":
+        tensors[0][0, 0], tensors[0][2, 3] = tensors[0][2, 3].item(), tensors[0][0, 0].item()
+    elif name == "swapped tensors":
+        tensors.reverse()
+    elif name == "shape":
+        tensors[0] = tensors[0].reshape(3, 4)
+    elif name == "empty shape":
+        tensors[-1] = torch.empty(0)
+    elif name == "scalar or not":
+        tensors[-1] = torch.tensor([1.5])
+    elif name == "dtype":
+        tensors[-1] = torch.zeros(4)
+    elif name == "dtype of one width":
+        tensors[-1] = torch.zeros(4, dtype=torch.bfloat16)
+    elif name == "cut elsewhere":
+        return [*torch.cat(tensors).split([3, 3])]
+    elif name == "one more":
+        tensors.append(torch.ones(2))
+    elif name == "one more, empty":
+        tensors.append(torch.empty(0))
+    elif name == "nothing on one rank":
+        return []
+    elif name == "last of many":
+        tensors[0][-1] += 1
+    elif name == "two and two":
+        tensors[1][0] += 1
+    return tensors
+
+
+# traffic
+
+
+def given(event: Event) -> int:
+    """The bytes that a rank gave to a call."""
+    if event.op in ("recv", "barrier", "new_group"):
+        return 0
+    if event.op in ("broadcast", "scatter") and event.peer != event.rank:
+        return 0
+    times = len(event.group) if event.op == "scatter" or event.api == "reduce_scatter" else 1
+    return event.nbytes * times
+
+
+def gives_little(look: Look) -> str | None:
+    """At most 64 bytes for each of a rank's tensors and 256 bytes, in each situation."""
+    if look.size == 1:
+        return None
+    for rank in look.ranks:
+        counts = look.expected[rank]["number of tensors"]
+        most = sum(A_TENSOR * count + A_CALL for count in counts)
+        found = sum(given(event) for event in look.records[rank].events)
+        if found > most:
+            return (
+                f"rank {rank} gave {found} bytes to its calls, where {most} are the most: "
+                f"{A_TENSOR} for each of its {sum(counts)} tensors and {A_CALL}"
+                + (" for each of the calls of the function." if len(counts) > 1 else ".")
+            )
+    return None
+
+
+# what hints ask
+
+
+def _wrong(look: Look, *names: str, got: bool | None = None) -> bool:
+    """Was one of these situations (any where none is named) taken for the other kind?"""
+    for rank in look.ranks:
+        right, returned = look.expected[rank]["returned"], look.got[rank]["returned"]
+        situations = look.inputs[rank]["situations"]
+        for name, want, found in zip(situations, right, returned, strict=True):
+            if found != want and name in (names or situations) and got in (None, found):
+                return True
+    return False
+
+
+def _disagree(look: Look) -> bool:
+    """Did ranks return different answers to one question?"""
+    answers = [got["returned"] for got in look.got]
+    return any(len({repr(one) for one in some}) > 1 for some in zip(*answers, strict=True))
+
+
+exercise = Exercise(
+    "same_everywhere", LAB, 3,
+    make=_inputs,
+    call=_call,
+    rules=(gives_little,),
+    asks="same_everywhere returns True on every rank when all ranks hold the same tensors, in "
+    "number, shapes, dtypes and all bits, and else False on every rank; a rank gives at most 64 "
+    "bytes for each of its tensors and 256 bytes to all its calls together.",
+    visible=(
+        Case(2, 1, {"situations": ["equal"]}),
+        Case(2, 2, {"situations": ["last bit"], "odd": 0}),
+        Case(3, 3, {"situations": ["equal, in other strides", "shape", "one more"]}),
+        Case(3, 4, {"situations": ["equal, with NaN", "minus zero", "swapped elements"]}),
+        Case(2, 5, {"situations": ["equal, large", "last of many"]}),
+    ),
+    hints=(
+        hints.NOTHING,
+        Hint(
+            "no bool",
+            lambda look: any(
+                type(one) is not bool for got in look.got for one in got["returned"]
+            ),
+            "Return True or False, not a tensor or a number: bool(…) makes one of either.",
+        ),
+        Hint(
+            "ranks disagree", _disagree,
+            "The ranks returned different answers. When any rank's tensors differ, all have to "
+            "say False: each has to compare what all ranks told, not only its own with one other.",
+        ),
+        Hint(
+            "strides",
+            lambda look: _wrong(look, "equal, in other strides", got=False),
+            "These tensors hold the same elements and lie differently in memory. Go by the "
+            "elements in their order: contiguous() brings them into it.",
+        ),
+        Hint(
+            "NaN", lambda look: _wrong(look, "equal, with NaN", got=False),
+            "NaN == NaN is False, and still both are the same bits: compare bits, not values.",
+        ),
+        Hint(
+            "never the same", lambda look: _wrong(look, *EQUAL, got=False),
+            "All ranks hold the same here. Does what you compare depend on the process, as "
+            "Python's hash() of a text and id() do, or on more than number, shapes, dtypes and "
+            "bits?",
+        ),
+        Hint(
+            "values for bits", lambda look: _wrong(look, "minus zero", "another NaN", got=True),
+            "0.0 == -0.0 is True, and still their bits differ: from there on 1/x does. Compare "
+            "bits, not values.",
+        ),
+        Hint(
+            "order lost", lambda look: _wrong(
+                look, "swapped elements", "swapped tensors", "more and less", "two and two",
+                got=True),
+            "Other tensors gave the same sum (or XOR). What you compare has to depend on every "
+            "bit and on its place: a cryptographic hash, as hashlib has them, does.",
+        ),
+        Hint(
+            "shape or dtype", lambda look: _wrong(
+                look, "shape", "empty shape", "scalar or not", "dtype", "dtype of one width",
+                "cut elsewhere", "one more, empty", got=True),
+            "The bytes are the same here, and the shape, the dtype or the number of tensors is "
+            "not: they have to go into the comparison too.",
+        ),
+        Hint(
+            "number of tensors",
+            lambda look: _wrong(look, "one more", "nothing on one rank", got=True),
+            "One rank has another number of tensors. zip stops at the shorter list.",
+        ),
+        Hint(
+            "not all of it", lambda look: _wrong(look, "last bit", "last of many", got=True),
+            "One element differs in one bit, and it was not noticed: every element has to go into "
+            "the comparison, with all its bits.",
+        ),
+        Hint(
+            "too many bytes", lambda look: gives_little(look) is not None,
+            "The tensors themselves travelled. A model is large: let each rank work out a short "
+            "digest of what it holds, and compare those.",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,402 @@
+"""Lab 09, `save_sharded`: a checkpoint that is whole or is none.
+
+Every case saves twice. In the first save one rank comes late, in both one's writer is slow: an
+index that does not wait for all files is there before them then. In some cases a save of the
+same step fails before that, on a rank whose files may not grow; it takes place in processes of its
+own, because those that wait for the rank that has failed may wait forever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from distlab.course.lab09_when_it_breaks import checkpoints
+from distlab.course.lab09_when_it_breaks.checkpoints import index_file, rank_file, step_folder
+from distlab.course.lab09_when_it_breaks.file_watch import Deed, watched
+from distlab.course.lab09_when_it_breaks.lab import LAB
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.rank.sharing import among_ranks, meet
+
+OVERHEAD = 8192  # bytes that a file may have beyond those of its piece
+DELAY = 0.25  # seconds by which one rank is later than the others
+OTHER_STEP = 1
+GROWTH = 64 << 10  # bytes to which the files of the rank may grow whose save is to fail
+PATIENCE = 2.0  # seconds that the others have when the failing rank is done
+LONGEST = 8.0  # seconds after which a save that was to fail is ended
+WHOLE, MISSING, THERE, NOT_YET = "as it should be", "missing", "there", "not there yet"
+AS_THEY_WERE, REFUSES = "as they were", "one that torch.load refuses"
+FIRST, SECOND, FAILED = "first save", "second save", "failed save"
+
+
+def _inputs(case: Case) -> list[dict]:
+    lengths, step = case.params["lengths"], case.get("step", 7)
+    return [
+        {
+            "lengths": lengths, "step": step, "seed": case.number(2**31), "turn": case.seed,
+            "view": case.get("view", False), "left": case.get("left", "nothing"),
+            "fails": case.get("fails"),
+        }
+        for _ in range(case.size)
+    ]  # fmt: skip
+
+
+def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
+    def made() -> str:
+        where = tempfile.mkdtemp(prefix="checkpoints-", dir=os.environ["DISTLAB_RUN"])
+        return os.path.realpath(where)
+
+    folder = Path(among_ranks("folder", rank, size, lambda: made() if rank == 0 else None)[0])
+    if rank == 0:
+        checkpoints.lay_down(folder, OTHER_STEP, [2, 3], seed=99)
+        _leave(folder, inputs)
+    meet("laid down", rank, size, DELAY * 50)
+    try:
+        found = {}
+        if inputs["fails"] is not None:
+            found[FAILED] = _fail(function, rank, size, inputs, folder)
+        _join(rank, size)
+        for number, name in enumerate((FIRST, SECOND)):
+            found[name] = _save(function, rank, size, inputs, folder, number)
+        return found
+    finally:
+        if rank == 0:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _leave(folder: Path, inputs: dict) -> None:
+    """What a crashed save has left of the step that is saved first."""
+    step, left = inputs["step"], inputs["left"]
+    if left == "nothing":
+        return
+    if left != "a folder":
+        # complete files of an older run with as many ranks, and of one rank more
+        checkpoints.lay_down(folder, step, [*inputs["lengths"], 3], seed=98)
+        index_file(folder, step).unlink()
+    if left == "halves":
+        for rank in range(len(inputs["lengths"])):
+            path = rank_file(folder, step, rank)
+            os.truncate(path, path.stat().st_size // 2)
+    step_folder(folder, step).mkdir(exist_ok=True)
+
+
+def _piece(rank: int, inputs: dict, number: int):
+    """This rank's piece of the save of that number; perhaps a view of a much larger tensor."""
+    import torch
+
+    lengths = inputs["lengths"]
+    flat = checkpoints.flat_of(lengths, inputs["seed"] + number)
+    begin = sum(lengths[:rank])
+    if inputs["view"]:
+        wide = np.concatenate([np.zeros(9_000, "float32"), flat, np.zeros(9_000, "float32")])
+        return torch.from_numpy(wide)[9_000 + begin : 9_000 + begin + lengths[rank]]
+    return torch.from_numpy(flat[begin : begin + lengths[rank]].copy())
+
+
+_store: Any = None  # of the group: torch keeps only what of it is C++
+
+
+def _join(rank: int, size: int, name: str = "group") -> None:
+    """Make the default process group, as every other exercise finds it."""
+    import torch.distributed as dist
+
+    from distlab.rank.store import PromptStore
+
+    global _store
+    _store = PromptStore(os.path.join(os.environ["DISTLAB_RUN"], name), size)
+    dist.init_process_group("gloo", store=_store, rank=rank, world_size=size)
+
+
+# a save that is to succeed
+
+
+def _save(function, rank: int, size: int, inputs: dict, folder: Path, number: int) -> dict:
+    step = inputs["step"] + 5 * number
+    piece = _piece(rank, inputs, number)
+    before = _others(folder, step)
+    late, slow = _late(size, inputs["turn"])
+    index, seen = index_file(folder, step), []
+
+    def dawdle() -> None:
+        """Give the others the time to go ahead without this rank."""
+        end = time.monotonic() + DELAY
+        while time.monotonic() < end and not index.exists():
+            time.sleep(0.005)
+        seen.append(index.exists())
+
+    if rank == late and number == 0:
+        dawdle()
+    with watched(folder, dawdle if rank == slow else None) as deeds:
+        returned = function(rank, size, piece, str(folder), step)
+        at_return = index.exists()
+    found = {
+        "returned": returned,
+        "index at the return": THERE if at_return else NOT_YET,
+        "index before this rank's file": "there already" if any(seen) else "none",
+        "files of other ranks": _of_others(deeds, rank),
+    }
+    meet(f"saved {number}", rank, size, DELAY * 50)
+    found |= _file(rank_file(folder, step, rank), piece)
+    if rank == 0:
+        found["index"] = _read(index)
+        found["writing of the index"] = _manner(deeds, index)
+        found["other steps"] = AS_THEY_WERE if _others(folder, step) == before else "changed"
+    meet(f"looked {number}", rank, size, DELAY * 50)
+    return found
+
+
+def _late(size: int, turn: int) -> tuple[int, int]:
+    """The rank that comes late, and the one whose writer is slow: one that rank 0 waits for."""
+    return turn % size, 1 + turn % (size - 1) if size > 1 else 0
+
+
+def _others(folder: Path, step: int) -> dict[str, bytes]:
+    """What lies in the folder besides this step's own, where other ranks may be at work already."""
+    return checkpoints.content(folder, but=step_folder(folder, step))
+
+
+def _of_others(deeds: list[Deed], rank: int) -> str:
+    """Which other ranks' files this one has written."""
+    wrote = {os.path.basename(deed.path) for deed in deeds if deed.what != "read"}
+    found = sorted(
+        name
+        for name in wrote
+        if (match := re.fullmatch(r"rank-(\d+)\.pt", name)) and int(match[1]) != rank
+    )
+    return f"{' and '.join(found)} written by this rank" if found else "left to them"
+
+
+def _file(path: Path, piece) -> dict[str, Any]:
+    """The tensor in a rank's own file, and whether the file is as small as it should be."""
+    import torch
+
+    if not path.exists():
+        return {"file": MISSING, "bytes of the file": MISSING}
+    try:
+        held = torch.load(path, weights_only=True)
+    except Exception as error:
+        return {"file": f"{REFUSES} ({type(error).__name__})", "bytes of the file": "not asked"}
+    size, room = path.stat().st_size, piece.numel() * 4
+    small = size <= room + OVERHEAD
+    told = "few enough" if small else f"{size} for a piece of {room}"
+    shown = held if isinstance(held, torch.Tensor) else f"a {type(held).__name__}"
+    return {"file": shown, "bytes of the file": told}
+
+
+def _read(index: Path) -> Any:
+    try:
+        return json.loads(index.read_text("utf-8"))
+    except OSError:
+        return MISSING
+    except ValueError:
+        return "no JSON"
+
+
+def _manner(deeds: list[Deed], index: Path) -> str:
+    in_place = Deed("write", str(index)) in deeds
+    return "in place, byte by byte" if in_place else "in one step"
+
+
+# a save that is to fail
+
+
+def _fail(function, rank: int, size: int, inputs: dict, folder: Path) -> dict[str, str]:
+    """Save where one rank's files cannot grow; what then became of the step?
+
+    The save takes place in processes of its own. They are ended when the failing rank is done and
+    the others have had their time.
+    """
+    from distlab.rank import child_process
+
+    ended = folder.parent / f"{folder.name}-failed"
+    with child_process.Process(
+        lambda: _save_in_vain(function, rank, size, inputs, folder)
+    ) as process:
+        deadline = time.monotonic() + LONGEST
+        while not process.ended(0.02) and time.monotonic() < deadline:
+            if ended.exists():
+                deadline = min(deadline, time.monotonic() + PATIENCE)
+                ended = Path("/nonexistent")
+        told = _outcome(process)
+        if rank == inputs["fails"]:
+            (folder.parent / f"{folder.name}-failed").touch()
+    meet("failed", rank, size, 2 * LONGEST)
+    if told.get("todo"):
+        raise NotImplementedError(told["todo"])
+    index = index_file(folder, inputs["step"]).exists()
+    found = {"index": "there" if index else "none"}
+    if rank == inputs["fails"]:
+        found["end of the rank that failed"] = told["end"]
+    meet("failure seen", rank, size, 2 * LONGEST)
+    if rank == 0 and index:
+        index_file(folder, inputs["step"]).unlink()
+    return found
+
+
+RAISED, AS_IF_NOTHING = "no normal return", "a return as if nothing had happened"
+
+
+def _outcome(process) -> dict[str, str]:
+    from distlab.rank import child_process
+
+    if not process.ended(0.0):
+        return {"end": RAISED}  # it waits, or dawdles: not a return either
+    try:
+        process.result()
+    except child_process.Died:
+        return {"end": RAISED}
+    except child_process.Raised as raised:
+        told = raised.described
+        todo = told["type"] == "NotImplementedError" and "TODO" in told["message"]
+        return {"end": RAISED, "todo": told["message"] if todo else ""}
+    return {"end": AS_IF_NOTHING}
+
+
+def _save_in_vain(function, rank: int, size: int, inputs: dict, folder: Path) -> None:
+    """In the new process: the save, on one rank without room for it."""
+    import resource
+
+    from distlab.rank import recorder
+
+    recorder.uninstall()  # the record is the rank's, not of this process
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    _join(rank, size, "failing group")
+    piece = _piece(rank, inputs, 9)
+    if rank == inputs["fails"]:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (GROWTH, resource.RLIM_INFINITY))
+    with contextlib.suppress(SystemExit):
+        function(rank, size, piece, str(folder), inputs["step"])
+        return
+    raise RuntimeError("the function ended the process")
+
+
+# what hints ask
+
+
+def _any(look: Look, name: str, wrong) -> bool:
+    """Is that so of what some rank left under this name in one of its two saves?"""
+    return any(
+        wrong(got[save][name])
+        for got in look.got
+        for save in (FIRST, SECOND)
+        if name in got.get(save, {})
+    )
+
+
+def _is(name: str, *values: Any):
+    return lambda look: _any(look, name, lambda value: isinstance(value, str) and value in values)
+
+
+def _refused(held: Any) -> bool:
+    return isinstance(held, str) and held.startswith(REFUSES)
+
+
+def _isnt(name: str, value: Any):
+    return lambda look: _any(look, name, lambda found: found != value)
+
+
+exercise = Exercise(
+    "save_sharded", LAB, 5,
+    make=_inputs,
+    call=_call,
+    group=False,  # the call makes it: a save that fails needs another one
+    deadline=60.0,  # most of it is waiting
+    asks="save_sharded has every rank write its own piece to rank-{rank}.pt, and rank 0, when all "
+    "files are complete, index.json in one step; nobody returns before the index is there, and "
+    "after a failed save of any rank none appears.",
+    visible=(
+        Case(2, 1, {"lengths": [5, 3]}),
+        Case(3, 2, {"lengths": [4, 0, 7], "view": True, "left": "halves"}),
+        Case(3, 4, {"lengths": [40_000, 40_000, 40_000], "fails": 2}),
+    ),
+    hints=(
+        Hint(
+            "index after a failed save",
+            lambda look: any(got.get(FAILED, {}).get("index") == "there" for got in look.got),
+            "A rank's save failed, and an index was written all the same: it promises what is not "
+            "there. Rank 0 has to learn that all others have succeeded, not only that they are "
+            "done.",
+        ),
+        Hint(
+            "failure swallowed",
+            lambda look: any(
+                got.get(FAILED, {}).get("end of the rank that failed") == AS_IF_NOTHING
+                for got in look.got
+            ),
+            "A rank whose save failed returned as if nothing had happened: let the exception out.",
+        ),
+        Hint(
+            "file missing",
+            lambda look: _is("file", MISSING)(look) or _any(look, "file", _refused),
+            "A rank's file is not there, or is only what a crashed save had left: each rank writes "
+            "folder/step-{step}/rank-{rank}.pt itself, whatever the length of its piece.",
+        ),
+        Hint(
+            "index before the files", _isnt("index before this rank's file", "none"),
+            "The index was there before a rank had written its file. That a file of that name is "
+            "there says nothing: it can be an older one, or half of one. The ranks have to tell "
+            "each other when they are done.",
+        ),
+        Hint(
+            "returned before the index", _isnt("index at the return", THERE),
+            "A rank returned when the index was not there yet. Whoever goes on then, and fails, "
+            "believes in a checkpoint that may never come to be.",
+        ),
+        Hint(
+            "files of other ranks", _isnt("files of other ranks", "left to them"),
+            "A rank wrote the file of another. Each writes its own: that is what makes saving "
+            "quick, and a piece need not fit into another rank's memory.",
+        ),
+        Hint(
+            "too many bytes",
+            lambda look: _any(
+                look, "bytes of the file", lambda told: " for a piece of " in told
+            ),
+            "The file is far larger than its piece. torch.save writes all of the storage that a "
+            "view looks into: save a copy of the piece (clone).",
+        ),
+        Hint(
+            "another content",
+            lambda look: _any(look, "file", lambda held: isinstance(held, str)),
+            "The file does not hold the piece alone, as a tensor: torch.save(piece, path), without "
+            "a dict or a list around it.",
+        ),
+        Hint(
+            "in place", _isnt("writing of the index", "in one step"),
+            "index.json was written in place: whoever looks meanwhile, or after a crash, sees half "
+            "of it. Write it under another name, and let os.replace put it in its place.",
+        ),
+        Hint(
+            "no index", _is("index", MISSING),
+            "After the save there is no index.json in the step's folder.",
+        ),
+        Hint(
+            "another index",
+            lambda look: _any(look, "index", lambda held: not isinstance(held, dict)
+                              or set(held) != {"step", "lengths"})
+            or any(g[s].get("index") != w[s].get("index")
+                   for g, w in zip(look.got, look.expected, strict=True) for s in (FIRST, SECOND)),
+            'The index holds something other than {"step": step, "lengths": [each rank\'s '
+            "length, in order]}.",
+        ),
+        Hint(
+            "other steps", _isnt("other steps", AS_THEY_WERE),
+            "Something besides this step's folder was changed: older checkpoints are what you "
+            "have if this one fails.",
+        ),
+        Hint(
+            "something returned", lambda look: _any(look, "returned", lambda v: v is not None),
+            "Return nothing (None).",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,50 @@
+"""A store that takes its time: what is a matter of microseconds elsewhere shows in every run."""
+
+from __future__ import annotations
+
+import time
+
+import torch.distributed as dist
+
+
+class SlowStore(dist.Store):
+    """Another store, each of whose operations takes `seconds`: half before it, half after it.
+
+    A worker that asks and then acts on the answer is overtaken between the two by whoever acts
+    meanwhile. That happens on any store, only seldom.
+    """
+
+    def __init__(self, store: dist.Store, seconds: float) -> None:
+        super().__init__()
+        self._store, self._seconds = store, seconds
+
+    def clone(self) -> dist.Store:
+        return self
+
+
+def _slowly(name: str):
+    def operation(self, *args, **kwargs):
+        time.sleep(self._seconds / 2)
+        try:
+            return getattr(self._store, name)(*args, **kwargs)
+        finally:
+            time.sleep(self._seconds / 2)
+
+    return operation
+
+
+_OPERATIONS = (
+    "add", "append", "check", "compare_set", "delete_key", "get", "list_keys", "multi_get",
+    "multi_set", "num_keys", "queue_len", "queue_pop", "queue_push", "set", "wait",
+)  # fmt: skip
+#: by these names torch's C++ asks for them, when another store is put over this one
+_INNER = {
+    "deleteKey": "delete_key", "getNumKeys": "num_keys", "compareSet": "compare_set",
+    "multiGet": "multi_get", "multiSet": "multi_set",
+}  # fmt: skip
+for _name in _OPERATIONS:
+    setattr(SlowStore, _name, _slowly(_name))
+for _inner, _name in _INNER.items():
+    setattr(SlowStore, _inner, getattr(SlowStore, _name))
+for _name in ("has_extended_api", "hasExtendedApi"):
+    setattr(SlowStore, _name, lambda self: True)

@@ -1,0 +1,324 @@
+"""`checkpointed`: activation checkpointing, judged beside the same stages in an `nn.Sequential`.
+
+Random numbers on CPUs are not the same on every machine, so the twin runs on the same rank, and
+what is compared is how far the two are apart.
+"""
+
+from __future__ import annotations
+
+import gc
+
+from distlab.course.lab10_sharding_and_overlap.flat import LAB
+from distlab.exercises.compare import Tolerance
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+_SLACK = 12_000  # bytes for the states of the random numbers that a segment may keep
+_PARAMETERS = "number of parameters that it lacks or has too many of"
+_BEYOND = "bytes held after the forward pass beyond what may be kept"
+_FEWER = "number of outputs that were to be kept and are not"
+_TOO_OFTEN = "number of stages that ran more than twice in a step"
+_ORDER = "number of segments that ran again out of their order"
+_RANDOM = "next random numbers: how far off"
+_OUTPUT = "output: how far off"
+_OF_INPUT = "gradient of the input: how far off"
+_OF_PARAMETERS = "gradients of the parameters: how far off"
+_COUNTS = (_PARAMETERS, _BEYOND, _FEWER, _TOO_OFTEN, _ORDER)
+_GAPS = (_OUTPUT, _OF_INPUT, _OF_PARAMETERS, _RANDOM)
+
+
+# inputs
+
+
+def _stages(case: Case) -> list[dict]:
+    """`stages`: "linear", "wide" (an inner layer four times as wide), "dropout", "tanh", "norm".
+
+    `forwards`: passes before the backward pass. `leaf`: does the input require a gradient?
+    """
+    width, rows = case.get("width", 128), case.get("rows", 128)
+    generator, dtype = case.generator(), case.get("dtype", "float32")
+    names = case.params["stages"]
+    return [
+        {
+            "stages": names, "every": case.params["every"], "width": width,
+            "seed": int(generator.integers(1, 2**31)), "leaf": case.get("leaf", True),
+            "inputs": [generator.standard_normal((rows, width)).astype(dtype)
+                       for _ in range(case.get("forwards", 1))],
+            "weights": [generator.standard_normal((rows, width)).astype(dtype)
+                        for _ in range(case.get("forwards", 1))],
+        }
+    ]  # fmt: skip
+
+
+# on a rank
+
+
+def _made(inputs):
+    """The stages, the same ones for the same seed."""
+    import torch
+    from torch import nn
+
+    width, dtype = inputs["width"], inputs["inputs"][0].dtype
+
+    def stage(name: str) -> nn.Module:
+        if name == "linear":
+            return nn.Sequential(nn.Linear(width, width), nn.Tanh())
+        if name == "wide":
+            return nn.Sequential(
+                nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)
+            )
+        return {"dropout": nn.Dropout(0.4), "tanh": nn.Tanh(), "norm": nn.LayerNorm(width)}[name]
+
+    torch.manual_seed(inputs["seed"])
+    return [stage(name).to(dtype) for name in inputs["stages"]]
+
+
+class _Log:
+    """Which stage ran when, by its number; cleared between the passes."""
+
+    def __init__(self, stages) -> None:
+        self.ran: list[int] = []
+        for number, stage in enumerate(stages):
+            stage.register_forward_pre_hook(self._noting(number))
+
+    def _noting(self, number: int):
+        def note(_module, _inputs) -> None:
+            self.ran.append(number)
+
+        return note
+
+    def taken(self) -> list[int]:
+        ran, self.ran = self.ran, []
+        return ran
+
+
+def _call(function, rank, size, inputs):
+    from torch import nn
+
+    twin = nn.Sequential(*_made(inputs))
+    stages = _made(inputs)
+    log = _Log(stages)
+    module = function(list(stages), inputs["every"])
+    if not isinstance(module, nn.Module):
+        kind = "None" if module is None else f"a {type(module).__name__}"
+        return {"returned": kind, **dict.fromkeys(_COUNTS, 0), **dict.fromkeys(_GAPS, 0.0)}
+    own = {id(p) for stage in stages for p in stage.parameters()}
+    found = _step(module, inputs, log)
+    expected = _step(twin, inputs, _Log(twin))
+    gaps = {name: _apart(expected[name], found[name]) for name in (_OUTPUT, _OF_INPUT, _RANDOM)}
+    gaps[_OF_PARAMETERS] = _apart(
+        [p.grad for p in twin.parameters()], [p.grad for s in stages for p in s.parameters()]
+    )
+    gaps[_OUTPUT] = max(gaps[_OUTPUT], _apart(*_without_gradients(twin, module, inputs)))
+    return {
+        "returned": "an nn.Module",
+        _PARAMETERS: len(own ^ {id(p) for p in module.parameters()}),
+        **{name: found[name] for name in _COUNTS if name in found},
+        **gaps,
+    }
+
+
+def _without_gradients(twin, module, inputs) -> tuple[list, list]:
+    """The outputs where nobody asks for gradients: the stages one after another."""
+    import torch
+
+    outputs = []
+    for one in (twin, module):
+        torch.manual_seed(inputs["seed"] + 1)
+        with torch.no_grad():
+            outputs.append([one(inputs["inputs"][0])])
+    return outputs[0], outputs[1]
+
+
+def _step(module, inputs, log: _Log) -> dict:
+    """One step: as many forward passes as there are inputs, then one backward pass."""
+    import torch
+
+    from distlab.training import memory
+
+    every, count = inputs["every"], len(inputs["stages"])
+    given = [x.clone().requires_grad_(inputs["leaf"]) for x in inputs["inputs"]]
+    torch.manual_seed(inputs["seed"])
+    log.taken()
+    with memory.tracked() as used:
+        outputs = [module(x) for x in given]
+        gc.collect()  # what nobody can reach does not count
+        held = used.now
+    forward = log.taken()
+    loss = sum((y * w).sum() for y, w in zip(outputs, inputs["weights"], strict=True))
+    kept = [y.detach().clone() for y in outputs]
+    if loss.requires_grad:
+        loss.backward()
+    backward = log.taken()
+    ran = [forward.count(n) + backward.count(n) for n in range(count)]
+    # the outputs of all segments but the last, and the module's own
+    segments, output = len(given) * -(-count // every), given[0].numel() * given[0].element_size()
+    return {
+        _OUTPUT: kept,
+        _OF_INPUT: [x.grad for x in given],
+        _RANDOM: [torch.rand(3)],
+        _BEYOND: max(0, held - segments * (output + _SLACK)),
+        _FEWER: max(0, round(segments - held / output)),
+        _TOO_OFTEN: sum(times > 2 * len(given) for times in ran),
+        _ORDER: _out_of_order(backward, every, len(given)),
+    }
+
+
+def _out_of_order(ran: list[int], every: int, forwards: int) -> int:
+    """How often the next segment to run again was not one further to the front.
+
+    With several forward passes each segment comes as often as there are of them.
+    """
+    if forwards > 1:
+        return 0
+    segments = [number // every for number in ran]
+    return sum(later > sooner for sooner, later in zip(segments, segments[1:], strict=False))
+
+
+def _apart(wanted: list, found: list) -> float:
+    """The largest difference of two lists of tensors; infinite where one is missing."""
+    most = 0.0
+    for want, got in zip(wanted, found, strict=True):
+        if (want is None) != (got is None) or (want is not None and want.shape != got.shape):
+            return float("inf")
+        if want is not None:
+            gap = float((want - got).abs().max()) / max(1.0, float(want.abs().max()))
+            most = max(most, gap if gap == gap else float("inf"))
+    return most
+
+
+# hints
+
+
+def _far(*names: str):
+    return lambda look: any(look.got[0].get(name, 0.0) > 1e-4 for name in names)
+
+
+def _some(name: str):
+    return lambda look: look.got[0].get(name, 0) > 0
+
+
+def _of(look: Look, key: str):
+    return look.inputs[0][key]
+
+
+_HINTS = (
+    Hint(
+        "no module",
+        lambda look: look.got[0]["returned"] != "an nn.Module",
+        "Return an nn.Module: a class that has the stages, and whose forward applies them.",
+    ),
+    Hint(
+        "parameters not found",
+        _some(_PARAMETERS),
+        "The module's parameters() are not those of the stages. nn.Module finds only modules that "
+        "are attributes: keep the stages in an nn.ModuleList or an nn.Sequential, not in a plain "
+        "list, and not copies of them.",
+    ),
+    Hint(
+        "output differs",
+        _far(_OUTPUT),
+        "The output is not that of the stages one after another. Is one left out, at the end "
+        "perhaps, where `every` does not divide their number?",
+    ),
+    Hint(
+        "no gradient of the parameters",
+        lambda look: look.got[0].get(_OF_PARAMETERS) == float("inf"),
+        "Parameters have no gradient after the backward pass. An input may need no gradient, and "
+        "still the stages' parameters do: the first segment too is to be run again. "
+        "(torch.utils.checkpoint with use_reentrant=True leaves it out.)",
+    ),
+    Hint(
+        "random numbers differ",
+        lambda look: "dropout" in _of(look, "stages") and len(_of(look, "inputs")) == 1
+        and not _far(_RANDOM)(look) and _far(_OF_PARAMETERS, _OF_INPUT)(look),
+        "With dropout the gradients are wrong: when a segment runs again, its dropout has to draw "
+        "the same numbers as the first time. torch.get_rng_state() and torch.set_rng_state() keep "
+        "and restore what comes next.",
+    ),
+    Hint(
+        "random numbers set back",
+        _far(_RANDOM),
+        "After the backward pass other random numbers come than after an nn.Sequential: running a "
+        "segment again has to leave the generator where it found it.",
+    ),
+    Hint(
+        "forward passes mixed up",
+        lambda look: len(_of(look, "inputs")) > 1 and _far(_OF_PARAMETERS, _OF_INPUT)(look),
+        "Two forward passes came before one backward pass, and the gradients are wrong: what a "
+        "pass keeps (inputs, states of the random numbers) belongs to that pass, not to the "
+        "module.",
+    ),
+    Hint(
+        "last segment kept",
+        lambda look: _some(_BEYOND)(look) and _keeps_last_alone(look),
+        "About one segment's activations too much are held: those of the last one. "
+        "(checkpoint_sequential does not checkpoint it.) Its backward pass comes at once, but that "
+        "of the loss comes before it.",
+    ),
+    Hint(
+        "too much kept",
+        _some(_BEYOND),
+        "After the forward pass more is in memory than the outputs at the segments' ends. What "
+        "runs outside of torch.no_grad() leaves its activations in autograd's graph; and a segment "
+        "has `every` stages, so the outputs of stages every − 1, 2·every − 1, … stay.",
+    ),
+    Hint(
+        "run too often",
+        _some(_TOO_OFTEN),
+        "A stage ran more than twice in a step: once forward, and once more when its segment's "
+        "turn comes in the backward pass. Each segment begins from what was kept in front of it, "
+        "not from the input.",
+    ),
+    Hint(
+        "segments of another length",
+        _some(_FEWER),
+        "Fewer outputs are kept than there should be: `every` says how many stages a segment has, "
+        "and not how many segments there are.",
+    ),
+    Hint(
+        "segments out of order",
+        _some(_ORDER),
+        "In the backward pass the segments are to run again from the last to the first, each just "
+        "before its own backward pass: otherwise all activations are in memory again.",
+    ),
+    Hint(
+        "wrong gradients",
+        _far(_OF_PARAMETERS, _OF_INPUT),
+        "The output is right and gradients are not: the gradient of a segment's output goes into "
+        "its backward pass, and that of its input comes out of it and goes on to the segment "
+        "before. Every parameter gets its gradient once.",
+    ),
+)  # fmt: skip
+
+
+#: what the graph of each kind of stage keeps, in outputs of a stage, its own output included
+_KEPT = {"wide": 9, "linear": 1, "dropout": 1.25, "tanh": 1, "norm": 1}
+
+
+def _keeps_last_alone(look: Look) -> bool:
+    """Is what is held too much nearer to the last segment's activations than to those of all?"""
+    every, names = _of(look, "every"), _of(look, "stages")
+    cuts = range(0, len(names), every)
+    inner = [sum(_KEPT[name] for name in names[cut : cut + every]) - 1 for cut in cuts]
+    passes, output = len(_of(look, "inputs")), _of(look, "inputs")[0].nbytes
+    excess = look.got[0][_BEYOND] / passes / output + len(cuts) * _SLACK / output
+    return len(cuts) > 1 and abs(excess - inner[-1]) < abs(excess - sum(inner))
+
+
+checkpointed = exercise = Exercise(
+    "checkpointed", LAB, 4,
+    make=_stages,
+    call=_call,
+    group=False,
+    tolerance=Tolerance(rtol=0.0, atol=1e-5),
+    asks="checkpointed(stages, every) returns an nn.Module that computes what "
+    "nn.Sequential(*stages) does, keeps the output of every `every`-th stage alone, and runs the "
+    "stages between them again in the backward pass.",
+    visible=(
+        Case(1, 1, {"stages": ["linear"] * 6, "every": 2}),
+        Case(1, 2, {"stages": ["wide", "dropout", "linear", "norm", "wide"], "every": 2}),
+        Case(1, 3, {"stages": ["linear", "dropout", "linear"], "every": 2, "leaf": False,
+                    "forwards": 2}),
+    ),
+    hints=_HINTS,
+)  # fmt: skip

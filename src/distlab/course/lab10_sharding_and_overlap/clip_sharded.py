@@ -1,0 +1,242 @@
+"""`clip_sharded`: the norm of a gradient that lies in pieces on all ranks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from distlab.course.lab10_sharding_and_overlap.flat import LAB, shortened
+from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
+from distlab.exercises import hints, traffic
+from distlab.exercises.compare import Tolerance
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import returned, wanted
+
+_PIECES = "pieces"
+
+
+def _gradients(case: Case) -> list[dict]:
+    """`shapes`: of each rank's pieces; `scale`: of their elements."""
+    dtype, scale = case.get("dtype", "float32"), case.get("scale", 1.0)
+    made = []
+    for rank in range(case.size):
+        generator = case.generator(rank)
+        drawn = [generator.standard_normal(shape) for shape in case.params["shapes"][rank]]
+        pieces = [np.asarray(array * scale, dtype) for array in drawn]
+        made.append({"pieces": pieces, "max_norm": case.get("max_norm", 1.0)})
+    return made
+
+
+def _call(function, rank, size, inputs):
+    pieces = list(inputs["pieces"])  # only the tensors in it count
+    norm = function(rank, size, list(pieces), inputs["max_norm"])
+    return {"returned": norm, _PIECES: shortened(pieces, lengths=True)}
+
+
+def _one_number(look: Look) -> str | None:
+    """One all-reduce of one element over all ranks."""
+    needed = look.size > 1 and any(p.size for inputs in look.inputs for p in inputs["pieces"])
+    for rank in look.ranks:
+        events = traffic_of(look, rank)
+        for event in events:
+            if event.op != "all_reduce":
+                return f"{called(event)}, and one all-reduce is asked for and nothing else."
+            if math.prod(event.shape) * event.pieces != 1:
+                return f"{called(event)} on {math.prod(event.shape)} elements: one is enough."
+            if not over_all(look, event):
+                return f"{called(event)} in a group that does not hold all ranks."
+        if not events and needed:
+            return f"rank {rank} took part in no all-reduce."
+        if len(events) > 1:
+            return f"rank {rank} called {len(events)} all-reduces: one is asked for."
+    return None
+
+
+# hints
+
+
+def _norms(look: Look, power: float = 2.0) -> list[float]:
+    """Of each rank's own pieces."""
+    return [
+        float(sum((np.abs(p.astype("float64")) ** power).sum() for p in inputs["pieces"]))
+        ** (1 / power)
+        for inputs in look.inputs
+    ]
+
+
+def _norm(look: Look) -> float:
+    return float(wanted(look)[0])
+
+
+def _is(of):
+    """Did some rank return `of(look, rank)`, and is that not the norm?"""
+
+    def shows(look: Look) -> bool:
+        return any(
+            isinstance(got, float)
+            and not look.same(_norm(look), got)
+            and look.same(float(of(look, rank)), got)
+            for rank, got in enumerate(returned(look))
+        )
+
+    return shows
+
+
+def _all(pieces: list) -> np.ndarray:
+    return np.concatenate([np.zeros(0), *(p.reshape(-1).astype("float64") for p in pieces)])
+
+
+def _left(look: Look) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(before, wanted, found) of each rank's pieces, end to end."""
+    return [
+        (_all(inputs["pieces"]), _all(want[_PIECES]), _all(got[_PIECES]))
+        for inputs, want, got in zip(look.inputs, look.expected, look.got, strict=True)
+    ]
+
+
+def _factors(look: Look) -> list[float]:
+    """By what each rank's pieces were multiplied."""
+    return [
+        float((found @ before) / (before @ before))
+        for before, _, found in _left(look)
+        if before.any()
+    ]
+
+
+def _scaled_by(of):
+    """Were all pieces multiplied by `of(look)`, and is that wrong?"""
+
+    def shows(look: Look) -> bool:
+        factor = of(look)
+        return all(
+            np.allclose(found, before * factor, rtol=1e-4, atol=0.0)
+            for before, _, found in _left(look)
+        ) and not all(look.same(want, found) for _, want, found in _left(look))
+
+    return shows
+
+
+def _right_norm(look: Look) -> bool:
+    return all(isinstance(got, float) and look.same(_norm(look), got) for got in returned(look))
+
+
+clip_sharded = exercise = Exercise(
+    "clip_sharded", LAB, 3,
+    make=_gradients,
+    call=_call,
+    # asked is 1e-5: the reference and the rounding of the pieces have errors of their own
+    tolerance=Tolerance(rtol=1.2e-5, atol=1e-30),
+    asks="clip_sharded returns the L2 norm over all pieces of all ranks as a float and scales this "
+    "rank's pieces in place by min(1, max_norm/(norm + 1e-6)).",
+    visible=(
+        Case(2, 1, {"shapes": [[[2, 3], [3]], [[4]]], "max_norm": 1.0}),
+        Case(3, 2, {"shapes": [[[5]], [], [[0], [2]]], "max_norm": 0.5, "dtype": "float64"}),
+        Case(2, 3, {"shapes": [[[2]], [[3]]], "max_norm": 100.0}),
+    ),
+    rules=(_one_number, traffic.nothing_left_open),
+    hints=(
+        hints.NOTHING,
+        Hint(
+            "tensor for float",
+            lambda look: any(isinstance(got, np.ndarray) for got in returned(look)),
+            "The norm is to be a plain float: .item() makes one of a tensor that holds one value.",
+        ),
+        Hint(
+            "read before wait",
+            lambda look: any(isinstance(got, float) and np.isnan(got) for got in returned(look)),
+            hints.EARLY.says,
+        ),
+        Hint(
+            "largest norm",
+            lambda look: all(
+                isinstance(got, float) and look.same(max(_norms(look)), got)
+                for got in returned(look)
+            ) and look.size > 1 and min(_norms(look)) > 0,
+            "This is the largest of the ranks' norms: look at the operation of the all-reduce.",
+        ),
+        Hint(
+            "own norm",
+            _is(lambda look, rank: _norms(look)[rank]),
+            "This is the norm of a rank's own pieces. The gradient lies on all ranks: what do they "
+            "have to add up?",
+        ),
+        Hint(
+            "norms added",
+            _is(lambda look, rank: sum(_norms(look))),
+            "The ranks' norms were added. Norms do not add up: their squares do.",
+        ),
+        Hint(
+            "square",
+            _is(lambda look, rank: sum(n * n for n in _norms(look))),
+            "This is the square of the norm: the root is missing.",
+        ),
+        Hint(
+            "mean of squares",
+            _is(lambda look, rank: (sum(n * n for n in _norms(look)) / look.size) ** 0.5),
+            "The squares were averaged over the ranks: the sum is meant. The pieces are parts of "
+            "one gradient, not several gradients.",
+        ),
+        Hint(
+            "another norm",
+            _is(lambda look, rank: sum(_norms(look, 1.0))),
+            "This is the sum of the absolute values: the L2 norm is the root of the sum of "
+            "squares.",
+        ),
+        Hint(
+            "norm after clipping",
+            lambda look: any(
+                isinstance(got, float) and got < 0.999 * _norm(look)
+                and abs(got - look.inputs[0]["max_norm"]) < 1e-3 * look.inputs[0]["max_norm"]
+                for got in returned(look)
+            ),
+            "The returned norm is that of the clipped pieces: return what it was before.",
+        ),
+        Hint(
+            "several all-reduces",
+            lambda look: len([e for e in look.records[0].events if e.op == "all_reduce"]) > 1,
+            "One number has to travel: add up the squares of all pieces of this rank first. How "
+            "many pieces the others have, this rank does not know.",
+        ),
+        Hint(
+            "another collective",
+            lambda look: any(e.op not in ("all_reduce", "barrier", "new_group")
+                             for e in look.events()),
+            "One all-reduce of one element does it: nothing else has to travel.",
+        ),
+        Hint(
+            "small gradients made larger",
+            lambda look: _right_norm(look) and any(f > 1.0001 for f in _factors(look)),
+            "The gradient was shorter than max_norm, and was stretched: the factor is at most 1.",
+        ),
+        Hint(
+            "not scaled",
+            lambda look: _right_norm(look) and _scaled_by(lambda look: 1.0)(look),
+            "The norm is right, and the pieces are as they were. Write into the tensors that you "
+            "were given (mul_): `p = p * factor` makes a new one that nobody else sees.",
+        ),
+        Hint(
+            "no epsilon",
+            lambda look: _right_norm(look) and _scaled_by(
+                lambda look: min(1.0, look.inputs[0]["max_norm"] / _norm(look)))(look),
+            "The factor is max_norm/(norm + 1e-6): with a tiny norm the difference shows.",
+        ),
+        Hint(
+            "elements clipped",
+            lambda look: _right_norm(look) and any(
+                np.abs(found).max(initial=0) <= look.inputs[0]["max_norm"] * 1.0001
+                and (np.isclose(np.abs(found), look.inputs[0]["max_norm"])).any()
+                for _, _, found in _left(look)
+            ),
+            "Each element was cut off by itself. The pieces keep their direction: all are "
+            "multiplied by one factor.",
+        ),
+        Hint(
+            "factors differ",
+            lambda look: _right_norm(look) and len({round(f, 6) for f in _factors(look)}) > 1,
+            "Ranks have multiplied by different factors: it is the norm over all ranks that says "
+            "whether to clip, and by how much.",
+        ),
+        *hints.COMMON[2:],
+    ),
+)  # fmt: skip

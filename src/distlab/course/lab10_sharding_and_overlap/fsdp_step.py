@@ -1,0 +1,415 @@
+"""`fsdp_step`: one step of fully sharded data parallel training, by hand.
+
+What is watched besides values and traffic: how often `layer` is called, and how many layers'
+parameters are whole in a rank's memory at the same time
+(`distlab.course.lab10_sharding_and_overlap.gathered`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.course.lab10_sharding_and_overlap.flat import LAB, pieces_of, shortened
+from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
+from distlab.exercises import hints, traffic
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+_CALLS = "number of calls of layer beyond two for each layer"
+_MOST = "number of layers beyond two whose parameters were whole at once"
+
+
+# inputs
+
+
+def _model(case: Case) -> list[dict]:
+    """`widths`: features in front of and behind each layer. `still`: ranks whose batch is all
+    zeros, in a model without biases: their gradients are zero.
+    """
+    shared, dtype = case.generator(), case.get("dtype", "float32")
+    widths, rows = case.get("widths", [3, 4, 2]), case.get("rows", 4)
+    watched = max(widths) < 100  # to look for large weights in memory takes seconds
+    still, size = case.get("still", []), case.size
+    layers = []
+    for inside, outside in zip(widths[:-1], widths[1:], strict=True):
+        weight = shared.uniform(-1, 1, (outside, inside)) * (3 / inside) ** 0.5
+        bias = shared.uniform(-0.5, 0.5, outside) * (not still)
+        layers.append([weight.astype(dtype), bias.astype(dtype)])
+    cut = [pieces_of(layer, size) for layer in layers]
+    made = []
+    for rank in range(size):
+        own = case.generator(rank)
+        drawn = [own.standard_normal((rows, width)) * (rank not in still)
+                 for width in (widths[0], widths[-1])]  # fmt: skip
+        made.append(
+            {
+                "pieces": [pieces[rank] for pieces in cut],
+                "shapes": [[part.shape for part in layer] for layer in layers],
+                "inputs": drawn[0].astype(dtype),
+                "targets": (drawn[1] * case.get("scale", 3)).astype(dtype),
+                "others": [
+                    [_of_weight(piece, r, layer) for r, piece in enumerate(pieces) if r != rank]
+                    for pieces, layer in zip(cut, layers, strict=True)
+                ]
+                * watched,
+            }
+        )
+    return made
+
+
+def _of_weight(piece: np.ndarray, rank: int, layer: list[np.ndarray]) -> np.ndarray:
+    """The part of a rank's piece that belongs to the weight."""
+    return piece[: max(0, layer[0].size - rank * piece.size)]
+
+
+# on a rank
+
+
+def _call(function, rank, size, inputs):
+    from distlab.course.lab10_sharding_and_overlap import layers
+    from distlab.course.lab10_sharding_and_overlap.gathered import Gathered
+
+    calls = 0
+    seen = Gathered(inputs["others"])
+
+    def told() -> None:
+        nonlocal calls
+        calls += 1
+        seen.look()
+
+    with seen, layers.watched(told):
+        returned = function(
+            rank, size, list(inputs["pieces"]), [list(shapes) for shapes in inputs["shapes"]],
+            inputs["inputs"], inputs["targets"],
+        )  # fmt: skip
+    return {
+        "returned": shortened(returned),
+        _CALLS: max(calls - 2 * len(inputs["pieces"]), 0),
+        _MOST: max(seen.most - 2, 0),
+    }
+
+
+# traffic
+
+
+def _piece_bytes(look: Look) -> list[int]:
+    return [piece.nbytes for piece in look.inputs[0]["pieces"]]
+
+
+def _in_order(look: Look) -> str | None:
+    """The all-gathers and reduce-scatters of FSDP, in their order."""
+    if look.size == 1:
+        return None
+    for rank in look.ranks:
+        for event in traffic_of(look, rank, barriers=True):
+            if event.op not in ("all_gather", "reduce_scatter"):
+                return f"{called(event)}: all-gathers and reduce-scatters are all that is needed."
+            if not over_all(look, event):
+                return f"{called(event)} in a group that does not hold all ranks."
+        if said := _of_rank(look, rank):
+            return said
+    return None
+
+
+def _of_rank(look: Look, rank: int) -> str | None:
+    """What is wrong with the order of one rank's collectives, if anything."""
+    pieces = _piece_bytes(look)
+    count = len(pieces)
+    events = traffic_of(look, rank, barriers=True)
+    forward, backward = events[:count], events[count:]
+    for number, event in enumerate(forward):
+        if (event.op, event.nbytes) != ("all_gather", pieces[number]):
+            return (
+                f"{called(event)} as its operation {number + 1}: the forward pass gathers the "
+                f"pieces of layer {number} there."
+            )
+    if len(forward) < count:
+        return f"rank {rank} gathered {len(forward)} of {count} layers in its forward pass."
+    gathers = [e for e in backward if e.op == "all_gather"]
+    scatters = [e for e in backward if e.op == "reduce_scatter"]
+    if len(scatters) != count:
+        return f"rank {rank} called {len(scatters)} reduce-scatters for {count} layers."
+    for number, event in zip(reversed(range(count)), scatters, strict=True):
+        if event.nbytes != pieces[number] * look.size:
+            return (
+                f"{called(event)} of {event.nbytes} bytes where the gradients of layer {number} "
+                f"with their padding have {pieces[number] * look.size}: a reduce-scatter for each "
+                "layer, from the last to the first."
+            )
+    found = _layers_gathered(gathers, pieces)
+    if found is None:
+        return (
+            f"rank {rank} called {len(gathers)} all-gathers in its backward pass, and not one for "
+            "each layer from the last to the first."
+        )
+    if any(_fits(backward, layers) for layers in found):
+        return None
+    return (
+        f"rank {rank} gathered a layer in its backward pass too early or too late: each layer is "
+        "gathered before its own reduce-scatter, and at most one layer ahead."
+    )
+
+
+def _layers_gathered(gathers, pieces: list[int]) -> list[list[int]] | None:
+    """Which layers the backward pass may have gathered, in order: all, but perhaps not the last
+    and not the first. `None` where no such list fits the bytes.
+    """
+    count = len(pieces)
+    every = list(reversed(range(count)))
+    possible = [
+        [layer for layer in every if not (skip_last and layer == count - 1)
+         and not (skip_first and layer == 0)]
+        for skip_last in (False, True) for skip_first in (False, True)
+    ]  # fmt: skip
+    nbytes = [event.nbytes for event in gathers]
+    found = [layers for layers in possible if [pieces[layer] for layer in layers] == nbytes]
+    return found or None
+
+
+def _fits(backward, layers: list[int]) -> bool:
+    """Is each of these layers gathered before its own reduce-scatter, and not before that of the
+    layer two after it?
+    """
+    count = sum(event.op == "reduce_scatter" for event in backward)
+    left, scattered = list(layers), count  # layers from `scattered` on have had theirs
+    for event in backward:
+        if event.op == "all_gather":
+            layer = left.pop(0)
+            if not scattered - 2 <= layer < scattered:
+                return False
+        else:
+            scattered -= 1
+            if scattered in left:
+                return False
+    return True
+
+
+# hints
+
+
+def _gradients(look: Look) -> list[tuple[list, list]]:
+    """(wanted, returned) gradients of each rank that returned a pair of a loss and a list."""
+    found = []
+    for want, got in zip(look.expected, look.got, strict=True):
+        got = got["returned"]
+        if isinstance(got, (list, tuple)) and len(got) == 2 and isinstance(got[1], (list, tuple)):
+            found.append((want["returned"][1], got[1]))
+    return found
+
+
+def _losses(look: Look) -> list[tuple[float, object]]:
+    return [
+        (want["returned"][0], got["returned"][0])
+        for want, got in zip(look.expected, look.got, strict=True)
+        if isinstance(got["returned"], (list, tuple)) and len(got["returned"]) == 2
+    ]
+
+
+def _times(look: Look, factor: float) -> bool:
+    pairs = _gradients(look)
+    return len(pairs) == look.size > 1 and all(
+        look.same([g * factor for g in want], list(got)) for want, got in pairs
+    )
+
+
+def _right_loss(look: Look) -> bool:
+    losses = _losses(look)
+    return len(losses) == look.size and all(look.same(want, got) for want, got in losses)
+
+
+def _right_gradients(look: Look) -> bool:
+    pairs = _gradients(look)
+    return len(pairs) == look.size and all(look.same(w, list(g)) for w, g in pairs)
+
+
+def _own_gradients(look: Look) -> bool:
+    """Is each piece one of a rank's own gradient, computed again here?"""
+    pairs = _gradients(look)
+    return len(pairs) == look.size > 1 and all(
+        look.same(_of_rank_alone(look, rank), list(got)) for rank, (_, got) in enumerate(pairs)
+    )
+
+
+def _of_rank_alone(look: Look, rank: int, first: int = 0) -> list[np.ndarray]:
+    """The pieces of the gradients of this rank's own batch."""
+    given = look.inputs[rank]
+    weights = []
+    for number, shapes in enumerate(given["shapes"]):
+        line = np.concatenate([look.inputs[r]["pieces"][number] for r in look.ranks])
+        rows = shapes[0][0]
+        weights.append((line[: rows * shapes[0][1]].reshape(shapes[0]),
+                        line[rows * shapes[0][1] :][:rows]))  # fmt: skip
+    outputs = [given["inputs"]]
+    for weight, bias in weights:
+        outputs.append(np.tanh(outputs[-1] @ weight.T + bias))
+    down = 2 * (outputs[-1] - given["targets"]) / outputs[-1].size
+    pieces = []
+    for number in reversed(range(len(weights))):
+        down = down * (1 - outputs[number + 1] ** 2)
+        gradients = [down.T @ outputs[number], down.sum(axis=0)]
+        pieces.insert(0, pieces_of(gradients, look.size)[rank])
+        down = down @ weights[number][0]
+    return pieces
+
+
+def _gathers(look: Look) -> int:
+    return sum(e.op == "all_gather" for e in look.records[0].events)
+
+
+_HINTS = (
+    hints.NOTHING,
+    Hint(
+        "a pair",
+        lambda look: not _losses(look),
+        "Two things are returned, `(loss, gradients)`: this rank's loss as a float, and a list "
+        "with one 1-D piece for each layer.",
+    ),
+    Hint(
+        "read before wait",
+        lambda look: any(hints.poisoned(g) for _, got in _gradients(look) for g in got)
+        or any(isinstance(got, float) and np.isnan(got) for _, got in _losses(look)),
+        "There are NaNs: a gathered or reduced buffer was used before its request had been waited "
+        "for. (A buffer made by torch.empty holds anything too until something is written into "
+        "it.)",
+    ),
+    Hint(
+        "loss of all ranks",
+        lambda look: _right_gradients(look) and look.size > 1
+        and len({got for _, got in _losses(look)}) == 1
+        and len({want for want, _ in _losses(look)}) > 1,
+        "The gradients are right. The loss is the same on every rank: this rank's own is asked "
+        "for.",
+    ),
+    Hint(
+        "sum for mean",
+        lambda look: _right_loss(look) and _times(look, look.size),
+        "The gradients are `size` times too large: a reduce-scatter adds up, and the mean over the "
+        "ranks is asked for.",
+    ),
+    Hint(
+        "divided twice",
+        lambda look: _times(look, 1 / look.size),
+        "The gradients are `size` times too small: they have been divided by the number of ranks "
+        "twice.",
+    ),
+    Hint(
+        "own gradients",
+        _own_gradients,
+        "Each rank has the gradient of its own batch alone: it has to go through a reduce-scatter, "
+        "whose result is returned.",
+    ),
+    Hint(
+        "too many layers at once",
+        lambda look: any(got[_MOST] for got in look.got),
+        "The full parameters of three or more layers were in memory at the same time: then nothing "
+        "is saved. Who still holds them? Autograd keeps what a forward pass needs for its backward "
+        "pass, unless that runs under torch.no_grad(). A list keeps what is in it, and a name that "
+        "is left over from an earlier loop keeps its last layer.",
+    ),
+    Hint(
+        "layer called too often",
+        lambda look: any(got[_CALLS] for got in look.got),
+        "`layer` is called once a layer in the forward pass, and once more in the backward pass: "
+        "keep each layer's input, so that the backward pass need not begin at the first layer "
+        "again.",
+    ),
+    Hint(
+        "weight and bias apart",
+        lambda look: any(
+            sum(e.op == op for e in look.records[0].events) > most * len(look.inputs[0]["pieces"])
+            for op, most in (("all_gather", 2), ("reduce_scatter", 1))
+        ),
+        "There are more operations than two all-gathers and one reduce-scatter a layer. A layer's "
+        "weight and bias are one piece: they travel together, cut and padded together.",
+    ),
+    Hint(
+        "never gathered again",
+        lambda look: look.size > 1 and len(look.inputs[0]["pieces"]) > 2
+        and _gathers(look) == len(look.inputs[0]["pieces"]),
+        "Each layer was gathered once. Between its forward and its backward pass a layer's full "
+        "parameters are thrown away, so the backward pass gathers them again.",
+    ),
+    Hint(
+        "all-reduce of gradients",
+        lambda look: any(e.op == "all_reduce" for e in look.events()),
+        "An all-reduce gives every rank the whole gradient. Each rank needs its piece of it alone: "
+        "that is a reduce-scatter, and half the bytes.",
+    ),
+    Hint(
+        "another collective",
+        lambda look: any(e.op not in ("all_gather", "reduce_scatter", "new_group")
+                         for e in look.events()),
+        "An all-gather brings a layer's parameters together, a reduce-scatter takes its gradients "
+        "apart: nothing else has to travel, the loss included.",
+    ),
+    Hint(
+        "tensor for float",
+        lambda look: any(isinstance(got, np.ndarray) for _, got in _losses(look)),
+        "The loss is to be a plain float: .item() makes one of a tensor that holds a single value.",
+    ),
+    Hint(
+        "another loss",
+        lambda look: _right_gradients(look),
+        "The gradients are right, and the loss is not: it is the mean squared error of this rank's "
+        "batch.",
+    ),
+    Hint(
+        "order of layers",
+        lambda look: any(
+            look.same(want[::-1], list(got)) and not look.same(want, list(got))
+            for want, got in _gradients(look)
+        ),
+        "The gradients come from the last layer to the first, as the backward pass makes them. "
+        "Return them in the order of the layers.",
+    ),
+    Hint(
+        "gradients in full",
+        lambda look: any(
+            isinstance(g, np.ndarray) and g.size > w.size
+            for want, got in _gradients(look) for w, g in zip(want, got, strict=False)
+        ) or any(isinstance(g, (list, tuple)) for _, got in _gradients(look) for g in got),
+        "A gradient is larger than a piece: return this rank's piece alone, cut and padded as "
+        "shard_flat does it.",
+    ),
+    Hint(
+        "losses summed",
+        lambda look: _proportional(look),
+        "The gradients have the right direction and another length: the loss is the *mean* of the "
+        "squared errors, over all elements of this rank's output.",
+    ),
+    Hint(
+        "other gradients",
+        lambda look: _right_loss(look),
+        "The loss is right, and gradients are not. What comes down from the layer above is the "
+        "gradient of *this* layer's output; through tanh and the product it becomes those of the "
+        "weight, the bias and the input, and the last goes on to the layer below. Then they are "
+        "cut as shard_flat cuts, weight before bias, padding at the end.",
+    ),
+    *hints.COMMON,
+)  # fmt: skip
+
+
+def _proportional(look: Look) -> bool:
+    """Are all gradients one and the same multiple of the right ones?"""
+    pairs = _gradients(look)
+    want = np.concatenate([g.reshape(-1) for right, _ in pairs for g in right])
+    got = np.concatenate([g.reshape(-1) for _, found in pairs for g in found])
+    if want.shape != got.shape or not np.abs(want).max() > 0:
+        return False
+    factor = float(got @ want) / float(want @ want)
+    return factor > 0 and np.allclose(got, factor * want, rtol=1e-3, atol=1e-5 * factor)
+
+
+fsdp_step = exercise = Exercise(
+    "fsdp_step", LAB, 6,
+    make=_model,
+    call=_call,
+    asks="fsdp_step returns this rank's own loss and, for each layer, this rank's piece of the "
+    "mean gradient; parameters are gathered layer by layer, and never more than two layers are "
+    "whole.",
+    visible=(
+        Case(2, 1, {"widths": [3, 5, 4, 6, 3], "rows": 4}),
+        Case(3, 2, {"widths": [4, 3, 6, 5], "rows": 3}),
+    ),
+    rules=(_in_order, traffic.nothing_left_open),
+    hints=_HINTS,
+)  # fmt: skip

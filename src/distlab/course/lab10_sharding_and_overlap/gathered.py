@@ -1,0 +1,209 @@
+"""Which layers' parameters lie whole in this rank's memory, from moment to moment.
+
+    with Gathered(others) as seen:
+        fsdp_step(...)
+    print(seen.most)                 # layers whose parameters were there at the same time
+
+A layer counts while some tensor made inside of the `with` holds values that only another rank owns:
+it has been put together then, in whichever buffer, and however it is laid out.
+"""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch.utils import _python_dispatch
+
+from distlab.training.memory import OnCPU, storages, tensors
+
+_MARKERS = 8  # values of one rank's share that tell it from everything else
+#: after these operations it is worth a look: where parameters arrive and where they are used
+_UNINITIALISED = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
+_TELLING = ("mm", "addmm", "bmm", "matmul", "linear", "baddbmm", "mv", "einsum")
+
+
+class Moment(NamedTuple):
+    """What was there: the numbers of the layers, and the bytes of all tensors."""
+
+    layers: frozenset[int]
+    nbytes: int
+
+
+class _Known:
+    """What is known of a storage: the layers that the last look saw in it."""
+
+    def __init__(self, storage: torch.UntypedStorage) -> None:
+        self.storage = weakref.ref(storage)
+        self.layers: frozenset[int] = frozenset()
+        self.extent = 0  # bytes up to the end of the furthest tensor in it: nothing lies behind
+        self.written = False  # since the last look
+        self.filling = False  # by a collective, at any time
+        self.on_its_way = False  # made by a functional collective that nobody has waited for
+
+
+class Gathered(OnCPU):
+    """Watches the tensors of this process while its context lasts.
+
+    Args:
+        others: for each layer a list of tensors: what each other rank owns of its weight, say.
+        every_operation: look after every operation, for a picture; else only after collectives and
+            matrix products, which costs less.
+
+    `moments` has what the looks have found, `most` the most layers that one of them has found. A
+    layer has to be there at two looks in a row: memory that is about to be filled may still hold
+    what lay there before.
+    """
+
+    def __init__(
+        self, others: Sequence[Sequence[torch.Tensor]], every_operation: bool = False
+    ) -> None:
+        super().__init__()
+        self._shares = _Shares(others)
+        self._every_operation = every_operation
+        self._known: dict[int, _Known] = {}
+        self._before: frozenset[int] = frozenset()
+        self.moments: list[Moment] = []
+        self.most = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = super().__torch_dispatch__(func, types, args, kwargs)
+        self._note(func, args, kwargs or {}, result)
+        if self._every_operation or _is_telling(func):
+            self.look()
+        return result
+
+    def _note(self, func, args, kwargs, result) -> None:
+        """Note which storages this operation has made or written into."""
+        namespace, _, name = func._schema.name.partition("::")
+        given = {id(storage) for storage in storages((args, kwargs))}
+        written = {id(s) for s in storages(list(_written_by(func, args, kwargs)))}
+        for tensor in tensors((args, kwargs, result)):
+            storage = tensor.untyped_storage()
+            key = id(storage)
+            known = self._known.get(key)
+            if known is None or known.storage() is not storage:
+                known = self._known[key] = _Known(storage)
+                known.on_its_way = "c10d_functional" in namespace
+                if name in _UNINITIALISED and key not in given:
+                    _overwrite(storage)
+            known.extent = max(known.extent, _end(tensor))
+            if known.on_its_way:
+                if "c10d_functional" in namespace and name != "wait_tensor" or _is_view(func):
+                    continue
+                known.on_its_way, known.written = False, True  # who uses it has waited for it
+            known.written |= key in written or key not in given
+            # what other packages make may be filled later too
+            known.filling |= "c10d" in namespace or (namespace != "aten" and key not in given)
+
+    def look(self) -> None:
+        """Note what is there now."""
+        with _python_dispatch._disable_current_modes():
+            there = self._there()
+            if len(there) > max(self.most, 1):
+                gc.collect()  # what nobody can reach any more does not count
+                there = self._there()
+        layers, self._before = there & self._before, there
+        self.most = max(self.most, len(layers))
+        self.moments.append(Moment(layers, self.now))
+
+    def _there(self) -> frozenset[int]:
+        found = {}
+        for storage in self.living():
+            known = self._known.get(id(storage))
+            if known is None or known.storage() is not storage:
+                continue
+            found[id(storage)] = known
+            self._look_into(storage, known)
+        self._known = found
+        return frozenset().union(*(known.layers for known in found.values()))
+
+    def _look_into(self, storage: torch.UntypedStorage, known: _Known) -> None:
+        if not storage.nbytes():
+            known.layers = frozenset()
+        elif known.written or known.filling:
+            layers = self._shares.in_memory(storage, known.extent)
+            if layers and layers == known.layers:
+                known.filling = False  # a collective has filled it
+            known.layers = layers
+        known.written = False
+
+
+class _Shares:
+    """What other ranks own, known by some values of each share."""
+
+    def __init__(self, others: Sequence[Sequence[torch.Tensor]]) -> None:
+        known = [
+            (layer, found)
+            for layer, shares in enumerate(others)
+            for share in shares
+            if (found := _distinct(share)) is not None
+        ]
+        self._layers = [layer for layer, _ in known]
+        self._fewest = min((len(found) for _, found in known), default=0)
+        markers = [_some_of(found) for _, found in known]
+        self._wanted = torch.tensor([len(some) for some in markers], dtype=torch.int64)
+        self._markers, order = (torch.cat(markers) if markers else torch.empty(0)).sort()
+        # which share each of the sorted markers belongs to
+        self._share = torch.arange(len(markers)).repeat_interleave(self._wanted)[order]
+
+    def in_memory(self, storage: torch.UntypedStorage, extent: int) -> frozenset[int]:
+        """The layers of which the first `extent` bytes of a storage hold a whole share."""
+        size = self._markers.element_size()
+        count = min(extent, storage.nbytes()) // size
+        if not self._layers or count < self._fewest or storage.nbytes() % size:
+            return frozenset()
+        flat = torch.empty(0, dtype=self._markers.dtype).set_(storage)[:count]
+        places = torch.searchsorted(self._markers, flat).clamp_(max=len(self._markers) - 1)
+        seen = places[self._markers[places] == flat].unique()
+        whole = self._share[seen].bincount(minlength=len(self._layers)) >= self._wanted
+        return frozenset(self._layers[number] for number in whole.nonzero().flatten().tolist())
+
+
+def _distinct(tensor: torch.Tensor) -> torch.Tensor | None:
+    """The values of a tensor but zero; `None` where they are too few for it to be known by them."""
+    flat = tensor.detach().reshape(-1)
+    found = flat[flat != 0].unique()
+    return found if len(found) > 1 else None
+
+
+def _some_of(values: torch.Tensor) -> torch.Tensor:
+    places = torch.linspace(0, len(values) - 1, min(_MARKERS, len(values)))
+    return values[places.round().long()].clone()
+
+
+def _overwrite(storage: torch.UntypedStorage) -> None:
+    """Fill memory that nobody has written yet: what lay there before may be a layer's weight."""
+    if storage.device.type == "cpu":
+        torch.empty(0, dtype=torch.uint8).set_(storage).fill_(255)  # NaN in each float type
+
+
+def _end(tensor: torch.Tensor) -> int:
+    """Bytes from the beginning of its storage to its last element."""
+    if not tensor.numel() or tensor.layout is not torch.strided:
+        return 0
+    last = sum(
+        (length - 1) * step for length, step in zip(tensor.shape, tensor.stride(), strict=True)
+    )
+    return (tensor.storage_offset() + last + 1) * tensor.element_size()
+
+
+def _written_by(func, args, kwargs) -> Iterator:
+    """The arguments that an operation writes into."""
+    for at, argument in enumerate(func._schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            yield args[at] if at < len(args) else kwargs.get(argument.name)
+
+
+def _is_view(func) -> bool:
+    """Does it return its argument's memory, and leave it as it is?"""
+    returned = [one.alias_info for one in func._schema.returns]
+    return any(alias is not None and not alias.is_write for alias in returned)
+
+
+def _is_telling(func) -> bool:
+    namespace, _, name = func._schema.name.partition("::")
+    return "c10d" in namespace or name in _TELLING

@@ -1,0 +1,219 @@
+"""`hybrid_step`: sharding within a replica, averaging between replicas."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.course.lab10_sharding_and_overlap.flat import LAB, drawn, shortened
+from distlab.course.lab10_sharding_and_overlap.rules import called, traffic_of
+from distlab.exercises import hints, traffic
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import returned, wanted
+from distlab.records import events as records
+
+
+def _gradients(case: Case) -> list[dict]:
+    """`length`: of a piece; the gradient is as many times longer as there are shards. `still`:
+    ranks whose gradient is all zeros.
+    """
+    replicas, dtype = case.get("replicas", 1), case.get("dtype", "float32")
+    count = case.get("length", 3) * (case.size // replicas)
+    made = []
+    for rank in range(case.size):
+        gradient = drawn(case.generator(rank), [count], dtype)
+        gradient *= rank not in case.get("still", [])
+        made.append({"replicas": replicas, "gradient": gradient})
+    return made
+
+
+def _call(function, rank, size, inputs):
+    return shortened(function(rank, size, inputs["replicas"], inputs["gradient"]))
+
+
+def _mesh(look: Look) -> tuple[int, int]:
+    """(replicas, shards)"""
+    replicas = look.inputs[0]["replicas"]
+    return replicas, look.size // replicas
+
+
+def _replica(look: Look, rank: int) -> set[int]:
+    shards = _mesh(look)[1]
+    return {rank // shards * shards + place for place in range(shards)}
+
+
+def _counterparts(look: Look, rank: int) -> set[int]:
+    replicas, shards = _mesh(look)
+    return {replica * shards + rank % shards for replica in range(replicas)}
+
+
+def _scatter_then_reduce(look: Look) -> str | None:
+    """A reduce-scatter within the replica and an all-reduce of the piece across the replicas."""
+    nbytes = look.inputs[0]["gradient"].nbytes
+    for rank in look.ranks:
+        due = {
+            "reduce_scatter": (_replica(look, rank), nbytes),
+            "all_reduce": (_counterparts(look, rank), nbytes // _mesh(look)[1]),
+        }
+        events = traffic_of(look, rank, barriers=True)
+        for event in events:
+            if event.op not in due:
+                return (
+                    f"{called(event)}: a reduce-scatter and an all-reduce are all that is needed."
+                )
+            members, given = due[event.op]
+            if set(event.group) != members:
+                return (
+                    f"{called(event)} over the ranks {sorted(event.group)}, where it should be "
+                    f"over {sorted(members)}."
+                )
+            if event.nbytes != given:
+                return f"{called(event)} with {event.nbytes} bytes, where {given} should be."
+        for op, (members, given) in due.items():
+            times = sum(event.op == op for event in events)
+            if times > 1 or (times == 0 and len(members) > 1 and given):
+                return f"rank {rank} called {op} {times} times: once is asked for."
+    return None
+
+
+def _same_groups(look: Look) -> str | None:
+    """All ranks make the same groups in the same order, or say that members alone make them."""
+    made = [
+        [tuple(sorted(e.group)) for e in record.events if e.op == "new_group"
+         and not e.flags & records.LOCAL]
+        for record in look.records
+    ]  # fmt: skip
+    for rank, groups in enumerate(made):
+        if groups != made[0]:
+            return (
+                f"rank {rank} made the groups {[list(g) for g in groups]} and rank 0 made "
+                f"{[list(g) for g in made[0]]}: every rank of the world calls new_group for every "
+                "group, in the same order, also for those that it is not in."
+            )
+    return None
+
+
+# hints
+
+
+def _brought(look: Look) -> list[np.ndarray]:
+    return [inputs["gradient"] for inputs in look.inputs]
+
+
+def _piece(look: Look, line: np.ndarray, place: int) -> np.ndarray:
+    length = line.size // _mesh(look)[1]
+    return line[place * length : (place + 1) * length]
+
+
+def _each(look: Look, of) -> bool:
+    """Did each rank return `of(rank)`, and is that wrong?"""
+    return look.size > 1 and hints.everywhere(look, [of(rank) for rank in look.ranks])
+
+
+def _sum_over(look: Look, ranks) -> np.ndarray:
+    return np.sum([_brought(look)[r] for r in ranks], axis=0)
+
+
+def _mine(look: Look, rank: int) -> int:
+    return rank % _mesh(look)[1]
+
+
+hybrid_step = exercise = Exercise(
+    "hybrid_step", LAB, 3,
+    make=_gradients,
+    call=_call,
+    asks="hybrid_step returns this rank's piece of the mean gradient of all ranks, by a "
+    "reduce-scatter within each replica and an all-reduce of the pieces between the replicas.",
+    visible=(
+        Case(4, 1, {"replicas": 2, "length": 3}),
+        Case(3, 2, {"replicas": 1, "length": 2}),
+        Case(2, 3, {"replicas": 2, "length": 4}),
+    ),
+    rules=(_same_groups, _scatter_then_reduce, traffic.nothing_left_open),
+    hints=(
+        hints.NOTHING,
+        hints.EARLY,
+        Hint(
+            "groups made by members alone",
+            lambda look: _same_groups(look) is not None,
+            "dist.new_group is called by all ranks of the world, for each group, in the same "
+            "order: loop over all groups, and keep the ones that this rank is in.",
+        ),
+        Hint(
+            "sum for mean",
+            lambda look: _each(look, lambda r: wanted(look)[r] * look.size),
+            "This is the sum: the mean over all ranks is asked for.",
+        ),
+        Hint(
+            "divided by one dimension",
+            lambda look: any(
+                1 < n < look.size and _each(look, lambda r, n=n: wanted(look)[r] * look.size / n)
+                for n in _mesh(look)
+            ),
+            "The sum over all ranks was divided by the ranks of one dimension: the mean is over "
+            "all of them.",
+        ),
+        Hint(
+            "divided twice",
+            lambda look: any(n > 1 and _each(look, lambda r, n=n: wanted(look)[r] / n)
+                             for n in (*_mesh(look), look.size)),
+            "The result is too small by the number of ranks of a dimension: divided once too "
+            "often.",
+        ),
+        Hint(
+            "own replica alone",
+            lambda look: _mesh(look)[0] > 1 and any(
+                _each(look, lambda r, n=n: _piece(look, _sum_over(look, _replica(look, r)),
+                                                  _mine(look, r)) / n)
+                for n in (1, look.size, _mesh(look)[1])
+            ),
+            "Each replica has its own result: the pieces are still to be averaged between the "
+            "replicas.",
+        ),
+        Hint(
+            "other groups",
+            lambda look: any(
+                event.op in ("reduce_scatter", "all_reduce")
+                and set(event.group) not in ([_replica(look, event.rank)]
+                                             if event.op == "reduce_scatter"
+                                             else [_counterparts(look, event.rank)])
+                for event in look.events()
+            ),
+            "A collective ran over other ranks than it should. Replica r holds the ranks r·shards "
+            "… r·shards + shards − 1, which are neighbours; the all-reduce is over those with the "
+            "same place in every replica. (Without group=… it runs over the whole world.)",
+        ),
+        Hint(
+            "whole gradient all-reduced",
+            lambda look: _mesh(look)[1] > 1
+            and any(e.op == "all_reduce" and e.nbytes == _brought(look)[0].nbytes
+                    for e in look.events()),
+            "The whole gradient went through an all-reduce. After the reduce-scatter a rank has "
+            "1/shards of it, and only that has to travel between the replicas, where links are "
+            "slow.",
+        ),
+        Hint(
+            "another collective",
+            lambda look: any(e.op not in ("reduce_scatter", "all_reduce", "new_group")
+                             for e in look.events()),
+            "A reduce-scatter within the replica and an all-reduce between replicas do it: nothing "
+            "else is to be sent.",
+        ),
+        Hint(
+            "another piece",
+            lambda look: look.size > 1 and any(
+                look.same(_piece(look, np.mean(_brought(look), axis=0), place), returned(look)[r])
+                for r in look.ranks for place in range(_mesh(look)[1]) if place != _mine(look, r)
+            ),
+            "A rank has the piece of another one: its place within its replica says which piece is "
+            "its own.",
+        ),
+        Hint(
+            "whole gradient",
+            lambda look: any(isinstance(got, np.ndarray) and got.size > want.size
+                             for want, got in zip(wanted(look), returned(look), strict=True)),
+            "More than a piece came back: n/shards elements are this rank's.",
+        ),
+        *hints.COMMON,
+        hints.UNWAITED,
+    ),
+)  # fmt: skip

@@ -1,0 +1,39 @@
+"""The layer that lab 10 gives, and who calls it.
+
+with watched(lambda: print("called")):
+    layer(x, weight, bias)
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+import torch
+from torch.nn import functional
+
+_watching: list[Callable[[], None]] = []
+
+
+def layer(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """tanh(x·weightᵀ + bias).
+
+    Args:
+        x: (rows, in). weight: (out, in). bias: (out,).
+
+    Returns:
+        (rows, out).
+    """
+    for told in list(_watching):
+        told()
+    return torch.tanh(functional.linear(x, weight, bias))
+
+
+@contextlib.contextmanager
+def watched(told: Callable[[], None]) -> Iterator[None]:
+    """Call `told` whenever `layer` is called in this process."""
+    _watching.append(told)
+    try:
+        yield
+    finally:
+        _watching.remove(told)

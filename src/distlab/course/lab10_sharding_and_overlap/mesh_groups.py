@@ -1,0 +1,176 @@
+"""`mesh_groups`: who a rank's companions are along each dimension of a mesh."""
+
+from __future__ import annotations
+
+import math
+
+from distlab.course.lab10_sharding_and_overlap.flat import LAB
+from distlab.course.lab10_sharding_and_overlap.rules import silent
+from distlab.exercises import hints
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import returned, wanted
+
+_FEW = 64  # ranks; of a larger mesh some are asked for
+
+
+def _mesh(case: Case) -> list[dict]:
+    shape, names = case.params["shape"], case.params["names"]
+    count = math.prod(shape)
+    ranks = case.get(
+        "ranks", list(range(count)) if count <= _FEW else [0, 1, count // 3, count - 1]
+    )
+    return [{"shape": tuple(shape), "names": tuple(names), "ranks": ranks}]
+
+
+def _call(function, rank, size, inputs):
+    return [function(inputs["shape"], inputs["names"], asked) for asked in inputs["ranks"]]
+
+
+def coordinates(rank: int, shape) -> list[int]:
+    """A rank's place in a row-major mesh."""
+    found = []
+    for length in reversed(shape):
+        rank, place = divmod(rank, length)
+        found.insert(0, place)
+    return found
+
+
+def _groups(look: Look, belong, major=coordinates) -> list[dict]:
+    """Groups of the ranks that `belong(own place, other place, dimension)` together."""
+    shape, names = look.inputs[0]["shape"], look.inputs[0]["names"]
+    places = [major(rank, shape) for rank in range(math.prod(shape))]
+    return [
+        {
+            name: [r for r, p in enumerate(places) if belong(places[asked], p, at)]
+            for at, name in enumerate(names)
+        }
+        for asked in look.inputs[0]["ranks"]
+    ]
+
+
+def _others_equal(own, other, at) -> bool:
+    return all(a == b for i, (a, b) in enumerate(zip(own, other, strict=True)) if i != at)
+
+
+def _like(belong, major=coordinates):
+    def shows(look: Look) -> bool:
+        groups = _groups(look, belong, major)
+        return look.same(groups, _sorted(returned(look)[0])) and not look.same(
+            groups, wanted(look)[0]
+        )
+
+    return shows
+
+
+def _sorted(groups):
+    return [{name: sorted(ranks) for name, ranks in one.items()} for one in groups]
+
+
+def _column_major(rank: int, shape) -> list[int]:
+    return list(reversed(coordinates(rank, tuple(reversed(shape)))))
+
+
+def _swapped(look: Look) -> bool:
+    """Are they right under the names in reverse order?"""
+    names = look.inputs[0]["names"]
+    turned = [
+        {name: one[other] for name, other in zip(names, reversed(names), strict=True)}
+        for one in wanted(look)[0]
+    ]
+    return look.same(turned, returned(look)[0])
+
+
+def _without(look: Look) -> bool:
+    pairs = zip(wanted(look)[0], returned(look)[0], look.inputs[0]["ranks"], strict=True)
+    return all(
+        sorted(got[name]) == [r for r in ranks if r != own]
+        for want, got, own in pairs for name, ranks in want.items()
+    )  # fmt: skip
+
+
+def _names(look: Look) -> bool:
+    return any(
+        isinstance(got, dict) and set(got) != set(look.inputs[0]["names"])
+        for got in returned(look)[0]
+    )
+
+
+def _plain(look: Look) -> bool:
+    """Are all of them lists of plain ints?"""
+    return all(
+        isinstance(ranks, list) and all(type(r) is int for r in ranks)
+        for got in returned(look)[0] for ranks in got.values()
+    )  # fmt: skip
+
+
+mesh_groups = exercise = Exercise(
+    "mesh_groups", LAB, 2,
+    make=_mesh,
+    call=_call,
+    asks="mesh_groups returns for each dimension's name the sorted list of ranks that differ from "
+    "this rank in that coordinate alone, this rank among them.",
+    visible=(
+        Case(1, 1, {"shape": [2, 3], "names": ["replica", "shard"]}),
+        Case(1, 2, {"shape": [2, 2, 3], "names": ["pipeline", "data", "tensor"]}),
+    ),
+    rules=(silent("mesh_groups"),),
+    hints=(
+        Hint(
+            "nothing returned",
+            lambda look: all(got is None for got in returned(look)[0]),
+            hints.NOTHING.says,
+        ),
+        Hint(
+            "no dict",
+            lambda look: any(not isinstance(got, dict) for got in returned(look)[0]),
+            "Return a dict: each dimension's name, and the list of its ranks.",
+        ),
+        Hint("other names", _names, "The keys are the names that it was given, all of them, also "
+             "that of a dimension of length 1."),
+        Hint(
+            "no plain ints",
+            lambda look: not _plain(look),
+            "Each value is a list of plain ints: .tolist() makes one of a tensor or an array.",
+        ),
+        Hint(
+            "not sorted",
+            lambda look: look.same(wanted(look)[0], _sorted(returned(look)[0])),
+            "The ranks are right, and not in order: sort them.",
+        ),
+        Hint(
+            "itself left out", _without,
+            "This rank is missing: it belongs to its own groups.",
+        ),
+        Hint(
+            "dimensions swapped", _swapped,
+            "The groups are right, under the wrong names. shape[0] belongs to names[0], and ranks "
+            "that are neighbours differ in the last coordinate. (A dimension's group is the line "
+            "along it, in which its coordinate changes.)",
+        ),
+        Hint(
+            "the plane for the line",
+            _like(lambda own, other, at: own[at] == other[at]),
+            "These are the ranks that have this coordinate in common. Asked for are those that "
+            "have all the *others* in common.",
+        ),
+        Hint(
+            "column-major", _like(_others_equal, _column_major),
+            "The ranks were counted the other way: in a row-major mesh the last coordinate changes "
+            "from one rank to the next, as in torch.arange(n).reshape(shape).",
+        ),
+        Hint(
+            "rank 0's groups",
+            lambda look: len({str(got) for got in returned(look)[0]}) == 1
+            and len(look.inputs[0]["ranks"]) > 1,
+            "Every rank got the same groups: they depend on where `rank` stands in the mesh.",
+        ),
+        Hint(
+            "other ranks",
+            lambda look: all(isinstance(got, dict) for got in returned(look)[0]),
+            "Other ranks belong to a group. How far apart are two ranks that differ by one in a "
+            "coordinate? By the product of the lengths behind it. And where does the group of this "
+            "rank begin?",
+        ),
+    ),
+    group=False,
+)  # fmt: skip

@@ -1,0 +1,501 @@
+"""`overlapped_ddp`: buckets of gradients that leave while the backward pass goes on.
+
+The model notes when each gradient is there, before anybody else's hooks run; the record says when
+each all-reduce began and was waited for. Both on one clock, so that "as soon as" can be told.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from distlab.course.lab10_sharding_and_overlap.flat import LAB, shortened
+from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
+from distlab.exercises import hints, traffic
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.records import events as records
+
+_LATE = "number of buckets that began later than they could"
+_EARLY = "number of buckets that began before their gradients were there"
+_WAITED = "number of all-reduces that were waited for before finish"
+_IN_FINISH = "number of operations that finish began"
+_COUNTS = (_EARLY, _LATE, _WAITED, _IN_FINISH)
+
+
+# inputs
+
+
+def _models(case: Case) -> list[dict]:
+    """One or two models (`models`), each a dict of
+
+    widths: features in front of and behind each layer. bytes: the size of a bucket. order: the
+    layers' numbers in the order in which they are registered. frozen: layers whose weight gets no
+    gradient. twice: layers that are applied twice in a row. empty: has a parameter without
+    elements, registered before the last layer.
+
+    `still`: ranks whose gradients are all zero.
+    """
+    shared, dtype = case.generator(), case.get("dtype", "float32")
+    models = case.get("models", [{}])
+    weights = []
+    for model in models:
+        widths = model.get("widths", [3, 4, 2])
+        weights.append(
+            [
+                [
+                    (shared.uniform(-1, 1, (b, a)) * (3 / a) ** 0.5).astype(dtype),
+                    shared.uniform(-0.5, 0.5, b).astype(dtype),
+                ]
+                for a, b in zip(widths[:-1], widths[1:], strict=True)
+            ]
+        )
+    made = []
+    for rank in range(case.size):
+        own = case.generator(rank)
+        batches = [
+            [own.standard_normal((case.get("rows", 3), len(layers[0][0][0]))).astype(dtype)
+             for layers in weights]
+            for _ in range(case.get("steps", 3))
+        ]  # fmt: skip
+        made.append(
+            {
+                "models": [{"widths": [3, 4, 2], "bytes": 64, **model} for model in models],
+                "weights": weights,
+                "batches": batches,
+                "scale": 0.0 if rank in case.get("still", []) else 1.0,
+            }
+        )
+    return made
+
+
+# on a rank
+
+
+@dataclass
+class _Marks:
+    """When things happened in one step of one model, on the machine's monotonic clock."""
+
+    ready: list[tuple[int, float]] = field(default_factory=list)  # number of the parameter, when
+    backward: tuple[float, float] = (0.0, 0.0)
+    finish: tuple[float, float] = (0.0, 0.0)
+
+
+class _Watched:
+    """A model of a case, and the marks of each step that it went through."""
+
+    def __init__(self, described: dict, weights: list) -> None:
+        self.module = _network(described, weights)
+        self.trained = [p for p in self.module.parameters() if p.requires_grad]
+        self.buckets = buckets_of(
+            [p.numel() * p.element_size() for p in self.trained], described["bytes"]
+        )
+        self.steps: list[_Marks] = []
+        for number, parameter in enumerate(self.trained):
+            parameter.register_hook(self._noting(number))
+
+    def _noting(self, number: int):
+        def note(_gradient) -> None:
+            if self.steps:
+                self.steps[-1].ready.append((number, time.monotonic()))
+
+        return note
+
+    def forward(self, batch, scale: float):
+        return self.module(batch).square().sum() * scale
+
+    def backward(self, loss) -> None:
+        begin = time.monotonic()
+        loss.backward()
+        self.steps[-1].backward = begin, time.monotonic()
+
+    def finish(self, finish) -> None:
+        begin = time.monotonic()
+        finish()
+        self.steps[-1].finish = begin, time.monotonic()
+
+
+def _network(described: dict, weights: list):
+    import torch
+    from torch import nn
+
+    class Network(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            count = len(weights)
+            order = described.get("order", list(range(count)))
+            for place, number in enumerate(order):
+                if described.get("empty") and place == count - 1:
+                    self.nothing = nn.Parameter(torch.empty(0, dtype=weights[0][0].dtype))
+                weight, bias = weights[number]
+                linear = nn.Linear(*reversed(weight.shape), dtype=weight.dtype)
+                linear.weight, linear.bias = (
+                    nn.Parameter(weight.clone()),
+                    nn.Parameter(bias.clone()),
+                )
+                linear.weight.requires_grad_(number not in described.get("frozen", []))
+                self.add_module(f"layer{number}", linear)
+
+        def forward(self, x):
+            for number in range(len(weights)):
+                for _ in range(2 if number in described.get("twice", []) else 1):
+                    x = torch.tanh(getattr(self, f"layer{number}")(x))
+            return torch.cat([x.flatten(), self.nothing]) if described.get("empty") else x
+
+    return Network()
+
+
+def buckets_of(nbytes: list[int], limit: int) -> list[list[int]]:
+    """The numbers of the parameters in each bucket, from the last parameter to the first."""
+    buckets, held = [[]], 0
+    for number in reversed(range(len(nbytes))):
+        if held >= limit:
+            buckets.append([])
+            held = 0
+        buckets[-1].append(number)
+        held += nbytes[number]
+    return buckets
+
+
+def _call(function, rank, size, inputs):
+    models = [
+        _Watched(described, weights)
+        for described, weights in zip(inputs["models"], inputs["weights"], strict=True)
+    ]
+    finishes = [
+        function(model.module, described["bytes"])
+        for model, described in zip(models, inputs["models"], strict=True)
+    ]
+    if not all(map(callable, finishes)):
+        kind = "None" if finishes[0] is None else f"a {type(finishes[0]).__name__}"
+        return {"returned": kind, "gradients": None, **dict.fromkeys(_COUNTS, 0)}
+    gradients = []
+    for step, batches in enumerate(inputs["batches"]):
+        for model in models:
+            model.module.zero_grad(set_to_none=step % 2 == 0)
+            model.steps.append(_Marks())
+        losses = [
+            model.forward(batch, inputs["scale"])
+            for model, batch in zip(models, batches, strict=True)
+        ]
+        for model, loss in zip(models, losses, strict=True):
+            model.backward(loss)
+        for model, finish in zip(models, finishes, strict=True):
+            model.finish(finish)
+        gradients.append(
+            [
+                [None if p.grad is None else p.grad.clone() for p in model.module.parameters()]
+                for model in models
+            ]
+        )
+    told = _told_by_record(models, rank, size)
+    return {"returned": "a function", "gradients": shortened(gradients), **told}
+
+
+def _told_by_record(models: list[_Watched], rank: int, size: int) -> dict[str, int]:
+    """What marks and record say together; with one rank there need be nothing to say."""
+    counts = dict.fromkeys(_COUNTS, 0)
+    if size == 1:
+        return counts
+    record = records.read(Path(os.environ["DISTLAB_RUN"], f"{rank}.rec"))
+    events = [
+        (event.begin - record.offset, event.wait_begin and event.wait_begin - record.offset)
+        for event in record.events
+        if event.op != "new_group"
+    ]
+    for model in models:
+        for marks in model.steps:
+            for name, count in _of_step(model.buckets, marks, events).items():
+                counts[name] += count
+    return counts
+
+
+def _of_step(buckets, marks: _Marks, events) -> dict[str, int]:
+    begin, end = marks.backward
+    begun = [event for event in events if begin <= event[0] < end]
+    place = {number: at for at, (number, _) in enumerate(marks.ready)}
+    moments = [moment for _, moment in marks.ready] + [end]
+    early = late = complete = 0
+    for number, bucket in enumerate(buckets):
+        # with its gradients, and all buckets before it: they begin in their order
+        complete = max(complete, *(place.get(parameter, 0) for parameter in bucket))
+        if number >= len(begun):
+            late += 1
+        elif begun[number][0] < moments[complete]:
+            early += 1
+        elif begun[number][0] >= moments[complete + 1]:
+            late += 1
+    return {
+        _EARLY: early,
+        _LATE: late,
+        _WAITED: sum(0 < wait < marks.finish[0] for _, wait in begun),
+        _IN_FINISH: sum(marks.finish[0] <= event[0] < marks.finish[1] for event in events),
+    }
+
+
+# traffic
+
+
+def _expected(look: Look) -> list[int]:
+    """The bytes of each all-reduce of a rank, in order."""
+    given = look.inputs[0]
+    a_step = []
+    for described, weights in zip(given["models"], given["weights"], strict=True):
+        nbytes = parameter_bytes(described, weights)
+        a_step += [
+            sum(nbytes[n] for n in bucket) for bucket in buckets_of(nbytes, described["bytes"])
+        ]
+    return a_step * len(given["batches"])
+
+
+def parameter_bytes(described: dict, weights: list) -> list[int]:
+    """Of the parameters that require a gradient, in the order in which they are registered."""
+    found, count = [], len(weights)
+    for place, number in enumerate(described.get("order", range(count))):
+        if described.get("empty") and place == count - 1:
+            found.append(0)
+        weight, bias = weights[number]
+        found += [bias.nbytes] if number in described.get("frozen", []) else [
+            weight.nbytes, bias.nbytes
+        ]  # fmt: skip
+    return found
+
+
+def _one_all_reduce_a_bucket(look: Look) -> str | None:
+    if look.size == 1:
+        return None
+    expected = _expected(look)
+    for rank in look.ranks:
+        events = traffic_of(look, rank, barriers=True)
+        for event in events:
+            if event.op != "all_reduce":
+                return f"{called(event)}, and all-reduces of buckets are all that is needed."
+            if not over_all(look, event):
+                return f"{called(event)} in a group that does not hold all ranks."
+        for number, (event, nbytes) in enumerate(zip(events, expected, strict=False)):
+            if event.nbytes != nbytes:
+                return (
+                    f"{called(event)} of {event.nbytes} bytes as its operation {number + 1}, where "
+                    f"a bucket of {nbytes} bytes is due."
+                )
+        if len(events) != len(expected):
+            steps = len(look.inputs[0]["batches"])
+            return (
+                f"rank {rank} called {len(events)} all-reduces in {steps} steps, where "
+                f"{len(expected)} buckets were due."
+            )
+    return None
+
+
+# hints
+
+
+def _all_gradients(look: Look) -> list[tuple[list, list]]:
+    return [
+        (want["gradients"], got["gradients"])
+        for want, got in zip(look.expected, look.got, strict=True)
+        if "gradients" in got
+    ]
+
+
+def _arrays(tree) -> list:
+    if isinstance(tree, (list, tuple)):
+        return [array for item in tree for array in _arrays(item)]
+    return [tree]
+
+
+def _pairs(look: Look) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(wanted, found) gradients of all ranks, steps and models."""
+    found = [
+        pair
+        for want, got in _all_gradients(look)
+        for pair in zip(_arrays(want), _arrays(got), strict=True)
+    ]
+    return [(w, g) for w, g in found if isinstance(w, np.ndarray) and isinstance(g, np.ndarray)]
+
+
+def _scaled(look: Look, factor: float) -> bool:
+    pairs = _pairs(look)
+    return look.size > 1 and bool(pairs) and all(look.same(w * factor, g) for w, g in pairs)
+
+
+def _right(look: Look) -> bool:
+    return all(look.same(want, got) for want, got in _all_gradients(look))
+
+
+def _own(look: Look) -> bool:
+    """Are gradients different on each rank?"""
+    first = _arrays(look.got[0]["gradients"])
+    return look.size > 1 and any(
+        isinstance(a, np.ndarray) and not look.same(a, b)
+        for got in look.got[1:]
+        for a, b in zip(first, _arrays(got["gradients"]), strict=True)
+    )
+
+
+def _left(name: str):
+    return lambda look: any(got.get(name, 0) for got in look.got)
+
+
+def _right_in_first_step(look: Look) -> bool:
+    return not _right(look) and all(
+        look.same(want[0], got[0]) for want, got in _all_gradients(look)
+    )
+
+
+def _first_model_alone(look: Look) -> bool:
+    return len(look.inputs[0]["models"]) > 1 and all(
+        not look.same([step[1] for step in want], [step[1] for step in got])
+        or not look.same([step[0] for step in want], [step[0] for step in got])
+        for want, got in _all_gradients(look)
+    )
+
+
+def _calls(look: Look) -> int:
+    return len([e for e in look.records[0].events if e.op == "all_reduce"])
+
+
+def _each_parameter(look: Look) -> set[int]:
+    """The bytes of each parameter that requires a gradient."""
+    given = look.inputs[0]
+    return {
+        nbytes
+        for described, weights in zip(given["models"], given["weights"], strict=True)
+        for nbytes in parameter_bytes(described, weights)
+    }
+
+
+def _bytes(look: Look) -> list[int]:
+    return [e.nbytes for e in look.records[0].events if e.op == "all_reduce"]
+
+
+_HINTS = (
+    Hint(
+        "no function",
+        lambda look: any(got != "a function" for got in hints.returned(look)),
+        "Define `finish` inside of overlapped_ddp and return it, without calling it.",
+    ),
+    Hint(
+        "read before wait",
+        lambda look: any(np.isnan(g).any() for _, g in _pairs(look)),
+        "There are NaNs in the gradients: a bucket was read before its request had been waited "
+        "for. Keep every request, and wait for all of them in `finish`.",
+    ),
+    Hint(
+        "another collective",
+        lambda look: any(e.op not in ("all_reduce", "new_group") for e in look.events()),
+        "One all-reduce a bucket is all that is needed: the parameters are equal to begin with, "
+        "and nobody has to meet.",
+    ),
+    Hint(
+        "waited in the hook",
+        _left(_WAITED),
+        "An all-reduce was waited for while the backward pass went on, so that nothing overlaps: "
+        "begin it with async_op=True, keep the request, and wait in `finish`.",
+    ),
+    Hint(
+        "after the backward pass",
+        lambda look: any(got.get(_IN_FINISH, 0) for got in look.got)
+        and all(got[_LATE] == len(_expected(look)) for got in look.got),
+        "All buckets left after the backward pass was over. They are to begin while it goes on: a "
+        "hook is called for each parameter as soon as its gradient is there.",
+    ),
+    Hint(
+        "last bucket in finish",
+        _left(_IN_FINISH),
+        "`finish` began an all-reduce itself. The last bucket may be smaller than bucket_bytes: it "
+        "is complete when the gradients of *its* parameters are there, so find out beforehand "
+        "which bucket each parameter is in.",
+    ),
+    Hint(
+        "one for each parameter",
+        lambda look: _calls(look) > len(_expected(look))
+        and sum(_bytes(look)) == sum(_expected(look))
+        and set(_bytes(look)) <= _each_parameter(look),
+        "There are more all-reduces than buckets. Join the gradients of a bucket (torch.cat) and "
+        "reduce them at once.",
+    ),
+    Hint(
+        "order of parameters",
+        lambda look: sorted(set(_bytes(look))) != sorted(set(_expected(look)))
+        and sum(_bytes(look)) == sum(_expected(look)),
+        "The buckets are cut differently. They are filled from the *last* parameter to the first, "
+        "because gradients come in about that order. A bucket ends with the parameter by which it "
+        "reaches bucket_bytes, which counts bytes and not elements. Parameters that need no "
+        "gradient are in none.",
+    ),
+    Hint(
+        "in another order",
+        lambda look: _bytes(look) != _expected(look)
+        and sorted(_bytes(look)) == sorted(_expected(look)),
+        "The buckets left in another order than theirs. All ranks have to call their all-reduces "
+        "in one order, and gradients need not come in the order of the parameters: a bucket that "
+        "is complete waits for those before it.",
+    ),
+    Hint(
+        "sum for mean",
+        lambda look: _scaled(look, look.size),
+        "The gradients are `size` times too large: an all-reduce adds up, and the mean is asked "
+        "for.",
+    ),
+    Hint(
+        "divided twice",
+        lambda look: _scaled(look, 1 / look.size),
+        "The gradients are `size` times too small: they were divided twice.",
+    ),
+    Hint(
+        "began too early",
+        _left(_EARLY),
+        "A bucket left before all its gradients were there. What counts is which gradients have "
+        "come in this step: a gradient that is None or zero says nothing, and neither does a count "
+        "of another step.",
+    ),
+    Hint(
+        "later steps",
+        _right_in_first_step,
+        "The first step is right and a later one is not: what counts the gradients of a bucket has "
+        "to begin again each step. (Gradients are None or zero when a step begins, and .grad may "
+        "be another tensor than in the step before.)",
+    ),
+    Hint(
+        "began too late",
+        _left(_LATE),
+        "A bucket began later than it could: as soon as its last gradient is there, and those "
+        "before it have begun. Several buckets may become ready with one gradient, when the first "
+        "of them was what the others waited for.",
+    ),
+    Hint(
+        "models mixed up",
+        lambda look: _first_model_alone(look),
+        "Two models are in use at once, and they are mixed up: whatever belongs to one call of "
+        "overlapped_ddp is kept in variables of that call, not in global ones.",
+    ),
+    Hint(
+        "not written back",
+        _own,
+        "The ranks end with gradients of their own: what was reduced is the joined buffer, and its "
+        "parts have to be copied back into each .grad.",
+    ),
+    *hints.COMMON,
+)  # fmt: skip
+
+
+overlapped_ddp = exercise = Exercise(
+    "overlapped_ddp", LAB, 6,
+    make=_models,
+    call=_call,
+    asks="overlapped_ddp(model, bucket_bytes) returns finish(). In each backward pass one "
+    "all-reduce begins for each bucket as soon as its gradients are there; after finish() every "
+    "gradient is its mean over the ranks.",
+    visible=(
+        Case(2, 1, {"models": [{"widths": [3, 5, 4, 2], "bytes": 100}]}),
+        Case(3, 2, {"models": [{"widths": [2, 6, 3, 3], "bytes": 60, "order": [1, 2, 0]}]}),
+        Case(2, 3, {"models": [{"widths": [3, 4, 3], "bytes": 1},
+                               {"widths": [2, 5, 2], "bytes": 10_000}], "steps": 2}),
+    ),
+    rules=(_one_all_reduce_a_bucket, traffic.nothing_left_open),
+    hints=_HINTS,
+)  # fmt: skip

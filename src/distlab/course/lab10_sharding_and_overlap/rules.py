@@ -1,0 +1,44 @@
+"""Rules on traffic that several exercises of lab 10 share.
+
+Both names of an operation and all of its forms are recorded as one. With one rank, or with nothing
+to carry, a stated collective may be left out.
+"""
+
+from __future__ import annotations
+
+from distlab.exercises.exercise import Look, Rule
+from distlab.records.events import Event
+
+
+def silent(name: str) -> Rule:
+    """A pure function: no communication at all."""
+
+    def rule(look: Look) -> str | None:
+        for event in look.events():
+            return (
+                f"rank {event.rank} called {event.api or event.op} at {event.place}: {name} needs "
+                "no communication."
+            )
+        return None
+
+    return rule
+
+
+def traffic_of(look: Look, rank: int, barriers: bool = False) -> list[Event]:
+    """What a rank sent and received; making a group is no traffic, and a barrier carries nothing.
+
+    Args:
+        barriers: do they count?
+    """
+    left_out = ("new_group",) if barriers else ("new_group", "barrier")
+    return [event for event in look.records[rank].events if event.op not in left_out]
+
+
+def called(event: Event) -> str:
+    """An operation of a rank for a sentence: "rank 1 called all_reduce at f:3"."""
+    return f"rank {event.rank} called {event.api or event.op} at {event.place}"
+
+
+def over_all(look: Look, event: Event) -> bool:
+    """Is it a collective over all ranks?"""
+    return set(event.group) == set(look.ranks)

@@ -1,0 +1,179 @@
+"""`shard_flat`: tensors end to end, and the piece of one rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.course.lab10_sharding_and_overlap.flat import LAB, drawn, shortened
+from distlab.course.lab10_sharding_and_overlap.rules import silent
+from distlab.exercises import hints
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import returned, wanted
+
+_BEYOND = "returned tensor's storage: elements beyond the piece"
+_SHARED = "number of arguments that share the returned tensor's storage"
+_CHANGED = "number of arguments that were changed"
+
+
+def _tensors(case: Case) -> list[dict]:
+    generator, dtype = case.generator(), case.get("dtype", "float32")
+    tensors = [drawn(generator, shape, dtype) for shape in case.get("shapes", [[2, 3], [3]])]
+    return [{"tensors": tensors} for _ in range(case.size)]
+
+
+def _call(function, rank, size, inputs):
+    import torch
+
+    tensors = inputs["tensors"]
+    before = [tensor.clone() for tensor in tensors]
+    piece = function(rank, size, list(tensors))
+    left = {
+        "returned": shortened(piece),
+        _CHANGED: sum(not torch.equal(a, b) for a, b in zip(tensors, before, strict=True)),
+        _BEYOND: 0,
+        _SHARED: 0,
+    }
+    if isinstance(piece, torch.Tensor) and piece.numel():
+        storage = piece.untyped_storage()
+        left[_BEYOND] = storage.nbytes() // piece.element_size() - piece.numel()
+        left[_SHARED] = sum(t.untyped_storage().data_ptr() == storage.data_ptr() for t in tensors)
+    return left
+
+
+def _line(look: Look) -> np.ndarray:
+    return np.concatenate([t.reshape(-1) for t in look.inputs[0]["tensors"]])
+
+
+def _as(of):
+    """A hint's `shows`: did each rank return what `of(line, rank, size)` gives, and that is
+    wrong?"""
+
+    def shows(look: Look) -> bool:
+        return look.size > 1 and hints.everywhere(
+            look, [of(_line(look), rank, look.size) for rank in look.ranks]
+        )
+
+    return shows
+
+
+def _unpadded(line, rank, size):
+    length = -(-line.size // size)
+    return line[rank * length : (rank + 1) * length]
+
+
+def _dropped(line, rank, size):
+    length = line.size // size
+    return line[rank * length : (rank + 1) * length]
+
+
+def _dealt(line, rank, size):
+    length = -(-line.size // size) * size
+    return np.concatenate([line, np.zeros(length - line.size, line.dtype)])[rank::size]
+
+
+def _each_apart(look: Look) -> bool:
+    """Is it each tensor's own piece, end to end?"""
+    found = []
+    for rank in look.ranks:
+        parts = []
+        for tensor in look.inputs[0]["tensors"]:
+            length = -(-tensor.size // look.size)
+            padded = np.zeros(length * look.size, tensor.dtype)
+            padded[: tensor.size] = tensor.reshape(-1)
+            parts.append(padded[rank * length : (rank + 1) * length])
+        found.append(np.concatenate(parts))
+    return hints.everywhere(look, found)
+
+
+def _padded_in_front(line, rank, size):
+    length = -(-line.size // size)
+    return np.concatenate([np.zeros(length * size - line.size, line.dtype), line])[
+        rank * length : (rank + 1) * length
+    ]
+
+
+def _arrays(look: Look) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(wanted, returned) of the ranks that returned a tensor."""
+    return [
+        (want, got)
+        for want, got in zip(wanted(look), returned(look), strict=True)
+        if isinstance(want, np.ndarray) and isinstance(got, np.ndarray)
+    ]
+
+
+shard_flat = exercise = Exercise(
+    "shard_flat", LAB, 2,
+    make=_tensors,
+    call=_call,
+    asks="shard_flat returns this rank's piece of all tensors laid end to end: 1-D, ⌈n/size⌉ "
+    "elements, zeros where there are no more, in memory of its own.",
+    visible=(
+        Case(2, 1, {"shapes": [[2, 3], [3]]}),
+        Case(3, 2, {"shapes": [[4, 2], [], [0, 3], [2]]}),
+        Case(1, 3, {"shapes": [[5]]}),
+    ),
+    rules=(silent("shard_flat"),),
+    hints=(
+        hints.NOTHING,
+        Hint(
+            "shares memory",
+            lambda look: any(got[_SHARED] or got[_BEYOND] > 0 for got in look.got)
+            and all(map(look.same, wanted(look), returned(look))),
+            "The values are right, but the piece is a view: as long as it lives, the memory of all "
+            "the tensors lives too, and nothing is saved. Take a copy of the piece (clone). "
+            "(.contiguous() of what is contiguous already is no copy.)",
+        ),
+        Hint(
+            "arguments changed",
+            lambda look: any(got[_CHANGED] for got in look.got),
+            "The tensors that it was given are different afterwards: work on a copy.",
+        ),
+        Hint(
+            "not flat",
+            lambda look: any(got.ndim != 1 for _, got in _arrays(look)),
+            "The piece is to have one dimension: flatten each tensor before you join them.",
+        ),
+        Hint(
+            "not padded",
+            _as(_unpadded),
+            "The last piece is shorter than the others. Collectives want pieces of one length: "
+            "fill it up with zeros. (A rank may get nothing but zeros.)",
+        ),
+        Hint(
+            "rest dropped",
+            _as(_dropped),
+            "The last elements belong to nobody: the length of a piece is n/size rounded up, not "
+            "down.",
+        ),
+        Hint(
+            "dealt out",
+            _as(_dealt),
+            "Elements were dealt out like cards. A rank's piece is consecutive: the first ⌈n/size⌉ "
+            "elements are rank 0's, the next ones rank 1's.",
+        ),
+        Hint(
+            "padded in front",
+            _as(_padded_in_front),
+            "The zeros stand in front: they belong behind the last element.",
+        ),
+        Hint(
+            "each tensor apart",
+            _each_apart,
+            "Each tensor was cut and padded by itself. Join all of them first: one line, one "
+            "padding at its end.",
+        ),
+        Hint(
+            "same piece everywhere",
+            lambda look: look.size > 1
+            and len({got.tobytes() for _, got in _arrays(look)}) == 1
+            and len({want.tobytes() for want, _ in _arrays(look)}) > 1,
+            "All ranks have the same piece: rank says which one is this rank's.",
+        ),
+        Hint(
+            "other length",
+            lambda look: any(want.shape != got.shape for want, got in _arrays(look)),
+            "Every rank's piece has ⌈n/size⌉ elements, n counting those of all tensors.",
+        ),
+        *hints.COMMON,
+    ),
+)  # fmt: skip

@@ -1,0 +1,190 @@
+"""`unshard`: the way back from pieces to full tensors, by one all-gather."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from distlab.course.lab10_sharding_and_overlap.flat import LAB, drawn, pieces_of, shortened
+from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
+from distlab.exercises import hints, traffic
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import returned, wanted
+
+
+def _pieces(case: Case) -> list[dict]:
+    generator, dtype = case.generator(), case.get("dtype", "float32")
+    shapes = case.get("shapes", [[2, 3], [3]])
+    full = [drawn(generator, shape, dtype) for shape in shapes]
+    return [
+        {"piece": piece, "shapes": [tuple(shape) for shape in shapes]}
+        for piece in pieces_of(full, case.size)
+    ]
+
+
+def _call(function, rank, size, inputs):
+    return shortened(function(rank, size, inputs["piece"], list(inputs["shapes"])))
+
+
+def _one_all_gather(look: Look) -> str | None:
+    """One all-gather over all ranks, to which each gives its piece."""
+    piece = look.inputs[0]["piece"]
+    needed = look.size > 1 and piece.size > 0
+    for rank in look.ranks:
+        events = traffic_of(look, rank)
+        for event in events:
+            if event.op != "all_gather":
+                return f"{called(event)}, and one all-gather is asked for and nothing else."
+        if not events and needed:
+            return f"rank {rank} took part in no all-gather."
+        if len(events) > 1:
+            return f"rank {rank} took part in {len(events)} all-gathers: one is asked for."
+        for event in events:
+            if event.nbytes != piece.nbytes and needed:
+                return f"{called(event)} with {event.nbytes} bytes, and a piece has {piece.nbytes}."
+            if not over_all(look, event):
+                return f"{called(event)} in a group that does not hold all ranks."
+    return None
+
+
+def _line(look: Look) -> np.ndarray:
+    """All pieces end to end, padding included."""
+    return np.concatenate([inputs["piece"] for inputs in look.inputs])
+
+
+def _flat(look: Look) -> list[np.ndarray]:
+    """What each rank returned, end to end."""
+    return [
+        np.concatenate([part.reshape(-1) for part in got])
+        if isinstance(got, (list, tuple)) else got.reshape(-1)
+        for got in returned(look)
+    ]  # fmt: skip
+
+
+def _count(look: Look) -> int:
+    return sum(math.prod(shape) for shape in look.inputs[0]["shapes"])
+
+
+def _right(look: Look) -> bool:
+    return all(map(look.same, wanted(look), returned(look)))
+
+
+def _ordered(look: Look) -> bool:
+    """Do the right elements stand in their order on every rank?"""
+    return all(np.array_equal(line, _line(look)[: _count(look)]) for line in _flat(look))
+
+
+def _mixed_up(look: Look) -> bool:
+    """Are they all elements of the pieces, and not in their order?"""
+    line = _line(look)
+    return look.size > 1 and all(np.isin(found, line).all() for found in _flat(look))
+
+
+def _parts(look: Look):
+    for got in returned(look):
+        yield from got if isinstance(got, (list, tuple)) else [got]
+
+
+def _own_piece_alone(look: Look) -> bool:
+    """Is every rank's own share right, and everything else not?"""
+    length = look.inputs[0]["piece"].size
+    right = [np.concatenate([part.reshape(-1) for part in want]) for want in wanted(look)]
+    return look.size > 1 and all(
+        np.array_equal(
+            got[rank * length : (rank + 1) * length], want[rank * length : (rank + 1) * length]
+        )
+        and not np.array_equal(got, want)
+        for rank, (got, want) in enumerate(zip(_flat(look), right, strict=True))
+    )
+
+
+def _repeated(look: Look) -> bool:
+    """Do all ranks have one and the same piece in every place?"""
+    lines, length = _flat(look), look.inputs[0]["piece"].size
+    return look.size > 1 and all(
+        np.array_equal(line[:length][: len(line) - length], line[length : 2 * length][: len(line)])
+        for line in lines
+    )
+
+
+unshard = exercise = Exercise(
+    "unshard", LAB, 2,
+    make=_pieces,
+    call=_call,
+    asks="unshard gathers the pieces of all ranks by one all-gather and returns, on every rank, "
+    "the list of full tensors of these shapes, without the padding.",
+    visible=(
+        Case(2, 1, {"shapes": [[2, 3], [3]]}),
+        Case(3, 2, {"shapes": [[4, 2], [], [0, 3], [2]]}),
+    ),
+    rules=(_one_all_gather, traffic.nothing_left_open),
+    hints=(
+        hints.NOTHING,
+        Hint(
+            "read before wait",
+            lambda look: any(hints.poisoned(part) for part in _parts(look)),
+            hints.EARLY.says,
+        ),
+        Hint(
+            "flat tensor returned",
+            lambda look: any(isinstance(got, np.ndarray) for got in returned(look)),
+            "One tensor came back: cut it into as many elements as each shape has, and give each "
+            "cut its shape.",
+        ),
+        Hint(
+            "padding left in",
+            lambda look: any(
+                len(line) > _count(look) and np.array_equal(line[: _count(look)], right)
+                for line, right in zip(_flat(look), [_line(look)[: _count(look)]] * look.size,
+                                       strict=True)
+            ),
+            "The padding came back too: behind the last tensor's elements there are zeros that "
+            "belong to none of them.",
+        ),
+        Hint(
+            "not in their shapes",
+            lambda look: _ordered(look) and not _right(look),
+            "The elements are right and in their order, and the tensors have other shapes than "
+            "those in `shapes`.",
+        ),
+        Hint(
+            "another collective",
+            lambda look: any(
+                event.op not in ("all_gather", "barrier") for event in look.events()
+            ),
+            "Each rank has one piece and is to get all of them: that is what an all-gather is for. "
+            "Other ways send more, or more often.",
+        ),
+        Hint(
+            "several all-gathers",
+            lambda look: len([e for e in look.records[0].events if e.op == "all_gather"]) > 1,
+            "Gather the whole piece at once and cut afterwards, not tensor by tensor. (The "
+            "all_gather_object takes two all-gathers: first it tells how long the objects are.)",
+        ),
+        Hint(
+            "no communication",
+            lambda look: look.size > 1 and not look.events() and _own_piece_alone(look),
+            "Only the own piece is there: the others have theirs, and nothing was gathered.",
+        ),
+        Hint(
+            "one buffer for all",
+            _repeated,
+            "The same piece stands in every place: `[buffer] * size` is one buffer, `size` times. "
+            "Make one for each rank.",
+        ),
+        Hint(
+            "order of pieces",
+            lambda look: _mixed_up(look) and not _ordered(look),
+            "All elements are there, in another order: rank 0's piece comes first, on every rank.",
+        ),
+        Hint(
+            hints.DTYPE.name,
+            lambda look: any(
+                part.dtype != look.inputs[0]["piece"].dtype for part in _parts(look)
+            ),
+            hints.DTYPE.says,
+        ),
+        *hints.COMMON,
+    ),
+)  # fmt: skip

@@ -1,0 +1,210 @@
+"""Attention over a sequence that is divided among ranks: inputs, the exact result, and what the
+well-known mistakes make of it. `ring_attention` and `ulysses_attention` share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from distlab.course.lab11_long_sequences_and_experts.returning import one
+from distlab.exercises.compare import Tolerance
+from distlab.exercises.exercise import Case, Hint, Look
+from distlab.exercises.hints import returned, wanted
+
+#: an lse of some hundreds is known to 3e-5 in float32, and each merge goes by it once more
+TOLERANCE = Tolerance(rtol=5e-4, atol=5e-4)
+_FEW = 100_000  # scores that a hint computes again
+
+
+def blocks(heads_first: bool):
+    """q, k and v of each rank: (heads, n, d), or (n, heads, d).
+
+    A case's `steep`: small integers times this, so that scores are large and yet exact.
+    """
+
+    def make(case: Case) -> list[dict]:
+        heads, n, d = case.get("heads", 2), case.get("n", 4), case.get("d", 2)
+        shape, dtype = (heads, n, d) if heads_first else (n, heads, d), case.get("dtype", "float32")
+        inputs = []
+        for rank in range(case.size):
+            drawn = case.generator(rank)
+            q, k, v = (drawn.standard_normal(shape) for _ in range(3))
+            if steep := case.get("steep"):
+                q, k = (np.round(part * steep) for part in (q, k))
+            inputs.append(
+                {
+                    "q": q.astype(dtype), "k": k.astype(dtype), "v": v.astype(dtype),
+                    "causal": case.get("causal", False),
+                }
+            )  # fmt: skip
+        return inputs
+
+    return make
+
+
+def whole(look: Look, name: str, heads_first: bool) -> np.ndarray:
+    """All positions of all ranks, (heads, size·n, d), in float64."""
+    parts = [inputs[name].astype("float64") for inputs in look.inputs]
+    parts = parts if heads_first else [part.swapaxes(0, 1) for part in parts]
+    return np.concatenate(parts, axis=1)
+
+
+def attended(q, k, v, visible: np.ndarray, scale: float | None = None) -> np.ndarray:
+    """softmax(q·kᵀ·scale)·v over the keys that each query sees, 0 where it sees none.
+
+    Args:
+        visible: (queries, keys).
+        scale: 1/√d where it is left out.
+    """
+    scores = (q @ k.swapaxes(-1, -2)) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    scores = np.where(visible, scores, -np.inf)
+    most = scores.max(axis=-1, keepdims=True)
+    weights = np.exp(scores - np.where(np.isfinite(most), most, 0))
+    total = weights.sum(axis=-1, keepdims=True)
+    return (weights / np.where(total > 0, total, 1)) @ v
+
+
+def seen(look: Look, causal: bool | None = None) -> np.ndarray:
+    """(size·n, size·n): does position i see position j?"""
+    count = look.size * look.case.get("n", 4)
+    causal = look.case.get("causal", False) if causal is None else causal
+    return np.tri(count, dtype=bool) if causal else np.ones((count, count), bool)
+
+
+def _of_rank(look: Look) -> np.ndarray:
+    """Whose position is it? (size·n,)"""
+    return np.repeat(np.arange(look.size), look.case.get("n", 4))
+
+
+def own_block(look: Look) -> np.ndarray:
+    owner = _of_rank(look)
+    return seen(look) & (owner[:, None] == owner[None, :])
+
+
+def every_block_alike(look: Look) -> np.ndarray:
+    """The mask of the own block, laid over all blocks."""
+    n = look.case.get("n", 4)
+    return np.tile(np.tri(n, dtype=bool), (look.size, look.size))
+
+
+def without(look: Look, distance: int) -> np.ndarray:
+    """Everything but the block of the rank so many places before."""
+    owner = _of_rank(look)
+    return seen(look) & ((owner[:, None] - owner[None, :]) % look.size != distance % look.size)
+
+
+Mistake = Callable[[Look, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+def like(mistake: Mistake, heads_first: bool) -> Callable[[Look], bool]:
+    """A hint's `shows`: did some rank return what this mistake makes of q, k, v, (heads, N, d)?"""
+
+    def shows(look: Look) -> bool:
+        n, heads = look.case.get("n", 4), look.case.get("heads", 2)
+        if heads * (look.size * n) ** 2 > _FEW:
+            return False
+        everything = mistake(look, *(whole(look, name, heads_first) for name in "qkv"))
+        found = []
+        for rank, (want, got) in enumerate(zip(wanted(look), returned(look), strict=True)):
+            if one(got) is None or one(want) is None:
+                return False
+            part = everything[:, rank * n : (rank + 1) * n]
+            part = part if heads_first else part.swapaxes(0, 1)
+            if not look.same(want, got):
+                found.append(look.same(part.astype(want.dtype), got))
+        return bool(found) and all(found)
+
+    return shows
+
+
+def _averaged(look: Look, q, k, v) -> np.ndarray:
+    """The plain mean of the attentions over the blocks that a rank sees something of."""
+    owner = _of_rank(look)
+    parts, counts = 0.0, 0.0
+    for block in range(look.size):
+        visible = seen(look) & (owner == block)[None, :]
+        parts = parts + attended(q, k, v, visible)
+        counts = counts + visible.any(axis=1)[:, None]
+    return parts / counts
+
+
+def _added(look: Look, q, k, v) -> np.ndarray:
+    owner = _of_rank(look)
+    return sum(attended(q, k, v, seen(look) & (owner == b)[None, :]) for b in range(look.size))
+
+
+def _wrong_scales(look: Look) -> list[float]:
+    """None; by d; multiplied; and by the width of all heads together."""
+    heads, d = look.case.get("heads", 2), look.case.get("d", 2)
+    return [1.0, 1 / d, d**0.5, (heads * d) ** -0.5] if d > 1 else []
+
+
+def hints_on_values(heads_first: bool) -> tuple[Hint, ...]:
+    """What is wrong with an attention, told from its values."""
+
+    def masked(visible: Callable[[Look], np.ndarray]) -> Callable[[Look], bool]:
+        return like(lambda look, q, k, v: attended(q, k, v, visible(look)), heads_first)
+
+    def causal(look: Look) -> bool:
+        return bool(look.case.get("causal"))
+
+    return (
+        Hint(
+            "not scaled",
+            lambda look: any(
+                like(lambda look, q, k, v, s=s: attended(q, k, v, seen(look), s), heads_first)(look)
+                for s in _wrong_scales(look)
+            ),
+            "The scores are not divided by √d, d being the last dimension of q.",
+        ),
+        Hint(
+            "causal ignored",
+            lambda look: causal(look) and masked(lambda look: seen(look, causal=False))(look),
+            "With causal=True a position sees itself and those before it, and none after it. Here "
+            "all see everything.",
+        ),
+        Hint(
+            "always causal",
+            lambda look: not causal(look) and masked(lambda look: seen(look, causal=True))(look),
+            "With causal=False every position sees all others: the mask is only for causal=True.",
+        ),
+        Hint(
+            "own position not seen",
+            lambda look: causal(look)
+            and masked(lambda look: seen(look) & ~np.eye(len(seen(look)), dtype=bool))(look),
+            "A position sees itself too: i sees j where j ≤ i.",
+        ),
+        Hint(
+            "mask the wrong way round",
+            lambda look: causal(look) and masked(lambda look: seen(look).T)(look),
+            "Positions see what comes after them: the mask is the wrong way round.",
+        ),
+        Hint(
+            "mask of the own block on every block",
+            lambda look: causal(look) and look.size > 1 and masked(every_block_alike)(look),
+            "Every block got the mask of the diagonal. Positions count over all ranks: this rank's "
+            "begin at rank·n, and those of a block at (the rank that it is from)·n.",
+        ),
+        Hint(
+            "own block alone",
+            lambda look: look.size > 1 and masked(own_block)(look),
+            "Each rank attended to its own positions alone: the keys of all ranks count.",
+        ),
+        Hint(
+            "blocks averaged",
+            lambda look: look.size > 1 and (like(_averaged, heads_first)(look)
+                                            or like(_added, heads_first)(look)),
+            "The results of the blocks were added up or averaged. A block counts by the sum of "
+            "its exponentials: merge two results by their lse.",
+        ),
+        Hint(
+            "a block missing",
+            lambda look: look.size > 1 and any(
+                masked(lambda look, k=k: without(look, k))(look) for k in range(look.size)
+            ),
+            "One block is missing on every rank. How many blocks does a rank see, its own "
+            "included, and how many times does it have to receive?",
+        ),
+    )  # fmt: skip

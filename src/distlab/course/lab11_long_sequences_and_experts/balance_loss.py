@@ -1,0 +1,252 @@
+"""`balance_loss`: how evenly the experts of all ranks are used, by one all-reduce."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from distlab.course.lab11_long_sequences_and_experts import carried
+from distlab.course.lab11_long_sequences_and_experts.returning import LAB
+from distlab.exercises import hints, traffic
+from distlab.exercises.compare import Tolerance
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import returned, wanted
+
+
+def _make(case: Case) -> list[dict]:
+    """`tokens`: how many each rank has; `kept`: the share that has an expert."""
+    counts, experts = case.get("tokens", [4] * case.size), case.get("experts", 3)
+    dtype, kept = case.get("dtype", "float32"), case.get("kept", 0.8)
+    inputs = []
+    for rank in range(case.size):
+        drawn = case.generator(rank)
+        # ranks prefer different experts, so that a rank's own loss is not that of all
+        logits = (
+            drawn.standard_normal((counts[rank], experts))
+            + 2 * np.eye(experts)[(rank + case.seed) % experts]
+        )
+        exp = np.exp(logits)
+        probabilities = exp / exp.sum(axis=1, keepdims=True)
+        # not the best of the probabilities only: whoever takes argmax in place of `expert` is seen
+        expert = np.where(
+            drawn.random(counts[rank]) < 0.7, probabilities.argmax(1),
+            drawn.integers(0, experts, counts[rank]),
+        )  # fmt: skip
+        expert = np.where(drawn.random(counts[rank]) < kept, expert, -1)
+        inputs.append(
+            {"probabilities": probabilities.astype(dtype), "expert": expert.astype("int64")}
+        )
+    return inputs
+
+
+def _all(look: Look) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities and experts of all tokens of all ranks."""
+    probabilities = [inputs["probabilities"].astype("float64") for inputs in look.inputs]
+    return np.concatenate(probabilities), np.concatenate([i["expert"] for i in look.inputs])
+
+
+def _shares(expert: np.ndarray, experts: int) -> np.ndarray:
+    return np.array([(expert == e).sum() for e in range(experts)], "float64")
+
+
+def _loss(probabilities: np.ndarray, expert: np.ndarray, tokens: float | None = None) -> float:
+    experts = probabilities.shape[1]
+    tokens = len(expert) if tokens is None else tokens
+    return float(experts * _shares(expert, experts) @ probabilities.sum(0) / tokens**2)
+
+
+def _own(look: Look) -> list[float]:
+    """What each rank's own tokens would give."""
+    return [
+        _loss(given["probabilities"].astype("float64"), given["expert"])
+        if len(given["expert"]) else float("nan")
+        for given in look.inputs
+    ]  # fmt: skip
+
+
+def _numbers(look: Look) -> list[float]:
+    return [float(got) for got in returned(look)]
+
+
+def _is(of: Callable[[Look], float]) -> Callable[[Look], bool]:
+    """Did every rank return this number, and is it not the right one?"""
+
+    def shows(look: Look) -> bool:
+        value, right = of(look), wanted(look)[0]
+        return not np.isclose(value, right, rtol=1e-4) and bool(
+            np.allclose(_numbers(look), value, rtol=1e-4)
+        )
+
+    return shows
+
+
+def _of_all(change: Callable[[np.ndarray, np.ndarray], float]) -> Callable[[Look], bool]:
+    return _is(lambda look: change(*_all(look)))
+
+
+def _kept_alone(probabilities: np.ndarray, expert: np.ndarray) -> float:
+    """The number of tokens without those that have no expert."""
+    experts, kept = probabilities.shape[1], max((expert >= 0).sum(), 1)
+    shares = _shares(expert, experts) / kept
+    return float(experts * shares @ probabilities.mean(0))
+
+
+def _without_them(probabilities: np.ndarray, expert: np.ndarray) -> float:
+    kept = expert >= 0
+    return _loss(probabilities[kept], expert[kept]) if kept.any() else float("nan")
+
+
+def _argmax(probabilities: np.ndarray, expert: np.ndarray) -> float:
+    return _loss(probabilities, probabilities.argmax(1))
+
+
+def _last_for_none(probabilities: np.ndarray, expert: np.ndarray) -> float:
+    return _loss(probabilities, np.where(expert < 0, probabilities.shape[1] - 1, expert))
+
+
+def _means_of_ranks(look: Look) -> float:
+    """Shares and mean probabilities of each rank, averaged over the ranks."""
+    experts = look.inputs[0]["probabilities"].shape[1]
+    f, p = np.zeros(experts), np.zeros(experts)
+    for given in look.inputs:
+        count = max(len(given["expert"]), 1)
+        f += _shares(given["expert"], experts) / count
+        p += given["probabilities"].sum(0) / count
+    return float(experts * f @ p / look.size**2)
+
+
+def _small(look: Look) -> str | None:
+    """One all-reduce of at most 2E + 1 elements."""
+    experts = look.inputs[0]["probabilities"].shape[1]
+    for event in look.events("all_reduce"):
+        if carried.elements(event) > 2 * experts + 1:
+            return (
+                f"rank {event.rank} called {event.api or event.op} at {event.place} with "
+                f"{carried.elements(event)} elements; 2E + 1 are enough."
+            )
+    return None
+
+
+exercise = Exercise(
+    "balance_loss", LAB, 2,
+    make=_make,
+    tolerance=Tolerance(rtol=1e-5, atol=0.0),
+    asks="balance_loss returns E·Σ f·P over the tokens of all ranks as a float, the same on every "
+    "rank, by one all-reduce of at most 2E + 1 elements.",
+    visible=(
+        Case(2, 1, {"tokens": [5, 3], "experts": 3}),
+        Case(3, 2, {"tokens": [4, 0, 7], "experts": 2}),
+    ),
+    rules=(carried.exactly(all_reduce=1), _small, traffic.nothing_left_open),
+    hints=(
+        hints.NOTHING,
+        Hint(
+            "no plain number",
+            lambda look: any(not isinstance(got, (int, float)) for got in returned(look)),
+            "A plain number is asked for: .item() makes one of a tensor with one element.",
+        ),
+        carried.messages("One all-reduce is asked for, and no messages."),
+        Hint(
+            "another collective",
+            lambda look: carried.other_ops(look, "all_reduce", "barrier"),
+            "One all-reduce is all that is needed: what is asked for are sums over all ranks.",
+        ),
+        Hint(
+            "more than one all-reduce",
+            lambda look: any(carried.called(r)["all_reduce"] > 1 for r in look.records),
+            "There was more than one all-reduce. Put all that is to be added up into one tensor: "
+            "a small message costs its latency, whatever it holds.",
+        ),
+        Hint(
+            "too many elements",
+            lambda look: _small(look) is not None,
+            "The all-reduce carries more than it needs: for each expert one count and one sum, "
+            "and the number of tokens. Add up over this rank's tokens first.",
+        ),
+        Hint(
+            "NaN",
+            lambda look: any(np.isnan(_numbers(look))),
+            "There is a NaN. A rank may have no tokens, and then a mean over them is 0 / 0: add "
+            "up first, over all ranks, and divide at the end.",
+        ),
+        Hint(
+            "own tokens alone",
+            lambda look: look.size > 1 and all(
+                np.isclose(got, own, rtol=1e-4) for got, own in zip(_numbers(look), _own(look),
+                                                                   strict=True)
+            ),
+            "Each rank returned the loss of its own tokens: it is asked for over those of all.",
+        ),
+        Hint(
+            "mean of the ranks' losses",
+            lambda look: look.size > 1 and any(
+                _is(lambda look, m=m: m(np.nan_to_num(_own(look))))(look)
+                for m in (np.mean, np.sum)
+            ),
+            "This adds up or averages the ranks' own losses. It is a product of two means, so "
+            "both have to be taken over all ranks before they are multiplied.",
+        ),
+        Hint(
+            "mean of the ranks' means",
+            lambda look: look.size > 1 and _is(_means_of_ranks)(look),
+            "These are means of the ranks' means: a rank with few tokens counts as much as one "
+            "with many. Add up, over all ranks, and divide by the number of all tokens.",
+        ),
+        Hint(
+            "factor E missing",
+            _is(lambda look: wanted(look)[0] / look.case.get("experts", 3)),
+            "The factor E is missing: with it the loss of a perfect balance is 1, however many "
+            "experts there are.",
+        ),
+        Hint(
+            "not divided",
+            lambda look: any(
+                _is(lambda look, p=p: wanted(look)[0] * len(_all(look)[1]) ** p)(look)
+                for p in (1, 2)
+            ),
+            "A count or a sum was not divided by the number of tokens: f is a share, P a mean.",
+        ),
+        Hint(
+            "dropped tokens left out",
+            lambda look: _of_all(_kept_alone)(look) or _of_all(_without_them)(look),
+            "A token with expert −1 counts for no expert, but it counts as a token: in the "
+            "number of tokens, and in the mean of the probabilities.",
+        ),
+        Hint(
+            "dropped tokens counted",
+            _of_all(_last_for_none),
+            "Tokens with expert −1 were counted for the last expert: they count for none.",
+        ),
+        Hint(
+            "best in place of expert",
+            _of_all(_argmax),
+            "f counts by `expert`, the expert that a token was sent to, not by its largest "
+            "probability.",
+        ),
+        Hint(
+            "size times",
+            lambda look: look.size > 1 and any(
+                _is(lambda look, k=k: wanted(look)[0] * float(look.size) ** k)(look)
+                for k in (-2, -1, 1, 2)
+            ),
+            "The loss is off by the number of ranks: sums over all ranks are divided by the "
+            "number of all tokens, and by nothing else.",
+        ),
+        Hint(
+            "different on the ranks",
+            lambda look: len({round(got, 6) for got in _numbers(look)}) > 1,
+            "The ranks do not agree: everything that goes into the loss has to be added up over "
+            "all ranks.",
+        ),
+        Hint(
+            "nearly right",
+            lambda look: all(
+                abs(got - want) < 1e-2 * abs(want)
+                for got, want in zip(_numbers(look), wanted(look), strict=True)
+            ),
+            "This is nearly it: return the number as it comes out, not rounded, and without "
+            "anything small added to it.",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,99 @@
+"""What ranks may say to each other in lab 11: which collectives, how often, carrying how much.
+
+An all-to-all is on record with all elements that its rank handed in, those that stay included, in
+whatever form it was called.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from distlab.exercises.exercise import Hint, Look, Rule
+from distlab.records.events import Event, RankRecord
+
+_NAMES = {
+    "all_to_all": "all-to-all", "all_gather": "all-gather", "reduce_scatter": "reduce-scatter",
+    "all_reduce": "all-reduce",
+}  # fmt: skip
+
+
+def elements(event: Event) -> int:
+    """Elements that the rank handed in, or sent."""
+    return math.prod(event.shape) * max(event.pieces, 1)
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things in words: "1 message", "3 messages"."""
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def called(record: RankRecord) -> Counter[str]:
+    """How often a rank called which collective; a barrier carries nothing."""
+    return Counter(e.op for e in record.events if e.is_collective and e.op != "barrier")
+
+
+def exactly(**times: int) -> Rule:
+    """Each rank calls these collectives so often, and communicates in no other way.
+
+    On one rank they may be left out.
+    """
+    wanted = " and ".join(f"{n} {_NAMES[op]}" for op, n in times.items())
+
+    def rule(look: Look) -> str | None:
+        for record in look.records:
+            if said := _message(record):
+                return f"{said}; asked for is {wanted} on each rank."
+            found = called(record)
+            if found == Counter(times) or (look.size == 1 and found <= Counter(times)):
+                continue
+            return f"rank {record.rank} called {_told(found)}; asked for is {wanted} on each rank."
+        return None
+
+    return rule
+
+
+def _message(record: RankRecord) -> str:
+    for event in record.events:
+        if event.is_message:
+            return f"rank {record.rank} called {event} at {event.place}"
+    return ""
+
+
+def _told(found: Counter[str]) -> str:
+    if not found:
+        return "no collective"
+    return ", ".join(f"{op} {counted(n, 'time')}" for op, n in sorted(found.items()))
+
+
+def all_to_alls_alone(look: Look) -> str | None:
+    """Nothing but all-to-alls: no message, no other collective, no barrier."""
+    for record in look.records:
+        if said := _message(record):
+            return f"{said}: this exercise asks for all-to-alls alone."
+        for event in record.events:
+            if event.is_collective and event.op != "all_to_all":
+                return (
+                    f"rank {record.rank} called {event.api or event.op} at {event.place}: this "
+                    "exercise asks for all-to-alls alone."
+                )
+    return None
+
+
+def all_to_alls(look: Look, rank: int) -> list[Event]:
+    return [e for e in look.records[rank].events if e.op == "all_to_all"]
+
+
+def other_ops(look: Look, *allowed: str) -> bool:
+    """Did a rank call a collective that is none of these (a barrier counts as one)?"""
+    return any(e.is_collective and e.op not in allowed for e in look.events())
+
+
+def messages(says: str) -> Hint:
+    return Hint("messages", lambda look: bool(look.events("send", "recv")), says)
+
+
+def gathered(says: str) -> Hint:
+    """An all-gather, or an all-reduce or broadcasts in its place."""
+    ops = ("all_gather", "gather", "broadcast", "all_reduce", "scatter", "reduce")
+    return Hint("gathered", lambda look: bool(look.events(*ops)), says)

@@ -1,0 +1,284 @@
+"""`dispatch_combine`: tokens to their experts' ranks and back, and no more than that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from distlab.course.lab11_long_sequences_and_experts import carried
+from distlab.course.lab11_long_sequences_and_experts.returning import LAB, one, shape_of, shortened
+from distlab.exercises import hints, traffic
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import returned, wanted
+
+_CALLS = "number of calls of expert_fn"
+_GIVEN = "tokens that expert_fn was given, sorted"
+#: one count for each rank, in int64, is what a rank may send beside tokens
+_WORDS = 8
+
+
+def _make(case: Case) -> list[dict]:
+    """`tokens`: how many each rank has; `expert`: "any" of all ranks' and −1, or a fixed one."""
+    counts, d = case.get("tokens", [3] * case.size), case.get("d", 2)
+    dtype, to = case.get("dtype", "float32"), case.get("to", "any")
+    inputs = []
+    for rank in range(case.size):
+        drawn = case.generator(rank)
+        expert = drawn.integers(-1, case.size, counts[rank])
+        if to == "next":
+            expert = np.full(counts[rank], (rank + 1) % case.size)
+        elif to == "kept":
+            expert = drawn.integers(0, case.size, counts[rank])
+        elif to != "any":
+            expert = np.full(counts[rank], to)
+        tokens = drawn.standard_normal((counts[rank], d)).astype(dtype)
+        inputs.append({"tokens": tokens, "expert": expert.astype("int64")})
+    return inputs
+
+
+def _output(tokens: Any, rank: int) -> Any:
+    """What a rank's expert makes of tokens, row by row; of zeros it makes no zeros."""
+    return tokens * (rank + 2) + tokens * tokens + (rank + 1)
+
+
+class _Expert:
+    """The `expert_fn` of a rank, which remembers what it was called with."""
+
+    def __init__(self, rank: int, d: int) -> None:
+        self.rank, self.d, self.given = rank, d, []
+
+    def __call__(self, tokens):
+        if tokens.dim() != 2 or tokens.shape[1] != self.d:
+            shape = tuple(tokens.shape)
+            raise ValueError(f"expert_fn takes a tensor of shape (m, {self.d}), not {shape}")
+        self.given.append(tokens.detach().clone())
+        return _output(tokens, self.rank).contiguous()
+
+    def rows(self, like):
+        """All that it was given, in an order that does not depend on the caller's."""
+        import torch
+
+        rows = torch.cat(self.given) if self.given else like[:0]
+        order = np.lexsort(rows.numpy().T[::-1][-4:])  # no two rows agree in four random numbers
+        return rows[torch.from_numpy(order)]
+
+
+def _call(function, rank, size, inputs):
+    tokens = inputs["tokens"]
+    kept, expert = tokens.clone(), _Expert(rank, tokens.shape[1])
+    result = function(rank, size, tokens, inputs["expert"], expert)
+    return {
+        "returned": shortened(result),
+        _CALLS: len(expert.given),
+        _GIVEN: shortened(expert.rows(kept)),
+    }
+
+
+def _bytes_of_tokens(look: Look, rank: int) -> int:
+    """What a rank hands in when each of its tokens goes out once and each of its guests back."""
+    chosen = [inputs["expert"] for inputs in look.inputs]
+    tokens = look.inputs[rank]["tokens"]
+    out, back = (chosen[rank] >= 0).sum(), sum((c == rank).sum() for c in chosen)
+    return int(out + back) * tokens.shape[1] * tokens.dtype.itemsize
+
+
+def _each_token_once_each_way(look: Look) -> str | None:
+    for rank in look.ranks:
+        most = _bytes_of_tokens(look, rank) + _WORDS * look.size
+        sent = sum(e.nbytes for e in carried.all_to_alls(look, rank))
+        if sent > most:
+            return (
+                f"rank {rank} handed {sent} bytes to its all-to-alls, where its tokens on their "
+                f"way out, those that it sends back and what says how many come to {most} at most."
+            )
+    return None
+
+
+def _outputs(look: Look, experts: list[np.ndarray], inputs=None) -> list[np.ndarray]:
+    """Each token's output of the expert that is named for it; zeros where none is."""
+    found = []
+    for given, expert in zip(inputs or look.inputs, experts, strict=True):
+        rows = [_output(token, e) if e >= 0 else token * 0
+                for token, e in zip(given["tokens"], expert, strict=True)]  # fmt: skip
+        tokens = given["tokens"]
+        found.append(np.array(rows, tokens.dtype).reshape(tokens.shape))
+    return found
+
+
+def _as(of) -> Any:
+    """Did all ranks return what `of` gives, and is that not what was asked for?"""
+
+    def shows(look: Look) -> bool:
+        if any(one(got) is None for got in returned(look)):
+            return False
+        like = of(look)
+        return all(map(look.same, like, returned(look))) and not all(
+            map(look.same, wanted(look), returned(look))
+        )
+
+    return shows
+
+
+def _chosen(look: Look) -> list[np.ndarray]:
+    return [inputs["expert"] for inputs in look.inputs]
+
+
+def _in_another_order(look: Look) -> bool:
+    """Are a rank's rows right, but for their order?"""
+
+    def key(rows):
+        return sorted(map(tuple, rows.round(3).tolist()))
+
+    return any(
+        one(g) is not None and g.shape == w.shape and key(g) == key(w) and not look.same(w, g)
+        for w, g in zip(wanted(look), returned(look), strict=True)
+    )
+
+
+def _dropped_wrong(look: Look) -> bool:
+    """Are all rows right but those of tokens without an expert?"""
+    wrong = False
+    for want, got, expert in zip(wanted(look), returned(look), _chosen(look), strict=True):
+        if one(got) is None or got.shape != want.shape:
+            return False
+        routed = expert >= 0
+        if not look.same(want[routed], got[routed]):
+            return False
+        wrong |= not look.same(want[~routed], got[~routed])
+    return wrong
+
+
+def _own_missing(look: Look) -> bool:
+    """Is it just the tokens that stay on their rank that are wrong?"""
+    if look.size == 1:
+        return False
+    wrong = False
+    for rank, (want, got, expert) in enumerate(
+        zip(wanted(look), returned(look), _chosen(look), strict=True)
+    ):
+        if one(got) is None or got.shape != want.shape:
+            return False
+        away = expert != rank
+        if not look.same(want[away], got[away]):
+            return False
+        wrong |= not look.same(want[~away], got[~away])
+    return wrong
+
+
+def _calls(look: Look) -> list[int]:
+    return [got[_CALLS] for got in look.got]
+
+
+def _rows_given(look: Look) -> list[tuple[int, int]]:
+    """For each rank how many tokens its expert should have been given, and how many it was."""
+    pairs = []
+    for want, got in zip(look.expected, look.got, strict=True):
+        counts = []
+        for side in (want[_GIVEN], got[_GIVEN]):
+            counts.append(side["shape"][0] if isinstance(side, dict) else len(side))
+        pairs.append(tuple(counts))
+    return pairs
+
+
+exercise = Exercise(
+    "dispatch_combine", LAB, 5,
+    make=_make,
+    call=_call,
+    asks="In dispatch_combine each token goes to the rank of its expert and its output comes back, "
+    "zeros where expert is −1; expert_fn is called once on each rank, on the tokens routed to it.",
+    visible=(
+        Case(2, 1, {"tokens": [4, 3], "d": 2}),
+        Case(3, 2, {"tokens": [3, 0, 5], "d": 3}),
+        Case(4, 3, {"tokens": [2, 6, 1, 4], "d": 2}),
+    ),
+    rules=(carried.all_to_alls_alone, _each_token_once_each_way, traffic.nothing_left_open),
+    hints=(
+        hints.NOTHING,
+        carried.messages("All-to-alls are asked for, not messages between two ranks."),
+        carried.gathered(
+            "Only all-to-alls are asked for, and each token goes to one rank alone. How many are "
+            "to come a rank learns by an all-to-all as well: one number for each rank."
+        ),
+        Hint(
+            "something besides all-to-alls",
+            lambda look: carried.other_ops(look, "all_to_all"),
+            "Nothing but all-to-alls is needed, a barrier neither: an all-to-all waits by itself.",
+        ),
+        Hint(
+            hints.EARLY.name,
+            lambda look: any(map(hints.poisoned, returned(look))),
+            hints.EARLY.says,
+        ),
+        Hint(
+            "expert_fn left out",
+            lambda look: 0 in _calls(look),
+            "expert_fn was not called on some rank. It is called on every rank, also where no "
+            "token came: with a tensor of shape (0, d).",
+        ),
+        Hint(
+            "expert_fn called several times",
+            lambda look: max(_calls(look)) > 1,
+            "expert_fn was called more than once: put the tokens of all ranks into one tensor. "
+            "One large matrix product is faster than many small ones.",
+        ),
+        Hint(
+            "own expert for all",
+            _as(lambda look: _outputs(look, [np.where(c < 0, -1, r)
+                                             for r, c in enumerate(_chosen(look))])),
+            "Each rank's tokens all went through its own expert: expert e lives on rank e.",
+        ),
+        Hint(
+            "tokens without an expert",
+            _dropped_wrong,
+            "The rows of tokens with expert −1 are to be zeros: such a token goes nowhere. "
+            "(x[-1] is the last element: −1 is easily taken for the last rank.)",
+        ),
+        Hint(
+            "dropped tokens sent",
+            lambda look: any(got > want for want, got in _rows_given(look)) and any(
+                (c < 0).any() for c in _chosen(look)
+            ),
+            "An expert got more tokens than were routed to it: those with expert −1 are routed "
+            "to nobody, and padding is no token.",
+        ),
+        Hint(
+            "filled up",
+            lambda look: any(got > want for want, got in _rows_given(look)),
+            "An expert got more rows than tokens were routed to it: the pieces were filled up to "
+            "one length. all_to_all_single takes the lengths of unequal pieces.",
+        ),
+        Hint(
+            "too much carried",
+            lambda look: _each_token_once_each_way(look) is not None,
+            "More travelled than each routed token once each way, and one number for each rank. "
+            "Which expert a token is for is told by the rank that it is sent to, and where its "
+            "output belongs its own rank remembers.",
+        ),
+        Hint(
+            "tokens missing",
+            lambda look: any(got < want for want, got in _rows_given(look)),
+            "An expert did not get all tokens that were routed to it.",
+        ),
+        hints.DTYPE,
+        shape_of("The result has the shape of tokens, (t, d), also where t is 0."),
+        Hint(
+            "in another order",
+            _in_another_order,
+            "The outputs are there, in another order than the tokens. What was sorted for the way "
+            "out has to be put back: output[order] = came_back, and not came_back[order].",
+        ),
+        Hint(
+            "own tokens lost",
+            _own_missing,
+            "The tokens whose expert lives on their own rank are wrong, the others are right.",
+        ),
+        Hint(
+            "sent back to others",
+            lambda look: look.size > 1,
+            "The experts saw the right tokens, and outputs ended in wrong places. The way back is "
+            "the way out with both lists of lengths exchanged, and rows come back in the order in "
+            "which they left.",
+        ),
+    ),
+)  # fmt: skip

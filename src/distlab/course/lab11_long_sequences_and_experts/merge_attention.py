@@ -1,0 +1,258 @@
+"""`merge_attention`: what it asks, and how precisely.
+
+The larger an lse is, the fewer digits after its point a float holds, so what is allowed grows with
+it. Hence the values are compared by a rule, row by row, and the judge's own tolerance is wide.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.course.lab11_long_sequences_and_experts import returning
+from distlab.course.lab11_long_sequences_and_experts.returning import LAB, pair
+from distlab.exercises import hints
+from distlab.exercises.compare import Tolerance
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import returned, wanted
+
+_LARGEST = 1e4  # of |lse|
+_ATOL = {"float32": 1e-5, "float64": 1e-11}
+
+
+def _make(case: Case) -> list[dict]:
+    """Two attentions over the same queries; `empty`: some rows have no keys on one side or both.
+
+    `o` stays within −1 … 1: the precision that is asked for is absolute.
+    """
+    shape, d, scale = case.get("shape", [2, 3]), case.get("d", 4), case.get("scale", 3.0)
+    dtype, drawn = case.get("dtype", "float32"), case.generator()
+    o1, o2 = drawn.uniform(-1, 1, (2, *shape, d)).astype(dtype)
+    lse1 = drawn.uniform(-scale, scale, shape)
+    rows = np.arange(lse1.size).reshape(shape)
+    near = np.clip(lse1 + drawn.normal(0, 1, shape), -scale, scale)
+    lse2 = np.where(rows % 3 == 0, -0.9 * lse1, np.where(rows % 3 == 1, near, lse1))
+    lse1, lse2 = lse1.astype(dtype), lse2.astype(dtype)
+    if case.get("empty"):
+        for o, lse, missing in ((o1, lse1, (1, 3)), (o2, lse2, (2, 3))):
+            without = np.isin(rows % 4, missing)
+            lse[without], o[without] = -np.inf, 0
+    return [{"o1": o1, "lse1": lse1, "o2": o2, "lse2": lse2} for _ in range(case.size)]
+
+
+def _given(look: Look) -> tuple[np.ndarray, ...]:
+    return tuple(look.inputs[0].values())
+
+
+def _exact(o1, lse1, o2, lse2) -> tuple[np.ndarray, np.ndarray]:
+    """Both attentions merged, in the widest floats there are."""
+    lse1, lse2 = lse1.astype(np.longdouble), lse2.astype(np.longdouble)
+    most = np.maximum(lse1, lse2)
+    most = np.where(np.isfinite(most), most, 0)
+    w1, w2 = np.exp(lse1 - most), np.exp(lse2 - most)
+    total = w1 + w2
+    with np.errstate(divide="ignore"):
+        lse = most + np.log(total)
+    share = np.where(total > 0, total, 1)[..., None]
+    return (w1[..., None] * o1 + w2[..., None] * o2) / share, lse
+
+
+def _allowed(o1, lse1, o2, lse2) -> np.ndarray:
+    """How far a row may be off, |lse| being the largest that takes part in it."""
+    sizes = [np.where(np.isfinite(lse), np.abs(lse), 0) for lse in (lse1, lse2)]
+    return _ATOL[str(o1.dtype)] + 2 * np.finfo(o1.dtype).eps * np.maximum(*sizes)
+
+
+def _too_far(look: Look) -> str | None:
+    """Each row within 1e-5 (1e-11 in float64) plus 2·eps·|lse|."""
+    got = pair(returned(look)[0])
+    if got is None:
+        return None
+    exact, allowed = _exact(*_given(look)), _allowed(*_given(look))
+    names = zip(("o", "lse"), got, exact, (allowed[..., None], allowed), strict=True)
+    for name, found, right, most in names:
+        if found.shape != right.shape:
+            return None
+        known = np.isfinite(right)
+        off = np.abs(np.where(known, found, 0) - np.where(known, right, 0))
+        if (off > most).any():
+            return (
+                f"rank 0 returned {name} off by {float(off.max()):.2g}, which is more than asked."
+            )
+    return None
+
+
+def _alike(of):
+    """A hint's `shows`: did it return what `of` makes of the same arguments, one of o and lse?"""
+
+    def shows(look: Look) -> bool:
+        got = pair(returned(look)[0])
+        with np.errstate(all="ignore"):
+            o, lse = of(*(a.astype("float64") for a in _given(look)))
+        o, lse = (None if x is None else x.astype(got[0].dtype) for x in (o, lse))
+        right = wanted(look)[0]
+        return any(
+            x is not None and look.same(x, got[i]) and not look.same(right[i], got[i])
+            for i, x in enumerate((o, lse))
+        )
+
+    return shows
+
+
+def _weights(lse1, lse2):
+    most = np.maximum(lse1, lse2)
+    most = np.where(np.isfinite(most), most, 0)
+    return np.exp(lse1 - most)[..., None], np.exp(lse2 - most)[..., None]
+
+
+def _swapped(o1, lse1, o2, lse2):
+    return _exact(o2, lse1, o1, lse2)[0], None
+
+
+def _unnormalised(o1, lse1, o2, lse2):
+    w1, w2 = _weights(lse1, lse2)
+    return w1 * o1 + w2 * o2, None
+
+
+def _by_lse(o1, lse1, o2, lse2):
+    s1, s2 = lse1[..., None], lse2[..., None]
+    return (s1 * o1 + s2 * o2) / (s1 + s2), None
+
+
+def _wrong_axis(o1, lse1, o2, lse2):
+    """What broadcasting makes of it where n = d."""
+    w1, w2 = (w[..., 0] for w in _weights(lse1, lse2))
+    total = w1 + w2
+    if lse1.shape[-1] != o1.shape[-1]:
+        return None, None
+    return (w1[..., None, :] * o1 + w2[..., None, :] * o2) / total[..., None, :], None
+
+
+def _bad_rows(look: Look, empty: bool) -> bool:
+    """Is a NaN or an infinity where a number should be, in rows with an empty side or in others?
+
+    Where it is asked of rows with an empty side: are these alone wrong in another way?
+    """
+    got = pair(returned(look)[0])
+    _, lse1, _, lse2 = _given(look)
+    without = np.isneginf(lse1) | np.isneginf(lse2)
+    both = np.isneginf(lse1) & np.isneginf(lse2)
+    bad = ~np.isfinite(got[0]).all(-1) | np.isnan(got[1]) | (~np.isfinite(got[1]) & ~both)
+    if not empty:
+        return bool((bad & ~without).any())
+    right = wanted(look)[0]
+    wrong = ~np.isclose(got[1], right[1], rtol=0, atol=1e-2)
+    wrong |= ~np.isclose(got[0], right[0], rtol=0, atol=1e-2).all(-1)
+    return bool((bad & without).any()) or bool(wrong.any() and not (wrong & ~without).any())
+
+
+def _narrow(look: Look) -> bool:
+    """Nearly right: rounding of a narrower type, or a small number added against division by 0."""
+    got, right = pair(returned(look)[0]), wanted(look)[0]
+    return all(look.same(r, g) for r, g in zip(right, got, strict=True))
+
+
+exercise = Exercise(
+    "merge_attention", LAB, 2,
+    make=_make,
+    call=returning.call_pure,
+    group=False,
+    # twice what a row of the largest lse may be off: `_too_far` looks closer
+    tolerance=Tolerance(rtol=0.0, atol=4 * float(np.finfo("float32").eps) * _LARGEST),
+    asks="merge_attention returns (o, lse) of attention over both sets of keys, its arguments "
+    "left as they were.",
+    visible=(
+        Case(1, 1, {"shape": [2, 3], "d": 4}),
+        Case(1, 2, {"shape": [8], "d": 2, "empty": True}),
+        Case(1, 3, {"shape": [2, 3], "d": 2, "scale": 10_000.0}),
+    ),
+    rules=(_too_far,),
+    hints=(
+        hints.NOTHING,
+        returning.CHANGED,
+        Hint(
+            "no pair",
+            lambda look: pair(returned(look)[0]) is None,
+            "Two tensors are asked for, `return o, lse`: whoever merges a third set of keys into "
+            "this needs the lse too.",
+        ),
+        Hint(
+            "other dtype",
+            lambda look: pair(returned(look)[0])[0].dtype != wanted(look)[0][0].dtype,
+            "The result has the dtype of the arguments: make new tensors with torch.zeros_like and "
+            "the like, and convert back what you computed in another type.",
+        ),
+        Hint(
+            "lse of another shape",
+            lambda look: pair(returned(look)[0])[1].shape != wanted(look)[0][1].shape,
+            "lse has one number for each query, shape (…, n): the dimension that you added for the "
+            "product with o has to go again.",
+        ),
+        Hint(
+            "weights along the wrong dimension",
+            lambda look: pair(returned(look)[0])[0].shape != wanted(look)[0][0].shape
+            or _alike(_wrong_axis)(look),
+            "o has one dimension more than lse, and it is the last one: lse.unsqueeze(-1) "
+            "stretches over it. Without it, torch lines up the last dimensions of both, which are "
+            "queries on one side and numbers of a query on the other.",
+        ),
+        Hint(
+            "row without keys",
+            lambda look: look.case.get("empty") and _bad_rows(look, empty=True),
+            "A row that has no keys on one side, or on both, is wrong. (−inf) − (−inf) is NaN, and "
+            "0 / 0 as well: think of what o and lse are to be there before anything is subtracted. "
+            "Without any key o is 0 and lse stays −inf.",
+        ),
+        Hint(
+            "overflow",
+            lambda look: _bad_rows(look, empty=False),
+            "There is a NaN or an infinity. exp(89) is already infinite in float32: subtract the "
+            "larger lse of the two before the exp, and add it again after the log.",
+        ),
+        Hint(
+            "mean of both",
+            _alike(lambda o1, lse1, o2, lse2: ((o1 + o2) / 2, None)),
+            "o is the plain mean of o1 and o2. Each side counts by the sum of the exponentials of "
+            "its own scores, and that is exp(lse).",
+        ),
+        Hint(
+            "added up",
+            _alike(lambda o1, lse1, o2, lse2: (o1 + o2, None)),
+            "o is o1 + o2. Both were divided by the sum of their own exponentials, and have to be "
+            "divided by the sum of all now.",
+        ),
+        Hint(
+            "weights swapped",
+            _alike(_swapped),
+            "Each side got the weight of the other: o1 belongs to lse1.",
+        ),
+        Hint(
+            "not divided",
+            _alike(_unnormalised),
+            "The weights do not add up to 1: divide by their sum.",
+        ),
+        Hint(
+            "lse for its exponential",
+            _alike(_by_lse),
+            "The weights are lse1 and lse2 themselves. They are logarithms: what counts is their "
+            "exponential.",
+        ),
+        Hint(
+            "logarithms added",
+            _alike(lambda o1, lse1, o2, lse2: (None, lse1 + lse2)),
+            "lse is lse1 + lse2: that is the logarithm of a product. The sums of exponentials are "
+            "what is added, and the logarithm comes after it.",
+        ),
+        Hint(
+            "the larger lse",
+            _alike(lambda o1, lse1, o2, lse2: (None, np.maximum(lse1, lse2))),
+            "lse is the larger of both: the other side's keys are missing in it. log(e^a + e^b) = "
+            "m + log(e^(a−m) + e^(b−m)), with m the larger one.",
+        ),
+        Hint(
+            "nearly right",
+            _narrow,
+            "This is nearly right, and farther off than rounding would leave it. Was something "
+            "small added, or something computed in a narrower type?",
+        ),
+    ),
+)  # fmt: skip

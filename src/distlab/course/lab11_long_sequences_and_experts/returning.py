@@ -1,0 +1,81 @@
+"""What the harnesses of lab 11 hand back, and what its hints ask of that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from distlab.exercises.exercise import Hint, Look
+from distlab.exercises.hints import returned, wanted
+
+LAB = "11-long-sequences-and-experts"
+ARGUMENTS = "arguments"
+_STEP = 1009  # a prime: the elements that are looked at lie in every row and column
+_LARGE = 100_000  # elements of a tensor of which only every `_STEP`-th is handed back
+
+
+def call_pure(function, rank, size, inputs):
+    """Call a function that has neither rank nor size and must leave its arguments as they are."""
+    import torch
+
+    given = list(inputs.values())
+    before = [v.clone() if isinstance(v, torch.Tensor) else v for v in given]
+    result = function(*given)
+    same = all(
+        torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b
+        for a, b in zip(before, given, strict=True)
+    )
+    return {"returned": result, ARGUMENTS: "as they were" if same else "changed"}
+
+
+def shortened(value: Any) -> Any:
+    """A large tensor as its shape and some of its elements: references stay small."""
+    import torch
+
+    if not isinstance(value, torch.Tensor) or value.numel() < _LARGE:
+        return value
+    flat = value.detach().reshape(-1)
+    return {"shape": list(value.shape), "elements": flat[::_STEP].clone()}
+
+
+def one(value: Any) -> np.ndarray | None:
+    """A returned tensor as an array; `None` where it is no tensor, or was shortened."""
+    return value if isinstance(value, np.ndarray) else None
+
+
+def pair(value: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Two returned tensors; `None` where something else was returned."""
+    if isinstance(value, (list, tuple)) and len(value) == 2:
+        left, right = value
+        if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+            return left, right
+    return None
+
+
+def misplaced(want: Any, got: Any) -> bool:
+    """Does a tensor hold the right elements of the right shape, in another order?"""
+    if one(want) is None or one(got) is None or want.shape != got.shape:
+        return False
+    alike = np.sort(want, axis=None), np.sort(got, axis=None)
+    return bool(np.array_equal(*alike)) and not np.array_equal(want, got)
+
+
+CHANGED = Hint(
+    "arguments changed",
+    lambda look: any(got.get(ARGUMENTS) == "changed" for got in look.got),
+    "The function changed what it was given: operations whose names end in _ (and +=, *=, "
+    "x[i] = …) write into their tensor. Work on copies, or with operations that return a new one.",
+)
+
+
+def shape_of(says: str) -> Hint:
+    """A tensor of another shape than the one that is asked for."""
+
+    def shows(look: Look) -> bool:
+        return any(
+            one(want) is not None and one(got) is not None and want.shape != got.shape
+            for want, got in zip(wanted(look), returned(look), strict=True)
+        )
+
+    return Hint("another shape", shows, says)

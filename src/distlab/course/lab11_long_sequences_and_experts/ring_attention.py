@@ -1,0 +1,204 @@
+"""`ring_attention`: blocks of keys and values that go round, and no tensor larger than a block of
+scores.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.course.lab11_long_sequences_and_experts import attention
+from distlab.course.lab11_long_sequences_and_experts.carried import counted, elements
+from distlab.course.lab11_long_sequences_and_experts.returning import LAB, one, shape_of, shortened
+from distlab.exercises import hints, traffic
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import returned, wanted
+from distlab.records.events import Event
+
+_LARGEST = "largest tensor that was made (1: heads·n·n elements)"
+
+
+def _call(function, rank, size, inputs):
+    heads, n, _ = inputs["q"].shape
+    with _made() as largest:
+        result = function(rank, size, *inputs.values())
+    most = max(largest, default=0) / (heads * n * n)
+    return {"returned": shortened(result), _LARGEST: max(most, 1.0)}
+
+
+def _made():
+    """Notes the elements of each tensor that is made; views of one that is there are none."""
+    import contextlib
+
+    import torch
+    from torch.utils import _pytree as pytree
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    def tensors(tree):
+        return [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+    class Sizes(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            there = {t.untyped_storage().data_ptr() for t in tensors((args, kwargs))}
+            found.extend(
+                t.numel() for t in tensors(result) if t.untyped_storage().data_ptr() not in there
+            )
+            return result
+
+    @contextlib.contextmanager
+    def watching():
+        with Sizes():
+            yield found
+
+    found: list[int] = []
+    return watching()
+
+
+def _block(look: Look) -> int:
+    """Elements of a rank's keys."""
+    return look.inputs[0]["k"].size
+
+
+def _sent(look: Look, rank: int) -> list[Event]:
+    return look.records[rank].sends()
+
+
+def _ring_of_blocks(look: Look) -> str | None:
+    """To the next rank alone; at most size − 1 blocks of K and of V, a round's in two messages."""
+    size, block = look.size, _block(look)
+    for rank in look.ranks:
+        sent, most = _sent(look, rank), 2 * (size - 1)
+        right = (rank + 1) % size
+        for event in sent:
+            if event.peer != right:
+                return f"rank {rank} sent to rank {event.peer}; in this ring it sends to {right}."
+        carried = sum(map(elements, sent)) / block
+        if len(sent) > most or carried > most or any(elements(e) > 2 * block for e in sent):
+            return (
+                f"rank {rank} sent {counted(len(sent), 'message')} with {carried:.3g} blocks in "
+                f"all; on {size} ranks it sends at most {size - 1} blocks of K and as many of V, "
+                "those of a round in one or two messages."
+            )
+    return None
+
+
+def _any_nan(look: Look) -> bool:
+    return any(one(got) is not None and np.isnan(got).any() for got in returned(look))
+
+
+def _values_wrong(look: Look) -> bool:
+    return look.size > 1 and not all(map(look.same, wanted(look), returned(look)))
+
+
+def _blind_rounds(look: Look) -> bool:
+    causal, steep = look.case.get("causal"), look.case.get("steep")
+    return bool(causal and not steep) and look.size > 1 and _any_nan(look)
+
+
+exercise = Exercise(
+    "ring_attention", LAB, 5,
+    make=attention.blocks(heads_first=True),
+    call=_call,
+    tolerance=attention.TOLERANCE,
+    asks="In ring_attention each rank returns the attention of its positions over those of all "
+    "ranks, while blocks of K and V go round the ring, each rank sending to (rank + 1) mod size.",
+    visible=(
+        Case(3, 1, {"n": 4, "d": 2}),
+        Case(4, 2, {"heads": 1, "n": 6, "d": 3, "causal": True}),
+        Case(2, 3, {"n": 4, "d": 2, "causal": True}),
+    ),
+    rules=(
+        traffic.no_collectives, _ring_of_blocks, traffic.nothing_left_open, traffic.sends_unchanged,
+    ),
+    hints=(
+        hints.NOTHING,
+        Hint(
+            "collective",
+            lambda look: any(e.is_collective for e in look.events()),
+            "A ring is made of messages between neighbours: no collective, and no barrier either. "
+            "Whoever gathers all keys needs room for all of them.",
+        ),
+        Hint(
+            "the other way round",
+            lambda look: look.size > 2 and bool(look.events("send")) and all(
+                e.peer == (e.rank - 1) % look.size for e in look.events("send")
+            ),
+            "The ring turns the other way: rank r sends to r + 1 and receives from r − 1. (With "
+            "two ranks both are the same, with three they are not.)",
+        ),
+        Hint(
+            "straight to the others",
+            lambda look: look.size > 2 and any(
+                e.peer != (e.rank + 1) % look.size for e in look.events("send")
+            ),
+            "Ranks sent to others than their right neighbour. In a ring a block reaches a rank "
+            "further on by being handed on.",
+        ),
+        Hint(
+            "a round too many",
+            lambda look: any(
+                sum(map(elements, _sent(look, rank))) >= 2 * look.size * _block(look)
+                for rank in look.ranks
+            ) and all(elements(e) <= 2 * _block(look) for e in look.events("send")),
+            "Each rank begins with one block and needs the other size − 1: that is one round of "
+            "messages less than there are ranks.",
+        ),
+        Hint(
+            "too much sent",
+            lambda look: _ring_of_blocks(look) is not None,
+            "A rank sent more than size − 1 blocks of K and as many of V, or cut a round into more "
+            "than two messages. The rank that a block is from follows from the round, and "
+            "queries and results stay where they are.",
+        ),
+        Hint(
+            "pair for tensor",
+            lambda look: any(isinstance(got, (list, tuple)) for got in returned(look)),
+            "One tensor is asked for, o: the lse has done its work when the last block is merged.",
+        ),
+        hints.CHANGED,
+        Hint(
+            hints.EARLY.name,
+            lambda look: _any_nan(look) and not look.case.get("steep") and (
+                not look.case.get("causal") or any(not e.waited for e in look.events("recv"))
+            ),
+            hints.EARLY.says,
+        ),
+        Hint(
+            "block that sees nothing",
+            _blind_rounds,
+            "There are NaNs. Under a causal mask some blocks lie wholly in the future of a rank's "
+            "queries: a row without keys has an lse of −inf, and its softmax is 0 / 0. (A receive "
+            "buffer that is read before its wait() holds NaN too.)",
+        ),
+        Hint(
+            "NaN",
+            _any_nan,
+            "There are NaNs. Scores can be in the hundreds, and exp of that is infinite: subtract "
+            "each row's maximum first. (A receive buffer that is read before its wait() holds NaN "
+            "too.)",
+        ),
+        hints.DTYPE,
+        shape_of("The result has the shape of q, (heads, n, d): this rank's positions, all heads."),
+        *attention.hints_on_values(heads_first=True),
+        Hint(
+            "tensor too large",
+            lambda look: any(got[_LARGEST] > 1 for got in look.got),
+            "A tensor with more than heads·n·n elements was made: the scores of this rank's "
+            "queries against one block of keys. Take in each block as it comes, and keep only o "
+            "and lse. (A mask over all positions is such a tensor too.)",
+        ),
+        Hint(
+            "another block than thought",
+            lambda look: bool(look.case.get("causal")) and _values_wrong(look),
+            "The result is right without a mask and wrong with it, or nearly so: which rank's "
+            "keys does a rank hold in round t? They have come t places along the ring.",
+        ),
+        Hint(
+            "blocks mixed up",
+            _values_wrong,
+            "A rank attended to a block twice, or to keys and values that do not belong together. "
+            "Receive into new tensors, wait, and only then let them take the place of the old.",
+        ),
+        hints.UNWAITED,
+    ),
+)  # fmt: skip

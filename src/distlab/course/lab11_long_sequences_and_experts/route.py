@@ -1,0 +1,188 @@
+"""`route`: each token's expert, and its place in the room that the expert has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from distlab.course.lab11_long_sequences_and_experts import returning
+from distlab.course.lab11_long_sequences_and_experts.returning import LAB, pair
+from distlab.exercises import hints
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import returned, wanted
+
+
+def _make(case: Case) -> list[dict]:
+    """Logits; `kind`: "ties" are small integers, "close" differ in their last bit alone."""
+    tokens, experts = case.get("tokens", 6), case.get("experts", 3)
+    drawn, dtype = case.generator(), case.get("dtype", "float32")
+    logits = drawn.standard_normal((tokens, experts)).astype(dtype)
+    kind = case.get("kind")
+    if kind == "ties":
+        logits = drawn.integers(-1, 2, (tokens, experts)).astype(dtype)
+    elif kind == "close":
+        base = np.full((tokens, experts), 0.01, dtype)
+        winner = drawn.integers(0, experts, tokens)
+        base[np.arange(tokens), winner] = np.nextafter(base[0, 0], np.asarray(30, dtype))
+        logits = base
+    elif kind == "one":
+        logits[:, case.get("expert", 0)] += 100
+    return [{"logits": logits, "capacity": case.get("capacity", 2)} for _ in range(case.size)]
+
+
+def _best(look: Look) -> np.ndarray:
+    return np.argmax(look.inputs[0]["logits"], axis=1)
+
+
+def _slots(chosen: np.ndarray) -> np.ndarray:
+    """For each token the number of earlier ones with the same expert."""
+    return np.array([int((chosen[:i] == e).sum()) for i, e in enumerate(chosen)], dtype="int64")
+
+
+def _dropped(chosen: np.ndarray, slots: np.ndarray, room: np.ndarray) -> tuple:
+    return np.where(room, chosen, -1), np.where(room, slots, -1)
+
+
+def _as(of: Callable[[Look], tuple[np.ndarray, np.ndarray]]) -> Callable[[Look], bool]:
+    """Did it return these two?"""
+
+    def shows(look: Look) -> bool:
+        got, right = pair(returned(look)[0]), wanted(look)[0]
+        like = of(look)
+        return all(map(np.array_equal, like, got)) and not all(map(np.array_equal, right, got))
+
+    return shows
+
+
+def _capacity(look: Look) -> int:
+    return look.case.get("capacity", 2)
+
+
+def _with(change: Callable[[np.ndarray, np.ndarray, int], tuple]) -> Callable[[Look], bool]:
+    return _as(lambda look: change(_best(look), _slots(_best(look)), _capacity(look)))
+
+
+def _last_best(look: Look) -> tuple:
+    logits = look.inputs[0]["logits"]
+    chosen = logits.shape[1] - 1 - np.argmax(logits[:, ::-1], axis=1)
+    slots = _slots(chosen)
+    return _dropped(chosen, slots, slots < _capacity(look))
+
+
+def _smallest(look: Look) -> tuple:
+    chosen = np.argmin(look.inputs[0]["logits"], axis=1)
+    slots = _slots(chosen)
+    return _dropped(chosen, slots, slots < _capacity(look))
+
+
+def _from_behind(look: Look) -> tuple:
+    chosen = _best(look)
+    slots = _slots(chosen[::-1])[::-1]
+    return _dropped(chosen, slots, slots < _capacity(look))
+
+
+def _another_expert(look: Look) -> bool:
+    """Is a token with another expert than the best one, and not dropped?"""
+    expert, best = pair(returned(look)[0])[0], _best(look)
+    return bool(((expert != best) & (expert >= 0)).any())
+
+
+exercise = Exercise(
+    "route", LAB, 2,
+    make=_make,
+    call=returning.call_pure,
+    group=False,
+    asks="route returns (expert, slot): each token's best expert and how many earlier tokens chose "
+    "it, and −1 for both where that number is not below the capacity.",
+    visible=(
+        Case(1, 1, {"tokens": 9, "experts": 2, "capacity": 2}),
+        Case(1, 2, {"tokens": 5, "experts": 2, "capacity": 5, "kind": "ties"}),
+    ),
+    hints=(
+        hints.NOTHING,
+        returning.CHANGED,
+        Hint(
+            "no pair of tensors",
+            lambda look: pair(returned(look)[0]) is None,
+            "Two tensors are asked for: `return expert, slot`.",
+        ),
+        Hint(
+            "other dtype",
+            lambda look: any(part.dtype != "int64" for part in pair(returned(look)[0])),
+            "Both are int64: torch.where, one_hot and cumsum keep it, a mean or a division "
+            "does not, and a mask is bool.",
+        ),
+        Hint(
+            "another shape",
+            lambda look: any(
+                g.shape != w.shape for g, w in zip(pair(returned(look)[0]), wanted(look)[0],
+                                                   strict=True)
+            ),
+            "Both have one number for each token, shape (tokens,), also where there are none.",
+        ),
+        Hint(
+            "last of equals",
+            _as(_last_best),
+            "Of experts with equal logits the lowest counts: argmax gives that one, topk and sort "
+            "promise nothing about it.",
+        ),
+        Hint(
+            "smallest logit",
+            _as(_smallest),
+            "Tokens went to the expert with the smallest logit: the largest is asked for.",
+        ),
+        Hint(
+            "nobody dropped",
+            _with(lambda e, s, c: (e, s)),
+            "An expert takes `capacity` tokens. Those that come later get −1 for both.",
+        ),
+        Hint(
+            "one too many",
+            _with(lambda e, s, c: _dropped(e, s, s <= c)),
+            "An expert got capacity + 1 tokens: slots begin at 0, so the last one is capacity − 1.",
+        ),
+        Hint(
+            "one too few",
+            _with(lambda e, s, c: _dropped(e, s, s < c - 1)),
+            "An expert has room for one token more: slots begin at 0, so the last one is "
+            "capacity − 1.",
+        ),
+        Hint(
+            "counts itself",
+            lambda look: any(
+                _with(lambda e, s, c, m=m: _dropped(e, s + 1, s + m < c))(look) for m in (0, 1)
+            ),
+            "A token's slot is the number of *earlier* tokens with the same expert: the first "
+            "has slot 0. A cumulative sum counts the token itself.",
+        ),
+        Hint(
+            "slot kept",
+            _with(lambda e, s, c: (np.where(s < c, e, -1), s)),
+            "A token that finds no room has neither expert nor slot: −1 for both.",
+        ),
+        Hint(
+            "expert kept",
+            _with(lambda e, s, c: (e, np.where(s < c, s, -1))),
+            "A token that finds no room has neither expert nor slot: −1 for both.",
+        ),
+        Hint(
+            "last come first",
+            _as(_from_behind),
+            "Earlier tokens come first: the last ones are those that find no room.",
+        ),
+        Hint(
+            "another expert",
+            _another_expert,
+            "A token is with another expert than that of its largest logit. A softmax rounds: two "
+            "logits that differ can become equal in it. And a full expert drops its tokens, it "
+            "does not hand them to the next best.",
+        ),
+        Hint(
+            "numbered through",
+            lambda look: True,
+            "The experts are right, the slots are not: each expert counts for itself, in the "
+            "order of the tokens, and a token's slot is the number of earlier ones there.",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,211 @@
+"""`sequence_parallel_mlp`: rows gathered before a tensor-parallel MLP, sums scattered after it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from distlab.course.lab11_long_sequences_and_experts import carried
+from distlab.course.lab11_long_sequences_and_experts.returning import (
+    LAB,
+    misplaced,
+    one,
+    shape_of,
+    shortened,
+)
+from distlab.exercises import hints, traffic
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import returned, wanted
+
+_erf = np.vectorize(math.erf, otypes=["float64"])
+
+
+def _make(case: Case) -> list[dict]:
+    """`hidden`: units of the hidden layer in all, a multiple of the ranks."""
+    n, d, hidden = case.get("n", 2), case.get("d", 3), case.get("hidden", 2 * case.size)
+    dtype, drawn = case.get("dtype", "float32"), case.generator()
+    w1 = drawn.standard_normal((hidden, d)) / d**0.5 * 2
+    w2 = drawn.standard_normal((d, hidden)) / hidden**0.5
+    inputs = []
+    for rank in range(case.size):
+        mine = slice(rank * hidden // case.size, (rank + 1) * hidden // case.size)
+        inputs.append(
+            {
+                "x": case.draw(rank, (n, d), dtype),
+                "w1": w1[mine].astype(dtype),
+                "w2": np.ascontiguousarray(w2[:, mine]).astype(dtype),
+            }
+        )
+    return inputs
+
+
+def _call(function, rank, size, inputs):
+    return shortened(function(rank, size, *inputs.values()))
+
+
+def _gelu(x: np.ndarray) -> np.ndarray:
+    return x * (1 + _erf(x / 2**0.5)) / 2
+
+
+def _tanh_gelu(x: np.ndarray) -> np.ndarray:
+    return x * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3))) / 2
+
+
+def _parts(look: Look, act: Callable = _gelu) -> list[np.ndarray]:
+    """For each rank its term of the sum, for the rows of all ranks."""
+    x = np.concatenate([inputs["x"] for inputs in look.inputs]).astype("float64")
+    return [act(x @ given["w1"].T) @ given["w2"].T for given in look.inputs]
+
+
+def _rows(look: Look, full: np.ndarray, rank: int) -> np.ndarray:
+    return np.split(full, look.size)[rank]
+
+
+def _as(of: Callable[[Look, int], np.ndarray]) -> Callable[[Look], bool]:
+    """Did every rank return what `of` gives for it, and is that not what was asked for?"""
+
+    def shows(look: Look) -> bool:
+        if max(inputs["x"].size * len(inputs["w1"]) for inputs in look.inputs) > 100_000:
+            return False
+        pairs = list(zip(wanted(look), returned(look), strict=True))
+        return not all(look.same(w, g) for w, g in pairs) and all(
+            one(g) is not None and look.same(of(look, r).astype(w.dtype), g)
+            for r, (w, g) in enumerate(pairs)
+        )
+
+    return shows
+
+
+def _other(act: Callable) -> Callable[[Look], bool]:
+    return _as(lambda look, r: _rows(look, sum(_parts(look, act)), r))
+
+
+def _outside(look: Look, rank: int) -> np.ndarray:
+    return _gelu(_rows(look, sum(_parts(look, lambda x: x)), rank))
+
+
+def _own_rows_alone(look: Look, rank: int) -> np.ndarray:
+    return _rows(look, _parts(look)[rank], rank)
+
+
+def _rows_added_up(look: Look, rank: int) -> np.ndarray:
+    """Each rank computed its own rows, and these, which are different ones, were added up."""
+    return sum(_rows(look, part, r) for r, part in enumerate(_parts(look)))
+
+
+exercise = Exercise(
+    "sequence_parallel_mlp", LAB, 3,
+    make=_make,
+    call=_call,
+    asks="sequence_parallel_mlp returns this rank's rows of gelu(X·W1ᵀ)·W2ᵀ, by one all-gather and "
+    "one reduce-scatter.",
+    visible=(
+        Case(2, 1, {"n": 2, "d": 3, "hidden": 4}),
+        Case(3, 2, {"n": 1, "d": 4, "hidden": 6}),
+    ),
+    rules=(carried.exactly(all_gather=1, reduce_scatter=1), traffic.nothing_left_open),
+    hints=(
+        hints.NOTHING,
+        carried.messages("One all-gather and one reduce-scatter are asked for, and no messages."),
+        Hint(
+            "all-reduce",
+            lambda look: bool(look.events("all_reduce")),
+            "An all-reduce gives every rank the sums of all rows, and each needs its own rows "
+            "alone: that is a reduce-scatter, the first half of the ring of lab 04.",
+        ),
+        Hint(
+            "weights gathered",
+            lambda look: look.size > 1 and any(
+                e.op == "all_gather" and carried.elements(e) in (
+                    look.inputs[0]["w1"].size, 2 * look.inputs[0]["w1"].size
+                ) and look.inputs[0]["x"].size != carried.elements(e)
+                for e in look.events("all_gather")
+            ),
+            "The weights were gathered. They stay where they are: it is the rows of x that every "
+            "rank needs.",
+        ),
+        Hint(
+            hints.EARLY.name,
+            lambda look: any(map(hints.poisoned, returned(look))),
+            hints.EARLY.says,
+        ),
+        Hint(
+            "rows never gathered",
+            lambda look: look.size > 1 and not look.events("all_gather") and (
+                _as(_own_rows_alone)(look) or _as(_rows_added_up)(look)
+            ),
+            "Each rank worked on its own rows alone. Its slice of the hidden layer is needed for "
+            "the rows of all ranks.",
+        ),
+        Hint(
+            "partial sums",
+            lambda look: look.size > 1 and not look.events("reduce_scatter"),
+            "Each rank's product is one term of a sum over all ranks: nothing was added up. A "
+            "reduce-scatter adds up, and leaves each rank its own rows.",
+        ),
+        Hint(
+            "calls counted",
+            lambda look: look.size > 1 and any(
+                carried.called(record) != {"all_gather": 1, "reduce_scatter": 1}
+                for record in look.records
+            ),
+            "One all-gather before the first product, one reduce-scatter after the second, and "
+            "nothing else.",
+        ),
+        hints.DTYPE,
+        shape_of("The result holds this rank's rows, (n, d)."),
+        Hint(
+            "gelu by tanh",
+            _other(_tanh_gelu),
+            "This is gelu's approximation by tanh: the exact one is asked for, which is torch's "
+            "default.",
+        ),
+        Hint(
+            "another activation",
+            lambda look: any(
+                _other(act)(look)
+                for act in (lambda x: np.maximum(x, 0), np.tanh, lambda x: x,
+                            lambda x: x / (1 + np.exp(-x)))
+            ),
+            "Between the two products stands gelu.",
+        ),
+        Hint(
+            "gelu outside",
+            _as(_outside),
+            "The gelu came after the sum: it belongs between the two products, where each rank "
+            "has hidden units of its own.",
+        ),
+        Hint(
+            "mean for sum",
+            lambda look: look.size > 1 and _as(
+                lambda look, r: _rows(look, sum(_parts(look)), r) / look.size
+            )(look),
+            "These are means over the ranks: the terms are to be added up, and nothing is divided.",
+        ),
+        Hint(
+            "largest for sum",
+            lambda look: look.size > 1 and any(
+                e.reduction not in ("", "sum", "avg") for e in look.events("reduce_scatter")
+            ),
+            "The reduce-scatter is to add up: that is ReduceOp.SUM, its default.",
+        ),
+        Hint(
+            "rows in other places",
+            lambda look: look.size > 1 and (
+                any(misplaced(w, g) for w, g in zip(wanted(look), returned(look), strict=True))
+                or all(any(look.same(w, g) for w in wanted(look)) for g in returned(look))
+            ),
+            "The rows are right and on another rank or in another order: row block r belongs to "
+            "rank r.",
+        ),
+        Hint(
+            "pieces not contiguous",
+            lambda look: look.size > 1,
+            "Something else came out. A reduce-scatter wants pieces that are contiguous, and adds "
+            "up other elements without a word where they are not: cut along rows, the first "
+            "dimension.",
+        ),
+    ),
+)  # fmt: skip

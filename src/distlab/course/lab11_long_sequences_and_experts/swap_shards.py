@@ -1,0 +1,197 @@
+"""`swap_shards`: from a share of the positions to a share of the heads, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from distlab.course.lab11_long_sequences_and_experts import carried
+from distlab.course.lab11_long_sequences_and_experts.returning import (
+    LAB,
+    misplaced,
+    one,
+    shape_of,
+    shortened,
+)
+from distlab.exercises import hints, traffic
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import returned, wanted
+
+
+def _make(case: Case) -> list[dict]:
+    """n positions a rank and `heads` heads in all; each number says where it is from, for int64."""
+    n, heads, d = case.get("n", 2), case.get("heads", case.size), case.get("d", 3)
+    dtype, size = case.get("dtype", "float32"), case.size
+    full = case.generator().standard_normal((size * n, heads, d))
+    if np.dtype(dtype).kind == "i":
+        full = np.arange(full.size).reshape(full.shape) + case.seed
+    full = full.astype(dtype)
+    to, parts = case.params["to"], np.split(full, size, axis=0)
+    if to == "sequence":
+        parts = np.split(full, size, axis=1)
+    return [{"x": np.ascontiguousarray(part), "to": to} for part in parts]
+
+
+def _call(function, rank, size, inputs):
+    return shortened(function(rank, size, inputs["x"], inputs["to"]))
+
+
+def _pieces(look: Look) -> list[list[np.ndarray]]:
+    """[owner of the positions][owner of the heads], each (n, heads/size, d)."""
+    parts = [inputs["x"] for inputs in look.inputs]
+    if look.case.params["to"] == "heads":
+        return [np.split(part, look.size, axis=1) for part in parts]
+    return [list(row) for row in zip(*(np.split(p, look.size, axis=0) for p in parts), strict=True)]
+
+
+def _as(of: Callable[[Look, list[list[np.ndarray]], int], np.ndarray]) -> Callable[[Look], bool]:
+    """Did every rank return what `of` makes of the pieces?"""
+
+    def shows(look: Look) -> bool:
+        pieces = _pieces(look)
+        return look.size > 1 and all(
+            one(got) is not None
+            and np.array_equal(of(look, pieces, rank), got)
+            and not np.array_equal(want, got)
+            for rank, (want, got) in enumerate(zip(wanted(look), returned(look), strict=True))
+        )
+
+    return shows
+
+
+def _put_together_along_the_other(look: Look, pieces, rank: int) -> np.ndarray:
+    if look.case.params["to"] == "heads":
+        return np.concatenate([row[rank] for row in pieces], axis=1)
+    return np.concatenate(pieces[rank], axis=0)
+
+
+def _reversed(look: Look, pieces, rank: int) -> np.ndarray:
+    if look.case.params["to"] == "heads":
+        return np.concatenate([row[rank] for row in pieces][::-1], axis=0)
+    return np.concatenate(pieces[rank][::-1], axis=1)
+
+
+def _anothers(look: Look) -> bool:
+    """Has some rank what belongs to another one?"""
+    want, got = wanted(look), returned(look)
+    return look.size > 1 and any(
+        one(g) is not None and not np.array_equal(w, g)
+        and any(np.array_equal(other, g) for other in want)
+        for w, g in zip(want, got, strict=True)
+    )  # fmt: skip
+
+
+def _memory_cut(look: Look) -> bool:
+    """Did each rank get its part of the others' memory as it lies, or its own in disorder?"""
+    if any(misplaced(w, g) for w, g in zip(wanted(look), returned(look), strict=True)):
+        return True
+    cut = [np.split(inputs["x"].reshape(-1), look.size) for inputs in look.inputs]
+    arrived = [np.concatenate([pieces[rank] for pieces in cut]) for rank in look.ranks]
+    return look.size > 1 and all(
+        one(got) is not None and np.array_equal(np.sort(got, axis=None), np.sort(flat))
+        for got, flat in zip(returned(look), arrived, strict=True)
+    )
+
+
+def _other_way(look: Look) -> bool:
+    """Would the shapes be those of the other direction?"""
+    shape = look.inputs[0]["x"].shape
+    if look.case.params["to"] == "heads":
+        wrong = (shape[0] // look.size, shape[1] * look.size, shape[2])
+    else:
+        wrong = (shape[0] * look.size, shape[1] // look.size, shape[2])
+    return look.size > 1 and any(
+        one(got) is not None and got.shape == wrong for got in returned(look)
+    )
+
+
+exercise = Exercise(
+    "swap_shards", LAB, 3,
+    make=_make,
+    call=_call,
+    asks="swap_shards gives each rank all positions of its heads (to='heads'), or its positions of "
+    "all heads (to='sequence'), by one all-to-all.",
+    visible=(
+        Case(2, 1, {"to": "heads", "n": 2, "heads": 4, "d": 3}),
+        Case(3, 2, {"to": "sequence", "n": 2, "heads": 9, "d": 2}),
+    ),
+    rules=(carried.exactly(all_to_all=1), traffic.nothing_left_open),
+    hints=(
+        hints.NOTHING,
+        carried.messages(
+            "Each rank has something for each other: that is one collective, the all-to-all, "
+            "and not messages one by one."
+        ),
+        carried.gathered(
+            "All of it was sent to everybody, and most of it thrown away. In an all-to-all each "
+            "rank gets from each other just the piece that it needs."
+        ),
+        Hint(
+            "more than one all-to-all",
+            lambda look: any(len(carried.all_to_alls(look, r)) > 1 for r in look.ranks),
+            "One all-to-all is enough: put the pieces for all ranks one behind the other in one "
+            "tensor.",
+        ),
+        Hint(
+            hints.EARLY.name,
+            lambda look: any(map(hints.poisoned, returned(look))),
+            hints.EARLY.says,
+        ),
+        Hint(
+            "list for tensor",
+            lambda look: any(isinstance(got, (list, tuple)) for got in returned(look)),
+            "The pieces came back as a list: put them together to one tensor.",
+        ),
+        Hint(
+            "nothing swapped",
+            lambda look: look.size > 1 and not look.events("all_to_all"),
+            "No rank called an all-to-all: whatever a rank makes of its own part alone, the rest "
+            "lies on the others.",
+        ),
+        Hint(
+            "always to heads",
+            lambda look: look.case.params["to"] == "sequence" and _other_way(look),
+            "With to='sequence' the way is the other one: heads come together, positions are "
+            "divided.",
+        ),
+        Hint(
+            "put together along the wrong dimension",
+            _as(_put_together_along_the_other),
+            "The right pieces arrived and were put together along the wrong dimension: what comes "
+            "from different ranks are different positions on the way to heads, and different heads "
+            "on the way back.",
+        ),
+        Hint(
+            "ranks in another order",
+            _as(_reversed),
+            "The pieces are in another order: the one from rank 0 comes first.",
+        ),
+        Hint(
+            "another rank's share",
+            _anothers,
+            "A rank has the share of another one: rank r gets the r-th run of heads, or of "
+            "positions, counted from 0.",
+        ),
+        hints.DTYPE,
+        shape_of(
+            "With to='heads' the result is (size·n, heads/size, d), with to='sequence' (n, heads, "
+            "d)."
+        ),
+        Hint(
+            "memory cut, not dimensions",
+            _memory_cut,
+            "The elements are there, in another order. An all-to-all cuts its input along the "
+            "first dimension, as it lies in memory: transposing gives a view that is cut as if it "
+            "had not been. Bring the dimension that is to be divided to the front, and make the "
+            "result contiguous, before you send; and do the same, backwards, after it.",
+        ),
+        Hint(
+            "pieces cut along the wrong dimension",
+            lambda look: look.size > 1,
+            "Something else arrived than should. Say for one rank which positions and which heads "
+            "it has before and after. Is that what the first dimension of your input is cut into? "
+            "(The output has to be contiguous as well: it is filled in the order of memory.)",
+        ),
+    ),
+)  # fmt: skip

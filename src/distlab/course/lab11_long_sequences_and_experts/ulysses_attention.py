@@ -1,0 +1,129 @@
+"""`ulysses_attention`: each rank has all positions of some heads, between two all-to-alls."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.course.lab11_long_sequences_and_experts import attention, carried
+from distlab.course.lab11_long_sequences_and_experts.returning import (
+    LAB,
+    misplaced,
+    one,
+    shape_of,
+    shortened,
+)
+from distlab.exercises import hints, traffic
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import returned, wanted
+
+
+def _call(function, rank, size, inputs):
+    return shortened(function(rank, size, *inputs.values()))
+
+
+def _elements(look: Look, rank: int) -> float:
+    """What its all-to-alls carried, in elements of q."""
+    events = carried.all_to_alls(look, rank)
+    return sum(map(carried.elements, events)) / look.inputs[rank]["q"].size
+
+
+def _at_most_four(look: Look) -> str | None:
+    for rank in look.ranks:
+        count, amount = len(carried.all_to_alls(look, rank)), _elements(look, rank)
+        if count > 4 or amount > 4:
+            return (
+                f"rank {rank} called {count} all-to-alls that carried {amount:.3g} times the "
+                "elements of q; at most 4 with 4 times as many are asked for."
+            )
+    return None
+
+
+def _over_heads(look: Look, q, k, v) -> np.ndarray:
+    """Attention between the heads of a position, in place of between the positions of a head."""
+    q, k, v = (part.swapaxes(0, 1) for part in (q, k, v))
+    heads = q.shape[1]
+    visible = np.tri(heads, dtype=bool) if look.case.get("causal") else np.ones((heads, heads))
+    return attention.attended(q, k, v, visible.astype(bool)).swapaxes(0, 1)
+
+
+exercise = Exercise(
+    "ulysses_attention", LAB, 3,
+    make=attention.blocks(heads_first=False),
+    call=_call,
+    tolerance=attention.TOLERANCE,
+    asks="In ulysses_attention each rank computes the attention of its heads over all positions, "
+    "and returns that of its positions, (n, heads, d), after at most four all-to-alls.",
+    visible=(
+        Case(2, 1, {"heads": 4, "n": 3, "d": 2}),
+        Case(3, 2, {"heads": 3, "n": 2, "d": 4, "causal": True}),
+    ),
+    rules=(carried.all_to_alls_alone, _at_most_four, traffic.nothing_left_open),
+    hints=(
+        hints.NOTHING,
+        carried.messages("All-to-alls are asked for, not messages between two ranks: swap_shards."),
+        carried.gathered(
+            "Nothing is gathered here. After the all-to-all a rank has all positions of its own "
+            "heads, and needs nothing of the others'."
+        ),
+        Hint(
+            "something besides all-to-alls",
+            lambda look: carried.other_ops(look, "all_to_all"),
+            "Nothing but all-to-alls is needed, a barrier neither: an all-to-all waits by itself.",
+        ),
+        Hint(
+            "more than four",
+            lambda look: _at_most_four(look) is not None,
+            "q, k and v go there, the result comes back: four all-to-alls of one tensor each, or "
+            "two, where q, k and v travel together. Nothing is sent twice.",
+        ),
+        Hint(
+            hints.EARLY.name,
+            lambda look: any(map(hints.poisoned, returned(look))) and not look.case.get("steep"),
+            hints.EARLY.says,
+        ),
+        hints.DTYPE,
+        Hint(
+            "not swapped back",
+            lambda look: look.size > 1 and any(
+                one(got) is not None and got.shape == (
+                    want.shape[0] * look.size, want.shape[1] // look.size, want.shape[2]
+                )
+                for want, got in zip(wanted(look), returned(look), strict=True)
+                if one(want) is not None
+            ),
+            "The result holds all positions of some heads: it has to go back to the ranks that "
+            "its positions belong to.",
+        ),
+        shape_of(
+            "The result has the shape of q, (n, heads, d). F.scaled_dot_product_attention takes "
+            "and gives (heads, positions, d)."
+        ),
+        Hint(
+            "attention between heads",
+            attention.like(_over_heads, heads_first=False),
+            "Heads attended to each other, within each position. The two last dimensions are what "
+            "F.scaled_dot_product_attention works on: it takes (heads, positions, d).",
+        ),
+        *attention.hints_on_values(heads_first=False),
+        Hint(
+            "NaN",
+            lambda look: any(one(g) is not None and np.isnan(g).any() for g in returned(look)),
+            "There are NaNs. Scores can be in the hundreds, and exp of that is infinite: subtract "
+            "each row's maximum first.",
+        ),
+        Hint(
+            "positions and heads mixed up",
+            lambda look: any(misplaced(w, g) for w, g in zip(wanted(look), returned(look),
+                                                             strict=True)),
+            "The values are right and lie in other places: look at what the result looks like "
+            "before it goes back.",
+        ),
+        Hint(
+            "swapped wrongly",
+            lambda look: look.size > 1,
+            "Does swap_shards pass? Then look at what goes into it and what comes out of it: "
+            "(n, heads, d), and (size·n, heads/size, d). Each all-to-all wants a contiguous "
+            "input, so that a transposed view is not what is sent.",
+        ),
+    ),
+)  # fmt: skip

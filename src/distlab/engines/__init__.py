@@ -1,0 +1,1 @@
+"""Start ranks and run a function on them."""

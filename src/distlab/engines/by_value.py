@@ -1,0 +1,186 @@
+"""Functions by value, as `cloudpickle` takes them, and what modules hold by its name.
+
+A function of a notebook travels by value, with the globals that it uses. cloudpickle copies these,
+too: after `from random import seed` it sends a copy of Python's generator, and the rank seeds that
+copy. So whatever is an attribute of a module that can be imported travels as that attribute here:
+methods of a module's own object, `os.environ`, `torch.backends.cudnn`, Horovod's `rank`. What
+`__main__` or a module sent by value has defined travels by value, wherever else it is entered.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import sys
+import sysconfig
+import types
+from typing import Any
+
+import cloudpickle
+
+#: what has no identity of its own, or is its module's business: never looked for
+_PLAIN = {
+    bool, int, float, complex, str, bytes, tuple, frozenset, type(None),
+    types.ModuleType, types.CodeType, types.CellType,
+}  # fmt: skip
+#: what pickle takes by value without asking: a function's globals of these kinds are looked at
+_CONTAINERS = (list, dict, set, bytearray)
+_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platlib", "purelib")})
+
+
+def dumps(value: Any) -> bytes:
+    """`cloudpickle.dumps`, with attributes of importable modules sent by their names.
+
+    `pickle.loads` reads it where `distlab` and these modules can be imported. Nobody can import a
+    notebook: what one that `notebook.load` has entered defines goes by value.
+    """
+    loaded = _notebooks()
+    for module in loaded:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        with io.BytesIO() as file:
+            _Pickler(file).dump(value)
+            return file.getvalue()
+    finally:
+        for module in loaded:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _notebooks() -> list[types.ModuleType]:
+    """Modules that `notebook.load` has entered and nobody has registered."""
+    by_value = cloudpickle.list_registry_pickle_by_value()
+    return [
+        module
+        for name, module in list(sys.modules.items())
+        if issubclass(type(module), types.ModuleType) and name not in by_value
+        and _contents(module).get("__spec__") is None
+        and str(_contents(module).get("__file__")).endswith(".ipynb")
+    ]  # fmt: skip
+
+
+def attribute(module: str, name: str) -> Any:
+    """What `module` holds under `name`; the module itself where `name` is empty."""
+    found = importlib.import_module(module)
+    return getattr(found, name) if name else found
+
+
+class _Reference:
+    """Stands for an attribute of a module while it is pickled."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._place = module, name
+
+    def __reduce__(self):
+        return attribute, self._place
+
+
+class _Pickler(cloudpickle.CloudPickler):
+    def reducer_override(self, obj: Any) -> Any:
+        reduced = super().reducer_override(obj)
+        if isinstance(obj, (types.FunctionType, type)) and reduced is NotImplemented:
+            return NotImplemented  # by its own name
+        place = _place_of(obj)
+        return (attribute, place) if place else reduced
+
+    def _dynamic_function_reduce(self, func: types.FunctionType) -> tuple:
+        made, arguments, (own, slots), *rest = super()._dynamic_function_reduce(func)
+        slots["__globals__"] = {
+            name: _shared(value) for name, value in slots["__globals__"].items()
+        }
+        return (made, arguments, (own, slots), *rest)
+
+
+def _shared(value: Any) -> Any:
+    """A container that an installed module holds (`sys.path`) by its name, anything else itself.
+
+    Those of one's own modules stay data: a notebook may have changed them.
+    """
+    place = _place_of(value) if type(value) in _CONTAINERS else None
+    return _Reference(*place) if place and _installed(sys.modules[place[0]]) else value
+
+
+def _place_of(obj: Any) -> tuple[str, str] | None:
+    """(module, attribute) under which this very object can be imported."""
+    if type(obj) in _PLAIN:
+        return None
+    if issubclass(type(obj), types.ModuleType):
+        return _place_of_module(obj)
+    if _defined_here(obj):
+        return None
+    place = _places().get(id(obj))
+    if place is None:
+        return None
+    # the number may be that of an object that is gone
+    still = _contents(sys.modules.get(place[0])).get(place[1])
+    return place if still is obj else None
+
+
+def _place_of_module(module: types.ModuleType) -> tuple[str, str] | None:
+    """Modules of classes of their own, which cloudpickle cannot send: `torch.backends.cudnn`."""
+    found = (name for name, one in list(sys.modules.items()) if one is module)
+    name = next(found, None)
+    return (name, "") if name else None
+
+
+def _defined_here(obj: Any) -> bool:
+    """Does it come from what travels by value, or is it of a class that does?"""
+    kind = type(obj)
+    owner = obj.__self__ if kind in (types.MethodType, types.BuiltinMethodType) else obj
+    if not issubclass(type(owner), (types.FunctionType, type)):
+        owner = type(owner)
+    home = owner.__module__
+    return home == "__main__" or not _travels_by_name(_contents(sys.modules.get(home)))
+
+
+_known: dict[int, tuple[str, str]] = {}
+_seen = 0  # modules that there were when `_known` was written
+
+
+def _places() -> dict[int, tuple[str, str]]:
+    """By identity, where everything is found that importable modules hold."""
+    global _seen
+    if _seen != len(sys.modules):
+        _known.clear()
+        for name, module in _modules():
+            for attribute, value in _contents(module).items():
+                # its type is asked, not its __class__: asking that can run anything
+                if type(value) not in _PLAIN:
+                    _known.setdefault(id(value), (name, attribute))
+        _seen = len(sys.modules)
+    return _known
+
+
+def _modules() -> list[tuple[str, Any]]:
+    """The importable modules; packages before what is deep inside them, installed ones first."""
+    found = [
+        (name, module)
+        for name, module in list(sys.modules.items())
+        if issubclass(type(module), types.ModuleType)
+        and _contents(module).get("__spec__") is not None
+        and _travels_by_name(_contents(module))
+    ]
+    return sorted(found, key=lambda item: (not _installed(item[1]), item[0].count(".")))
+
+
+def _travels_by_name(contents: dict[str, Any]) -> bool:
+    """Is a module with these contents none of the notebook's own? (`notebook.load` enters one that
+    has a file and no spec.)
+    """
+    name = str(contents.get("__name__", ""))
+    if name in ("__main__", "__mp_main__"):
+        return False
+    if contents.get("__spec__") is None and contents.get("__file__"):
+        return False
+    by_value = cloudpickle.list_registry_pickle_by_value()
+    return not any(name == other or name.startswith(f"{other}.") for other in by_value)
+
+
+def _installed(module: Any) -> bool:
+    """Does it come with Python, or from where packages are installed?"""
+    file = _contents(module).get("__file__")
+    return not isinstance(file, str) or file.startswith(_LIBRARIES)
+
+
+def _contents(module: Any) -> dict[str, Any]:
+    """What a module holds, without waking one that loads itself when it is asked."""
+    return {} if module is None else object.__getattribute__(module, "__dict__")

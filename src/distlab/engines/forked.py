@@ -1,0 +1,202 @@
+"""Ranks as bare processes, for the grader, which starts new ones for each exercise."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from distlab.engines import runs
+from distlab.network import gloo
+from distlab.network.measure import Wire
+from distlab.network.seen import Seen
+from distlab.processes import clocks, forkserver, framing, isolation
+from distlab.processes.run_delay import RunDelay, started
+from distlab.rank import world
+
+STALL = 2.0  # seconds in which a forked rank takes a task
+ROOM = 3  # times the bytes of all inputs: of what ranks may send until it is looked at
+LOOK = 0.5  # seconds between two looks at how long ranks have waited for a processor
+
+
+class ForkedEngines:
+    """Ranks forked from this process, which must be clean: no torch operation run, no CUDA touched.
+
+    Args:
+        limit: bytes that a rank may answer.
+        private: sockets of this process that are none of the ranks' business.
+        measured: this is process 1 of a sandbox; what the ranks send each other is measured, where
+            that works.
+    """
+
+    def __init__(
+        self, size: int, folder: Path, limit: int | None = None,
+        private: Sequence[socket.socket] = (), measured: bool = False,
+    ) -> None:  # fmt: skip
+        self.folder, self._limit, self._private = folder, limit, list(private)
+        self._wire: Wire | None = None
+        if measured and _understood():
+            with contextlib.suppress(OSError):
+                self._wire = Wire()
+        self._ranks: list[tuple[int, socket.socket] | None] = []  # None: started when it is needed
+        self._incoming: dict[int, framing.Incoming] = {}
+        self._pending: set[int] = set()
+        self._left: Sequence[int] = []  # ranks that are not to carry another run
+        self._queues, self._looked = RunDelay(), 0.0
+        self.grow(size)
+
+    def __len__(self) -> int:
+        return len(self._ranks)
+
+    def grow(self, size: int) -> None:
+        """Have at least `size` ranks."""
+        if self._wire is not None:
+            try:
+                self._wire.grow(size)
+            except OSError:  # all without it, from the first rank on
+                self.close()
+                self._wire.close()
+                self._wire = None
+        while len(self._ranks) < size:
+            self._ranks.append(self._start(len(self._ranks)))
+
+    def _start(self, number: int) -> tuple[int, socket.socket]:
+        ours, theirs = socket.socketpair()
+        held = [rank[1] for rank in self._ranks if rank] + self._private + [ours]
+
+        def serve() -> None:
+            for connection in held:
+                connection.close()
+            from distlab.rank import execute as rank
+
+            gc.freeze()
+            gc.enable()
+            rank.serve(theirs)
+
+        ours.settimeout(STALL)
+        if self._wire is not None:
+            isolation.entering.append(functools.partial(self._wire.enter, number))
+        try:
+            with theirs:
+                return forkserver.spawn(serve), ours
+        finally:
+            isolation.entering.clear()
+
+    def send(self, rank: int, task: bytes) -> None:
+        if self._ranks[rank] is None:
+            self._ranks[rank] = self._start(rank)
+        self._pending.add(rank)
+        self._incoming[rank] = framing.Incoming(self._limit)
+        with contextlib.suppress(OSError):  # a dead rank is reported by `receive`
+            framing.write(self._ranks[rank][1], task)
+
+    def receive(self, timeout: float) -> list[tuple[int, bytes | None]]:
+        by_socket = {self._ranks[rank][1]: rank for rank in self._pending}
+        answers = []
+        if time.monotonic() - self._looked > LOOK:  # processes of a rank may end before it does
+            self.queued()
+        for connection in self._readable(list(by_socket), timeout):
+            rank = by_socket[connection]
+            try:
+                reply = self._incoming[rank].receive(connection)
+                if reply is None:
+                    continue
+            except (OSError, EOFError):
+                reply = None
+            except ValueError as error:
+                reply = runs.refusal(str(error))
+            self._pending.discard(rank)
+            answers.append((rank, reply))
+        return answers
+
+    def _readable(self, connections: list[socket.socket], timeout: float) -> list[socket.socket]:
+        """Those that have something, waited for while what goes over the network is read."""
+        if self._wire is None:
+            return select.select(connections, [], [], timeout)[0]
+        deadline = time.monotonic() + timeout
+        while True:
+            left = max(deadline - time.monotonic(), 0.0)
+            found = select.select([*connections, self._wire], [], [], left)[0]
+            if self._wire in found:
+                self._wire.drain()
+                found.remove(self._wire)
+            if found or not left:
+                return found
+
+    def listen(self, expected: int) -> None:
+        """A run begins, with so many bytes of inputs: measure from here on."""
+        if self._wire is not None:
+            self._wire.begin(ROOM * expected)
+
+    def seen(self, compare: Callable[[Seen], list[str]]) -> Seen | None:
+        """What went over the network since `listen`, as `Wire.seen` tells it; `None` where that was
+        not measured.
+        """
+        return None if self._wire is None else self._wire.seen(compare)
+
+    def settle(self) -> None:
+        """End ranks in which the function of the run before goes on, in threads or processes: in
+        the next run these would be nobody's, and a rank that waits for them would seem to wait for
+        ever.
+        """
+        alive = [(rank, found[0]) for rank, found in enumerate(self._ranks) if found]
+        self.replace([rank for rank, pid in alive if rank in self._left or started(pid)])
+        self._left = []
+
+    def tidy(self, size: int, left: Sequence[int]) -> None:
+        """They leave their groups when the next run begins."""
+        self._left = list(left)
+
+    def replace(self, ranks: Sequence[int]) -> None:
+        """End these ranks; new ones are started for the next run. (Until whatever they have left
+        behind is swept away, there may be no room for another process.)
+        """
+        for rank in ranks:
+            if self._ranks[rank]:
+                self._end(*self._ranks[rank])
+            self._ranks[rank] = None
+            self._pending.discard(rank)
+
+    def store(self, run: Path) -> list:
+        return ["file", str(run / "store")]
+
+    def machines(self) -> list[str]:
+        return [clocks.machine()] * len(self)
+
+    def clock(self, rank: int) -> float:
+        return clocks.now()
+
+    def queued(self) -> float:
+        """Seconds that the ranks, all together, have waited for a processor."""
+        self._looked = time.monotonic()
+        return self._queues.seconds([rank[0] for rank in self._ranks if rank])
+
+    def _end(self, pid: int, connection: socket.socket) -> None:
+        connection.close()
+        others = started(pid)
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        for process in others:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(int(process), signal.SIGKILL)
+
+    def close(self) -> None:
+        self.replace(range(len(self._ranks)))
+        self._ranks = []
+
+
+def _understood() -> bool:
+    """Do ranks here speak in a way that is understood? NCCL does not, for which several ranks need
+    several GPUs, nor might a gloo of tomorrow.
+    """
+    import torch
+
+    return gloo.known(torch.__version__) and world.gpu_count() < 2

@@ -1,0 +1,376 @@
+"""Where warm ranks come from.
+
+`LocalEngines` are ipyparallel engines forked from a zygote, controller included: up in a fraction
+of the time of `ipyparallel.Cluster`, and a killed one is back in well under a second.
+`AttachedEngines` are those of a cluster that somebody else runs: an ipyparallel profile, Slurm,
+MPI. (The grader's are `distlab.engines.forked.ForkedEngines`.)
+
+Rank is not engine id: ids are never reused, and the mapping is kept here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import atexit
+import concurrent.futures
+import contextlib
+import os
+import select
+import shutil
+import signal
+import socket
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from distlab.processes import clocks, entry_points, frameworks
+from distlab.processes import forkserver as zygote
+from distlab.processes.forkserver import ENGINE_PRELOAD, NEEDED, PRELOAD, Forked, Zygote
+from distlab.processes.run_delay import RunDelay
+
+ANSWER = 3.0  # seconds in which the engines of a running cluster have to answer
+CONTROLLER_TRIES = 5  # ipyparallel chooses free ports before it binds them: others may be quicker
+
+
+class AttachedEngines:
+    """The engines of an ipyparallel cluster that runs already; rank r is the r-th by engine id.
+
+    Args:
+        client: a connected `ipyparallel.Client`.
+        folder: a folder that this process and the engines share; the home's cache by default.
+    """
+
+    def __init__(self, client, folder: Path | None = None) -> None:
+        self.client = client
+        self._owned = folder is None
+        if folder is None:
+            folder = Path(tempfile.mkdtemp(prefix="ranks-", dir=cache()))
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        self.folder = folder
+        self.ids: list[int] = answering(client)
+        self._pending: dict = {}
+        self._leaving: list = []
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def send(self, rank: int, task: bytes) -> None:
+        future = self.client[self.ids[rank]].apply_async(_execute, task)
+        self._pending[future] = rank
+
+    def receive(self, timeout: float) -> list[tuple[int, bytes | None]]:
+        done, _ = concurrent.futures.wait(
+            list(self._pending), timeout, concurrent.futures.FIRST_COMPLETED
+        )
+        answers = []
+        for future in done:
+            rank = self._pending.pop(future)
+            try:
+                answers.append((rank, future.get(timeout=1)))
+            except Exception as error:
+                if "EngineError" not in (type(error).__name__, getattr(error, "ename", "")):
+                    raise
+                answers.append((rank, None))
+        return answers
+
+    def settle(self, wait: bool = False) -> None:
+        """They are as they will be."""
+
+    def tidy(self, size: int, left: Sequence[int]) -> None:
+        """Let them leave the groups of a run that is over: nobody waits for it now."""
+        for left in self._leaving:
+            if left.ready():
+                with contextlib.suppress(Exception):  # the engine may be another by now
+                    left.get()
+        self._leaving = [self.client[i].apply_async(_leave) for i in self.ids[:size]]
+
+    def replace(self, ranks: Sequence[int]) -> None:
+        """Kill the engines of these ranks. Only their own launcher could bring them back."""
+        for rank in ranks:
+            with contextlib.suppress(Exception):
+                self.client.send_signal(signal.SIGKILL, targets=[self.ids[rank]], block=True)
+        self._forget(ranks)
+        gone = {self.ids[rank] for rank in ranks}
+        self.ids = [i for i in self.ids if i not in gone]
+
+    def _forget(self, ranks: Sequence[int]) -> None:
+        self._pending = {f: r for f, r in self._pending.items() if r not in ranks}
+
+    def store(self, run: Path) -> list:
+        host, port = self.client[self.ids[0]].apply_sync(_address)
+        return ["tcp", host, port]
+
+    def machines(self) -> list[str]:
+        asked = {i: self.client[i].apply_async(_machine) for i in self.ids}
+        return [asked[i].get(timeout=ANSWER) for i in self.ids]
+
+    def clock(self, rank: int) -> float:
+        return self.client[self.ids[rank]].apply_sync(_clock)
+
+    def close(self) -> None:
+        self.client.close()
+        if self._owned:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def cache() -> Path:
+    """A folder of this user that all machines of a cluster see: below the home."""
+    found = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "distlab"
+    found.mkdir(parents=True, exist_ok=True)
+    return found
+
+
+class LocalEngines(AttachedEngines):
+    """`size` ipyparallel engines on this machine, forked from a zygote with their controller.
+
+    The first ones are forked as soon as the zygote has imported what no rank can do without. What
+    else it imports they would have to import each for itself: as soon as it has, it forks others,
+    which take their place between two runs (`settle`).
+    """
+
+    def __init__(self, size: int, timeout: float = 60.0) -> None:
+        self._pids: list[int] = []
+        self._delay, self._owner = RunDelay(), os.getpid()
+        self._seen: set[int] = set()  # ids of dead engines stay listed for seconds
+        self._engines: dict[int, int] = {}  # the others' ids by process id
+        self._young: set[int] = set()  # ranks that were forked before all was imported
+        self._spare: Forked | None = None  # those that will take their places
+        self._zygote = Zygote((*ENGINE_PRELOAD, *PRELOAD, *frameworks.preload()))
+        atexit.register(self.close)
+        self.client, self._pending = None, {}
+        folder = self._zygote.folder
+        # the controller starts, and this process imports and connects, while the zygote imports
+        # torch
+        start_controller(self._zygote)
+        import ipyparallel
+
+        file = folder / "security" / "ipcontroller-client.json"
+        super().__init__(ipyparallel.Client(str(file), timeout=timeout), folder)
+        self._timeout = timeout
+        self.grow(size)
+
+    def grow(self, size: int) -> None:
+        """Have at least `size` engines."""
+        more = range(len(self.ids), size)
+        self.ids += [-1] * len(more)
+        self._pids += [-1] * len(more)
+        self._start(more)
+
+    def settle(self, wait: bool = False) -> None:
+        """Between two runs: let the spare ranks, if there are any by now, take the place of those
+        that were forked early; `wait` until there are.
+        """
+        if not self._young or not (wait or self._spare.there):
+            return
+        young, spare = sorted(self._young), self._spare.pids()
+        self._young = set()
+        self._kill([self._pids[rank] for rank in young] + spare[len(young) :])
+        self._place(dict(zip(young, spare, strict=False)))
+        self._start(young[len(spare) :])
+
+    def _start(self, new: Sequence[int]) -> None:
+        """Fork engines for these ranks."""
+        forked = self._zygote.forks(
+            len(new), entry_points.ENGINE, after=NEEDED, folder=str(self.folder)
+        )
+        if self._spare is None:
+            self._spare = self._zygote.forks(len(new), entry_points.ENGINE, folder=str(self.folder))
+            self._young.update(new)
+        self._place(dict(zip(new, forked.pids(), strict=True)))
+
+    def _place(self, pids: dict[int, int]) -> None:
+        """Find the engines of these processes: they are these ranks from now on."""
+        deadline = time.monotonic() + self._timeout
+        left = dict(pids)
+        while left:
+            for engine in sorted(set(self.client.ids) - self._seen):
+                self._seen.add(engine)
+                with contextlib.suppress(Exception):  # it may have died meanwhile
+                    pid = self.client[engine].apply_async(os.getpid).get(timeout=self._timeout)
+                    self._engines[pid] = engine
+            for rank in [rank for rank, pid in left.items() if pid in self._engines]:
+                self._pids[rank] = left.pop(rank)
+                self.ids[rank] = self._engines[self._pids[rank]]
+            if left and time.monotonic() > deadline:
+                raise RuntimeError(
+                    f"{len(left)} ranks did not start within {self._timeout:.0f} s; "
+                    "close other programs or ask for fewer"
+                )
+            if left:
+                self.client.wait([], timeout=0.01) or time.sleep(0.01)
+
+    def tidy(self, size: int, left: Sequence[int]) -> None:
+        """New engines take the place of those in which threads of a function go on."""
+        if left:
+            self.replace(left)
+        super().tidy(size, left)
+
+    def receive(self, timeout: float) -> list[tuple[int, bytes | None]]:
+        return super().receive(timeout) or [(rank, None) for rank in self._died()]
+
+    def _died(self) -> list[int]:
+        """Ranks whose process has ended; ipyparallel's heartbeat takes seconds to tell."""
+        if not hasattr(os, "pidfd_open"):
+            return []
+        ended = []
+        for rank in set(self._pending.values()):
+            try:
+                watched = os.pidfd_open(self._pids[rank])
+            except ProcessLookupError:
+                ended.append(rank)
+                continue
+            if select.select([watched], [], [], 0)[0]:
+                ended.append(rank)
+            os.close(watched)
+        self._forget(ended)
+        return ended
+
+    def replace(self, ranks: Sequence[int]) -> None:
+        self._kill([self._pids[rank] for rank in ranks])
+        self._forget(ranks)
+        self._start(ranks)
+
+    def _kill(self, pids: Sequence[int]) -> None:
+        for pid in pids:
+            self._engines.pop(pid, None)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def store(self, run: Path) -> list:
+        return ["file", str(run / "store")]
+
+    def machines(self) -> list[str]:
+        return [clocks.machine()] * len(self)
+
+    def queued(self) -> float:
+        """Seconds that the ranks, all together, have waited for a processor."""
+        return self._delay.seconds([pid for pid in self._pids if pid > 0])
+
+    def close(self) -> None:
+        if os.getpid() != self._owner:  # a fork of the notebook that ends: the ranks are not its
+            return
+        atexit.unregister(self.close)
+        if self.client is not None:
+            with contextlib.suppress(Exception):
+                self.client.close()
+        self._zygote.close()
+
+
+def start_controller(zygote: Zygote, **options) -> None:
+    """Start ipyparallel's controller, which ends with the zygote; its files lie in its folder.
+
+    Args:
+        options: of `controller`.
+
+    Raises:
+        RuntimeError: it did not start.
+    """
+    if not any(_controller_started(zygote, options) for _ in range(CONTROLLER_TRIES)):
+        raise RuntimeError("the ranks' controller did not start; try `distlab info`")
+
+
+def _controller_started(zygote: Zygote, options: dict) -> bool:
+    """Start it; did it find the ports that it chose still free?"""
+    _, ready = zygote.connect(
+        entry_points.CONTROLLER, after=ENGINE_PRELOAD[-1], folder=str(zygote.folder), **options
+    )
+    with ready:
+        # while it starts: what this process needs then, and for a first run
+        import ipyparallel  # noqa: F401
+
+        from distlab.engines import results  # noqa: F401
+
+        return ready.recv(1) == b"1"
+
+
+def answering(client) -> list[int]:
+    """The engines that are there and idle; a dead one stays listed for a while."""
+    asked = {}
+    for engine in client.ids:
+        with contextlib.suppress(IndexError):  # it is taken off the list just now
+            asked[client[engine].apply_async(os.getpid)] = engine
+    done, _ = concurrent.futures.wait(asked, timeout=ANSWER)
+    return sorted(asked[future] for future in done if future.successful())
+
+
+def _execute(task: bytes) -> bytes:
+    """`execute.execute`, imported on the engine alone: this process may do without torch."""
+    from distlab.rank import execute as rank
+
+    return rank.execute(task)
+
+
+def _leave() -> None:
+    from distlab.rank import execute as rank
+
+    rank.end_group()
+
+
+def _machine() -> str:
+    return clocks.machine()
+
+
+def _clock() -> float:
+    return clocks.now()
+
+
+def _address() -> tuple[str, int]:
+    """A host name and a free port of the machine that rank 0 runs on."""
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        return socket.gethostname(), probe.getsockname()[1]
+
+
+def _app_config(folder: str):
+    from traitlets.config import Config
+
+    config = Config()
+    config.ProfileDir.location = folder
+    config.BaseParallelApplication.log_to_file = False
+    config.IPController.log_level = config.IPEngine.log_level = "CRITICAL"
+    config.IPController.use_threads = True
+    config.HeartMonitor.period = 100
+    config.HeartMonitor.max_heartmonitor_misses = 100  # a busy rank is not a dead one
+    config.IPEngine.enable_nanny = False
+    config.InteractiveShell.history_manager = None
+    config.HistoryManager.enabled = False
+    return config
+
+
+def controller(
+    ready: socket.socket, folder: str, ip: str = "127.0.0.1", location: str = "127.0.0.1",
+    period: int = 100,
+) -> None:  # fmt: skip
+    """The ipyparallel controller of ranks; says on `ready` when its files are written.
+
+    Args:
+        ip: the interface that it listens on, `*` for all.
+        location: the name or address under which engines find it.
+        period: milliseconds between its heartbeats.
+    """
+    from ipyparallel.controller.app import IPController
+
+    class Controller(IPController):
+        def start(self):
+            ready.sendall(b"1")
+            ready.close()
+            super().start()
+
+    zygote.log_to(Path(folder) / "controller.log")
+    config = _app_config(folder)
+    config.HeartMonitor.period = period
+    app = Controller.instance(config=config)
+    app.initialize(
+        [f"--profile-dir={folder}", f"--ip={ip}", f"--location={location}", "--log-level=50"]
+    )
+    app.start()
+
+
+def engine(folder: str) -> None:
+    """One ipyparallel engine: a rank."""
+    from ipyparallel.engine.app import IPEngine
+
+    zygote.log_to(Path(folder) / "engines.log")
+    app = IPEngine.instance(config=_app_config(folder))
+    app.initialize([f"--profile-dir={folder}", "--log-level=50"])
+    app.start()

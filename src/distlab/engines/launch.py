@@ -1,0 +1,217 @@
+"""`distlab run`: a lab script, or a function of a notebook, on ranks of this machine.
+
+Ranks get torchrun's environment variables, so a script runs unchanged under torchrun and sbatch.
+They are forked from a zygote and recorded; each line they print is labelled with the rank it came
+from; a run that provably cannot end is ended with its explanation.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import selectors
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from distlab.engines import ranks
+from distlab.processes import entry_points
+from distlab.processes.forkserver import Zygote
+from distlab.records import events as records
+from distlab.records.deadlock import Watcher
+from distlab.viz import chrome_trace as trace
+
+LOOK = 0.25  # seconds between two looks at the records
+
+
+def launch(
+    program: Path,
+    size: int,
+    arguments: Sequence[str] = (),
+    function: str | None = None,
+    trace: Path | None = None,
+    timeout: float | None = None,
+) -> int:
+    """Run `program` on `size` ranks and follow what they print.
+
+    Args:
+        function: of a notebook, called as `function(rank, size)` in an initialised process group.
+        trace: file for a Chrome/Perfetto trace of the run.
+        timeout: seconds after which the run is ended.
+
+    Returns:
+        0, or 1 when a rank failed, hung or was ended.
+
+    Raises:
+        ValueError: the program is not there or is of no known kind, or there is no room for so
+        many ranks.
+    """
+    _checked(program, size, function)
+    with Zygote() as zygote:
+        run = _Running(zygote, zygote.folder, program.resolve(), size, list(arguments), function)
+        status = run.follow(timeout)
+        run.stop()
+        if trace is not None:
+            _write_trace(run.records(), trace)
+    return status
+
+
+def _checked(program: Path, size: int, function: str | None) -> None:
+    if not program.is_file():
+        raise ValueError(f"{program} is not there: name a script (.py) or a notebook (.ipynb)")
+    if program.suffix not in (".py", ".ipynb"):
+        raise ValueError(f"{program} is neither a script (.py) nor a notebook (.ipynb)")
+    if program.suffix == ".ipynb" and not function:
+        raise ValueError(
+            f"say by --function which function of {program.name} to run, as NAME(rank, size)"
+        )
+    ranks.check_size(size, "a program")
+
+
+def _write_trace(found: list[records.RankRecord], path: Path) -> None:
+    trace.write(found, path)
+    print(f"trace in {path}: open it in ui.perfetto.dev or chrome://tracing")
+
+
+class _Running:
+    """The ranks of a program under way."""
+
+    def __init__(self, zygote, folder: Path, program: Path, size: int, arguments, function) -> None:
+        self._zygote, self._folder, self._size = zygote, folder, size
+        self._selector = selectors.DefaultSelector()
+        self._left: dict[int, bytes] = {}
+        self._pids: dict[int, int] = {}
+        port = _free_port()
+        for rank in range(size):
+            forked, output = zygote.connect(
+                entry_points.PROGRAM, program=str(program), arguments=arguments,
+                function=function, rank=rank, size=size, port=port, folder=str(folder),
+            )  # fmt: skip
+            self._pids[rank] = forked.pids()[0]
+            self._left[rank] = b""
+            self._selector.register(output, selectors.EVENT_READ, rank)
+
+    def follow(self, timeout: float | None) -> int:
+        """Print what ranks print until all have ended, or until they cannot or must not go on."""
+        deadline = time.monotonic() + timeout if timeout else float("inf")
+        watch, failed = Watcher(), set()
+        while self._selector.get_map():
+            for key, _ in self._selector.select(LOOK):
+                if self._ended(key.fileobj, key.data) and self._status(key.data):
+                    failed.add(key.data)
+            alive = {key.data for key in self._selector.get_map().values()}
+            if alive and (finding := watch(self.records(), set(range(self._size)) - alive)):
+                self._drain()
+                print(f"distlab: {finding.message} {finding.hint}", file=sys.stderr)
+                return 1
+            if alive and time.monotonic() > deadline:
+                print(f"distlab: the run was ended after {timeout:g} s", file=sys.stderr)
+                return 1
+        for rank in sorted(failed):
+            print(f"distlab: rank {rank} failed", file=sys.stderr)
+        return 1 if failed else 0
+
+    def stop(self) -> None:
+        """Note in the records of ranks that have not ended that they are ended now."""
+        for key in self._selector.get_map().values():
+            records.stop(self._folder / f"{key.data}.rec", time.monotonic())
+
+    def _drain(self) -> None:
+        """Print what is on its way: a rank that raised has ended before its traceback came."""
+        while ready := self._selector.select(LOOK):
+            for key, _ in ready:
+                self._ended(key.fileobj, key.data)
+
+    def records(self) -> list[records.RankRecord]:
+        found = []
+        for rank in range(self._size):
+            try:
+                found.append(records.read(self._folder / f"{rank}.rec"))
+            except (OSError, ValueError):
+                found.append(records.RankRecord(rank, self._size))
+        return found
+
+    def _ended(self, output: socket.socket, rank: int) -> bool:
+        data = output.recv(65536)
+        *lines, self._left[rank] = (self._left[rank] + data).split(b"\n")
+        if not data and self._left[rank]:
+            lines.append(self._left[rank])
+        for line in lines:
+            # a progress bar returns the carriage without a new line: keep its last state
+            text = line.decode("utf-8", "replace").rstrip("\r").rsplit("\r", 1)[-1]
+            print(f"[rank {rank}] {text}", flush=True)
+        if not data:
+            self._selector.unregister(output)
+            output.close()
+        return not data
+
+    def _status(self, rank: int) -> bool:
+        """Did this rank, whose output has ended, fail?"""
+        status = self._zygote.status(self._pids[rank])
+        return status is None or status != 0
+
+
+def _free_port() -> int:
+    """A port of the loopback interface that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def serve(output: socket.socket, program, arguments, function, rank, size, port, folder) -> None:
+    """One rank of a program: its environment, its recorder, then the program itself."""
+    os.dup2(output.fileno(), 1)
+    os.dup2(output.fileno(), 2)
+    output.close()
+    sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
+    os.environ.update(
+        RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(size), LOCAL_WORLD_SIZE=str(size),
+        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port),
+    )  # fmt: skip
+    os.environ.pop("OMP_NUM_THREADS", None)
+    from distlab.rank import recorder
+
+    record = recorder.Recorder(Path(folder) / f"{rank}.rec", rank, size)
+    recorder.install(record)
+    record.started()
+    raised = True
+    try:
+        if function is None:
+            run_script(program, arguments)
+        else:
+            run_function(program, function, rank, size)
+        raised = False
+    finally:
+        record.ended(raised)
+
+
+def run_script(program: str, arguments: list[str]) -> None:
+    """Run a script as `python program arguments…` would, in this process."""
+    sys.argv = [program, *arguments]
+    sys.path.insert(0, str(Path(program).parent))
+    try:
+        runpy.run_path(program, run_name="__main__")
+    except SystemExit as stop:
+        if stop.code not in (None, 0):
+            raise
+
+
+def run_function(program: str, function: str, rank: int, size: int) -> None:
+    """Call a notebook's `function(rank, size)` in a process group, and print what it returns."""
+    import torch.distributed as dist
+
+    from distlab import notebook
+    from distlab.rank import world
+
+    found = getattr(notebook.load(program), function, None)
+    if found is None:
+        raise SystemExit(f"{Path(program).name} defines no {function}")
+    dist.init_process_group(world.backend_for(size))
+    try:
+        print(f"{function}({rank}, {size}) = {found(rank, size)}")
+        dist.barrier()
+    finally:
+        dist.destroy_process_group()

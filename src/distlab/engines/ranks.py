@@ -1,0 +1,271 @@
+"""Run a function on every rank, from a notebook.
+
+    ranks = Ranks(4)
+    ranks.run(exchange, each([tensor_of_rank_0, …]))
+
+The function may stand in a notebook cell: it travels by value. What comes back is per rank and
+draws itself. Nothing here can hang: a run has a deadline, and a run that provably cannot end is
+ended at once.
+"""
+
+from __future__ import annotations
+
+import html
+import inspect
+import linecache
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from distlab.engines import by_value, progress
+from distlab.processes import machine
+
+if TYPE_CHECKING:
+    from distlab.engines.results import Result
+
+SLURM = "slurm"  # the cluster's name that means: as a Slurm job
+DEADLINE = 60.0  # seconds
+_pool: Any = None  # the local engines that this process shares
+
+
+class each:
+    """An argument that differs from rank to rank: `each([a, b])` gives rank 0 a and rank 1 b."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = list(values)
+
+
+class Ranks:
+    """`size` warm ranks: ipyparallel engines, one per GPU with NCCL where there are enough, else
+    gloo.
+
+    Args:
+        size: number of ranks; the cores that this process may use (2 to 4) where it is left out.
+        cluster: an ipyparallel profile, connection file, `Client` or `Cluster` to attach to, or
+            "slurm" for ranks that are a Slurm job of their own. By default ranks are forked on this
+            machine and shared by all `Ranks` of this process.
+        deadline: seconds after which a run is ended.
+
+    Raises:
+        ValueError: more ranks than the machine can carry, or than the cluster has.
+        SlurmFailed: Slurm is not here, refuses, or ended the job.
+    """
+
+    def __init__(
+        self, size: int | None = None, *, cluster: Any = None, deadline: float = DEADLINE
+    ) -> None:
+        if os.environ.get("DISTLAB_GRADING"):
+            raise RuntimeError("while a notebook is graded, its cells start no ranks of their own")
+        self.size = min(4, max(2, machine.cores())) if size is None else size
+        self.deadline = deadline
+        with progress.line(f"{self.size} processes are being started"):
+            if cluster is None:
+                self._own = None
+                local(self.size)
+            elif cluster == SLURM:
+                self._own = _submitted(self.size)
+            else:
+                self._own = attach(cluster, self.size)
+
+    @property
+    def _engines(self) -> Any:
+        """Local ones are those that this process shares now: others may have been ended."""
+        return local(self.size) if self._own is None else self._own
+
+    def __enter__(self) -> Ranks:
+        return self
+
+    def __exit__(self, *exc) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End ranks that are a job, or let go of those of a cluster; local ones are shared."""
+        if self._own is not None:
+            self._own.close()
+
+    @property
+    def client(self):
+        """The ipyparallel client of these ranks."""
+        self._engines.settle(wait=True)  # what the caller leaves on these engines is to stay there
+        return self._engines.client
+
+    @property
+    def view(self):
+        """Their ipyparallel view in the order of ranks; `view.activate()` gives `%px`."""
+        return self.client[list(self._engines.ids[: self.size])]
+
+    def run(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        deadline: float | None = None,
+        may_fail: bool = False,
+        seed: int | None = None,
+        strict: bool = False,
+        schedules: str | None = None,
+        most: int = 500,
+        budget: float = 30.0,
+    ) -> Result:
+        """Call `function(rank, size, *args)` on every rank, in a process group of their own.
+
+        Args:
+            args: the same for all ranks, or `each([...])`.
+            deadline: seconds, the ranks' own by default.
+            may_fail: return the result also when a rank raised, hung or died.
+            seed: seed Python, NumPy and torch on every rank with it.
+            strict: give non-blocking receives their content only when they are waited for.
+            schedules: "all" runs the function in every order in which messages can arrive where it
+                takes them from anybody, with each answer of `is_completed`, and with sends that are
+                buffered or not, and gives an `AllSchedules`; a schedule's name runs that one.
+            most: schedules after which no more are run.
+            budget: seconds after which no more schedules are run.
+
+        Raises:
+            RunFailed: a rank raised, hung or died, and `may_fail` is false.
+            ValueError: `schedules` is no schedule of this function.
+        """
+        from distlab.engines import runs
+        from distlab.engines.exploring import IMPOSSIBLE, Explorer
+        from distlab.engines.results import AllSchedules, Result, RunFailed
+        from distlab.records.choices import Schedule
+        from distlab.records.deadlock import Watcher
+
+        if len(self._engines) < self.size:
+            raise ValueError(
+                f"the cluster has {len(self._engines)} engines left of {self.size}: start its "
+                "engines again and make new Ranks"
+            )
+        inputs = [
+            by_value.dumps(((rank, self.size, *(_of(a, rank, self.size) for a in args)), {}))
+            for rank in range(self.size)
+        ]
+        name, pickled = getattr(function, "__name__", "the function"), by_value.dumps(function)
+
+        def drive(schedule: Schedule | None = None) -> runs.Run:
+            return runs.drive(
+                self._engines, pickled, inputs, sources=sources_of(function),
+                deadline=deadline or self.deadline, watch=Watcher(), seed=seed, strict=strict,
+                schedule=schedule,
+            )  # fmt: skip
+
+        with progress.line(f"{name} runs on {self.size} ranks"):
+            if schedules == "all":
+                found = Explorer(drive, most, budget).explore(drive())
+                result = AllSchedules(name, found.explored[0].run, found)
+            else:
+                run = drive(Schedule.named(schedules) if schedules else None)
+                if run.finding is not None and run.finding.kind == IMPOSSIBLE:
+                    raise ValueError(f"{name} has no schedule {schedules!r}")
+                result = Result(name, run)
+        if not result.ok and not may_fail:
+            raise RunFailed(result)
+        return result
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>"
+
+    def __repr__(self) -> str:
+        from distlab.rank import world
+
+        backend = world.backend_for(self.size)
+        where = "GPUs" if backend == "nccl" else "CPU"
+        if backend == "gloo" and world.gpu_count():
+            where = f"{world.gpu_count()} GPU shared"
+        return (
+            f"Ranks({self.size}): {self.size} processes on {where}, back end {backend}"
+            f"; this notebook may use {machine.told()}"
+        )
+
+
+def _of(argument: Any, rank: int, size: int) -> Any:
+    if not isinstance(argument, each):
+        return argument
+    if len(argument.values) != size:
+        raise ValueError(f"each() has {len(argument.values)} values for {size} ranks")
+    return argument.values[rank]
+
+
+def check_size(size: int, who: str) -> None:
+    """Refuse more ranks than this machine can carry.
+
+    Args:
+        who: asks for them, in the words of a message: "a notebook".
+
+    Raises:
+        ValueError: these are too many, or none.
+    """
+    limit = machine.ranks()
+    if 1 <= size <= limit:
+        return
+    from distlab.rank import world  # GPUs are counted only where it matters: that imports torch
+
+    if not 1 <= size <= world.gpu_count():
+        raise ValueError(
+            f"{size} ranks where {who} may use {machine.told()}: ask for 1 to {limit}, or set "
+            "DISTLAB_MAX_RANKS if you know that it can carry more"
+        )
+
+
+def local(size: int) -> Any:
+    """The engines that this process shares, at least `size` of them."""
+    global _pool
+    from distlab.engines.ipyparallel import LocalEngines
+
+    check_size(size, "a notebook")
+    if _pool is None:
+        _pool = LocalEngines(size)
+    elif len(_pool) < size:
+        _pool.grow(size)
+    return _pool
+
+
+def end_local() -> None:
+    """End the engines that this process shares; whoever asks for them next gets others."""
+    global _pool
+    if _pool is not None:
+        _pool.close()
+        _pool = None
+
+
+def _submitted(size: int) -> Any:
+    """Engines as a Slurm job, whose states are shown while it starts."""
+    from distlab.engines.slurm.engines import SlurmEngines
+    from distlab.engines.slurm.submit import Terminal
+
+    return SlurmEngines(size, says=Terminal().state)
+
+
+def attach(cluster: Any, size: int) -> Any:
+    """The engines of a running ipyparallel cluster, at least `size` of them."""
+    import ipyparallel
+
+    from distlab.engines.ipyparallel import AttachedEngines
+
+    client = cluster
+    if hasattr(cluster, "connect_client_sync"):
+        client = cluster.connect_client_sync()
+    elif isinstance(cluster, (str, os.PathLike)):
+        named = os.fspath(cluster)
+        client = (
+            ipyparallel.Client(named)
+            if named.endswith(".json")
+            else ipyparallel.Client(profile=named)
+        )
+    engines = AttachedEngines(client)
+    if len(engines) < size:
+        raise ValueError(f"the cluster has {len(engines)} engines, {size} ranks were asked for")
+    return engines
+
+
+def sources_of(function: Callable[..., Any]) -> dict[str, str]:
+    """The source of the cells that a function and its companions come from, for tracebacks."""
+    found: dict[str, str] = {}
+    function = inspect.unwrap(function) if callable(function) else function
+    companions = [function, *getattr(function, "__globals__", {}).values()]
+    for companion in companions:
+        code = getattr(companion, "__code__", None)
+        if code is not None and code.co_filename not in found:
+            lines = linecache.cache.get(code.co_filename)
+            if lines and ("ipykernel" in code.co_filename or code.co_filename.startswith("<")):
+                found[code.co_filename] = "".join(lines[2])
+    return found

@@ -1,0 +1,230 @@
+"""What a run on ranks came to: per rank what it returned, printed and did. It draws itself."""
+
+from __future__ import annotations
+
+import html
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cloudpickle
+
+from distlab.engines import runs
+from distlab.engines.exploring import Exploration, Explored, nearest, parting, told
+from distlab.records.events import FAILED
+from distlab.records.explain import ranks_text
+from distlab.records.wording import gave_up, until_timeout
+
+MOST_SHOWN = 4  # kinds of other endings that are told
+
+
+class RunFailed(RuntimeError):
+    """A run in which not every rank returned. `result` is what there is of it."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.story())
+        self.result = result
+
+    def _render_traceback_(self) -> list[str]:
+        """What Jupyter shows: the ranks' own story, not the machinery's frames."""
+        return [f"RunFailed: {self}"]
+
+
+@dataclass
+class Result:
+    """What every rank returned, printed and did. Indexed by rank."""
+
+    name: str
+    run: runs.Run
+
+    def __len__(self) -> int:
+        return self.run.size
+
+    def __getitem__(self, rank: int) -> Any:
+        outcome = self.run.outcomes[rank]
+        if outcome.status != "returned":
+            raise RunFailed(self)
+        return cloudpickle.loads(outcome.output)
+
+    def __iter__(self):
+        return (self[rank] for rank in range(len(self)))
+
+    @property
+    def ok(self) -> bool:
+        return self.run.ok
+
+    @property
+    def records(self):
+        return self.run.records
+
+    @property
+    def printed(self) -> list[str]:
+        """What each rank printed."""
+        return [outcome.printed for outcome in self.run.outcomes]
+
+    def timeline(self, **options):
+        """The run as a space-time picture."""
+        from distlab.viz.timeline import timeline
+
+        return timeline(self.records, **options)
+
+    def story(self) -> str:
+        """What each rank did, in words."""
+        lines = []
+        if self.run.hindsight:
+            lines += [until_timeout(self.run.hindsight), self.run.hindsight.hint]
+        if self.run.finding:
+            lines += [self.run.finding.message, getattr(self.run.finding, "hint", "")]
+        elif self.run.timed_out:
+            lines.append(
+                f"{self.name} had not ended after {self.run.deadline:g} s, so its ranks were "
+                "killed and replaced."
+            )
+        crashed = [outcome.rank for outcome in self.run.outcomes if outcome.status == "crashed"]
+        for outcome, record in zip(self.run.outcomes, self.records, strict=True):
+            lines.append(_told(outcome, record, crashed))
+        return "\n".join(line for line in lines if line)
+
+    def __repr__(self) -> str:
+        lines = [self.story()] if not self.ok else []
+        for outcome in self.run.outcomes:
+            for line in outcome.printed.splitlines():
+                lines.append(f"[rank {outcome.rank}] {line}")
+            if outcome.status == "returned":
+                value = cloudpickle.loads(outcome.output)
+                if value is not None:
+                    lines.append(f"rank {outcome.rank} returned {_short(value)}")
+        return "\n".join(lines) or f"{self.name} returned None on {len(self)} ranks"
+
+    def _repr_html_(self) -> str:
+        picture = ""
+        if any(record.events for record in self.records):
+            picture = self.timeline()._repr_html_()
+        return _framed(repr(self)) + picture
+
+
+@dataclass
+class AllSchedules(Result):
+    """What a function does in all of its schedules. By itself it is the result of the first run."""
+
+    exploration: Exploration
+
+    @property
+    def schedules(self) -> dict[str, Result]:
+        """The result of each schedule that was run, by its name."""
+        return {one.name: Result(self.name, one.run) for one in self.exploration.explored}
+
+    @property
+    def ok(self) -> bool:
+        return all(one.run.ok for one in self.exploration.explored)
+
+    @property
+    def others(self) -> list[Explored]:
+        """The schedules that end in another way than most do, or not at all."""
+        return self._split()[1]
+
+    def _split(self) -> tuple[list[Explored], list[Explored]]:
+        """The schedules that end as most do, without a failure if any does, and all others."""
+        by_outcome = defaultdict(list)
+        for one in self.exploration.explored:
+            by_outcome[_outcome(one.run)].append(one)
+        usual = max(by_outcome.values(), key=lambda same: (same[0].run.ok, len(same)))
+        rest = [one for same in by_outcome.values() if same is not usual for one in same]
+        return usual, rest
+
+    def story(self) -> str:
+        """How many schedules there are, and how those differ that end in another way."""
+        usual, others = self._split()
+        lines = [self.exploration.coverage()]
+        if not others:
+            if not usual[0].run.ok:
+                lines.append(Result(self.name, usual[0].run).story())
+            elif len(usual) > 1:
+                lines.append("All end with the same results.")
+            return "\n".join(lines)
+        count = len(self.exploration.explored)
+        lines.append(f"{len(usual)} of {count} end in the same way (schedule {usual[0].name}).")
+        shown: dict = {}
+        for one in others:
+            shown.setdefault(_outcome(one.run), one)
+        for one in list(shown.values())[:MOST_SHOWN]:
+            how = told(one, nearest(one, usual))
+            lines.append(f"When {how} (schedule {one.name}), {_ending(one.run, self.name)}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        first = Result(self.name, self.run)
+        return self.story() if not self.ok else f"{self.story()}\n{first!r}"
+
+    def _repr_html_(self) -> str:
+        usual, others = self._split()
+        if not others:
+            return super()._repr_html_()
+        from distlab.viz.timeline import side_by_side
+
+        wrong = others[0]
+        right = nearest(wrong, usual)
+        key = parting(wrong, right)
+        at = (right.event(key), wrong.event(key)) if key else (None, None)
+        return _framed(repr(self)) + side_by_side(
+            (right.run.records, f"schedule {right.name}", at[0]),
+            (wrong.run.records, f"schedule {wrong.name}", at[1]),
+        )
+
+
+def _outcome(run: runs.Run) -> tuple:
+    """What tells the ends of two runs apart: what ranks returned, raised, or hang in."""
+    ranks = tuple(
+        (o.status, o.output, (o.error or {}).get("type")) if run.finding is None else ()
+        for o in run.outcomes
+    )
+    return run.finding and (run.finding.kind, run.finding.ranks), run.timed_out, ranks
+
+
+def _ending(run: runs.Run, name: str) -> str:
+    """How a run ended, after "When …,"."""
+    if not run.ok:
+        return f"it does not end well: {Result(name, run).story()}"
+    values = [cloudpickle.loads(outcome.output) for outcome in run.outcomes]
+    some = [f"rank {r} returns {_short(v)}" for r, v in enumerate(values) if v is not None]
+    return f"{'; '.join(some) or 'all ranks return None'}."
+
+
+def _framed(text: str) -> str:
+    style = "white-space:pre-wrap;word-break:normal;overflow-wrap:break-word"
+    return f"<pre style='{style}'>{html.escape(text)}</pre>"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 300 else text[:300] + " …"
+
+
+def _told(outcome: runs.Outcome, record, crashed: Sequence[int] = ()) -> str:
+    event = record.events[-1] if record.events else None
+    if outcome.status == "raised" and crashed and event is not None and event.state == FAILED:
+        whose = ranks_text(crashed)
+        return (
+            f"rank {outcome.rank}'s {event} at {event.place} failed, because the process of "
+            f"{whose} had ended"
+        )
+    if outcome.status == "raised":
+        error = outcome.error or {}
+        lines = [f"rank {outcome.rank} raised {error['type']}: {error['message']}"]
+        if event := record.gave_up():
+            lines.append(f"    rank {outcome.rank} {gave_up(event)}")
+        for frame in error["frames"]:
+            lines.append(
+                f"    {frame['function']}:{frame['line']}  {(frame['text'] or '').strip()}"
+            )
+        return "\n".join(lines)
+    if outcome.status == "returned":
+        return f"rank {outcome.rank} returned"
+    if outcome.status == "crashed":
+        return f"rank {outcome.rank}: its process ended in the middle of the function"
+    event = record.waiting()
+    doing = f"was waiting in {event} at {event.place}" if event else "was computing"
+    if event is None and record.stands:
+        doing = f"stood still outside torch.distributed at {record.stands}: it did not compute"
+    return f"rank {outcome.rank} {doing}"

@@ -1,0 +1,397 @@
+"""One run of a function on every rank: hand it out, watch, end it, collect what is left.
+
+Nothing here can block for ever. A run ends when every rank has answered, when its deadline has
+passed, or when its watcher proves that it cannot end; ranks that are still busy then are killed
+and replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from distlab.network.seen import Seen
+from distlab.processes import clocks, payload, untrusted
+from distlab.records import events as records
+
+if TYPE_CHECKING:
+    from distlab.records.choices import Schedule
+
+POLL = 0.05  # seconds between two looks at ranks that have not answered
+RAW_EVENTS = 5_000  # events of a rank that are handed on
+MOST_QUEUED = 2.0  # times its deadline that a run may go on while its ranks have no processor
+GRACE = 1.0  # seconds that the others get when a rank has died
+PRINTED_BYTES = 1 << 18  # of what a rank has printed, as it is read back
+CAUSES_BYTES = 1 << 18  # of what a rank did with its store
+_ENDINGS = ("returned", "raised", "killed", "crashed")
+
+
+class Engines(Protocol):
+    """Processes that carry ranks. Rank r is the r-th of them."""
+
+    folder: Path  # where the files of runs go; both sides can reach it
+
+    def __len__(self) -> int: ...
+    def send(self, rank: int, task: bytes) -> None: ...
+    def receive(self, timeout: float) -> list[tuple[int, bytes | None]]: ...
+    def settle(self) -> None: ...  # before a run
+    # after one whose ranks have all answered; in these threads of the function's go on
+    def tidy(self, size: int, left: Sequence[int]) -> None: ...
+    def replace(self, ranks: Sequence[int]) -> None: ...
+    def store(self, run: Path) -> list: ...
+    def machines(self) -> list[str]: ...  # by rank, whose clock it has: `clocks.machine()`
+    def clock(self, rank: int) -> float: ...  # what that shows now
+
+
+@dataclass
+class Outcome:
+    """What became of one rank.
+
+    `status`: "returned", "raised", "killed" (it was still busy when the run was ended) or "crashed"
+    (its process died by itself).
+    """
+
+    rank: int
+    status: str = "killed"
+    output: bytes = b""
+    error: dict[str, Any] | None = None
+    seconds: float = 0.0
+    printed: str = ""
+
+
+@dataclass
+class Run:
+    """What became of a run: an outcome and a record for each rank."""
+
+    outcomes: list[Outcome]
+    records: list[records.RankRecord]
+    seconds: float
+    deadline: float
+    finding: Any = None  # what the watcher found, if it ended the run
+    hindsight: Any = None  # what it found of ranks that their own timeouts have ended
+    timed_out: bool = False
+    queued: float = 0.0  # seconds of these in which ranks had no processor, others being busy
+    overwritten: bool = False  # what an earlier call had returned was changed by this one
+    raw: list[bytes] = field(default_factory=list)  # the records as they were read
+    seen: Seen | None = None  # what went over the network, where that was measured
+    causes: list[list[tuple]] = field(default_factory=list)  # what ranks did with their store
+
+    @property
+    def size(self) -> int:
+        return len(self.outcomes)
+
+    @property
+    def ok(self) -> bool:
+        return all(outcome.status == "returned" for outcome in self.outcomes)
+
+
+#: may also have methods `conflict(records)` and `hindsight(records)`, as `deadlock.Watcher` has
+Watcher = Callable[[list[records.RankRecord], set[int]], Any]
+
+
+def drive(
+    engines: Engines,
+    function: bytes,
+    inputs: Sequence[bytes],
+    *,
+    harness: str | None = None,
+    group: bool = True,
+    backend: str | None = None,
+    strict: bool = False,
+    seed: int | None = None,
+    sources: dict[str, str] | None = None,
+    deadline: float = 60.0,
+    watch: Watcher | None = None,
+    schedule: Schedule | None = None,
+) -> Run:
+    """Run a pickled function on ranks 0 … len(inputs) − 1 of `engines`.
+
+    Args:
+        function: the function, by cloudpickle.
+        inputs: for each rank its arguments: a payload for a `harness` ("lab/exercise"), else a
+            cloudpickle of (args, kwargs).
+        group: initialise the default process group first.
+        deadline: seconds after which ranks that have not answered are killed; where the engines
+            can tell, not counting those in which the ranks waited for a processor.
+        watch: called with the records and the set of dead ranks while ranks are busy; what it
+            returns, if true, ends the run.
+        schedule: how choices of the run fall. Where it cannot be run, the finding's kind is
+            "impossible".
+    """
+    size = len(inputs)
+    if schedule is not None and watch is not None:
+        from distlab.records.deadlock import Scheduled
+
+        watch = Scheduled(watch)
+    engines.settle()
+    folder = Path(tempfile.mkdtemp(prefix="run-", dir=engines.folder))
+    begin = time.monotonic()
+    store, times = engines.store(folder), _clocks(engines, size, group)
+    for rank, values in enumerate(inputs):
+        tree = dict(
+            rank=rank, size=size, local_rank=rank, folder=str(folder), store=store, group=group,
+            backend=backend, harness=harness, strict=strict, seed=seed, sources=sources or {},
+            lasts=deadline, clock=times[rank],
+            schedule=schedule.of_rank(rank) if schedule else None,
+        )  # fmt: skip
+        engines.send(rank, payload.pack(tree, function, values))
+    outcomes = [Outcome(rank) for rank in range(size)]
+    run = Run(outcomes, [], 0.0, deadline)
+    busy = _watch(engines, run, folder, begin, watch)
+    run.seconds = time.monotonic() - begin
+    for rank in busy:
+        died = run.outcomes[rank].seconds if run.outcomes[rank].status == "crashed" else run.seconds
+        records.stop(folder / f"{rank}.rec", begin + died)
+    if busy:
+        # even ranks that have answered hold connections to those that are killed now
+        engines.replace(sorted(busy))
+    run.raw = [_raw(folder / f"{rank}.rec") for rank in range(size)]
+    run.records = _records(run.raw)
+    if not busy:
+        left = [record.rank for record in run.records if not record.over]
+        engines.tidy(size, left if harness else [])
+    run.causes = [_causes(folder / f"{rank}.causes") for rank in range(size)]
+    if run.finding is None or run.finding.kind in ("ended", "partial"):
+        run.finding = _conflict(run, watch) or run.finding
+    ask = getattr(watch, "hindsight", None)
+    run.hindsight = ask(run.records) if ask else None
+    for outcome in outcomes:
+        outcome.printed = _printed(folder / f"{outcome.rank}.out")
+    shutil.rmtree(folder, ignore_errors=True)
+    return run
+
+
+def _clocks(engines: Engines, size: int, group: bool) -> list[dict[str, Any] | None]:
+    """For each rank how it finds out what our clock shows; nothing where it has the same one."""
+    machines, here = engines.machines()[:size], clocks.machine()
+    if set(machines) == {here}:
+        return [None] * size
+
+    def offset(rank: int) -> float:
+        if machines[rank] == here:
+            return 0.0
+        return clocks.offset(functools.partial(engines.clock, rank))
+
+    hub = machines.index(here) if here in machines else 0
+    if group:  # ranks compare their clocks with the hub's more precisely than we can
+        offsets = [offset(hub)] * size
+    else:
+        offsets = [offset(rank) for rank in range(size)]
+    return [{"offset": one, "hub": hub, "machines": machines} for one in offsets]
+
+
+def _watch(engines, run: Run, folder: Path, begin: float, watch: Watcher | None) -> set[int]:
+    """Wait until the run is over; returns the ranks that must be replaced."""
+    deadline = begin + run.deadline
+    waiting, dead = set(range(run.size)), set()
+    queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
+    before = queued()
+    followers = [records.Follower(folder / f"{r}.rec", r, run.size) for r in range(run.size)]
+    while waiting:
+        left = deadline - time.monotonic()
+        if left <= 0 and not dead:  # a busy machine is not the fault of those whose run this is
+            run.queued = min(max(queued() - before, 0.0), MOST_QUEUED * run.deadline)
+            left += run.queued
+        if left <= 0:
+            run.timed_out = True
+            break
+        if _hear(engines, run, begin, waiting, dead, min(POLL, left)):
+            deadline = min(deadline, time.monotonic() + GRACE)
+        if waiting and watch is not None:
+            looks = [follower.look() for follower in followers]
+            run.finding = watch(looks, dead)
+            if run.finding:
+                # what ended ranks returned or raised is on its way
+                ended = {rank for rank in waiting if looks[rank].ended}
+                end = time.monotonic() + GRACE
+                while ended & waiting and time.monotonic() < end:
+                    _hear(engines, run, begin, waiting, dead, POLL)
+                break
+    run.queued = min(max(queued() - before, 0.0), MOST_QUEUED * run.deadline)
+    return waiting | dead
+
+
+def _hear(engines, run: Run, begin: float, waiting: set, dead: set, timeout: float) -> bool:
+    """Take what ranks answer within `timeout` seconds; has one died?"""
+    before = len(dead)
+    for rank, reply in engines.receive(timeout):
+        waiting.discard(rank)
+        if reply is None or not _noted(run, rank, reply):
+            dead.add(rank)
+            run.outcomes[rank].status = "crashed"
+            run.outcomes[rank].seconds = time.monotonic() - begin
+    return len(dead) > before
+
+
+def _conflict(run: Run, watch: Watcher | None) -> Any:
+    """Two operations that don't fit, in a run that broke: it may have done so between two looks."""
+    ask = getattr(watch, "conflict", None)
+    broke = any(outcome.status in ("crashed", "raised") for outcome in run.outcomes)
+    return ask(run.records) if ask and broke else None
+
+
+def _noted(run: Run, rank: int, reply: bytes) -> bool:
+    """Take a rank's reply into its outcome, unless it is none: student code can have written it."""
+    outcome = run.outcomes[rank]
+    try:
+        tree, output = payload.unpack(reply)
+        overwritten, seconds = bool(tree["overwritten"]), float(tree["seconds"])
+        status, error = tree["status"], checked(tree["error"])
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        return False
+    if status not in ("returned", "raised") or (status == "raised") != (error is not None):
+        return False
+    run.overwritten |= overwritten
+    outcome.status, outcome.error = status, error
+    outcome.seconds, outcome.output = seconds, output
+    return True
+
+
+def _raw(path: Path) -> bytes:
+    try:
+        return records.trimmed(path)
+    except OSError:
+        return b""
+
+
+def _causes(path: Path) -> list[tuple[float, str, str]]:
+    try:
+        with untrusted.plain_file(path) as file:
+            lines = file.read(CAUSES_BYTES).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        with contextlib.suppress(ValueError, TypeError):
+            found.append(_cause(json.loads(line)))
+    return found
+
+
+def _cause(told: Any) -> tuple[float, str, str]:
+    """What a rank says that it did with the store at some time.
+
+    Raises:
+        ValueError, TypeError: nothing of the kind.
+    """
+    moment, kind, key = told
+    return float(moment), str(kind), str(key)
+
+
+def _printed(path: Path) -> str:
+    try:
+        with untrusted.plain_file(path) as file:
+            return file.read(PRINTED_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def refusal(reason: str) -> bytes:
+    """A rank's reply in place of one that is too large to be taken."""
+    error = {"type": "OutputTooLarge", "message": reason, "frames": []}
+    return payload.pack(
+        {"status": "raised", "error": error, "seconds": 0, "overwritten": False}, b""
+    )
+
+
+def _records(raw: Sequence[bytes]) -> list[records.RankRecord]:
+    found = []
+    for rank, data in enumerate(raw):
+        try:
+            found.append(records.read(data))
+        except ValueError:
+            found.append(records.RankRecord(rank, len(raw)))
+    return found
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Why a run was ended, as data: what a watcher found on the other side of the wall."""
+
+    kind: str
+    message: str
+    hint: str = ""
+
+
+def _told(finding: Any) -> dict[str, str] | None:
+    if not finding:
+        return None
+    return vars(Finding(finding.kind, finding.message[:10_000], finding.hint))
+
+
+def pack(run: Run) -> bytes:
+    """A run as data. Records beyond a few thousand events a rank stay behind."""
+    tree = {
+        "outcomes": [
+            [o.rank, o.status, o.error, o.seconds, o.printed] for o in run.outcomes
+        ],
+        "seconds": run.seconds, "deadline": run.deadline,
+        "finding": _told(run.finding), "hindsight": _told(run.hindsight),
+        "timed_out": run.timed_out, "queued": run.queued, "overwritten": run.overwritten,
+        "records": len(run.raw), "seen": run.seen and run.seen.tree(), "causes": run.causes,
+    }  # fmt: skip
+    raw = [data[: records.HEADER_BYTES + RAW_EVENTS * records.ENTRY.itemsize] for data in run.raw]
+    return payload.pack(tree, *(o.output for o in run.outcomes), *raw)
+
+
+def unpack(parts: tuple) -> Run:
+    """The run of `payload.unpack(pack(run))`, checked: it comes from untrusted processes.
+
+    Raises:
+        ValueError: it is no run.
+    """
+    tree, *blocks = parts
+    try:
+        outcomes = [
+            Outcome(i, _ending(status, error), blocks[i], checked(error), float(seconds), printed)
+            for i, (_, status, error, seconds, printed) in enumerate(tree["outcomes"])
+        ]
+        size = len(outcomes)
+        raw = blocks[size:] or [b""] * size
+        read = [records.checked(raw[rank], rank, size) for rank in range(size)]
+        finding, hindsight = (
+            Finding(**{k: str(v) for k, v in told.items()}) if told else None
+            for told in (tree["finding"], tree["hindsight"])
+        )
+        return Run(
+            outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding, hindsight,
+            bool(tree["timed_out"]), float(tree["queued"]), bool(tree["overwritten"]), raw,
+            Seen.of(tree["seen"]) if tree["seen"] else None,
+            [[_cause(one) for one in some] for some in tree["causes"]],
+        )  # fmt: skip
+    except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
+        raise ValueError(f"not a run: {error}") from error
+
+
+def _ending(status: str, error: dict | None) -> str:
+    """The status of an outcome; "raised" and what was raised belong together."""
+    if status not in _ENDINGS or (status == "raised") != (error is not None):
+        raise ValueError(f"not the end of a rank: {status!r}")
+    return status
+
+
+def checked(error: dict | None) -> dict | None:
+    """An exception as told by an untrusted process.
+
+    Raises:
+        ValueError, TypeError, KeyError, AttributeError, OverflowError: it is none.
+    """
+    if error is None:
+        return None
+    frames = [
+        {"function": payload.text(f["function"])[:80], "line": int(f["line"] or 0),
+         "file": payload.text(f["file"])[:80], "text": payload.text(f["text"] or "")[:200]}
+        for f in error["frames"][:12]
+    ]  # fmt: skip
+    return {
+        "type": payload.text(error["type"])[:80],
+        "message": payload.text(error["message"])[:2000],
+        "frames": frames,
+    }

@@ -1,0 +1,1 @@
+"""Ranks and programs as jobs of a Slurm cluster."""

@@ -1,0 +1,238 @@
+"""Is what came out what was expected? Types, shapes, dtypes, then values within a tolerance."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from distlab.processes.payload import Foreign
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """|got − expected| ≤ atol·max(1, largest |expected|) + rtol·|expected|, for floating-point
+    numbers. Integers must be equal.
+
+    The default covers float32 sums in another order, on CPU and GPU. What such a sum is off by
+    grows with its terms and not with the sum: one that cancels out among large ones is no more
+    exact than these, so that `atol` grows with the largest element of a tensor.
+    """
+
+    rtol: float = 1e-4
+    atol: float = 1e-5
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place where two trees differ.
+
+    `kind`: "type", "shape", "dtype", "length", "keys", "nan" or "value". `where` is a path like
+    `["loss"]` or `[2]`; empty for the returned value itself.
+    """
+
+    kind: str
+    where: str
+    expected: str
+    got: str
+    outline: str = "another value"  # of `got`, in words that no answer can choose
+    several: bool = False  # is `expected` a plural?
+
+    def in_full(self) -> str:
+        """Words that go on "rank 1 …", with both sides."""
+        were = "were" if self.several else "was"
+        return f"{self._found(self.got)} where {self.expected} {were} expected"
+
+    def kind_only(self) -> str:
+        """The same without the expected side, without values and without the place, for hidden
+        cases: the place of a wrong number is a number as well, and an answer can choose it.
+        """
+        if self.kind in ("value", "nan"):
+            return self._found("NaN" if self.kind == "nan" else "wrong values", placed=False)
+        what = self._found(self.outline, placed=False)
+        return f"{what}, which is not the {self.kind} that is asked for"
+
+    def _found(self, what: str, placed: bool = True) -> str:
+        """A harness returns what a function returned beside what it left behind, under names."""
+        name, place = _split(self.where)
+        place = f" at {place}" if place and placed else ""
+        if name in ("", "returned"):
+            return f"returned {what}{place}"
+        return f"left {what} in the {name}{place}"
+
+
+def _split(where: str) -> tuple[str, str]:
+    """(first key, the rest) of a path such as "['gradients'][2]"."""
+    quote = where[1:2]
+    if where[:1] != "[" or quote not in ("'", '"'):  # repr quotes a name with an apostrophe by "
+        return "", where
+    name, _, rest = where[2:].partition(f"{quote}]")
+    return name, rest
+
+
+def compare(expected: Any, got: Any, tolerance: Tolerance, where: str = "") -> Difference | None:
+    """The first difference between two decoded payloads, or `None` when `got` is right.
+
+    A list may stand for a tuple and an int for a float, but a bool never stands for a number and a
+    number never for a tensor.
+    """
+    if isinstance(expected, np.ndarray):
+        return _arrays(expected, got, tolerance, where)
+    if isinstance(expected, dict):
+        return _dicts(expected, got, tolerance, where)
+    if isinstance(expected, (list, tuple)):
+        return _sequences(expected, got, tolerance, where)
+    if isinstance(expected, float):
+        return _floats(expected, got, tolerance, where)
+    if type(expected) is not type(got):
+        if type(got) is float:  # 2.0 for 2: alike when printed
+            said = f"the float {got!r}"
+        else:
+            said = describe(got)
+        return Difference("type", where, describe(expected), said, outline(got))
+    if expected != got:
+        return Difference("value", where, describe(expected), describe(got))
+    return None
+
+
+def describe(value: Any) -> str:
+    """A value in a few words."""
+    if value is None:
+        return "None"
+    if isinstance(value, np.ndarray):
+        if value.size <= 8:
+            return f"tensor({np.array2string(value, precision=5, separator=', ')})".replace(
+                "\n", ""
+            )
+        return f"a tensor of shape {value.shape} and dtype {value.dtype}"
+    if isinstance(value, Foreign):
+        return f"an object of type {value.type_name}"
+    if isinstance(value, (list, tuple, dict, set)):
+        return f"a {type(value).__name__} of {counted(len(value), 'item')}"
+    if isinstance(value, float):
+        return f"{value:.7g}"
+    return repr(value)[:80]
+
+
+def counted(number: int, what: str) -> str:
+    """ "1 message", "2 messages"."""
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+_KNOWN = {
+    "numpy.ndarray", "builtins.function", "builtins.generator", "builtins.type",
+    "distlab.rank.process_group.RecordedWork", "torch.nn.parameter.Parameter",
+}  # fmt: skip
+
+
+def outline(value: Any) -> str:
+    """What kind of value it is, for a message that may not repeat anything of it."""
+    if value is None:
+        return "None"
+    if isinstance(value, np.ndarray):
+        return f"a tensor of {value.ndim} dimension{'s' * (value.ndim != 1)}"
+    if isinstance(value, Foreign):
+        return f"an object of type {value.type_name}" if value.type_name in _KNOWN else "an object"
+    article = "an" if type(value).__name__[:1] in "aeiou" else "a"
+    return f"{article} {type(value).__name__}"
+
+
+def _arrays(expected: np.ndarray, got: Any, tolerance: Tolerance, where: str):
+    if not isinstance(got, np.ndarray):
+        wanted = f"a tensor of shape {expected.shape}"
+        return Difference("type", where, wanted, describe(got), outline(got))
+    if expected.shape != got.shape:
+        return Difference(
+            "shape", where, f"shape {expected.shape}", f"a tensor of shape {got.shape}",
+            _outline_of_shape(expected, got),
+        )  # fmt: skip
+    if expected.dtype != got.dtype:
+        found = f"a tensor of dtype {got.dtype}"
+        return Difference("dtype", where, str(expected.dtype), found, found)
+    if expected.dtype.kind not in "fc":
+        wrong = expected != got
+    else:
+        atol = tolerance.atol * _scale(expected)
+        wrong = ~np.isclose(got, expected, rtol=tolerance.rtol, atol=atol, equal_nan=True)
+    if not wrong.any():
+        return None
+    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    place = f"{where}[{', '.join(map(str, first))}]" if first else where
+    a, b = expected[first].item(), got[first].item()
+    if expected.size <= 8 and not where:
+        return Difference(_kind(expected, got), where, describe(expected), describe(got))
+    return Difference(_kind(expected, got), place, f"{a:.7g}", f"{b:.7g}")
+
+
+def _outline_of_shape(expected: np.ndarray, got: np.ndarray) -> str:
+    if expected.ndim != got.ndim:
+        return outline(got)
+    pairs = zip(expected.shape, got.shape, strict=True)
+    at = next(i for i, (one, other) in enumerate(pairs) if one != other)
+    more = "more" if got.shape[at] > expected.shape[at] else "less"
+    return f"a tensor with {more} than there should be along dimension {at}"
+
+
+def _kind(expected: np.ndarray, got: np.ndarray) -> str:
+    if got.dtype.kind in "fc" and (np.isnan(got) & ~np.isnan(expected)).any():
+        return "nan"
+    return "value"
+
+
+def _dicts(expected: dict, got: Any, tolerance: Tolerance, where: str):
+    if not isinstance(got, dict):
+        return Difference("type", where, describe(expected), describe(got), outline(got))
+    shared = [key for key in expected if key in got]
+    # what a harness leaves beside a result it can leave out, if that is of another kind
+    first = shared if "returned" in expected else []
+    for key in first:
+        if difference := compare(expected[key], got[key], tolerance, f"{where}[{key!r}]"):
+            return difference
+    if set(expected) != set(got):
+        keys = f"the keys {_keys(expected)}", f"the keys {_keys(got)}"
+        return Difference("keys", where, *keys, "a dict of other keys", several=True)
+    for key in shared if not first else []:
+        if difference := compare(expected[key], got[key], tolerance, f"{where}[{key!r}]"):
+            return difference
+    return None
+
+
+def _keys(value: dict) -> str:
+    return ", ".join(sorted(map(repr, value)))[:200]
+
+
+def _sequences(expected, got: Any, tolerance: Tolerance, where: str):
+    if not isinstance(got, (list, tuple)):
+        return Difference("type", where, describe(expected), describe(got), outline(got))
+    if len(expected) != len(got):
+        more = "more" if len(got) > len(expected) else "fewer"
+        return Difference(
+            "length", where, counted(len(expected), "item"), counted(len(got), "item"),
+            f"{more} items", several=len(expected) != 1,
+        )  # fmt: skip
+    for index, (left, right) in enumerate(zip(expected, got, strict=True)):
+        difference = compare(left, right, tolerance, f"{where}[{index}]")
+        if difference:
+            return difference
+    return None
+
+
+def _floats(expected: float, got: Any, tolerance: Tolerance, where: str):
+    if isinstance(got, bool) or not isinstance(got, (int, float)):
+        return Difference("type", where, f"the number {expected:.7g}", describe(got), outline(got))
+    try:
+        got = float(got)
+    except OverflowError:  # an int of hundreds of digits
+        got = math.inf if got > 0 else -math.inf
+    if np.isclose(got, expected, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True):
+        return None
+    kind = "nan" if got != got else "value"
+    return Difference(kind, where, describe(expected), describe(got))
+
+
+def _scale(expected: np.ndarray) -> float:
+    """The largest finite size of its elements, 1 at least."""
+    finite = np.abs(expected[np.isfinite(expected)])
+    return max(1.0, float(finite.max(initial=0.0)))

@@ -1,0 +1,152 @@
+"""Hints that several exercises share, and what hints ask of a finished run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from distlab.exercises import sources
+from distlab.exercises.exercise import Hint, Look
+from distlab.records import events
+
+
+def returned(look: Look) -> list[Any]:
+    """What the function returned, by rank."""
+    return [
+        got["returned"] if isinstance(got, dict) and "returned" in got else got for got in look.got
+    ]
+
+
+def wanted(look: Look) -> list[Any]:
+    """What it should have returned, by rank."""
+    return [
+        want["returned"] if isinstance(want, dict) and "returned" in want else want
+        for want in look.expected
+    ]
+
+
+def brought(look: Look) -> list[np.ndarray]:
+    """The tensor or row that each rank was given."""
+    return [inputs.get("tensor", inputs.get("row")) for inputs in look.inputs]
+
+
+def told_apart(look: Look) -> bool:
+    """Do the inputs tell ranks from each other? With one rank or no elements they don't."""
+    return look.size > 1 and any(own is not None and own.size for own in brought(look))
+
+
+def everywhere(look: Look, values: list[Any]) -> bool:
+    """Did each rank return this, and is that not what it should have returned?"""
+    return all(map(look.same, values, returned(look))) and not all(
+        map(look.same, values, wanted(look))
+    )
+
+
+def poisoned(value: Any) -> bool:
+    """Does it hold what strict runs put into a buffer until its request has been waited for?"""
+    if not isinstance(value, np.ndarray):
+        return False
+    if value.dtype.kind == "f":
+        return bool(np.isnan(value).any())
+    return value.dtype.kind == "i" and bool((value == np.iinfo(value.dtype).min).any())
+
+
+def total(look: Look) -> np.ndarray:
+    """The sum of what all ranks were given."""
+    return np.sum(brought(look), axis=0, dtype=brought(look)[0].dtype)
+
+
+def _none_for_something(wanted: Any, got: Any) -> bool:
+    """Is there None somewhere where something else should be?"""
+    if isinstance(wanted, dict) and isinstance(got, dict):
+        return any(_none_for_something(item, got.get(key, 0)) for key, item in wanted.items())
+    if isinstance(wanted, (list, tuple)) and isinstance(got, (list, tuple)):
+        return any(map(_none_for_something, wanted, got))
+    return got is None and wanted is not None
+
+
+IN_PLACE = Hint(
+    "result of an in-place call",
+    lambda look: (
+        bool(sources.result_taken(look.answer))
+        and any(map(_none_for_something, look.expected, look.got))
+    ),
+    "dist.all_reduce, dist.broadcast and the like work in place: the result is in the tensor that "
+    "you pass, and the call itself returns None. Go on with that tensor, not with what the call "
+    "returns.",
+)
+NOTHING = Hint(
+    "nothing returned",
+    lambda look: (
+        all(got is None for got in returned(look))
+        and any(want is not None for want in wanted(look))
+    ),
+    "Every rank returned None. Is there a `return` at the end of the function, and not only inside "
+    "an `if`?",
+)
+NUMBER = Hint(
+    "number for tensor",
+    lambda look: any(
+        isinstance(got, (int, float)) and not isinstance(got, bool) and isinstance(want, np.ndarray)
+        for got, want in zip(returned(look), wanted(look), strict=True)
+    ),
+    "Return the tensor itself: .item(), float() and sum() over a tensor make a plain number of it.",
+)
+REQUEST = Hint(
+    "request for tensor",
+    lambda look: any(
+        got is True or "Work" in getattr(got, "type_name", "") for got in returned(look)
+    ),
+    "What came back is a request, or what its wait() returned, and no tensor: with isend, irecv "
+    "and async_op=True the data is in the buffer that you passed in, once the request has been "
+    "waited for.",
+)
+ARRAY = Hint(
+    "array for tensor",
+    lambda look: any(getattr(got, "type_name", "") == "numpy.ndarray" for got in returned(look)),
+    "A NumPy array came back where a tensor is asked for: leave out .numpy().",
+)
+DTYPE = Hint(
+    "other dtype",
+    lambda look: any(
+        isinstance(got, np.ndarray)
+        and isinstance(want, np.ndarray)
+        and got.shape == want.shape
+        and got.dtype != want.dtype
+        for got, want in zip(returned(look), wanted(look), strict=True)
+    ),
+    "Make buffers with the dtype of what will arrive in them: torch.empty_like(tensor) does, "
+    "torch.zeros(shape) is float32 whatever the others send.",
+)
+EARLY = Hint(
+    "read before wait",
+    lambda look: any(map(poisoned, returned(look))),
+    "The buffer was read before its request had been waited for: until wait() returns, its content "
+    "is undefined.",
+)
+UNWAITED = Hint(
+    "never waited",
+    lambda look: any(not (event.waited or event.done) for event in look.events()),
+    "isend, irecv and async_op=True return a request. Keep every one of them, and call its wait() "
+    "before the function returns, on the sending side too.",
+)
+CHANGED = Hint(
+    "send buffer changed",
+    lambda look: any(event.flags & events.CHANGED for event in look.events("send")),
+    "A tensor was changed after isend and before the wait() of its request: until then it belongs "
+    "to the message on its way.",
+)
+COMMON = (NOTHING, NUMBER, REQUEST, ARRAY, DTYPE)
+#: what `course.exercises` puts before and behind the hints of every exercise
+FIRST, LAST = (IN_PLACE,), COMMON
+MESSAGES = (EARLY, CHANGED, *COMMON, UNWAITED)
+
+
+def own_tensor(says: str) -> Hint:
+    """Each rank returned what it was given."""
+    return Hint(
+        "own tensor",
+        lambda look: told_apart(look) and everywhere(look, brought(look)),
+        says,
+    )

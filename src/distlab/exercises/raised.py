@@ -1,0 +1,226 @@
+"""What a message says of an exception that ranks raised: its text, and what helps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from distlab.exercises import sources
+
+if TYPE_CHECKING:
+    import ast
+
+    from distlab.engines.runs import Run
+    from distlab.exercises.exercise import Exercise
+
+LONGEST = 400  # characters of an exception's own text
+_OF_A_PROCESS = re.compile(r"-- Process (\d+) terminated with the following error:")
+_OF_TORCH = re.compile(r"\[enforce fail at [^\]]*\]\s*")  # where in torch's C++ it arose
+
+
+def text(error: dict[str, Any]) -> str:
+    """An exception's type and text on one line, without the stacks that torch adds to it."""
+    said = error["message"]
+    if process := _OF_A_PROCESS.search(said):
+        last = said.strip().splitlines()[-1].strip()
+        said = f"process {process[1]} raised {last}"
+    said = _OF_TORCH.sub("", said.partition("\nException raised from")[0])
+    said = " ".join(said.split())[:LONGEST]
+    return f"{error['type']}: {said}" if said else error["type"]
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception that ends a run, as advice sees it. `answer`: the function that was asked for,
+    where its source is known."""
+
+    rank: int
+    error: dict[str, Any]
+    run: Run
+    exercise: Exercise
+    answer: ast.AST | None = None
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What helps after an exception.
+
+    Args:
+        pattern: searched in "Type: text", in upper and lower case alike.
+        says: where to look; it may not contain the solution.
+        shows: whether it applies, where the text alone does not tell.
+    """
+
+    name: str
+    pattern: str
+    says: str
+    shows: Callable[[Raised], bool] = lambda raised: True
+
+    def applies(self, raised: Raised) -> bool:
+        told = f"{raised.error['type']}: {raised.error['message']}"
+        try:
+            return bool(re.search(self.pattern, told, re.I | re.S)) and self.shows(raised)
+        except Exception:  # records that a student's code has tampered with can be any nonsense
+            return False
+
+
+def advice(raised: Raised) -> Advice | None:
+    """The first piece of advice that applies, the exercise's own before the common."""
+    return next((one for one in (*raised.exercise.advice, *COMMON) if one.applies(raised)), None)
+
+
+def _result_taken(raised: Raised) -> bool:
+    return bool(sources.result_taken(raised.answer))
+
+
+def _barrier_missed(raised: Raised) -> bool:
+    """Does another rank stand in a barrier that this one has not called?"""
+    mine = _barriers(raised, raised.rank)
+    return any(
+        outcome.status == "killed"
+        and (event := raised.run.records[outcome.rank].waiting()) is not None
+        and event.op == "barrier"
+        and _barriers(raised, outcome.rank) > mine
+        for outcome in raised.run.outcomes
+    )
+
+
+def _barriers(raised: Raised, rank: int) -> int:
+    return sum(event.op == "barrier" for event in raised.run.records[rank].events)
+
+
+def _several(raised: Raised) -> bool:
+    return raised.run.size > 1
+
+
+#: for exercises that write checkpoints
+STATE_DICT = Advice(
+    "objects saved", "PicklingError|Can't pickle",
+    "Save state dicts, not the objects themselves: pickle has to find their classes by name, here "
+    "and wherever the file is loaded.",
+)  # fmt: skip
+_FILE = r"FileNotFoundError|No such file"
+#: how a file that is not whole yet shows, by how it is opened
+_HALF_A_FILE = (
+    r"EOFError|PytorchStreamReader|central directory|unexpected EOF|Ran out of input"
+    r"|UnpicklingError|unexpected pos|invalid load key|not a ZIP"
+)
+COMMON = (
+    Advice(
+        "memory", "MemoryError|DefaultCPUAllocator",
+        "Memory is limited: look for a tensor far larger than the inputs.",
+    ),
+    Advice(
+        "processes", "BlockingIOError|can't start new thread",
+        "Processes and threads are limited: look for a loop that starts one after another.",
+    ),
+    Advice(
+        "disk", "No space left|Too many open files",
+        "Disk space and open files are limited: write less, close what you open.",
+    ),
+    Advice(
+        "result of an in-place call", "NoneType",
+        "dist.all_reduce, dist.broadcast and the like work in place: the result is in the tensor "
+        "that you pass, and the call itself returns None. Go on with that tensor.",
+        _result_taken,
+    ),
+    Advice(
+        "barrier missed", f"{_FILE}|{_HALF_A_FILE}",
+        "This rank read before the other one let it: a barrier holds back only ranks that call "
+        "it. Every rank has to, so it stands outside of `if rank == …`.",
+        _barrier_missed,
+    ),
+    Advice(
+        "read while written", _HALF_A_FILE,
+        "The file was there, but not whole: another rank was still writing it. That a file exists "
+        "does not say that it is finished. Let the ranks wait for each other between writing and "
+        "reading.",
+        _several,
+    ),
+    Advice(
+        "no such file", _FILE,
+        "Is this the path that the file is written to, and has the rank that writes it finished "
+        "before this one reads?",
+    ),
+    Advice(
+        "another file system", "cross-device link",
+        "A rename works within one file system only, and the folder for temporary files can be "
+        "another one: write the new file into the folder where it is to stay.",
+    ),
+    Advice(
+        "module of a bare model", "has no attribute 'module'",
+        "Only a model that is wrapped in DDP has a .module, and this one is bare: the function has "
+        "to take both.",
+    ),
+    Advice(
+        "attribute of the wrapper", "'DistributedDataParallel' object has no attribute",
+        "DDP is a module around yours: what you have defined belongs to the one inside, its "
+        ".module.",
+    ),
+    Advice(
+        "device_ids on a CPU", "device_ids .* only work",
+        "device_ids names the GPU of this process, and these parameters are on the CPU: there it "
+        "is left out.",
+    ),
+    Advice(
+        "no process group", "process group has not been initialized",
+        "There is no process group here. What asks it for rank and size "
+        "(dist.get_rank(), a DistributedSampler without num_replicas and rank) has to be given "
+        "them: they are arguments of this exercise.",
+        lambda raised: not raised.exercise.group,
+    ),
+    Advice(
+        "second process group", "default process group twice",
+        "The process group is there already when this function is called: use that one.",
+        lambda raised: raised.exercise.group,
+    ),
+    Advice(
+        "process group left", "process group has not been initialized|Invalid process group",
+        "The process group is gone: whoever has made it ends it, not this function.",
+        lambda raised: raised.exercise.group,
+    ),
+    Advice(
+        "number of ranks written down",
+        "expected length \\d+, got \\d+|Incorrect (output|input) list size",
+        "The list needs a tensor for each rank of the group, as many as there are ranks this time.",
+    ),
+    Advice(
+        "list on the wrong rank", "must NOT be specified on non-",
+        "That list is for one rank alone, the root: the others pass None.",
+    ),
+    Advice(
+        "list missing", "must be specified on (source|destination)",
+        "The root of a scatter or gather has to pass the list; the other ranks pass None.",
+    ),
+    Advice(
+        "not contiguous", "must be contiguous",
+        "Only contiguous tensors can travel: a transpose, a column or every other row of another "
+        "tensor is none. .contiguous() makes a copy that is.",
+    ),
+    Advice(
+        "leaf changed in place", "leaf Variable that requires grad",
+        "A parameter may be changed in place only where no graph is recorded: under "
+        "torch.no_grad().",
+    ),
+    Advice(
+        "no graph", "does not require grad and does not have a grad_fn",
+        "This tensor has no graph behind it: look for detach(), .data, torch.no_grad() or a tensor "
+        "that was only received.",
+    ),
+    Advice(
+        "rank unknown", r"NameError: name '(rank|size|world_size)'",
+        "This function has no argument of that name. The process group knows which rank this is "
+        "and how many there are: dist.get_rank() and dist.get_world_size().",
+        lambda raised: raised.exercise.group,
+    ),
+    Advice(
+        "name unknown", "NameError",
+        "Define or import this name in a cell above, not in a cell that only you have run.",
+    ),
+    Advice(
+        "no CUDA device", "cuda.*\\bno|\\bno.*cuda|no NVIDIA driver",
+        "This machine has no CUDA device for that: use the device that you are given.",
+    ),
+)  # fmt: skip

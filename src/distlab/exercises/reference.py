@@ -1,0 +1,142 @@
+"""Reference outputs on disk, with where and how each was recorded.
+
+A lab's references are two files: JSON (device, back end, versions, tolerance, and for each case the
+fingerprint of its inputs and the tree of its outputs) and safetensors (the tensors, each content
+once, and of large ones that repeat themselves each block once).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import numpy as safe
+
+from distlab.exercises.exercise import BLOCK, LARGE, Case, Exercise
+
+
+class NoReference(RuntimeError):
+    """There is no reference output for a case, or one of other inputs."""
+
+
+class References:
+    """The references of one lab: `folder/stem.json` and `folder/stem.safetensors`."""
+
+    def __init__(self, folder: str | Path, stem: str) -> None:
+        self.path = Path(folder) / f"{stem}.json"
+        try:
+            self._content = json.loads(self.path.read_text("utf-8"))
+            self._tensors = safe.load_file(self.path.with_suffix(".safetensors"))
+        except (OSError, ValueError) as error:
+            raise NoReference(
+                f"{self.path} cannot be read ({type(error).__name__}): "
+                "record it with `distlab reference record`"
+            ) from error
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """Device, back end and versions of the recording."""
+        return self._content["recorded"]
+
+    @property
+    def exercises(self) -> set[str]:
+        """The names of the exercises that it has outputs of."""
+        return set(self._content["exercises"])
+
+    def __call__(self, exercise: Exercise, case: Case) -> list[Any]:
+        """The expected outputs of a case, by rank.
+
+        Raises:
+            NoReference: it was not recorded, or with other inputs.
+        """
+        entry = self._content["exercises"].get(exercise.name, {}).get(case.key)
+        # the parameters of a hidden case may be its inputs, and messages get around
+        which = f"{exercise.name}, {'a hidden case' if case.hidden else case.key}"
+        if entry is None:
+            raise NoReference(
+                f"{self.path.name} has no output for {which}: run `distlab reference record`"
+            )
+        if entry["inputs"] != exercise.fingerprint(case):
+            raise NoReference(
+                f"{self.path.name}: the inputs of {which} are others than those that were "
+                "recorded: run `distlab reference record`"
+            )
+        return [_up(tree, self._tensors) for tree in entry["outputs"]]
+
+
+def write(
+    folder: str | Path,
+    stem: str,
+    recorded: dict[str, Any],
+    outputs: Iterable[tuple[Exercise, Case, list[Any]]],
+) -> Path:
+    """Write the references of one lab; returns the JSON file's path. The same input gives the same
+    bytes.
+    """
+    path = Path(folder) / f"{stem}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tensors: dict[str, np.ndarray] = {}
+    exercises: dict[str, dict[str, Any]] = {}
+    for exercise, case, values in outputs:
+        exercises.setdefault(exercise.name, {})[case.key] = {
+            "inputs": exercise.fingerprint(case),
+            "tolerance": [exercise.tolerance.rtol, exercise.tolerance.atol],
+            "outputs": [_down(value, tensors) for value in values],
+        }
+    content = {"recorded": recorded, "exercises": exercises}
+    path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", "utf-8")
+    path.with_suffix(".safetensors").write_bytes(safe.save(dict(sorted(tensors.items()))))
+    return path
+
+
+def _down(value: Any, tensors: dict[str, np.ndarray]) -> Any:
+    if isinstance(value, np.ndarray):
+        array = np.ascontiguousarray(value).reshape(value.shape)
+        if (repeats := _repeats(array)) is not None:
+            return {"repeats": [*(_down(part, tensors) for part in repeats), list(array.shape)]}
+        head = f"{array.dtype}{array.shape}".encode()
+        key = hashlib.sha256(head + array.tobytes()).hexdigest()[:16]
+        tensors[key] = array
+        return {"tensor": key}
+    if isinstance(value, float):
+        return {"float": value.hex()}
+    if isinstance(value, dict):
+        return {"dict": [[key, _down(item, tensors)] for key, item in value.items()]}
+    if isinstance(value, (list, tuple)):
+        return [_down(item, tensors) for item in value]
+    if isinstance(value, set):
+        return {"set": sorted(value)}
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    raise TypeError(f"a reference output cannot hold {value!r}")
+
+
+def _repeats(array: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The different blocks of a large array and which comes where, if that is much shorter."""
+    if array.size <= LARGE or array.size % BLOCK:
+        return None
+    rows = array.reshape(-1, BLOCK)
+    blocks, places = np.unique(rows, axis=0, return_inverse=True)
+    return (blocks, places.ravel().astype("int32")) if 4 * len(blocks) <= len(rows) else None
+
+
+def _up(tree: Any, tensors: dict[str, np.ndarray]) -> Any:
+    if isinstance(tree, list):
+        return [_up(item, tensors) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    ((kind, content),) = tree.items()
+    if kind == "tensor":
+        return tensors[content]
+    if kind == "repeats":
+        blocks, places, shape = content
+        return _up(blocks, tensors)[_up(places, tensors)].reshape(shape)
+    if kind == "float":
+        return float.fromhex(content)
+    if kind == "set":
+        return set(content)
+    return {key: _up(item, tensors) for key, item in content}

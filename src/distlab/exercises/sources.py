@@ -1,0 +1,170 @@
+"""The source of an answer, where messages quote it.
+
+Jupyter hides line numbers, so a message that names a line shows it. The text comes from the cell
+as its author wrote it, never from what a rank has told, and only where the function that is named
+really stands at that line.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Iterator, Mapping
+
+from distlab import notebook
+
+_MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.M)
+_COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef, ast.ClassDef)
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+_NEWLINE = re.compile(r"\r\n|\r|\n")  # as Python counts lines
+MOST_LINES = 500  # of a cell whose numbers are told: a number of any size could carry something
+LONGEST = 90  # characters of a quoted line
+
+
+class Sources:
+    """The cells that an answer and its companions come from.
+
+    Args:
+        cells: their sources, by any name.
+    """
+
+    def __init__(self, cells: Mapping[str, str] | None = None) -> None:
+        self._cells = dict(cells or {})
+
+    def line(self, function: str, number: int) -> str:
+        """The statement at this line of a function of that name, on one line; "" where there is no
+        such function, or where several cells have one there.
+        """
+        found = {
+            _quoted(source, node, number)
+            for source, node in self._functions.get(function, ())
+            if node.lineno <= number <= (node.end_lineno or 0)
+        }
+        return found.pop() if len(found) == 1 else ""
+
+    def holds(self, number: int) -> bool:
+        """Has one of the cells a line of this number that is not blank?"""
+        return number <= MOST_LINES and any(
+            0 < number <= len(lines) and lines[number - 1].strip() for lines in self._lines
+        )
+
+    @functools.cached_property
+    def _lines(self) -> list[list[str]]:
+        return [_NEWLINE.split(source) for source in self._cells.values()]
+
+    def function(self, name: str) -> ast.FunctionDef | None:
+        """The last definition of a function of that name at the top of a cell."""
+        top = [node for _, node in self._functions.get(name, ()) if node.col_offset == 0]
+        return top[-1] if top else None
+
+    @functools.cached_property
+    def _functions(self) -> dict[str, list[tuple[str, ast.FunctionDef]]]:
+        """All functions of the cells by name, each with the source of its cell."""
+        found: dict[str, list[tuple[str, ast.FunctionDef]]] = {}
+        for source in self._cells.values():
+            if "def" not in source:
+                continue
+            for node in _statements(_parsed(source)):
+                if isinstance(node, _FUNCTION):
+                    found.setdefault(node.name, []).append((source, node))
+        return found
+
+
+#: calls that leave their result in a tensor that they are given, and return None
+IN_PLACE = {
+    "all_reduce", "broadcast", "reduce", "all_gather", "gather", "scatter", "reduce_scatter",
+    "all_to_all", "all_to_all_single", "all_gather_into_tensor", "reduce_scatter_tensor",
+    "all_gather_single", "reduce_scatter_single",
+}  # fmt: skip
+
+
+def result_taken(function: ast.AST | None) -> str:
+    """The name of a call in `function` that works in place and whose None is returned, assigned or
+    handed on; "" where there is none.
+    """
+    for node in ast.walk(function) if function is not None else ():
+        for call in _taken(node):
+            name = called(call)
+            if (
+                name in IN_PLACE
+                and not any(k.arg == "async_op" for k in call.keywords)
+                and _of_torch(call.func, name)
+            ):
+                return name
+    return ""
+
+
+def _of_torch(called: ast.expr, name: str) -> bool:
+    """Is it torch.distributed's, as it is usually written? TensorFlow's strategies have a `reduce`
+    that returns something, Python has another.
+    """
+    root = called
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if isinstance(called, ast.Name):
+        return name != "reduce"
+    return isinstance(root, ast.Name) and root.id in ("dist", "distributed", "torch", "c10d")
+
+
+def _taken(node: ast.AST) -> list[ast.Call]:
+    """The calls whose result a statement or an outer call makes use of."""
+    if isinstance(node, (ast.Return, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
+        values = [node.value]
+    elif isinstance(node, ast.Call):
+        values = node.args
+    elif isinstance(node, ast.Attribute):
+        values = [node.value]
+    else:
+        values = getattr(node, "elts", [])
+    each = (ast.ListComp, ast.GeneratorExp)
+    values = [value.elt if isinstance(value, each) else value for value in values]
+    return [value for value in values if isinstance(value, ast.Call)]
+
+
+def called(call: ast.Call) -> str:
+    """The last part of the name that is called: "all_reduce" of `dist.all_reduce(…)`."""
+    return getattr(call.func, "attr", "") or getattr(call.func, "id", "")
+
+
+def _statements(module: ast.Module) -> Iterator[ast.stmt]:
+    """All statements, those in others too. What is in expressions is not looked at: of that there
+    can be a hundred times as much.
+    """
+    left = module.body[::-1]
+    while left:
+        node = left.pop()
+        yield node
+        left += reversed(list(_inner(node)))
+
+
+def _inner(node: ast.stmt) -> Iterator[ast.stmt]:
+    for name in ("body", "orelse", "finalbody"):
+        yield from getattr(node, name, ())
+    for name in ("handlers", "cases"):
+        for clause in getattr(node, name, ()):
+            yield from clause.body
+
+
+def _parsed(source: str) -> ast.Module:
+    """An empty module for what is no Python."""
+    try:
+        return notebook.parse(_MAGIC.sub(r"\1pass", source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: nested too deep
+        return ast.Module([], [])
+
+
+def _quoted(source: str, function: ast.FunctionDef, number: int) -> str:
+    """A short statement whole; of one that holds others the line itself."""
+    lines = _NEWLINE.split(source)
+    around = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.stmt) and node.lineno <= number <= (node.end_lineno or 0)
+    ]
+    inner = max(around, key=lambda node: (node.lineno, node.col_offset))
+    text = lines[number - 1] if number <= len(lines) else ""
+    if not isinstance(inner, _COMPOUND):
+        text = "\n".join(lines[inner.lineno - 1 : inner.end_lineno])
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

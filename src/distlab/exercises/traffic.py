@@ -1,0 +1,110 @@
+"""Rules on what ranks may say to each other, for exercises that ask for more than values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from distlab.exercises.compare import counted
+from distlab.exercises.exercise import Case, Look, Rule
+from distlab.records import events
+
+Pair = tuple[int, int]
+
+
+def messages(pairs: Callable[[Case], Iterable[Pair]]) -> Rule:
+    """Exactly these messages (src, dst), each as often as it is listed, and each received."""
+
+    def rule(look: Look) -> str | None:
+        wanted = Counter(pairs(look.case))
+        sent = Counter((e.rank, e.peer) for e in look.events("send"))
+        received = Counter((e.peer, e.rank) for e in look.events("recv"))
+        for pair in sorted((wanted | sent).keys()):
+            if sent[pair] != wanted[pair]:
+                return _told(pair, wanted[pair], sent[pair], look)
+        for pair in sorted((wanted | received).keys(), key=str):
+            if received[pair] != wanted[pair]:
+                source = "any rank" if pair[0] is None else f"rank {pair[0]}"
+                return (
+                    f"rank {pair[1]} received {counted(received[pair], 'message')} from {source} "
+                    f"where {wanted[pair]} should be."
+                )
+        return None
+
+    return rule
+
+
+def _told(pair: Pair, wanted: int, sent: int, look: Look) -> str:
+    source, target = pair
+    if wanted == 0:
+        event = next(e for e in look.events("send") if (e.rank, e.peer) == pair)
+        return f"rank {source} sent to rank {target} at {event.place}, which nobody asked for."
+    if sent == 0:
+        return f"rank {source} sent nothing to rank {target}."
+    messages = counted(sent, "message")
+    return f"rank {source} sent {messages} to rank {target} where {wanted} should be."
+
+
+def no_collectives(look: Look) -> str | None:
+    """Messages between two ranks alone: no collective of any group."""
+    for event in look.events():
+        if event.is_collective:
+            return (
+                f"rank {event.rank} called {event.api or event.op} at {event.place}: this exercise "
+                "asks for messages between two ranks, not for a collective."
+            )
+    return None
+
+
+def all_waited(look: Look) -> str | None:
+    """Every request of a non-blocking send or receive is waited for."""
+    for event in look.events("send", "recv"):
+        if not event.waited:
+            return f"rank {event.rank} never waited for the request of {event} at {event.place}."
+    return None
+
+
+def blocking(look: Look) -> str | None:
+    """Messages by `dist.send` and `dist.recv`, not by their non-blocking forms."""
+    for event in look.events("send", "recv"):
+        if not event.blocking:
+            return f"rank {event.rank} called {event.api} at {event.place}, which does not block."
+    return None
+
+
+def non_blocking(look: Look) -> str | None:
+    """Messages by `dist.isend` and `dist.irecv`."""
+    for event in look.events("send", "recv"):
+        if event.blocking:
+            return f"rank {event.rank} called {event.api} at {event.place}, which blocks."
+    return None
+
+
+def no_collective_but_barrier(look: Look) -> str | None:
+    """Data travels in messages between two ranks; a barrier carries none."""
+    for event in look.events():
+        if event.is_collective and event.op != "barrier":
+            return (
+                f"rank {event.rank} called {event.api or event.op} at {event.place}: this exercise "
+                "asks for messages between two ranks, not for a collective."
+            )
+    return None
+
+
+def sends_unchanged(look: Look) -> str | None:
+    """No tensor is changed between its send and the end of the wait for it."""
+    for event in look.events("send"):
+        if event.flags & events.CHANGED:
+            return (
+                f"rank {event.rank} changed the tensor of {event} at {event.place} before it had "
+                "waited for the request: what then arrives is a matter of luck."
+            )
+    return None
+
+
+def nothing_left_open(look: Look) -> str | None:
+    """Whatever was begun was waited for: by its request, or by the future of that."""
+    for event in look.events():
+        if not (event.waited or event.done):
+            return f"rank {event.rank} never waited for the request of {event} at {event.place}."
+    return None

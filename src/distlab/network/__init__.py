@@ -1,0 +1,1 @@
+"""What ranks send each other, measured on the network between them."""

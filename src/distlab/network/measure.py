@@ -1,0 +1,280 @@
+"""What ranks send each other, measured on the network between them.
+
+A rank's own record (`distlab.rank.recorder`) lies in its process, where a student's code can write
+to it. Here each rank gets a network namespace of its own, joined by a pair of devices to the
+namespace of process 1, which forwards between them and never runs student code. On its ends of the
+pairs process 1 sees every packet: which rank it comes from says the device, and what it is for gloo
+says `distlab.network.gloo`. `distlab.checking.doubts` compares that with the records.
+
+Linux alone. Process 1 needs `CAP_SYS_ADMIN`, `CAP_NET_ADMIN` and `CAP_NET_RAW` in its own user
+namespace; ranks enter their namespaces before they give those up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import socket
+import struct
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from distlab.network import gloo, rtnetlink
+from distlab.network.packets import Ring
+from distlab.network.seen import Seen
+
+DEVICE = "wire"  # the name of a rank's end
+MOST_RANKS = 250
+MOST_ROOM = 256 << 20  # bytes of packets that wait to be read
+PATIENCE = 1.0  # seconds for what has been sent to arrive, where something is missing
+
+_NETWORK, _HUB_DEVICES, _RANK_DEVICE = "10.77.0.", 1000, 2000  # device indices of the two ends
+_MTU = 65535
+_MAC = bytes.fromhex("020000000001")  # locally administered
+_CLONE_NEWNET = 0x40000000
+_IP_SOURCE, _IP, _TCP = 14 + 12, struct.Struct("!2xH2xHxB2x4s4s"), struct.Struct("!HHIxxxxBB")
+_SYN, _ACK = 0x02, 0x10
+_PROTOCOL_TCP, _ANY_FRAGMENT = 6, 0x3FFF
+_NAMESPACE = "/proc/thread-self/ns/net"
+
+
+class Wire:
+    """A network for `ranks` ranks, and what is said on it. Made by process 1, while it has no other
+    thread.
+
+    Raises:
+        OSError: this kernel, or this process's capabilities, do not allow it.
+    """
+
+    def __init__(self, ranks: int = 0) -> None:
+        self._heard = _Heard()
+        self._namespaces: list[int] = []  # descriptors, by rank
+        self._hub = rtnetlink.Netlink()
+        self._hub.do([rtnetlink.up(rtnetlink.LOOPBACK)])
+        self._ring = Ring()
+        self._begun: list[int] = []
+        try:
+            self.grow(ranks)
+        except OSError:
+            self.close()
+            raise
+
+    def grow(self, ranks: int) -> None:
+        """Have at least so many ranks."""
+        if ranks > MOST_RANKS:
+            raise ValueError(f"a wire has {MOST_RANKS} ranks at most, not {ranks}")
+        new = range(len(self._namespaces), ranks)
+        if not new:
+            return
+        inside = []
+        for _ in new:
+            namespace, netlink = _new_namespace()
+            self._namespaces.append(namespace)
+            inside.append(netlink)
+        self._hub.do([message for rank in new for message in self._joined(rank)])
+        for rank, netlink in zip(new, inside, strict=True):
+            netlink.do([
+                rtnetlink.up(rtnetlink.LOOPBACK), rtnetlink.up(_RANK_DEVICE),
+                rtnetlink.address(_RANK_DEVICE, _address(rank), 24),
+            ])  # fmt: skip
+            netlink.close()
+
+    def _joined(self, rank: int) -> list[bytes]:
+        here, there = _HUB_DEVICES + rank, self._namespaces[rank]
+        return [
+            rtnetlink.pair(f"rank{rank}", here, DEVICE, _RANK_DEVICE, there, _MTU, _MAC),
+            rtnetlink.up(here, forwards=True),
+            rtnetlink.route(_address(rank), here),
+        ]
+
+    def enter(self, rank: int) -> None:
+        """In a child of process 1, which still has its capabilities: be this rank from now on."""
+        _enter(self._namespaces[rank])
+        os.environ["GLOO_SOCKET_IFNAME"] = DEVICE
+        self.leave()
+
+    def leave(self) -> None:
+        """In a child of process 1: have nothing of it."""
+        while self._namespaces:
+            os.close(self._namespaces.pop())
+        self._hub.close()
+
+    def fileno(self) -> int:
+        """Readable when `drain` has something to do."""
+        return self._ring.fileno()
+
+    def drain(self) -> None:
+        """Read what has been sent: to be called while ranks run, so that the ring has room."""
+        self._ring.drain(self._heard.packet)
+
+    def begin(self, expected: int = 0) -> None:
+        """A run begins: what was sent before does not belong to it.
+
+        Args:
+            expected: bytes that it may send, for which there is room then also where this process
+                waits for a processor.
+        """
+        self._ring.settle(self._heard.packet)
+        if self._ring.room < min(expected, MOST_ROOM):
+            with contextlib.suppress(OSError):  # what there is no room for is counted
+                small, self._ring = self._ring, Ring(min(expected, MOST_ROOM))
+                small.close()
+        self._heard.begin()
+        self._ring.lost()
+        self._begun = self._counted()
+
+    def seen(self, compare: Callable[[Seen], list[str]] = lambda seen: []) -> Seen:
+        """What was sent since `begin`.
+
+        A run is over when its ranks have answered, and what a rank has received has been seen here
+        before. Where there are doubts all the same, a moment is waited for messages on their way
+        that nobody has taken.
+
+        Args:
+            compare: gives the `doubts` of what was seen.
+        """
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            self._ring.settle(self._heard.packet)
+            self._heard.lost += self._ring.lost()
+            late = time.monotonic() > deadline
+            seen = self._heard.seen()
+            seen.lost += self._heard.gaps() if late else 0
+            seen.sent = [b - a for a, b in zip(self._begun, self._counted(), strict=True)]
+            seen.doubts = compare(seen)
+            if late or seen.lost or not (seen.doubts or self._heard.gaps()):
+                return seen
+            time.sleep(0.01)
+
+    def _counted(self) -> list[int]:
+        ranks = range(len(self._namespaces))
+        return [self._hub.received(_HUB_DEVICES + rank) for rank in ranks]
+
+    def close(self) -> None:
+        """Let go of it: the namespaces end with the last process in them."""
+        self._ring.close()
+        self.leave()
+
+
+class _Heard:
+    """All connections between ranks, and what was said on them in this run."""
+
+    def __init__(self) -> None:
+        self._streams: dict[tuple[int, int, int, int], _Stream | None] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        for key, stream in self._streams.items():
+            if stream is not None:
+                stream.told = stream.nothing
+                if stream.gap or stream.overrun:  # what it was about to say has been lost
+                    self._streams[key] = None
+        self._messages: Counter = Counter()
+        self._calls: set[tuple] = set()
+        self._volumes: Counter = Counter()
+        self._loose: Counter = Counter()  # bytes that are not TCP's, or of connections that ended
+        self.lost = 0
+
+    def packet(self, device: int, packet: memoryview) -> None:
+        """An IPv4 packet, its Ethernet header before it, that came in on a rank's device."""
+        ip = packet[14:]
+        length, fragment, protocol, source, target = _IP.unpack_from(ip)
+        src, dst = device - _HUB_DEVICES, _RANKS.get(target)
+        if _RANKS.get(source) != src or dst is None:
+            return  # it is not forwarded
+        if protocol != _PROTOCOL_TCP or fragment & _ANY_FRAGMENT:
+            self._loose[src, dst] += length
+            return
+        at = (ip[0] & 15) * 4
+        sport, dport, sequence, offset, flags = _TCP.unpack_from(ip, at)
+        key = (src, dst, sport, dport)
+        stream = self._streams.get(key)
+        if flags & _SYN:
+            first = (sequence + 1) & 0xFFFFFFFF
+            if stream is None or stream.first != first:
+                self._open(key, first, not flags & _ACK)
+        elif stream is None:
+            self.lost += 1  # it has not been followed from its beginning
+        else:
+            stream.take(sequence, ip[at + (offset >> 4) * 4 : length])
+
+    def _open(self, key: tuple[int, int, int, int], first: int, opens: bool) -> None:
+        src, dst = key[:2]
+
+        def heard(operation: str, call: int, size: int) -> None:
+            if operation == "message":
+                self._messages[src, dst, size] += 1
+            else:
+                self._calls.add((src, dst, operation, key, first, call))
+                self._volumes[src, dst, operation] += size
+
+        if (before := self._streams.get(key)) is not None:
+            self._loose[src, dst] += before.untold
+        self._streams[key] = _Stream(first, opens, heard)
+
+    def gaps(self) -> int:
+        """Connections on which something has come before what belongs in front of it."""
+        return sum(stream.gap for stream in self._followed())
+
+    def _followed(self) -> Iterator[_Stream]:
+        return filter(None, self._streams.values())
+
+    def seen(self) -> Seen:
+        foreign = Counter(self._loose)
+        for (src, dst, *_), stream in self._streams.items():
+            foreign[src, dst] += stream.untold if stream is not None else 0
+        overrun = sum(stream.overrun for stream in self._followed())
+        return Seen(
+            Counter(self._messages), Counter(call[:3] for call in self._calls),
+            Counter(self._volumes), +foreign, lost=self.lost + overrun,
+        )  # fmt: skip
+
+
+class _Stream(gloo.Stream):
+    """One that remembers how much of what is no message was there in earlier runs."""
+
+    told = 0
+
+    @property
+    def nothing(self) -> int:
+        return self.foreign + self.pending
+
+    @property
+    def untold(self) -> int:
+        return max(self.nothing - self.told, 0)
+
+
+def _address(rank: int) -> str:
+    return f"{_NETWORK}{rank + 1}"
+
+
+_RANKS = {socket.inet_aton(_address(rank)): rank for rank in range(MOST_RANKS)}
+
+
+def _new_namespace() -> tuple[int, rtnetlink.Netlink]:
+    """A descriptor of a new network namespace, and a socket to it. The caller stays in its own."""
+    ours = os.open(_NAMESPACE, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _checked(_libc.unshare(_CLONE_NEWNET), "a network namespace")
+        try:
+            return os.open(_NAMESPACE, os.O_RDONLY | os.O_CLOEXEC), rtnetlink.Netlink()
+        finally:
+            _enter(ours)
+    finally:
+        os.close(ours)
+
+
+def _enter(namespace: int) -> None:
+    _checked(_libc.setns(namespace, _CLONE_NEWNET), "entering a network namespace")
+
+
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def _checked(result: int, what: str) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")

@@ -1,0 +1,1 @@
+"""Start, feed, limit and measure processes."""

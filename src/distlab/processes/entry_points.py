@@ -1,0 +1,46 @@
+"""Modules and functions that are named by a string: what other processes import or start.
+
+One table, so that a file that moves fails here and not on a rank.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+# started by `python -m`
+FORKSERVER = "distlab.processes.forkserver"
+WALLS_TRIAL = "distlab.processes.isolation"
+SLURM_TASK = "distlab.engines.slurm.task"
+
+# called in a process that the forkserver has forked
+SESSION = "distlab.checking.session:serve"
+ENGINE = "distlab.engines.ipyparallel:engine"
+CONTROLLER = "distlab.engines.ipyparallel:controller"
+PROGRAM = "distlab.engines.launch:serve"
+
+# called in a rank, which so runs what an exercise asks for without knowing of exercises
+EXERCISE = "distlab.course:find"
+
+# imported before the first fork
+RANK = "distlab.rank.execute"
+RANK_PRELOAD = ("distlab.rank.recorder", RANK)
+LAST_PRELOAD = ("distlab.training.vision",)
+ROOM_PRELOAD = ("distlab.records.deadlock", "distlab.engines.forked", "distlab.checking.belongings")
+HOROVOD_PRELOAD = ("distlab.course.lab07_horovod.records",)
+
+RECORDING_MODULES = (
+    "distlab.rank.recorder", "distlab.rank.process_group", "distlab.rank.futures",
+    "distlab.rank.races",
+)  # fmt: skip
+EVERY = (
+    FORKSERVER, WALLS_TRIAL, SLURM_TASK, SESSION, ENGINE, CONTROLLER, PROGRAM, EXERCISE,
+    *RANK_PRELOAD, *LAST_PRELOAD, *ROOM_PRELOAD, *RECORDING_MODULES,
+)  # fmt: skip
+
+
+def load(name: str) -> Callable[..., Any]:
+    """The function that "module:function" names."""
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(module), function)

@@ -1,0 +1,470 @@
+"""Fork processes that have torch already imported, from one that has done nothing else.
+
+`import torch` takes seconds and a fork takes milliseconds. The zygote imports what ranks need,
+runs no torch operation and touches no GPU (threads and CUDA contexts do not survive a fork), and
+forks a child for each request. Children die with it, and it dies with the process that started it,
+SIGKILL included.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import ctypes
+import gc
+import importlib
+import json
+import os
+import queue
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from distlab.processes import entry_points
+from distlab.processes.entry_points import FORKSERVER, LAST_PRELOAD, RANK, RANK_PRELOAD
+
+PRELOAD = (
+    "torch",
+    "torch.distributed",
+    "cloudpickle",
+    "safetensors.numpy",
+    *RANK_PRELOAD,
+    # torch.optim and DDP import this at first use, and it takes nearly as long as torch itself
+    "torch._dynamo",
+    "torch.nn.parallel",
+    "torch.optim",
+    *LAST_PRELOAD,
+)
+#: of these, the last without which no rank can run anything
+NEEDED = RANK
+#: what others import where it is there. Keras the first two: one looks for fonts for seconds, the
+#: other for semaphores, and both complain in a sandbox. Engines the last, without a use for it
+UNWANTED = ("matplotlib", "sklearn", "debugpy")
+ENGINE_PRELOAD = ("ipykernel.debugger", "ipyparallel.engine.app", "ipyparallel.controller.app")
+_HUGE_PAGES = "glibc.malloc.hugetlb=1"  # a fork copies the page table: it is half as long then
+_PR_SET_PDEATHSIG = 1
+_LOST = "the process that ranks are forked from has ended; try `distlab info`"
+
+
+class ZygoteLost(RuntimeError):
+    """The zygote has ended, and all that was forked from it."""
+
+
+class Zygote:
+    """A process to fork from. A context manager; closing it kills its children.
+
+    Args:
+        preload: modules that it imports before the first fork; the first of them may be missing.
+        prefix: command that starts it, a sandbox say; file descriptors must stay open across it.
+        env: its environment, this process's own if `None`.
+        within: where its folder is made, with temporary files by default.
+    """
+
+    def __init__(
+        self,
+        preload: Iterable[str] = PRELOAD,
+        prefix: Sequence[str] = (),
+        env: dict[str, str] | None = None,
+        within: Path | None = None,
+    ) -> None:
+        self._owner = os.getpid()
+        ours, theirs = socket.socketpair()
+        #: for whatever its children write; removed with the zygote, also when that is killed
+        self.folder = Path(tempfile.mkdtemp(prefix="distlab-", dir=within))
+        listener = self._listener = _Listener(self.folder)
+        env = dict(os.environ if env is None else env)
+        env.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+        env.setdefault("GLOO_SOCKET_IFNAME", loopback())
+        env["OMP_NUM_THREADS"] = env.get("OMP_NUM_THREADS", "1")
+        env.setdefault("GLIBC_TUNABLES", _HUGE_PAGES)
+        env.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow tells everybody about the CPU
+        with theirs, listener.socket:
+            self.process = _started(
+                [
+                    *prefix,
+                    sys.executable,
+                    "-m",
+                    FORKSERVER,
+                    str(theirs.fileno()),
+                    str(listener.socket.fileno()),
+                    str(self.folder),
+                    *preload,
+                ],
+                pass_fds=[theirs.fileno(), listener.socket.fileno()],
+                stdin=subprocess.DEVNULL,
+                env=env,
+                start_new_session=True,  # Ctrl-C in a terminal is for the parent to handle
+            )
+        self._socket, self._pending = ours, b""
+        self._lock = threading.Lock()  # one request at a time, from whichever thread
+        self._sent = self._received = 0
+        self._answers: dict[int, dict] = {}  # that nobody has asked for yet
+
+    def fork(self, entry: str, after: str | None = None, **arguments) -> int:
+        """Call `entry` ("module:function") in a new child; returns its process id.
+
+        The child gets `arguments` (JSON). `after`: do not wait until everything is imported, but
+        only until this module is.
+        """
+        return self.forks(1, entry, after, **arguments).pids()[0]
+
+    def forks(self, times: int, entry: str, after: str | None = None, **arguments) -> Forked:
+        """Have it fork several children alike, as soon as it can."""
+        request = {"entry": entry, "arguments": arguments, "times": times, "after": after}
+        return Forked(self, self._send(request))
+
+    def connect(
+        self, entry: str, after: str | None = None, **arguments
+    ) -> tuple[Forked, socket.socket]:
+        """Have it fork one child that is connected to this process.
+
+        The child calls `entry(connection, **arguments)` with its end of the socket. No descriptor
+        is sent for that: of those that are on their way the kernel counts all of a user together,
+        and refuses more when somebody else has sent too many.
+        """
+        request = {
+            "entry": entry, "arguments": arguments, "times": 1, "after": after, "connect": True
+        }  # fmt: skip
+        with self._lock:  # connections are accepted in the order of the requests
+            try:
+                connection = self._listener.connected()
+            except OSError as error:
+                raise ZygoteLost(_LOST) from error
+            try:
+                return Forked(self, self._sent_now(request)), connection
+            except ZygoteLost:
+                connection.close()
+                raise
+
+    def _send(self, request: dict) -> int:
+        """Returns the number of the answer that will belong to the request."""
+        with self._lock:
+            return self._sent_now(request)
+
+    def _sent_now(self, request: dict) -> int:
+        try:
+            self._socket.sendall((json.dumps(request) + "\n").encode())
+        except OSError as error:
+            raise ZygoteLost(_LOST) from error
+        self._sent += 1
+        return self._sent
+
+    def answered(self, number: int) -> bool:
+        """Is this answer here?"""
+        with self._lock:
+            while number not in self._answers and select.select([self._socket], [], [], 0)[0]:
+                self._receive()
+            return number in self._answers
+
+    def answer(self, number: int) -> dict:
+        """Wait for an answer; each can be had once."""
+        with self._lock:
+            while number not in self._answers:
+                self._receive()
+            return self._answers.pop(number)
+
+    def _receive(self) -> None:
+        try:
+            data = self._socket.recv(65536)
+        except OSError as error:
+            raise ZygoteLost(_LOST) from error
+        if not data:
+            raise ZygoteLost(_LOST)
+        *lines, self._pending = (self._pending + data).split(b"\n")
+        for line in lines:  # answers come in the order of the requests
+            self._received += 1
+            self._answers[self._received] = json.loads(line)
+
+    def status(self, pid: int) -> int | None:
+        """How a child ended, as `os.waitpid` gives it; `None` while it lives or is not known."""
+        return self.answer(self._send({"status": pid}))["status"]
+
+    def kill(self, pid: int) -> None:
+        """End a child. Its number may mean another process out here: a sandbox counts anew."""
+        with self._lock, contextlib.suppress(OSError):  # they die with the zygote
+            self._socket.sendall((json.dumps({"kill": pid}) + "\n").encode())
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def close(self) -> None:
+        self._socket.close()
+        self._listener.close()
+        if os.getpid() != self._owner:  # a fork of ours that ends must not end ours
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self) -> Zygote:
+        return self
+
+    def __exit__(self, *exc) -> None:
+        self.close()
+
+
+class Forked:
+    """Children that a zygote has forked or is going to."""
+
+    def __init__(self, source: Zygote, number: int) -> None:
+        self._source, self._number = source, number
+
+    @property
+    def there(self) -> bool:
+        """Has it forked them?"""
+        return self._source.answered(self._number)
+
+    def pids(self) -> list[int]:
+        """Their process ids, as soon as it has; to be asked once."""
+        return self._source.answer(self._number)["pids"]
+
+
+class _Listener:
+    """A Unix socket on which the zygote accepts connections of the process that started it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.socket = socket.socket(socket.AF_UNIX)
+        self._folder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        path = str(folder / "fork")
+        # the path of a Unix socket ends at 107 characters, that of a temporary folder may not
+        short = len(path.encode()) < 100
+        self._path = path if short else f"/proc/self/fd/{self._folder}/fork"
+        self.socket.bind(self._path)
+        self.socket.listen(128)
+
+    def connected(self) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.connect(self._path)
+        except OSError:
+            connection.close()
+            raise
+        return connection
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            os.close(self._folder)
+
+
+_starting: list[queue.SimpleQueue] = []  # of the thread that starts processes, once there is one
+os.register_at_fork(after_in_child=_starting.clear)
+
+
+def _started(*args, **kwargs) -> subprocess.Popen:
+    """`subprocess.Popen` in a thread that lives as long as this process.
+
+    To Linux a child's parent is the thread that started it: one that dies with its parent would die
+    with whichever thread of a pool happened to need it.
+    """
+    if not _starting:
+        _starting.append(queue.SimpleQueue())
+        threading.Thread(target=_start_what_comes, args=_starting, daemon=True).start()
+    made: concurrent.futures.Future[subprocess.Popen] = concurrent.futures.Future()
+    _starting[0].put((made, args, kwargs))
+    return made.result()
+
+
+def _start_what_comes(requests: queue.SimpleQueue) -> None:
+    while True:
+        made, args, kwargs = requests.get()
+        try:
+            made.set_result(subprocess.Popen(*args, **kwargs))
+        except BaseException as error:  # whoever asked for it has to hear of it
+            made.set_exception(error)
+
+
+def loopback() -> str:
+    """The name of the loopback interface, for gloo on a machine without a network."""
+    names = [name for _, name in socket.if_nameindex()]
+    return "lo" if "lo" in names else "lo0"
+
+
+def die_with_parent(number: int = signal.SIGKILL) -> None:
+    """Ask Linux for a signal when the parent ends; elsewhere a closed socket must do."""
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, number)
+
+
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def spawn(entry, *args, **kwargs) -> int:
+    """Fork this process and call `entry(*args, **kwargs)` in the child, which then ends."""
+    parent = os.getpid()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        if os.getppid() != parent:  # it died before it could be asked for
+            os._exit(1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.set_wakeup_fd(-1)
+        entry(*args, **kwargs)
+        status = 0
+    except SystemExit as stop:
+        status = stop.code if isinstance(stop.code, int) else 1
+    except BaseException:
+        traceback.print_exc()  # torch's own hook would label each line a second time
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def log_to(path: Path) -> None:
+    """Let what this process, its libraries and its children say go to a file from now on."""
+    with path.open("ab") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+
+
+def reap(statuses: dict[int, int]) -> None:
+    """Collect the children that have ended, with how they did."""
+    with contextlib.suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            statuses[ended[0]] = ended[1]
+
+
+@contextlib.contextmanager
+def _silent():
+    """Nobody hears what imports say on standard error: TensorFlow and Matplotlib do."""
+    ours = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(ours, 2)
+        os.close(ours)
+
+
+class _Server:
+    """The zygote's own side: one request a line."""
+
+    def __init__(self, fd: int, listening: int) -> None:
+        self._connection = socket.socket(fileno=fd)
+        self._listener = socket.socket(fileno=listening)
+        self._statuses: dict[int, int] = {}
+        self._pending = b""
+
+    def early(self) -> None:
+        """Answer the requests at the head of the line that wait for no further import."""
+        while select.select([self._connection], [], [], 0)[0]:
+            if not self._receive():
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
+        while b"\n" in self._pending:
+            request = json.loads(self._pending.split(b"\n", 1)[0])
+            if request.get("after") not in sys.modules:
+                return
+            self._answer_next()
+
+    def serve(self) -> None:
+        """Answer until the parent closes the socket."""
+        while True:
+            while b"\n" in self._pending:
+                self._answer_next()
+            select.select([self._connection], [], [], 5.0)
+            reap(self._statuses)
+            if select.select([self._connection], [], [], 0)[0] and not self._receive():
+                return
+
+    def _receive(self) -> bool:
+        data = self._connection.recv(65536)
+        self._pending += data
+        return bool(data)
+
+    def _answer_next(self) -> None:
+        line, self._pending = self._pending.split(b"\n", 1)
+        request = json.loads(line)
+        if "kill" in request:
+            if request["kill"] not in self._statuses:  # else its number may be another's by now
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(request["kill"], signal.SIGKILL)
+            return
+        if "status" in request:
+            answer = {"status": _status(request["status"], self._statuses)}
+        else:
+            gc.freeze()  # else a child that collects garbage copies every page it looks at
+            made = [self._listener.accept()[0]] if request.get("connect") else []
+            inherited = (self._connection, self._listener)
+            pids = [spawn(_child, inherited, request, made) for _ in range(request["times"])]
+            answer = {"pids": pids}
+            for connection in made:
+                connection.close()
+        self._connection.sendall((json.dumps(answer) + "\n").encode())
+
+
+def _status(pid: int, statuses: dict[int, int], patience: float = 1.0) -> int | None:
+    deadline = time.monotonic() + patience
+    while pid not in statuses and time.monotonic() < deadline:
+        reap(statuses)
+        time.sleep(0.005)  # a process that has closed its socket is about to end
+    return statuses.pop(pid, None)
+
+
+def _child(
+    inherited: Sequence[socket.socket], request: dict, made: Sequence[socket.socket]
+) -> None:
+    gc.enable()
+    for connection in inherited:
+        connection.close()
+    entry = entry_points.load(request["entry"])
+    entry(*made, **request["arguments"])
+
+
+@contextlib.contextmanager
+def _without(names: Iterable[str]) -> Iterator[None]:
+    """Let modules that would import others, if these were there, do without them."""
+    hidden = [name for name in names if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))
+    try:
+        yield
+    finally:
+        for name in hidden:
+            sys.modules.pop(name, None)
+
+
+def main() -> None:
+    fd, listening, folder, *preload = sys.argv[1:]
+
+    def end(*_) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, end)
+    die_with_parent(signal.SIGTERM)
+    # every process that comes of this one, DataLoader workers and the like included, ends with it
+    os.register_at_fork(after_in_child=die_with_parent)
+    server = _Server(int(fd), int(listening))
+    gc.disable()  # it would look at all modules again and again while they are imported
+    for name in preload:
+        server.early()  # outside `_without`: what is forked here may import anything
+        with contextlib.suppress(ImportError), _silent(), _without(UNWANTED):
+            importlib.import_module(name)
+    server.early()
+    gc.collect()
+    server.serve()
+    end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""What happens to the buffers of an operation: by way of the CPU, or poisoned until its wait."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import torch
+from torch.distributed import distributed_c10d as c10d
+
+from distlab.processes import origin
+
+_TORCH = os.path.dirname(torch.__file__) + os.sep
+_RECORDING = origin.recording()
+_C10D = c10d.__file__
+
+
+def is_request() -> bool:
+    """Was the message under way asked for by `isend` or `irecv`, not by a call that blocks?"""
+    frame = sys._getframe(2)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not (file in _RECORDING or file.startswith(_TORCH)):
+            break
+        if frame.f_code.co_name in ("send", "recv") and file == _C10D:
+            return False
+        frame = frame.f_back
+    return True
+
+
+def poison(tensor: torch.Tensor) -> None:
+    """Fill a buffer with what nobody takes for a result: NaN, or the smallest integer."""
+    with torch.no_grad():
+        flat = tensor.detach()
+        if flat.is_floating_point() or flat.is_complex():
+            flat.fill_(float("nan"))
+        elif flat.dtype is not torch.bool and flat.dtype is not torch.uint8:
+            flat.fill_(torch.iinfo(flat.dtype).min)
+
+
+def apart(args):
+    """A collective's arguments (results, …) with results of their own, and poison in their place.
+
+    Returns the arguments and what copies the results to where they belong; unchanged arguments and
+    `None` where that is not as simple as it should be.
+    """
+    results, given = tensors(args[0]), tensors(args[1:])
+    if not results or not all(t.device.type == "cpu" and t.is_contiguous() for t in results):
+        return args, None
+    own = {t.untyped_storage().data_ptr() for t in results}
+    first, *rest = args
+    if any(t.untyped_storage().data_ptr() in own for t in given):
+        rest = _mapped(rest, torch.clone)  # what is sent must not be poisoned
+    pairs = [(t, t.detach().clone()) for t in results]
+    scratch = iter([copy for _, copy in pairs])
+    first = _mapped(first, lambda _: next(scratch))
+    for tensor, _ in pairs:
+        poison(tensor)
+
+    def after(_):
+        with torch.no_grad():
+            for tensor, copy in pairs:
+                tensor.detach().copy_(copy)
+
+    return (first, *rest), after
+
+
+def tensors(value) -> list[torch.Tensor]:
+    """All tensors in nested lists."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [t for v in value for t in tensors(v)] if isinstance(value, (list, tuple)) else []
+
+
+def _mapped(value, change):
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    return [_mapped(v, change) for v in value] if isinstance(value, (list, tuple)) else value
+
+
+def staged(args):
+    """CUDA tensors of nested lists by way of the CPU: (arguments, what copies them back)."""
+    pairs = []
+
+    def down(tensor):
+        if not tensor.is_cuda:
+            return tensor
+        pairs.append((tensor, tensor.cpu()))
+        return pairs[-1][1]
+
+    args = tuple(_mapped(value, down) for value in args)
+
+    def up(_):
+        with torch.no_grad():
+            for device, host in pairs:
+                device.copy_(host)
+
+    return args, up

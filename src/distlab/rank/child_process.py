@@ -1,0 +1,113 @@
+"""A function in a process of its own, forked from this one, that ends with it.
+
+Some frameworks can be set up once in a process: TensorFlow divides devices before its first
+operation and never again. What needs another set-up gets another process. Forking one takes
+milliseconds where the framework is imported already, and is sound as long as it has not run here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import select
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import cloudpickle
+
+from distlab.processes import forkserver
+
+LIMIT = 64 << 20  # bytes that a process may tell
+
+
+class Raised(Exception):
+    """What was raised in a process of its own, as `distlab.rank.execute.describe` tells it."""
+
+    def __init__(self, described: dict[str, Any]) -> None:
+        super().__init__(f"{described['type']}: {described['message']}")
+        self.described = described
+
+
+class Died(RuntimeError):
+    """A process ended without a result: it was killed, or it ended itself."""
+
+
+class Process:
+    """Calls `function()` in a new process. What it returns or raises comes back as data.
+
+    The process stays until it is ended, also when its function has returned: others may still be
+    connected to it.
+    """
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._reading, writing = os.pipe()
+        self._told = bytearray()
+
+        def serve() -> None:
+            os.close(self._reading)
+            with os.fdopen(writing, "wb") as pipe:
+                pipe.write(_outcome(function))
+            signal.pause()
+
+        self.pid = forkserver.spawn(serve)
+        os.close(writing)
+
+    def ended(self, timeout: float = 0.0) -> bool:
+        """Has its function returned or raised, or the process died? Waits up to `timeout`."""
+        while len(self._told) < LIMIT and select.select([self._reading], [], [], timeout)[0]:
+            if not (more := os.read(self._reading, 1 << 16)):
+                return True
+            self._told += more
+        return len(self._told) >= LIMIT
+
+    def result(self) -> Any:
+        """What the function returned, once it has `ended`.
+
+        Raises:
+            Raised: it raised.
+            Died: the process ended before.
+        """
+        if not self._told:
+            raise Died(f"process {self.pid} ended in the middle of its function")
+        told = pickle.loads(bytes(self._told))
+        if told["error"]:
+            raise Raised(told["error"])
+        return cloudpickle.loads(told["result"])
+
+    def end(self) -> None:
+        """Kill the process, if it lives, and wait until it is gone."""
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        with contextlib.suppress(OSError):
+            os.close(self._reading)
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(self, *exc) -> None:
+        self.end()
+
+
+def _outcome(function: Callable[[], Any]) -> bytes:
+    from distlab.rank import execute
+
+    try:
+        told = {"result": cloudpickle.dumps(function()), "error": None}
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        told = {"result": b"", "error": execute.describe(error)}
+    return pickle.dumps(told)
+
+
+def call(function: Callable[[], Any]) -> Any:
+    """Call a function in a process of its own and wait for what it returns.
+
+    Raises:
+        Raised, Died: see `Process.result`.
+    """
+    with Process(function) as process:
+        while not process.ended(1.0):
+            pass
+        return process.result()

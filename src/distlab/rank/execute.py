@@ -1,0 +1,246 @@
+"""What runs on a rank: one function, once, in a process group of its own, recorded.
+
+A task arrives as bytes and its reply leaves as bytes, so that any kind of engine can carry them: an
+ipyparallel engine in a notebook, a forked process in the grader.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import functools
+import io
+import linecache
+import os
+import random
+import re
+import socket
+import sysconfig
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import cloudpickle
+import torch
+import torch.distributed as dist
+
+from distlab.processes import entry_points, origin, payload
+from distlab.processes import framing as frames
+from distlab.rank import clocks, recorder, store, world
+from distlab.records import choices
+
+PRINTED_LIMIT = 64_000  # characters that a rank may print in one run
+_GROUP_TIMEOUT = datetime.timedelta(minutes=30)  # deadlines are the watcher's business
+#: inputs of exercises lie on the CPU, where NCCL alone could not carry them
+_BACKENDS = {"gloo": "gloo", "nccl": "cpu:gloo,cuda:nccl"}
+_TORCH = os.path.dirname(torch.__file__)
+_left_behind: list[Callable[[], object]] = []  # what ends what the run before has left running
+_PYTHON = sysconfig.get_path("stdlib")
+_store: dist.Store | None = None  # of the default group
+_NOT_OWN = ("site-packages", "__autograph_generated_file")  # frames that nobody here has written
+_TRACED = "in user code:"  # how TensorFlow begins to tell what was raised in a tf.function
+_TRACED_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
+
+
+def execute(task: bytes) -> bytes:
+    """Run one task; the reply says whether its function returned or raised, and what.
+
+    Never raises for what the student's function does. `SystemExit` counts as an exception.
+    """
+    end_group()
+    tree, function, inputs = payload.unpack(task)
+    rank, folder = tree["rank"], Path(tree["folder"])
+    torch.set_num_threads(1)
+    for name, text in tree["sources"].items():
+        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    os.environ.update(
+        RANK=str(rank), WORLD_SIZE=str(tree["size"]), LOCAL_RANK=str(tree["local_rank"]),
+        DISTLAB_RUN=str(folder),
+    )  # fmt: skip
+    record = recorder.Recorder(
+        folder / f"{rank}.rec", rank, tree["size"], tree["strict"], tree["lasts"]
+    )
+    record.plan = choices.Plan(tree.get("schedule"))
+    status, error, output, overwritten = "returned", None, b"", False
+    with _printed_to(folder / f"{rank}.out"):
+        begin = time.monotonic()
+        try:
+            call, arguments = _unpickled(tree, function, inputs)
+            recorder.install(record)
+            _seed(tree["seed"])
+            _join(tree)
+            _align(tree["clock"], record)
+            record.started()
+            begin = time.monotonic()
+            result = call(*arguments)
+            record.ended(raised=False)
+            output = (
+                payload.encode(result, arrays=False)
+                if tree["harness"]
+                else cloudpickle.dumps(result)
+            )
+            overwritten = tree["harness"] and _kept.changed_by(tree["harness"], result, output)
+        except (Exception, SystemExit, KeyboardInterrupt) as raised:
+            traceback.clear_frames(raised.__traceback__)  # what they hold may be all the memory
+            status, error = "raised", describe(raised)
+            record.ended(raised=True)  # at last: who sees it expects the reply at once
+        seconds = time.monotonic() - begin
+        recorder.uninstall()
+    reply = {"status": status, "error": error, "seconds": seconds, "overwritten": overwritten}
+    return payload.pack(reply, output)
+
+
+class _Kept:
+    """What the call before returned, and as what it was sent: did this call change it?"""
+
+    harness, result, output = "", None, b""
+
+    def changed_by(self, harness: str, result, output: bytes) -> bool:
+        before = payload.encode(self.result, arrays=False)
+        changed = harness == self.harness and before != self.output
+        self.harness, self.result, self.output = harness, result, output
+        return changed
+
+
+_kept = _Kept()
+
+
+@functools.lru_cache(maxsize=1)
+def _function(pickled: bytes):
+    """The same object for the same bytes: what a function keeps between calls must show."""
+    return cloudpickle.loads(pickled)
+
+
+def _unpickled(tree: dict, pickled: bytes, inputs: bytes):
+    function = _function(pickled)
+    if not tree["harness"]:
+        args, kwargs = cloudpickle.loads(inputs)
+        return functools.partial(function, *args, **kwargs), ()
+    exercise = entry_points.load(entry_points.EXERCISE)(tree["harness"])
+    values = payload.decode(inputs, as_torch=True)
+    return exercise.call, (function, tree["rank"], tree["size"], values)
+
+
+def _seed(seed: int | None) -> None:
+    if seed is not None:
+        random.seed(seed)
+        torch.manual_seed(seed)
+        with contextlib.suppress(ImportError):
+            import numpy
+
+            numpy.random.seed(seed % 2**32)
+
+
+def _join(tree: dict) -> None:
+    """Make the default process group of this run."""
+    if torch.cuda.is_available():
+        torch.cuda.set_device(tree["local_rank"] % torch.cuda.device_count())
+    if not tree["group"]:
+        return
+    global _store  # what torch keeps of it would not keep the Python in it
+    backend = tree["backend"] or _BACKENDS[world.backend_for(tree["size"])]
+    kind, *where = tree["store"]
+    if kind == "file":
+        # NCCL asks its store from threads of its own, also while Python ends
+        of = dist.FileStore if "nccl" in backend else store.PromptStore
+        _store = of(where[0], tree["size"])
+    else:
+        host, port = where
+        _store = dist.TCPStore(host, port, tree["size"], is_master=tree["rank"] == 0)
+    dist.init_process_group(
+        backend, store=_store, rank=tree["rank"], world_size=tree["size"], timeout=_GROUP_TIMEOUT
+    )
+
+
+def _align(clock: dict | None, record: recorder.Recorder) -> None:
+    """Have this rank's times on the clock of who watches, where ranks run on other machines."""
+    if clock is None:
+        return
+    offset = clock["offset"]
+    if len(set(clock["machines"])) > 1 and dist.is_initialized():
+        with recorder.paused():
+            offset += clocks.over_group(record.rank, clock["hub"], clock["machines"])
+    record.align(offset)
+
+
+def end_later(action: Callable[[], object]) -> None:
+    """Do this when the next run begins: all ranks of this one have returned by then."""
+    _left_behind.append(action)
+
+
+def end_group() -> None:
+    """Leave the groups of the run before: a rank that only goes away can abort its peers."""
+    while _left_behind:
+        with contextlib.suppress(Exception):
+            _left_behind.pop()()
+    if dist.is_initialized():
+        with contextlib.suppress(Exception):
+            dist.destroy_process_group()
+
+
+class _Printed(io.TextIOBase):
+    """Standard output and error of a rank, in a file that outlives it, cut at a limit."""
+
+    def __init__(self, file: io.TextIOBase) -> None:
+        self._file, self._left = file, PRINTED_LIMIT
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if self._left > 0:
+            self._file.write(text[: self._left])
+            self._left -= len(text)
+            if self._left <= 0:
+                self._file.write(f"\n… cut after {PRINTED_LIMIT} characters\n")
+        return len(text)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+
+@contextlib.contextmanager
+def _printed_to(path: Path):
+    with path.open("w", buffering=1, encoding="utf-8", errors="replace") as file:
+        printed = _Printed(file)
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            yield
+
+
+def describe(error: BaseException) -> dict:
+    """An exception as data: its type, its message, and the frames that are the student's own."""
+    if described := getattr(error, "described", None):  # in another process, by this function
+        return described
+    frames = [
+        {"function": f.name, "line": f.lineno, "file": os.path.basename(f.filename), "text": f.line}
+        for f in traceback.extract_tb(error.__traceback__)
+        if not (f.filename.startswith((_TORCH, _PYTHON)) or origin.ours(f.filename))
+        and not any(part in f.filename for part in _NOT_OWN)
+    ]
+    try:
+        message = str(error)
+    except Exception:
+        message = ""
+    if message.startswith(_TRACED):
+        message, frames = _traced(message, frames)
+    return {"type": type(error).__name__, "message": message[:2000], "frames": frames[-12:]}
+
+
+def _traced(message: str, frames: list[dict]) -> tuple[str, list[dict]]:
+    """TensorFlow quotes a whole traceback, that of the code which it has made a graph of."""
+    for name, line, function in _TRACED_FRAME.findall(message):
+        if not any(part in name for part in _NOT_OWN):
+            text = linecache.getline(name, int(line))
+            file = os.path.basename(name)
+            frames = [
+                *frames,
+                {"function": function, "line": int(line), "file": file, "text": text},
+            ]
+    return message.strip().splitlines()[-1].strip(), frames
+
+
+def serve(connection: socket.socket) -> None:
+    """Execute tasks that arrive on a socket until it closes: a rank without ipyparallel."""
+    while (task := frames.read(connection)) is not None:
+        frames.write(connection, execute(task))

@@ -1,0 +1,594 @@
+"""Process groups and requests that write down what they are asked for, and then do it.
+
+Each group that torch makes is wrapped in a `RecordedGroup`, which logs an operation, hands it to
+the real group and returns a `RecordedWork` whose `wait` is logged too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import functools
+import math
+import os
+import sys
+
+import torch
+import torch.distributed as dist
+from torch.distributed import distributed_c10d as c10d
+
+from distlab.rank import buffers
+from distlab.rank.futures import follow
+from distlab.rank.recorder import Recorder, active, make_group
+from distlab.records import events
+
+_TORCH = os.path.dirname(torch.__file__) + os.sep
+_NONE = datetime.timedelta(0)  # what torch takes for "no timeout" in a wait
+#: by torch's own number
+_REDUCTION_CODE = {
+    int(op): events.REDUCTIONS.index(name.lower())
+    for name, op in dist.ReduceOp.RedOpType.__members__.items()
+    if name.lower() in events.REDUCTIONS
+}
+
+
+class RecordedWork(dist.Work):
+    """A request whose wait is logged. `after` runs once, when the operation has completed.
+
+    `lasts`: seconds that a wait without a timeout lasts at most, where they count from the wait on.
+    `single`: a second wait would wait for another message, which never comes.
+    """
+
+    def __init__(self, work, recorder: Recorder, at: int, after=None, lasts=None, single=False):
+        super().__init__()
+        self._work, self._recorder, self._at, self._after = work, recorder, at, after
+        self._lasts, self._single, self._ended = lasts, single, False
+        self._polls, self._first, self._races = 0, None, None
+
+    def wait(self, timeout: datetime.timedelta = _NONE):
+        recorder, at = self._recorder, self._at
+        if self._ended and self._first:  # `is_completed` waited for it
+            recorder.finish(at, waited=True)
+            return True
+        if self._ended and self._single:
+            at = recorder.again(at)
+        code = sys._getframe(1).f_code
+        lasts = timeout.total_seconds() if timeout else self._lasts
+        torchs_own = code.co_filename.startswith(_TORCH)
+        result = _waited(recorder, at, torchs_own, lasts, self._work.wait, timeout)
+        self._complete()
+        self._ended = True
+        recorder.finish(at, waited=True)
+        return result
+
+    def watch(self, tensors, is_sent: bool) -> None:
+        """Look at who touches these buffers until the operation has completed."""
+        recorder, at = self._recorder, self._at
+        self._races = recorder.races()
+        self._races.begin(id(self), tensors, is_sent, lambda how: recorder.race(at, how))
+
+    def _complete(self) -> None:
+        if self._races is not None:
+            self._races.end(id(self))
+        self._recorder.open.pop(id(self), None)
+        after, self._after = self._after, None
+        if after is not None:
+            after(self._work)
+
+    def is_completed(self):
+        if self._ended:  # nothing is left to chance
+            return True
+        done = self._poll()
+        self._recorder.polled(self._at, done)
+        if not done:
+            return False
+        self._complete()
+        self._recorder.finish(self._at)
+        return True
+
+    def _poll(self) -> bool:
+        """Has it completed? Where a schedule says at which call, it has from that one on."""
+        if not self._polls:
+            self._first = self._recorder.plan.poll()
+        self._polls += 1
+        if self._first is None or self._ended:
+            return self._ended or self._work.is_completed()
+        if self._polls != self._first:
+            return 0 < self._first < self._polls
+        self._recorder.flag(self._at, events.MADE_TRUE)
+        _waited(self._recorder, self._at, False, None, self._work.wait)
+        self._ended = True
+        return True
+
+    def is_success(self):
+        return self._work.is_success()
+
+    def exception(self):
+        return self._work.exception()
+
+    def result(self):
+        return self._work.result()
+
+    def synchronize(self):
+        return self._work.synchronize()
+
+    def get_future(self):
+        future = self._work.get_future()
+        recorder, at, key = self._recorder, self._at, id(self)
+        students = not sys._getframe(1).f_code.co_filename.startswith(_TORCH)
+        # who takes a future waits for that, which can't be seen; `done` may run after their wait
+        recorder.flag(at, events.WAITED | events.FUTURE)
+        if self._after is not None:  # the result must be in its place before anybody is told
+
+            def completed(ended):
+                self._complete()
+                return ended.value()
+
+            future = future.then(completed)
+
+        def done(_):
+            recorder.open.pop(key, None)
+            recorder.finish(at)
+
+        future.add_done_callback(done)
+        if students and torch.cuda.is_available():  # a future made here would know no streams
+            recorder.callback(at, done)
+        return future if not students or torch.cuda.is_available() else follow(future, recorder, at)
+
+    def source_rank(self):
+        return self._work._source_rank()
+
+    _source_rank = source_rank
+
+
+class _Sent:
+    """A send that has ended, because what it carries lies in a buffer."""
+
+    def wait(self, timeout=_NONE):
+        return True
+
+    def is_completed(self):
+        return True
+
+    is_success = is_completed
+
+    def exception(self):
+        return None
+
+    def result(self):
+        return []
+
+    def synchronize(self):
+        pass
+
+    def get_future(self):
+        future = torch.futures.Future()
+        future.set_result([])
+        return future
+
+
+class _From:
+    """A receive from one rank, which stands for one from anybody."""
+
+    def __init__(self, work, source: int) -> None:
+        self._work, self._source = work, source
+
+    def _source_rank(self):
+        return self._source
+
+    def __getattr__(self, name: str):
+        return getattr(self._work, name)
+
+
+def _waited(recorder: Recorder, at: int, blocking: bool, lasts: float | None, wait, *args):
+    """What `wait(*args)` returns; that this rank waits meanwhile, or has failed to, is noted."""
+    recorder.wait_begin(at, blocking, lasts)
+    try:
+        return wait(*args)
+    except BaseException:
+        recorder.finish(at, events.FAILED, waited=True)
+        raise
+
+
+class RecordedGroup(dist.ProcessGroup):
+    """A process group that logs each operation and hands it to the group it wraps."""
+
+    def __init__(self, group, recorder: Recorder, index: int, ranks: list[int]) -> None:
+        super().__init__(group.rank(), group.size())
+        self._group, self._recorder, self._index, self._ranks = group, recorder, index, ranks
+        self._limits, self._patience = _limits_of(group), None
+        self._message_lasts = self._lasts()  # gloo's messages keep to it when the group's changes
+        # gloo moves CUDA tensors in a broadcast and an all-reduce alone: the rest goes by the CPU
+        self._gloo = group.name() == "gloo"
+        self._stages = self._gloo and torch.cuda.is_available()
+
+    def __repr__(self) -> str:
+        members = "" if self._index == events.WORLD else f", ranks {self._ranks}"
+        back_end = self._group.name()
+        return f"<recorded {back_end} group: rank {self.rank()} of {self.size()}{members}>"
+
+    # what torch asks of a group besides communication
+    def getBackendName(self):
+        # under the real name DDP's logger would look for a C++ back end in this object
+        return "recorded"
+
+    name = getBackendName
+
+    def rank(self):
+        return self._group.rank()
+
+    def size(self):
+        return self._group.size()
+
+    def set_timeout(self, timeout):
+        self._patience = None
+        return self._group.set_timeout(timeout)
+
+    def shutdown(self):
+        return self._group.shutdown()
+
+    def abort(self):
+        return self._group.abort()
+
+    def _get_backend(self, device):
+        self._patience = None  # its timeout may be about to be changed
+        return self._group._get_backend(device)
+
+    @property
+    def _device_types(self):
+        return self._group._device_types
+
+    @property
+    def group_name(self):
+        return self._group.group_name
+
+    @property
+    def group_desc(self):
+        return self._group.group_desc
+
+    @property
+    def bound_device_id(self):
+        return self._group.bound_device_id
+
+    def getGroupName(self):
+        return self._group.group_name
+
+    def _lasts(self, opts=None) -> float:
+        """Seconds after which an operation gives up: its own timeout, or else the group's."""
+        own = getattr(opts, "timeout", None)
+        if own is not None and own > _NONE:  # torch's for "not given" is negative
+            return own.total_seconds()
+        if self._patience is None:
+            limits = self._limits
+            self._patience = limits._timeout.total_seconds() if limits else math.inf
+        return self._patience
+
+    def _global(self, rank: int) -> int:
+        return self._ranks[rank] if 0 <= rank < len(self._ranks) else -1
+
+    def _exists(self, rank: int, what: str) -> None:
+        """gloo waits for ever for a rank that there is not."""
+        if not 0 <= rank < len(self._ranks):
+            raise ValueError(
+                f"Invalid {what} rank {rank}: this group has ranks 0 to {len(self._ranks) - 1}."
+            )
+        if rank == self._group.rank():  # gloo only says that some pair is not connected
+            raise ValueError(f"Invalid {what} rank {rank}: that is this rank itself.")
+
+    # point to point
+    def send(self, tensors, dst, tag=0):
+        self._exists(dst, "destination")
+        tensor = tensors[0]
+        at = self._begin_message("send", tensor, self._global(dst), tag)
+        sent = [tensor.cpu()] if self._stages and tensor.is_cuda else tensors
+        if self._recorder.plan.buffered:
+            return self._buffer(at, tensor, dst, tag)
+        if self._recorder.stamps is not None:
+            sent = [self._recorder.stamps.put_on(sent[0])]
+
+        def after(_):
+            self._recorder.content(at, tensor, sent=True)
+
+        request = self._recorder.strict and buffers.is_request()
+        made = self._start(at, after, self._group.send, sent, dst, tag, counts_from_wait=True)
+        if request:
+            made.watch(tensors, is_sent=True)
+        return made
+
+    def _buffer(self, at, tensor, dst, tag):
+        """A send that has ended when it has begun: what it carries is copied away."""
+        recorder = self._recorder
+        recorder.flag(at, events.BUFFERED)
+        copy = tensor.detach().cpu().clone()
+        self._start(at, None, lambda: recorder.buffered.append(self._group.send([copy], dst, tag)))
+        return RecordedWork(_Sent(), recorder, at)
+
+    def recv(self, tensors, src, tag=0):
+        self._exists(src, "source")
+        at = self._begin_message("recv", tensors[0], self._global(src), tag)
+        return self._receive(at, tensors[0], lambda buffer: self._group.recv([buffer], src, tag))
+
+    def recv_anysource(self, tensors, tag=0):
+        chosen = self._recorder.plan.source()
+        if chosen not in self._ranks:
+            at = self._begin_message("recv", tensors[0], -2, tag)
+            return self._receive(
+                at,
+                tensors[0],
+                lambda buffer: self._group.recv_anysource([buffer], tag),
+                any_source=True,
+            )
+        at = self._begin_message(
+            "recv", tensors[0], -2, tag, also=events.FORCED, note=str(chosen).encode()
+        )
+        src = self._ranks.index(chosen)
+
+        def start(buffer):
+            return _From(self._group.recv([buffer], src, tag), src)
+
+        return self._receive(at, tensors[0], start, any_source=True)
+
+    def _begin_message(self, op, tensor, peer, tag, **more):
+        lasts = self._message_lasts
+        return self._recorder.begin(op, self._index, tensor, peer, tag, lasts=lasts, **more)
+
+    def _receive(self, at, tensor, start, any_source=False):
+        recorder = self._recorder
+        buffer = tensor
+        request = recorder.strict and buffers.is_request()
+        if self._stages and tensor.is_cuda:
+            buffer = torch.empty_like(tensor, device="cpu")
+        elif request:
+            buffer = torch.empty_like(tensor)
+            buffers.poison(tensor)
+        stamps = recorder.stamps
+        if stamps is not None:
+            buffer = stamps.room_for(buffer)
+
+        def after(work):
+            content = buffer if stamps is None else stamps.taken_off(buffer)
+            if buffer is not tensor:
+                with torch.no_grad():
+                    tensor.detach().copy_(content.view(tensor.shape))
+            if any_source:
+                recorder.source(at, self._global(work._source_rank()))
+            recorder.content(at, tensor, sent=False)
+
+        made = self._start(at, after, start, buffer, counts_from_wait=True)
+        if request:
+            made.watch([tensor], is_sent=False)
+        return made
+
+    def _start(self, at, after, call, *args, counts_from_wait=False, waits=False):
+        recorder = self._recorder
+        if active() not in (None, recorder):  # gloo would wait for ever
+            raise RuntimeError(
+                "this process group is of an earlier call and has ended with it: "
+                "use the groups of this call"
+            )
+        try:
+            work = call(*args)
+        except BaseException:
+            recorder.finish(at, events.FAILED)
+            raise
+        if work is None:
+            recorder.finish(at)
+            return None
+        if waits:  # torch would at once: it takes nothing in return for that this has been done
+            _waited(recorder, at, True, None, work.wait)
+            if after is not None:
+                after(work)
+            recorder.finish(at, waited=True)
+            return None
+        lasts = self._message_lasts if counts_from_wait else None
+        single = counts_from_wait and self._gloo
+        request = RecordedWork(work, recorder, at, after, lasts, single)
+        recorder.open[id(request)] = request
+        return request
+
+    def _collective(self, op, method, tensor, args, root=-1, reduction=0, pieces=1, nbytes=None):
+        opts, after = args[-1], None
+        lasts = self._lasts(opts)
+        at = self._recorder.begin(
+            op, self._index, tensor, root, 0, reduction, pieces, lasts=lasts, nbytes=nbytes
+        )
+        if self._stages and op not in ("broadcast", "all_reduce", "barrier"):
+            args, after = buffers.staged(args)
+        results = None
+        if self._recorder.strict and self._is_read_later(op, at, opts, root):
+            results = buffers.tensors(args[0])
+            if after is None:
+                args, after = buffers.apart(args)
+        made = self._start(at, after, getattr(self._group, method), *args, waits=_waits(opts))
+        if results and made is not None:
+            made.watch(results, is_sent=False)
+        return made
+
+    def _is_read_later(self, op, at, opts, root) -> bool:
+        """Does the student get a request here, and a result on this rank once it was waited for?"""
+        mine = root in (-1, self._recorder.rank) or op in ("broadcast", "scatter")
+        if op == "broadcast" and root == self._recorder.rank:
+            mine = False  # what it sends may be read meanwhile
+        return mine and not _waits(opts) and not self._recorder.is_internal(at)
+
+    # collectives: each method of ProcessGroup once; newer names of the same stand beside the older
+    def allreduce(self, tensors, opts=None):
+        tensors = [tensors] if isinstance(tensors, torch.Tensor) else tensors
+        opts = dist.AllreduceOptions() if opts is None else _options(opts, dist.AllreduceOptions)
+        return self._collective(
+            "all_reduce", "allreduce", tensors[0], (tensors, opts), reduction=_reduction(opts)
+        )
+
+    def allreduce_coalesced(self, tensors, opts):
+        return self._collective(
+            "all_reduce", "allreduce_coalesced", tensors[0], (tensors, opts),
+            reduction=_reduction(opts), pieces=len(tensors), nbytes=_bytes_of(tensors),
+        )  # fmt: skip
+
+    def broadcast(self, tensors, opts=None):
+        tensors = [tensors] if isinstance(tensors, torch.Tensor) else tensors
+        if isinstance(opts, int) or opts is None:
+            root, opts = opts or 0, dist.BroadcastOptions()
+            opts.rootRank = root
+        return self._collective(
+            "broadcast", "broadcast", tensors[0], (tensors, opts), self._global(opts.rootRank)
+        )
+
+    def reduce(self, tensors, opts):
+        tensors = [tensors] if isinstance(tensors, torch.Tensor) else tensors
+        return self._collective(
+            "reduce", "reduce", tensors[0], (tensors, opts), self._global(opts.rootRank),
+            _reduction(opts),
+        )  # fmt: skip
+
+    def allgather(self, outputs, inputs, *opts):
+        first = inputs[0] if isinstance(inputs, (list, tuple)) else inputs
+        return self._collective("all_gather", "allgather", first, (outputs, inputs, *opts))
+
+    def allgather_coalesced(self, outputs, inputs, *opts):
+        return self._collective(
+            "all_gather", "allgather_coalesced", inputs[0], (outputs, inputs, *opts),
+            pieces=len(inputs), nbytes=_bytes_of(inputs),
+        )  # fmt: skip
+
+    def gather(self, outputs, inputs, opts):
+        return self._collective(
+            "gather", "gather", inputs[0], (outputs, inputs, opts), self._global(opts.rootRank)
+        )
+
+    def scatter(self, outputs, inputs, opts):
+        return self._collective(
+            "scatter", "scatter", outputs[0], (outputs, inputs, opts), self._global(opts.rootRank)
+        )
+
+    def reduce_scatter(self, outputs, inputs, *opts):
+        return self._collective(
+            "reduce_scatter", "reduce_scatter", outputs[0], (outputs, inputs, *opts),
+            reduction=_reduction(*opts), pieces=len(inputs[0]),
+        )  # fmt: skip
+
+    def alltoall(self, outputs, inputs, *opts):
+        return self._collective(
+            "all_to_all", "alltoall", inputs[0], (outputs, inputs, *opts), pieces=len(inputs)
+        )
+
+    def barrier(self, *args, **kwargs):
+        opts = next((one for one in (*args, *kwargs.values())), None)
+        at = self._recorder.begin("barrier", self._index, lasts=self._lasts(opts))
+        call = functools.partial(self._group.barrier, *args, **kwargs)
+        return self._start(at, None, call, waits=_waits(opts))
+
+    def monitored_barrier(self, timeout=None, wait_all_ranks=False):
+        lasts = self._lasts() if timeout is None else timeout.total_seconds()
+        at = self._recorder.begin("barrier", self._index, note=b"monitored", lasts=lasts)
+        wait = self._group.monitored_barrier
+        _waited(self._recorder, at, True, None, wait, timeout, wait_all_ranks)
+        self._recorder.finish(at, waited=True)
+
+
+def _flat_collective(op: str, method: str):
+    """A collective whose arguments are (output, input, …), one tensor or one list of them each."""
+
+    def call(self, output, input, *rest, **options):
+        listed = list(input) if isinstance(input, (list, tuple)) else [input]
+        opts = next((r for r in (*rest, *options.values()) if hasattr(r, "reduceOp")), None)
+        at_args = (output, input, *rest, *options.values())
+        return self._collective(
+            op, method, listed[0], at_args, reduction=_reduction(opts), pieces=len(listed),
+            nbytes=_bytes_of(listed),
+        )  # fmt: skip
+
+    return call
+
+
+for _op, _names in {
+    "all_gather": ("_allgather_base", "all_gather_single", "all_gather_single_coalesced",
+                   "allgather_into_tensor_coalesced"),
+    "reduce_scatter": ("_reduce_scatter_base", "reduce_scatter_single",
+                       "reduce_scatter_single_coalesced", "reduce_scatter_tensor_coalesced"),
+    "all_to_all": ("alltoall_base", "all_to_all_single"),
+}.items():  # fmt: skip
+    for _name in _names:
+        if hasattr(dist.ProcessGroup, _name):
+            setattr(RecordedGroup, _name, _flat_collective(_op, _name))
+
+
+def _bytes_of(tensors) -> int:
+    """Their bytes, of sparse ones none: nobody knows what will be sent of these."""
+    return sum(t.numel() * t.element_size() for t in tensors if t.layout is torch.strided)
+
+
+def _limits_of(group):
+    """The options of a group's back end, which hold its timeout also when that is changed."""
+    for device in group._device_types:
+        with contextlib.suppress(RuntimeError, AttributeError):
+            options = group._get_backend(device).options
+            if isinstance(options._timeout, datetime.timedelta):
+                return options
+    return None
+
+
+def _waits(opts) -> bool:
+    """Is this a call that returns when it is through, not with a request?"""
+    return not getattr(opts, "asyncOp", True)
+
+
+def _options(opts, kind):
+    """torch also takes a bare ReduceOp where its C++ signature has options."""
+    if isinstance(opts, kind):
+        return opts
+    made = kind()
+    made.reduceOp = opts
+    return made
+
+
+def _reduction(opts=None) -> int:
+    op = getattr(opts, "reduceOp", None)
+    return 0 if op is None else _REDUCTION_CODE.get(int(getattr(op, "op", op)), 0)
+
+
+def maker(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
+    """torch's `_new_process_group_helper`, with what it makes wrapped and the call noted."""
+    recorder = active()
+    if recorder is None:
+        return make_group(group_size, group_rank, global_ranks_in_group, *args, **kwargs)
+    ranks = list(global_ranks_in_group) or list(range(group_size))
+    default = not global_ranks_in_group
+    member = default or recorder.rank in ranks
+    index = (recorder.next_group() if not default else events.WORLD) if member else events.NO_GROUP
+    at = -1
+    if not default:
+        timeout = kwargs.get("timeout") or datetime.timedelta.max
+        at = recorder.begin(
+            "new_group", index, note=events.members_text(ranks).encode()[:48],
+            lasts=timeout.total_seconds(),
+            also=0 if _is_counted(*args, **kwargs) else events.LOCAL,
+        )  # fmt: skip
+    try:
+        group, store = make_group(group_size, group_rank, global_ranks_in_group, *args, **kwargs)
+    except BaseException:
+        recorder.finish(at, events.FAILED)
+        raise
+    recorder.finish(at)
+    if not isinstance(group, dist.ProcessGroup) or isinstance(group, RecordedGroup):
+        return group, store
+    return _take_place(group, RecordedGroup(group, recorder, index, ranks)), store
+
+
+def _is_counted(backend, store, group_name, **_) -> bool:
+    """Is a group known to torch by its number among all that were made, or else by its members?"""
+    return str(group_name).isdecimal()
+
+
+def _take_place(group, recorded):
+    """Let torch's tables know the recorded group where they knew the plain one."""
+    world = c10d._world
+    for table in (world.pg_map, world.pg_names, world.pg_backend_config, world.pg_to_tag):
+        if group in table:
+            table[recorded] = table.pop(group)
+    for groups in world.tags_to_pg.values():
+        groups[:] = [recorded if g is group else g for g in groups]
+    name = world.pg_names[recorded]
+    c10d._unregister_process_group(name)
+    c10d._register_process_group(name, recorded)
+    return recorded

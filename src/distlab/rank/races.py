@@ -1,0 +1,147 @@
+"""Who reads or changes a buffer while an operation on it is under way.
+
+Between `isend` and its `wait` a buffer may be read but not changed; between `irecv`, or a
+collective with `async_op=True`, and its `wait` it may be neither read nor changed. Whether the
+value comes out right all the same is luck. So every operation of torch's is looked at, on the
+thread that has started the request, as long as one is open: does it touch memory of a buffer's?
+
+Functions that look at a tensor's shape alone, and views, touch nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch.utils import _python_dispatch as dispatch
+
+from distlab.processes import origin
+from distlab.rank.buffers import tensors
+
+#: operations that take a tensor for its shape and dtype alone
+_SHAPES = ("new_", "empty", "sym_", "is_", "size", "stride", "storage_offset", "numel", "dim")
+_COPIED = ("tolist",)  # methods that read memory without an operation
+
+
+@dataclass
+class _Open:
+    """A buffer of a request that is under way: bytes `begin` … `end` of memory."""
+
+    begin: int
+    end: int
+    is_sent: bool
+    note: Callable[[str], None]
+
+
+class Races(dispatch.TorchDispatchMode):
+    """The open buffers of one thread; a mode of torch's as long as there are any.
+
+    Operations that the recorder does itself are done within `own`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._open: dict[int, list[_Open]] = {}
+        self._own = 0
+        self._there = False
+
+    def begin(self, request: int, tensors, is_sent: bool, note: Callable[[str], None]) -> None:
+        """Watch these buffers until `end(request)`; `note` is told "read" or "changed"."""
+        buffers = [
+            _Open(*_memory(tensor), is_sent, note)
+            for tensor in tensors
+            if tensor.device.type == "cpu" and tensor.is_contiguous() and tensor.numel()
+        ]
+        for other in (open_ for row in self._open.values() for open_ in row):
+            # a message of what another request has still to fill, or fills: two requests at once
+            if other.is_sent != is_sent and any(
+                b.begin < other.end and other.begin < b.end for b in buffers
+            ):
+                other.note("read" if is_sent else "changed")
+        if buffers:
+            self._open[request] = buffers
+            if not self._there:
+                self._there = True
+                self.__enter__()
+
+    def end(self, request: int) -> None:
+        self._open.pop(request, None)
+        # a mode of the student's that was entered later has to be left first
+        if not self._open and self._there and dispatch._get_current_dispatch_mode() is self:
+            self._there = False
+            self.__exit__(None, None, None)
+
+    def close(self) -> None:
+        for request in list(self._open):
+            self.end(request)
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if self._open and not _ours():
+            self._look(func, args, kwargs)
+        return func(*args, **kwargs)
+
+    def _look(self, func, args, kwargs) -> None:
+        name = func._schema.name.partition("::")[2]
+        if name.endswith("_like") or name.startswith(_SHAPES):
+            return
+        schema = func._schema.arguments
+        given = [*zip(schema, args, strict=False), *((a, kwargs.get(a.name)) for a in schema)]
+        for argument, value in given:
+            writes = argument.alias_info is not None and argument.alias_info.is_write
+            views = argument.alias_info is not None and not writes
+            for tensor in () if views else tensors(value):
+                self.touched(tensor, writes)
+
+    def touched(self, tensor: torch.Tensor, writes: bool) -> None:
+        """Tell the requests whose buffer this tensor is, or has a part of."""
+        if tensor.device.type != "cpu" or not tensor.is_contiguous() or not tensor.numel():
+            return
+        begin, end = _memory(tensor)
+        for buffers in list(self._open.values()):
+            for buffer in buffers:
+                if begin < buffer.end and buffer.begin < end and (writes or not buffer.is_sent):
+                    buffer.note("changed" if writes else "read")
+
+
+def _memory(tensor: torch.Tensor) -> tuple[int, int]:
+    begin = tensor.data_ptr()
+    return begin, begin + tensor.numel() * tensor.element_size()
+
+
+_OURS = origin.recording()
+
+
+def _ours() -> bool:
+    """Is it the recorder that works on the buffer?"""
+    frame = sys._getframe(2)
+    for _ in range(6):
+        if frame is None:
+            return False
+        if frame.f_code.co_filename in _OURS:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def watch_methods(races: Callable[[], Races | None]) -> Callable[[], None]:
+    """Have methods looked at that read memory without an operation; returns what ends that."""
+    for name in _COPIED:
+        plain = getattr(torch._C.TensorBase, name)
+
+        def method(tensor, *args, _plain=plain, **kwargs):
+            found = races()
+            if found is not None:
+                found.touched(tensor, writes=False)
+            return _plain(tensor, *args, **kwargs)
+
+        setattr(torch.Tensor, name, functools.wraps(plain)(method))
+
+    def end() -> None:
+        for name in _COPIED:
+            delattr(torch.Tensor, name)
+
+    return end

@@ -1,0 +1,129 @@
+"""What of a rank's function goes on beside it: threads that it has started, and callbacks.
+
+Each is an agent of its own: a rank can do nothing more only if all of them wait in an operation
+that cannot end. So they are counted from before they begin until they have ended. Who is not known
+never to communicate may do so; threads of libraries that feed queues or draw progress bars do not.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable
+
+#: modules whose threads never communicate; a thread belongs to that of its target or of its class
+_LIBRARIES = (
+    "multiprocessing.queues", "torch.utils.data", "torch._inductor", "torch._dynamo", "tqdm",
+    "ipykernel", "ipyparallel", "IPython", "tornado", "zmq", "tensorboard", "socketserver",
+    "horovod", "tensorflow",
+)  # fmt: skip
+_PREFIXES = tuple(f"{module}." for module in _LIBRARIES)
+
+
+class Threads:
+    """Counts the threads and the callbacks of one function.
+
+    Args:
+        changed: called with the number of those that can do something by themselves, and of the
+            callbacks that wait for an operation to end, whenever one of the two changes.
+    """
+
+    def __init__(self, changed: Callable[[int, int], None]) -> None:
+        self._changed = changed
+        self._lock = threading.RLock()
+        self._agents = 0
+        self._pending: Counter[int] = Counter()  # callbacks, by their operation
+        self._ended: set[int] = set()
+        self._process = os.getpid()
+
+    def begin(self) -> None:
+        """Count the threads that are started from now on."""
+        global _counting
+        _watch_threads()
+        _counting = self
+
+    def close(self) -> None:
+        global _counting
+        if _counting is self:
+            _counting = None
+
+    def _count(self, more: int) -> None:
+        with self._lock:
+            self._agents += more
+            self._changed(self._agents, self._pending.total())
+
+    def counts(self, thread: threading.Thread) -> bool:
+        """Count this thread until `gone`; False for one that is not counted."""
+        if not may_communicate(thread) or os.getpid() != self._process:
+            return False
+        self._count(1)
+        return True
+
+    def gone(self) -> None:
+        if os.getpid() == self._process:  # a forked child has the same record before it
+            self._count(-1)
+
+    def callback(self, operation: int, callback: Callable) -> Callable:
+        """A callback that runs when an operation ends, counted until then and while it runs."""
+        with self._lock:
+            if operation in self._ended:
+                self._count(1)
+            else:
+                self._pending[operation] += 1
+                self._count(0)
+
+        @functools.wraps(callback)
+        def counted(future):
+            # one that runs at once, on the thread that has added it, is no agent of its own
+            own = not isinstance(threading.current_thread(), threading._DummyThread)
+            if own:
+                self.gone()
+            try:
+                return callback(future)
+            finally:
+                if not own:
+                    self.gone()
+
+        return counted
+
+    def ends(self, operation: int) -> None:
+        """The operation is about to be known as ended: its callbacks run from now on."""
+        with self._lock:
+            self._ended.add(operation)
+            self._count(self._pending.pop(operation, 0))
+
+
+def may_communicate(thread: threading.Thread) -> bool:
+    target = getattr(thread, "_target", None) or type(thread)
+    return not f"{getattr(target, '__module__', None) or ''}.".startswith(_PREFIXES)
+
+
+_counting: Threads | None = None  # of the function that runs on this rank
+_start, _run = threading.Thread.start, threading.Thread._bootstrap_inner
+
+
+def _counted_start(thread: threading.Thread) -> None:
+    counting = _counting
+    thread._distlab_counting = counting if counting and counting.counts(thread) else None
+    try:
+        _start(thread)
+    except BaseException:
+        if thread._distlab_counting is not None:
+            thread._distlab_counting.gone()
+        raise
+
+
+def _counted_run(thread: threading.Thread) -> None:
+    try:
+        _run(thread)
+    finally:
+        if (counting := getattr(thread, "_distlab_counting", None)) is not None:
+            counting.gone()
+
+
+def _watch_threads() -> None:
+    """Have every thread of this process counted from its start to its end."""
+    threading.Thread.start = _counted_start
+    threading.Thread._bootstrap_inner = _counted_run

@@ -1,0 +1,1 @@
+"""What ranks did: read back, matched and proven. Never imports torch."""

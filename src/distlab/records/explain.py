@@ -1,0 +1,392 @@
+"""What is wrong with a run, in words for who wrote it: where ranks stand, and how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from distlab.records.events import AGAIN, ELSEWHERE, FUTURE, RETURNED, UNKNOWN, Event, RankRecord
+from distlab.records.matching import BACKWARD, Conflict, Group, Ledger
+
+HINTS = {
+    "cycle": "Let one side receive while the other sends (even ranks send first, odd ranks receive "
+    "first), or post isend/irecv and wait for both afterwards.",
+    "ended": "Every send needs a receive on its destination and every receive a send: count both "
+    "for these two ranks, first and last rounds and edge ranks included.",
+    "partial": "A collective has to be called by every rank of its group. Look for an "
+    "`if rank == …`, an early return or a loop that runs more often on one rank.",
+    "order": "Every rank of a group has to call the same collectives in the same order. Look for "
+    "a call inside an `if rank == …` or for two calls that are swapped.",
+    "mismatch": "In one collective every rank has to pass the same shape and dtype, and name the "
+    "same root and operation. Print them on each rank before the call.",
+    "message-size": "Make the receive buffer as large as the message, or send the size first.",
+    "tag": "A message is received only with its own tag and in its own group: use the same ones in "
+    "the send and in the receive.",
+    "batches": "With DistributedDataParallel every rank has to call forward and backward equally "
+    "often, and under no_sync() on all or on none: give all ranks as many batches "
+    "(DistributedSampler does), or use the model's join().",
+    "waited-twice": "Call wait once for each request that isend or irecv has returned.",
+    "new_group": "Call new_group on every rank of the job, those outside the new group included, "
+    "and in the same order.",
+}
+
+
+@dataclass(frozen=True)
+class Wait:
+    """One arrow of the wait-for graph: `rank` sits in `event` and needs `on_ranks`: the reason."""
+
+    rank: int
+    event: Event
+    on_ranks: tuple[int, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Deadlock:
+    """A proof that a run can't end well.
+
+    Attributes:
+        kind: "cycle", "ended" (the partner has returned, raised or died), "partial" (a collective
+            that not every member calls), "order", "mismatch", "message-size", "tag", "new_group" or
+            "waited-twice".
+        message: what every rank concerned does and where, for a beginner.
+        hint: how to mend this kind.
+        waits: the wait-for graph, of all stuck ranks.
+        ranks: those that the message is about.
+    """
+
+    kind: str
+    message: str
+    hint: str
+    waits: tuple[Wait, ...] = field(repr=False)
+    ranks: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.hint}"
+
+
+class Explanation:
+    """Puts a stand-still into words."""
+
+    def __init__(self, ledger: Ledger, stuck: dict[int, tuple[int, ...]], dead: set[int]) -> None:
+        self.ledger, self.stuck, self.dead = ledger, stuck, dead
+        self.every = {
+            rank: [self._wait(rank, at) for at in places] for rank, places in stuck.items()
+        }
+        self.waits = {rank: waits[0] for rank, waits in self.every.items()}
+
+    def _wait(self, rank: int, at: int) -> Wait:
+        event = self.ledger.event((rank, at))
+        if event.is_message:
+            on = self.ledger.partners(event)
+            need = "send" if event.op == "recv" else "receive"
+            on = tuple(r for r in on if r in self.stuck or self._gone(r)) or on
+            return Wait(rank, event, on, f"needs a {need} on {ranks_text(on, 'or')}")
+        on = tuple(r for r in self.ledger.absentees(rank, at) if r in self.stuck or self._gone(r))
+        return Wait(rank, event, on, f"needs {ranks_text(on)} to call it too")
+
+    def _gone(self, rank: int) -> bool:
+        return rank in self.dead or self.ledger.records[rank].over
+
+    def verdict(self) -> Deadlock:
+        if found := self._waited_twice() or self._wrong_tag():
+            return found
+        return self._knot(min(self.stuck))
+
+    def _knot(self, rank: int) -> Deadlock:
+        """Why this rank is stuck: the end of its chain of waits."""
+        path, end = self._walk(rank)
+        if self._gone(end):
+            return self._left_alone(path[-1], end)
+        if any(self._from_any(r) for r in path):
+            return self._nobody_can_send(next(r for r in path if self._from_any(r)))
+        return self._cycle(path[path.index(end) :])
+
+    def _from_any(self, rank: int) -> bool:
+        event = self.waits[rank].event
+        return event.op == "recv" and event.peer is None
+
+    def _waited_twice(self) -> Deadlock | None:
+        for rank, wait in sorted(self.waits.items()):
+            if wait.event.flags & AGAIN:
+                text = f"rank {rank} waits for its {named(wait.event)} at {wait.event.place} a "
+                text += "second time: with gloo every wait needs a message of its own."
+                return self._made("waited-twice", text, [rank])
+        return None
+
+    def _walk(self, rank: int) -> tuple[list[int], int]:
+        """Follow the waits from a rank to one that has ended, or that was met before."""
+        path: list[int] = []
+        while rank not in path and not self._gone(rank):
+            path.append(rank)
+            on = self.waits[rank].on_ranks
+            rank = next((r for r in on if self._gone(r)), on[0])
+        return path, rank
+
+    def _made(self, kind: str, message: str, ranks: Sequence[int]) -> Deadlock:
+        others = sorted(set(self.stuck) - set(ranks))
+        apart = [rank for rank in others if not self._leads_to(rank, ranks)]
+        because = [rank for rank in others if rank not in apart]
+        if because:
+            verb = "waits" if len(because) == 1 else "wait"
+            message += f" {ranks_text(because).capitalize()} {verb} because of that."
+        if apart:
+            message += f" Apart from that, {self._clauses(apart)}."
+        waits = tuple(self.waits[rank] for rank in sorted(self.waits))
+        hint = HINTS[kind]
+        kind = "partial" if kind == "batches" else kind
+        return Deadlock(kind, message, hint, waits, tuple(sorted(ranks)))
+
+    def _leads_to(self, rank: int, ranks: Sequence[int]) -> bool:
+        """Does a chain of waits lead from this rank to one of these?"""
+        seen, look = set(), [rank]
+        while look:
+            rank = look.pop()
+            if rank in ranks:
+                return True
+            if rank not in seen and rank in self.every:
+                seen.add(rank)
+                look += [other for wait in self.every[rank] for other in wait.on_ranks]
+        return False
+
+    def _clauses(self, ranks: Sequence[int]) -> str:
+        return listed([self._clause(rank) for rank in ranks])
+
+    def _clause(self, rank: int) -> str:
+        first, *others = self.every[rank]
+        told = clause(self.ledger, first.event)
+        for wait in others:
+            told += f" (and another thread of it in {named(wait.event)} at {wait.event.place})"
+        return told
+
+    def _nobody_can_send(self, rank: int) -> Deadlock:
+        """`rank` waits for a message from anybody, and all who could send one wait themselves."""
+        senders = [r for r in self.waits[rank].on_ranks if r in self.stuck and r != rank]
+        gone = [r for r in self.ledger.partners(self.waits[rank].event) if self._gone(r)]
+        told = [self._clauses(senders)] if senders else []
+        for one in gone:
+            told.append(f"rank {one} {_end(self.ledger.records[one], one in self.dead)}")
+        text = f"{self._clause(rank)}, and nobody can send to it: {'; '.join(told)}."
+        return self._made("cycle" if senders else "ended", text, [rank, *senders])
+
+    def _wrong_tag(self) -> Deadlock | None:
+        """A message and a receive that would match but for their tag or group."""
+        for rank, wait in sorted(self.waits.items()):
+            event = wait.event
+            if not event.is_message:
+                continue
+            near = [
+                near for peer in self.ledger.partners(event) for near in self._near(event, peer)
+            ]
+            if not near:
+                continue
+            other = near[0]
+            what = f"{clause(self.ledger, event, plain=True)}, but rank {other.rank}'s {other} at "
+            if other.tag != event.tag:
+                text = f"{what}{other.place} has tag {other.tag}, not {event.tag}."
+            else:
+                group = of_group(self.ledger, self.ledger.group_of(other))
+                text = f"{what}{other.place} is {group}."
+            involved = [rank] + [other.rank] * (other.rank in self.stuck)
+            return self._made("tag", text, involved)
+        return None
+
+    def _near(self, event: Event, peer: int) -> list[Event]:
+        """Operations of `peer` that wait and would match this one but for their tag or group."""
+        sends = event.op == "send"
+        ends = (event.rank, peer) if sends else (peer, event.rank)
+        near = self.ledger.unmet_between(*ends, "recv" if sends else "send")
+        if sends:
+            near += self.ledger.unmet_from_any(peer, event.rank)
+        sits_in = [wait.event for wait in self.every.get(peer, ())]
+        return [other for other in near if not sits_in or any(other is one for one in sits_in)]
+
+    def _left_alone(self, rank: int, gone: int) -> Deadlock:
+        """`rank` waits for one that does nothing any more."""
+        event = self.waits[rank].event
+        if event.flags & FUTURE and event.api in BACKWARD:
+            return self._fewer_batches(rank, gone)
+        how = f"rank {gone} {_end(self.ledger.records[gone], gone in self.dead)}"
+        if event.is_message:
+            if event.peer is None:
+                return self._nobody_can_send(rank)
+            todo = "sending" if event.op == "recv" else "receiving"
+            text = f"{clause(self.ledger, event)}, but {how} without {todo} it."
+            return self._made("ended", text, [rank])
+        kind = "new_group" if event.op == "new_group" else "partial"
+        together = self._together(rank)
+        if self.ledger.records[gone].progress in (ELSEWHERE, UNKNOWN):
+            how = _elsewhere(self.ledger.records[gone])
+            return self._made(kind, f"{self._clauses(together)}, {how}.", together)
+        text = f"{self._clauses(together)}, but {how} without calling it."
+        return self._made(kind, text, together)
+
+    def _fewer_batches(self, rank: int, gone: int) -> Deadlock:
+        """DDP's `backward` on `rank` needs gradients of a rank that has none to give."""
+        together, record = self._together(rank), self.ledger.records[gone]
+        text = f"{self._clauses(together)} for the gradients of rank {gone}, which "
+        text += _end(record, gone in self.dead)
+        if record.progress != RETURNED or gone in self.dead:
+            return self._made("partial", f"{text}.", together)
+        return self._made("batches", f"{text}: it had fewer batches to share.", together)
+
+    def _together(self, rank: int) -> list[int]:
+        """The stuck ranks that sit in the same collective as this one."""
+        mine = self._call(rank)
+        return [r for r in sorted(self.stuck) if self._call(r) == mine]
+
+    def _call(self, rank: int) -> tuple[Group, str, int] | None:
+        at, event = self.stuck[rank][0], self.waits[rank].event
+        if event.is_message:
+            return None
+        if event.op == "new_group":
+            return (event.group, 0), event.op, 0
+        return self.ledger.group_of(event), event.op, self.ledger.place(rank, at)
+
+    def _cycle(self, ranks: list[int]) -> Deadlock:
+        events = [self.waits[rank].event for rank in ranks]
+        if all(event.is_message for event in events):
+            return self._made("cycle", f"{self._clauses(ranks)}; {_never(events)}.", ranks)
+        if any(event.op == "new_group" for event in events):
+            kind = "new_group"
+        elif all(event.is_named for event in events):
+            text = f"{self._clauses(ranks)}: Horovod matches operations by their names, and "
+            return self._made("order", f"{text}none of them meets another.", ranks)
+        elif all(event.is_collective for event in events):
+            text = (
+                f"{self._clauses(ranks)}: they call the collectives of these groups in different "
+            )
+            return self._made("order", f"{text}orders.", ranks)
+        else:
+            kind = "partial"
+        caller = next(r for r in ranks if not self.waits[r].event.is_message)
+        together = self._together(caller)
+        rest = [rank for rank in ranks if rank not in together]
+        verb = "has" if len(rest) == 1 else "have"
+        text = f"{self._clauses(together)}, but {ranks_text(rest)} {verb} not called it: "
+        return self._made(kind, f"{text}{self._clauses(rest)}.", [*together, *rest])
+
+
+def conflict_verdict(ledger: Ledger, conflict: Conflict) -> Deadlock:
+    """Words for two operations that match and don't fit."""
+    one, other = (ledger.event(where) for where in conflict.pair)
+    pair = (
+        f"rank {one.rank}'s {named(one)} at {one.place}",
+        (f"rank {other.rank}'s {named(other)} at {other.place}"),
+    )
+    if conflict.kind == "message-size":
+        text = f"{pair[0]} does not fit {pair[1]}: {conflict.text}."
+        if one.dtype != other.dtype:
+            text = f"{text[:-1]}, because one is {one.dtype} and the other {other.dtype}."
+    elif conflict.kind == "order":
+        shortened = any(record.shortened for record in ledger.records)
+        which = "next" if shortened else _ordinal(conflict.place + 1)
+        text = f"{pair[0]} meets {pair[1]}: each is the {which} collective its rank calls "
+        text += f"{of_group(ledger, conflict.group)}."
+    elif conflict.kind == "new_group" and one.group != other.group:
+        text = f"{pair[0]} and {pair[1]} make two groups, but each is {conflict.text}: torch "
+        text += "matches groups by the order in which a rank makes them."
+    elif conflict.kind == "new_group":
+        text = f"{pair[0]} and {pair[1]} make one group, but are {conflict.text}: torch matches "
+        text += "groups by the order in which a rank makes them."
+    else:
+        text = f"{pair[0]} and {pair[1]} are one collective, but have {conflict.text}."
+    waits = (
+        Wait(one.rank, one, (other.rank,), conflict.text),
+        Wait(other.rank, other, (one.rank,), conflict.text),
+    )
+    hint = HINTS[conflict.kind]
+    if ahead := _past_its_batches(one, other):
+        text, hint = f"{text} {ahead}", HINTS["batches"]
+    return Deadlock(conflict.kind, text, hint, waits, (one.rank, other.rank))
+
+
+def _past_its_batches(one: Event, other: Event) -> str:
+    """What it means where a gradient of DDP's meets a call of the student's."""
+    waits = [e for e in (one, other) if e.internal and e.api in BACKWARD]
+    calls = [e for e in (one, other) if not e.internal]
+    if len(waits) != 1 or len(calls) != 1:
+        return ""
+    return (
+        f"Rank {waits[0].rank}'s backward() waits for gradients of rank {calls[0].rank}, which has "
+        f"no batch left to share and went on to {calls[0]}."
+    )
+
+
+_INSIDE = {"_wrapped_call_impl": "the model's forward pass", "__init__": "a constructor"}
+
+
+def named(event: Event) -> str:
+    """An operation as a student knows it; one that torch does by itself, by what it is part of."""
+    if event.internal and event.is_named:
+        return f"{event} inside {event.api}()"
+    if event.internal and event.is_collective:
+        return f"{event.op} inside {_INSIDE.get(event.api) or f'{event.api}()'}"
+    tag = f" with tag {event.tag}" if event.tag and event.is_message else ""
+    return f"{event}{tag}"
+
+
+def clause(ledger: Ledger, event: Event, plain: bool = False) -> str:
+    """ "rank 0 waits in recv(src=1) at exchange:4"."""
+    called = event.blocking or event.internal or event.op == "new_group"
+    inside = "waits in" if called else "waits for its"
+    group = ledger.group_of(event)
+    where = ""
+    if event.op != "new_group" and group is not None and group[1] > 0:
+        where = f" {of_group(ledger, group)}"
+    what = str(event) if plain and not event.internal else named(event)
+    return f"rank {event.rank} {inside} {what}{where} at {event.place}"
+
+
+def of_group(ledger: Ledger, group: Group) -> str:
+    members, number = group
+    if number <= 0:
+        return "under this name" if number else "in the default group"
+    which = f"{_ordinal(number)} " if number > 1 or len(members) == ledger.size else ""
+    return f"in the {which}group {list(members)}"
+
+
+def _end(record: RankRecord, died: bool) -> str:
+    if record.progress in (ELSEWHERE, UNKNOWN):
+        last = next((e for e in reversed(record.events) if e.op != "new_group"), None)
+        return f"went no further than {last} at {last.place}" if last else "left nothing on record"
+    if record.ended:
+        return "has already returned" if record.progress == RETURNED else "stopped with an error"
+    return "has died" if died else "is still busy"
+
+
+def _elsewhere(record: RankRecord) -> str:
+    """Of a rank that sits in no operation, as far as a dump shows, and that others wait for."""
+    if record.progress == UNKNOWN:
+        return f"and there is no dump of rank {record.rank}, which may not have called it"
+    if all(event.op == "new_group" for event in record.events):
+        return f"but rank {record.rank} has not called it, nor any before it that is on record"
+    return f"but rank {record.rank} has not called it: it {_end(record, died=False)}"
+
+
+def _never(events: list[Event]) -> str:
+    if len(events) == 1:
+        return "it waits for itself"
+    if len(events) > 2:
+        return "each waits for the next, so none can ever go on"
+    ops = {event.op for event in events}
+    if len(ops) == 2:
+        return "neither can ever go on"
+    return "neither can ever send" if ops == {"recv"} else "neither can ever receive"
+
+
+def listed(parts: Sequence[str], word: str = "and") -> str:
+    *most, last = parts
+    return f"{', '.join(most)} {word} {last}" if most else last
+
+
+def ranks_text(ranks: Sequence[int], word: str = "and") -> str:
+    """ "rank 3", "ranks 0 and 2", "ranks 0, 1 and 2"."""
+    if not ranks:
+        return "nobody"
+    return f"rank{'s' * (len(ranks) > 1)} {listed([str(rank) for rank in ranks], word)}"
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
+    return f"{number}{ending or 'th'}"

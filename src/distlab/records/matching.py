@@ -1,0 +1,456 @@
+"""Match the operations of all ranks with each other, as the records grow.
+
+Messages match in order for each (group, sender, receiver, tag); a receive from any source may take
+the first message of any sender. Collectives match by the order in which each member calls them in a
+group. A group is known by its members and its number among the new groups with these members (0 is
+the default group), because the index in a record is a rank's own. These are MPI's rules (MPI 4.1,
+3.5 and 6.12), which torch.distributed shares.
+
+Horovod matches by name instead: a collective with a tag (the checksum of its name) meets only those
+with the same tag, and each name counts as a group of its own.
+
+Counting can't tell which sender a pending any-source receive took. Where that matters the answers
+here lean towards "met": who uses them to prove that something can't happen is then never wrong.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from distlab.records.events import (
+    AGAIN,
+    ANY_SOURCE,
+    BUFFERED,
+    CALLBACK,
+    DONE,
+    FAILED,
+    FUTURE,
+    LOCAL,
+    MADE_TRUE,
+    NO_GROUP,
+    POSTED,
+    WORLD,
+    Event,
+    RankRecord,
+)
+
+#: members, and its number among those of the same members; minus the tag for one of Horovod's names
+Group = tuple[tuple[int, ...], int]
+
+#: collectives in which every member hands in as many bytes as the others
+EVEN = {"broadcast", "all_reduce", "reduce", "all_gather", "gather", "scatter"}
+#: what a student calls to have autograd run, and DDP with it
+BACKWARD = {"backward", "grad"}
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Two operations that match by their order and yet don't fit together."""
+
+    kind: str
+    text: str
+    group: Group
+    place: int  # which of its row, from 0
+    pair: list[tuple[int, int]]  # (rank, position) of both
+
+
+class Ledger:
+    """Every operation of a run, filed under what it can match.
+
+    Events are known here by (rank, position in `records[rank].events`); places within a channel or
+    within the collectives of a group are counted from 0.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._clear()
+
+    def _clear(self) -> None:
+        self.records: Sequence[RankRecord] = ()
+        self.blind: set[int] = set()  # ranks whose records don't tell everything
+        self.conflicts: list[Conflict] = []
+        self._seen = [0] * self.size
+        self._open: list[list[int]] = [[] for _ in range(self.size)]
+        self._place: list[list[int]] = [[] for _ in range(self.size)]
+        self._groups: list[dict[int, Group]] = [
+            {WORLD: (tuple(range(self.size)), 0)} for _ in range(self.size)
+        ]
+        self._made: list[dict[tuple[int, ...], int]] = [{} for _ in range(self.size)]
+        self._sends: dict[tuple, list[int]] = defaultdict(list)  # (group, src, dst, tag)
+        self._receives: dict[tuple, list[int]] = defaultdict(list)  # the same; source was named
+        self._from_any: dict[tuple, list[int]] = defaultdict(list)  # (group, dst, tag)
+        self._calls: dict[tuple, list[int]] = defaultdict(list)  # (group, rank)
+        self._first: dict[Group, list[tuple[int, int]]] = defaultdict(list)  # who called it first
+        self._creations: set[tuple[Group, int]] = set()
+        self._counted = [0] * self.size  # calls of new_group, of those that every rank makes
+        self._made_as: dict[Group, tuple[int, int, int]] = {}  # the first of a rank, at, its number
+        self._made_by: dict[int, tuple[int, int]] = {}  # the first member to make one by this call
+        self._orders: list[list[tuple[Group, int]]] = [[] for _ in range(self.size)]
+
+    def update(self, records: Sequence[RankRecord]) -> None:
+        """Take in what is new since the last look at the same run."""
+        if any(len(r.events) < seen for r, seen in zip(records, self._seen, strict=True)):
+            self._clear()  # another run
+        self.records = records
+        refused = False
+        for rank, record in enumerate(records):
+            events, still = record.events, []
+            for at in self._open[rank]:
+                if events[at].state == POSTED or gave_up(events[at]):
+                    still.append(at)
+                elif refused_by_torch(events[at]):
+                    refused = True
+            self._open[rank] = still
+            if record.dropped:
+                self.blind.add(rank)
+            for at in range(self._seen[rank], len(events)):
+                self._add(rank, at, events[at])
+            self._seen[rank] = len(events)
+        if refused:  # it was filed as posted, but torch did not take it: file everything again
+            self._clear()
+            self.update(records)
+
+    def _add(self, rank: int, at: int, event: Event) -> None:
+        place = -1
+        if event.state == POSTED or gave_up(event):
+            self._open[rank].append(at)
+        if event.flags & AGAIN:
+            pass  # its first wait took what there was to take
+        elif refused_by_torch(event):
+            self._count_group(rank, event)
+        elif any(member >= self.size for member in event.group):
+            self.blind.add(rank)
+        elif event.op == "new_group":
+            place = self._add_group(rank, at, event)
+        elif (group := self.group_of(event)) is None or (
+            event.peer is not None and event.peer >= self.size
+        ):
+            self.blind.add(rank)
+        elif event.is_collective:
+            row = self._calls[group, rank]
+            place = len(row)
+            row.append(at)
+            self._compare_call(group, place, rank, at)
+        else:
+            place = self._add_message(group, rank, at, event)
+        self._place[rank].append(place)
+
+    def _add_group(self, rank: int, at: int, event: Event) -> int:
+        number = self._made[rank].get(event.group, 0) + 1
+        self._made[rank][event.group] = number
+        group = (event.group, number)
+        self._creations.add((group, rank))
+        if event.group_index > WORLD:
+            self._groups[rank][event.group_index] = group
+        if call := self._count_group(rank, event):
+            self._orders[rank].append((group, at))
+            if rank in event.group:
+                self._compare_creation(group, rank, at, call)
+        return number
+
+    def _count_group(self, rank: int, event: Event) -> int:
+        """The number by which torch's ranks find each other in a new group; 0 if it has none."""
+        if event.op != "new_group" or event.flags & LOCAL:
+            return 0
+        self._counted[rank] += 1
+        return self._counted[rank]
+
+    def _compare_creation(self, group: Group, rank: int, at: int, call: int) -> None:
+        """Members that make a group by different calls wait for different partners."""
+        other, there, number = self._made_as.setdefault(group, (rank, at, call))
+        if number != call:
+            text = f"call {number} of new_group on rank {other} and call {call} on rank {rank}"
+            pair = [(other, there), (rank, at)]
+            self.conflicts.append(Conflict("new_group", text, group, 0, pair))
+            return
+        first = self._made_by.setdefault(call, (rank, at))
+        if self.event(first).group != group[0]:  # they meet in each other's place
+            text = f"call {call} of new_group on both ranks"
+            self.conflicts.append(Conflict("new_group", text, group, 0, [first, (rank, at)]))
+
+    def _add_message(self, group: Group, rank: int, at: int, event: Event) -> int:
+        if event.flags & ANY_SOURCE:
+            row = self._from_any[group, rank, event.tag]
+        elif event.peer is None:
+            self.blind.add(rank)
+            return -1
+        elif event.op == "send":
+            row = self._sends[group, rank, event.peer, event.tag]
+        else:
+            row = self._receives[group, event.peer, rank, event.tag]
+        row.append(at)
+        if not event.flags & ANY_SOURCE:
+            self._compare_message(group, rank, event, len(row) - 1)
+        return len(row) - 1
+
+    def _compare_call(self, group: Group, place: int, rank: int, at: int) -> None:
+        first = self._first[group]
+        if place == len(first):
+            first.append((rank, at))
+            return
+        pair = sorted([first[place], (rank, at)])
+        if difference := call_difference(*map(self.event, pair)):
+            self.conflicts.append(Conflict(*difference, group, place, pair))
+
+    def _compare_message(self, group: Group, rank: int, event: Event, place: int) -> None:
+        sent = event.op == "send"
+        src, dst = (rank, event.peer) if sent else (event.peer, rank)
+        rows = self._sends, self._receives
+        send_row, receive_row = (row.get((group, src, dst, event.tag), ()) for row in rows)
+        if (group, dst, event.tag) in self._from_any:
+            return  # which receive takes which message is not known
+        if place >= min(len(send_row), len(receive_row)):
+            return
+        pair = [(src, send_row[place]), (dst, receive_row[place])]
+        send, receive = map(self.event, pair)
+        if receive.nbytes < send.nbytes:
+            text = f"the message has {send.nbytes} bytes and the buffer {receive.nbytes}"
+            self.conflicts.append(Conflict("message-size", text, group, place, pair))
+
+    # what the analysis asks
+
+    def event(self, where: tuple[int, int]) -> Event:
+        rank, at = where
+        return self.records[rank].events[at]
+
+    def group_of(self, event: Event) -> Group | None:
+        group = self._groups[event.rank].get(event.group_index)
+        if group is not None and event.is_named:
+            return group[0], -event.tag
+        return group
+
+    def partners(self, event: Event) -> tuple[int, ...]:
+        """Who could send to a receive, or receive from a send."""
+        if event.peer is not None:
+            return (event.peer,)
+        return tuple(member for member in self.group_of(event)[0] if member != event.rank)
+
+    def absentees(self, rank: int, at: int) -> list[int]:
+        """The members of the group that have not called this collective (or `new_group`)."""
+        event, place = self.event((rank, at)), self._place[rank][at]
+        if event.op == "new_group":
+            there = (event.group, place)
+            return [m for m in event.group if (there, m) not in self._creations]
+        group = self.group_of(event)
+        return [m for m in group[0] if len(self._calls.get((group, m), ())) <= place]
+
+    def open(self, rank: int) -> Iterable[tuple[int, Event]]:
+        """Posted and unfinished operations of a rank with their positions, latest first."""
+        events = self.records[rank].events
+        there = ((at, events[at]) for at in reversed(self._open[rank]))
+        return ((at, event) for at, event in there if event.state == POSTED)
+
+    def place(self, rank: int, at: int) -> int:
+        """Which of its row a call or message is, counted from 0."""
+        return self._place[rank][at]
+
+    def calls(self) -> dict[Group, dict[int, list[Event]]]:
+        """The collectives of each group, by the rank that called them."""
+        called: dict[Group, dict[int, list[Event]]] = defaultdict(dict)
+        for (group, rank), row in self._calls.items():
+            called[group][rank] = [self.event((rank, at)) for at in row]
+        return called
+
+    def creations(self) -> dict[Group, list[int]]:
+        """For each group made by `new_group` the ranks that called it."""
+        made = defaultdict(list)
+        for group, rank in sorted(self._creations):
+            made[group].append(rank)
+        return made
+
+    def creation(self, group: Group, rank: int) -> Event:
+        """The call of `new_group` by which a rank made a group."""
+        made = [e for e in self.records[rank].events if e.op == "new_group" and e.group == group[0]]
+        return made[group[1] - 1]
+
+    def orders(self) -> list[list[tuple[Group, int]]]:
+        """For each rank the groups that it made together with all others: (group, position)."""
+        return self._orders
+
+    def send_met(self, rank: int, at: int) -> bool:
+        """Can a receive that is posted already take this message?"""
+        event = self.records[rank].events[at]
+        group, place = self.group_of(event), self._place[rank][at]
+        box = (group, event.peer, event.tag)
+        room = len(self._receives.get((group, rank, event.peer, event.tag), ()))
+        if box in self._from_any:
+            taken, certain, free = self._shares(box)
+            room += taken[rank] + certain[rank] + free
+        return place < room
+
+    def receive_met(self, rank: int, at: int) -> bool:
+        """Is a message for this receive posted already, one that no earlier receive takes?"""
+        event = self.records[rank].events[at]
+        group = self.group_of(event)
+        box = (group, rank, event.tag)
+        if event.flags & ANY_SOURCE:
+            return self._any_met(box, at)
+        left = len(self._sends.get((group, event.peer, rank, event.tag), ()))
+        if box in self._from_any:
+            taken, certain, _ = self._shares(box)
+            left -= taken[event.peer] + certain[event.peer]
+        return self._place[rank][at] < left
+
+    def unmet_between(self, src: int, dst: int, op: str) -> list[Event]:
+        """Operations `op` between two ranks beyond those that the other side can match."""
+        rows, others = self._sends, self._receives
+        if op == "recv":
+            rows, others = others, rows
+        owner, found = (src if op == "send" else dst), []
+        for key, row in rows.items():
+            group, a, b, tag = key
+            if (a, b) == (src, dst) and (group, dst, tag) not in self._from_any:
+                beyond = row[len(others.get(key, ())) :]
+                found += [self.records[owner].events[at] for at in beyond]
+        return found
+
+    def unmet_from_any(self, dst: int, src: int) -> list[Event]:
+        """Receives of `dst` from any source that `src` could send to, and that are pending."""
+        return [
+            self.event((dst, at))
+            for (group, receiver, _), row in self._from_any.items()
+            if receiver == dst and src in group[0]
+            for at in row
+            if self.event((dst, at)).state == POSTED
+        ]
+
+    def pairs(self) -> Iterator[tuple[Event, Event]]:
+        """Each send with its receive, where no any-source receive leaves that open."""
+        for key, row in self._sends.items():
+            group, src, dst, tag = key
+            if (group, dst, tag) in self._from_any:
+                continue
+            for sent, received in zip(row, self._receives.get(key, ()), strict=False):
+                yield self.event((src, sent)), self.event((dst, received))
+
+    def unmatched(self) -> list[Event]:
+        """Messages that no receive takes, and receives that got none."""
+        found = []
+        for rank, places in enumerate(self._place):
+            for at, place in enumerate(places):
+                event = self.event((rank, at))
+                if not event.is_message or place < 0 or (event.op == "recv" and event.done):
+                    continue
+                met = self.send_met if event.op == "send" else self.receive_met
+                if not met(rank, at):
+                    found.append(event)
+        return found
+
+    def _shares(self, box: tuple) -> tuple[dict[int, int], dict[int, int], int]:
+        """How the any-source receives of one receiver, group and tag are shared by the senders.
+
+        Returns for each sender the messages known to be taken that way, those that must have been
+        (the sender saw them arrive, and no receive that named it took them), and how many receives
+        remain for anybody.
+        """
+        group, dst, tag = box
+        taken, certain = defaultdict(int), defaultdict(int)
+        pending = 0
+        for at in self._from_any[box]:
+            event = self.records[dst].events[at]
+            if event.state == DONE and event.peer is not None:
+                taken[event.peer] += 1
+            else:
+                pending += 1
+        for src in group[0]:
+            events = self.records[src].events
+            row = self._sends.get((group, src, dst, tag), ())
+            arrived = sum(
+                events[at].state == DONE and not events[at].flags & BUFFERED for at in row
+            )
+            named = len(self._receives.get((group, src, dst, tag), ()))
+            certain[src] = max(0, arrived - named - taken[src])
+        return taken, certain, max(0, pending - sum(certain.values()))
+
+    def _any_met(self, box: tuple, at: int) -> bool:
+        group, dst, tag = box
+        events = self.records[dst].events
+        taken, certain, _ = self._shares(box)
+        there = 0
+        for src in group[0]:
+            row = self._receives.get((group, src, dst, tag), [])
+            before = bisect_left(row, at)
+            named = before + sum(events[later].state == DONE for later in row[before:])
+            sent = len(self._sends.get((group, src, dst, tag), ()))
+            there += certain[src] + max(0, sent - taken[src] - certain[src] - named)
+        earlier = sum(
+            1 for other in self._from_any[box] if other < at and events[other].state != DONE
+        )
+        return there > earlier
+
+
+def refused_by_torch(event: Event) -> bool:
+    """Did the call raise before anything was posted (a bad argument, say)?"""
+    return event.state == FAILED and not event.wait_begin
+
+
+def gave_up(event: Event) -> bool:
+    """Did its wait end by a timeout of its own? It can be waited for again."""
+    return event.state == FAILED and bool(event.wait_begin and event.until)
+
+
+def call_difference(one: Event, other: Event) -> tuple[str, str] | None:
+    """(kind, how) two calls that ought to be one collective differ; None when they agree."""
+    if one.op != other.op:
+        return "order", f"{one.op} and {other.op}"
+    if one.op == "barrier" and one.note != other.note:
+        return "order", "barrier and monitored_barrier"
+    if one.dtype != other.dtype:
+        return "mismatch", f"types {one.dtype} and {other.dtype}"
+    if one.peer != other.peer:
+        return "mismatch", f"roots {one.peer} and {other.peer}"
+    if one.reduction != other.reduction:
+        return "mismatch", f"operations {one.reduction} and {other.reduction}"
+    if one.op in EVEN and one.nbytes != other.nbytes:
+        if one.pieces == other.pieces and len(one.shape) < 6 and len(other.shape) < 6:
+            return "mismatch", f"shapes {list(one.shape)} and {list(other.shape)}"
+        return "mismatch", f"{one.nbytes} and {other.nbytes} bytes"
+    return None
+
+
+def sits_in(ledger: Ledger, rank: int, held: bool = False) -> tuple[int, ...]:
+    """The positions of the operations that a rank sits in: one for each agent of its function, the
+    function's own first. Empty while one of them may still do something else.
+
+    Agents are the function itself, its threads, the callbacks that run, and those that wait for an
+    operation to end. `new_group` counts: its call returns when every member has called it.
+
+    Args:
+        held: count a `backward` that cannot return before an operation ends.
+    """
+    record = ledger.records[rank]
+    needed = (not record.ended) + record.agents
+    by_thread: dict[int, int] = {}
+    callbacks = []
+    for at, event in ledger.open(rank):
+        inside = event.wait_begin and not (event.wait_end or event.flags & MADE_TRUE)
+        if inside or (event.op == "new_group" and event.group_index != NO_GROUP):
+            by_thread.setdefault(event.thread, at)
+        if event.flags & CALLBACK:
+            callbacks.append(at)
+    if held and len(by_thread) < needed and (at := awaited(ledger, rank)) is not None:
+        by_thread.setdefault(ledger.event((rank, at)).thread, at)
+    if len(by_thread) < needed or (record.pending and not callbacks):
+        return ()
+    own = [by_thread[thread] for thread in sorted(by_thread)]
+    return tuple(dict.fromkeys([*own, *callbacks]))
+
+
+def awaited(ledger: Ledger, rank: int) -> int | None:
+    """The position of a collective that this rank's `backward` will have to wait for.
+
+    DDP starts all-reduces during `backward` and takes their futures, so that no wait is on record;
+    `backward` does not return without them. The first that a member has not called counts. Other
+    collectives of torch's own are waited for where they are used: a functional one whose result
+    nobody has touched holds up nobody. Horovod's are waited for in `step`, which is on record.
+    """
+    found = None
+    for at, event in ledger.open(rank):
+        if event.is_named or not (event.internal and event.is_collective):
+            continue
+        if event.flags & FUTURE and event.api in BACKWARD and ledger.absentees(rank, at):
+            found = at
+    return found

@@ -1,0 +1,121 @@
+"""Which send belongs to which receive, and which calls are one collective, in a run that is over.
+
+Matching itself is `distlab.records.matching`'s, which proves deadlocks while a run goes on; here
+its rows are read once, as pairs to draw. A run's records are those of all ranks, in the order of
+ranks.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from distlab.records.events import AGAIN, Event, RankRecord
+from distlab.records.matching import Group, Ledger, refused_by_torch
+
+
+@dataclass
+class Collective:
+    """One collective: the call of each member that made it."""
+
+    members: tuple[int, ...]
+    calls: dict[int, Event] = field(default_factory=dict)
+    conflict: str = ""  # how two of its calls differ: "barrier and all_reduce"
+
+    @property
+    def missing(self) -> list[int]:
+        """Members that never called it."""
+        return [rank for rank in self.members if rank not in self.calls]
+
+    @property
+    def done(self) -> bool:
+        return not self.missing and not self.conflict and all(e.done for e in self.calls.values())
+
+    @property
+    def first(self) -> Event:
+        """The call that began first."""
+        return min(self.calls.values(), key=lambda e: e.begin)
+
+    @property
+    def begin(self) -> float:
+        return self.first.begin
+
+
+@dataclass
+class Pairs:
+    """All operations of a run, matched.
+
+    `messages`: (send, receive), with None for the one that is missing. `conflicts`: for a message,
+    by (rank, index) of its send, how the two do not fit.
+    """
+
+    messages: list[tuple[Event | None, Event | None]]
+    collectives: list[Collective]
+    refused: list[Event]  # calls that raised before anything was posted
+    conflicts: dict[tuple[int, int], str]
+
+
+def pair(records: Sequence[RankRecord]) -> Pairs:
+    """Match the operations of a run. Messages come in the order in which they began."""
+    ledger = Ledger(len(records))
+    ledger.update(records)
+    sends: dict[tuple, list[Event]] = defaultdict(list)
+    receives: dict[tuple, list[Event]] = defaultdict(list)
+    calls: dict[tuple[Group, int], Collective] = {}
+    refused, lone = [], []
+    for record in records:
+        for at, event in enumerate(record.events):
+            group = ledger.group_of(event)
+            if event.flags & AGAIN:
+                continue
+            if refused_by_torch(event):
+                refused.append(event)
+            elif event.is_collective and group is not None:
+                place = ledger.place(record.rank, at)
+                call = calls.setdefault((group, place), Collective(group[0]))
+                call.calls[record.rank] = event
+            elif event.op == "send":
+                sends[group, record.rank, event.peer, event.tag].append(event)
+            elif event.op == "recv" and event.peer is None:
+                lone.append(event)  # from any source, and nothing came
+            elif event.op == "recv":
+                receives[group, event.peer, record.rank, event.tag].append(event)
+    conflicts = _conflicts(ledger, calls)
+    messages = [*_joined(sends, receives), *((None, event) for event in lone)]
+    messages.sort(key=lambda both: (both[0] or both[1]).begin)
+    return Pairs(messages, sorted(calls.values(), key=lambda c: c.begin), refused, conflicts)
+
+
+def match_messages(records: Sequence[RankRecord]) -> list[tuple[Event, Event | None]]:
+    """Every send of a run with the receive that took it, None where there is none."""
+    return [(send, receive) for send, receive in pair(records).messages if send is not None]
+
+
+def _joined(sends: dict, receives: dict) -> list[tuple[Event | None, Event | None]]:
+    joined = []
+    for key in {**sends, **receives}:
+        sent, received = sends.get(key, []), receives.get(key, [])
+        for place in range(max(len(sent), len(received))):
+            joined.append(
+                (
+                    sent[place] if place < len(sent) else None,
+                    received[place] if place < len(received) else None,
+                )
+            )
+    return joined
+
+
+def _conflicts(ledger: Ledger, calls: dict) -> dict[tuple[int, int], str]:
+    """Notes conflicts between calls in their collective; returns those of messages."""
+    found = {}
+    for conflict in ledger.conflicts:
+        if conflict.kind == "new_group":
+            continue
+        call = calls.get((conflict.group, conflict.place))
+        first = ledger.event(conflict.pair[0])
+        if first.is_message:
+            found[first.rank, first.index] = conflict.text
+        elif call is not None and not call.conflict:
+            call.conflict = conflict.text
+    return found

@@ -1,0 +1,201 @@
+"""Operations and runs in words and short labels, for pictures, their tooltips and the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from distlab.records.events import CHANGED, FAILED, NOT_STARTED, RAISED, RUNNING, Event, RankRecord
+from distlab.records.pairing import Collective, Pairs
+
+
+def size_text(nbytes: int) -> str:
+    """Bytes for people: "4 B", "1.5 MB"."""
+    value = float(nbytes)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.3g} {unit}" if value < 1000 else f"{value:.0f} {unit}"
+        value /= 1000
+    raise AssertionError
+
+
+def payload_text(event: Event) -> str:
+    """What an operation carries: "1 el · 4 B"; empty for a barrier."""
+    if not event.nbytes and not event.shape:
+        return ""
+    count = math.prod(event.shape) * max(event.pieces, 1)
+    return f"{count} el · {size_text(event.nbytes)}"
+
+
+def value_text(event: Event) -> str:
+    """The first element and that there are more: "[10]", "[10, …]"; empty where it is not known."""
+    if math.isnan(event.value):
+        return ""
+    more = "" if math.prod(event.shape) == 1 else ", …"
+    return f"[{event.value:.4g}{more}]"
+
+
+def name_of(event: Event) -> str:
+    """The operation's name; torch's own are marked with who called them."""
+    if event.is_named:
+        return f"{event.op} ({event.note})" if event.note else event.op
+    if not event.internal:
+        return event.op
+    if event.op == "all_reduce" and event.api == "backward":
+        return "all_reduce (DDP bucket)"
+    by_ddp = event.op in ("broadcast", "all_gather") and event.api in (
+        "__init__",
+        "_wrapped_call_impl",
+    )
+    return f"{event.op} ({'DDP' if by_ddp else 'in torch'})"
+
+
+def call_text(event: Event) -> str:
+    """The call as its author wrote it: "recv(src=1)", "all_reduce"."""
+    if event.internal:
+        return name_of(event)
+    return str(event).removesuffix("()")
+
+
+def collective_text(call: Collective, world: int) -> str:
+    """A collective's label: its name and, where they are not all, the members of its group."""
+    name = " ≠ ".join(dict.fromkeys(name_of(call.calls[r]) for r in sorted(call.calls)))
+    if len(call.members) < world:
+        name += f" {list(call.members)}"
+    if call.missing and not call.conflict:
+        who = "rank" if len(call.missing) == 1 else "ranks"
+        name += f": {who} {', '.join(map(str, call.missing))} missing"
+    return name
+
+
+def event_text(event: Event, start: float) -> str:
+    """Several lines on one operation; times count from `start`, the run's begin."""
+    lines = [f"rank {event.rank}: {call_text(event)} at {event.place}"]
+    carried = " · ".join(t for t in (value_text(event), payload_text(event), event.dtype) if t)
+    if carried:
+        lines.append(carried)
+    lines.append(f"begins at {duration(event.begin - start)}{_ending(event)}")
+    if event.flags & CHANGED:
+        lines.append("its buffer was changed before the send had finished")
+    return "\n".join(lines)
+
+
+def _ending(event: Event) -> str:
+    if event.state == FAILED:
+        return " and failed"
+    if not event.done:
+        return " and never finished" if event.waited or event.blocking else "; nobody waited for it"
+    text = f", takes {duration(event.end - event.begin)}"
+    if event.wait_begin and event.wait_end and not event.blocking:
+        text += f", waited for during {duration(event.wait_end - event.wait_begin)} of it"
+    return text
+
+
+def message_text(send: Event | None, receive: Event | None, start: float) -> str:
+    """Several lines on a message; one side may be missing."""
+    one = send or receive
+    if send is not None and receive is not None:
+        lines = [f"rank {send.rank} → rank {receive.rank}"]
+    elif send is not None:
+        lines = [f"rank {send.rank} → rank {send.peer}: nobody received it"]
+    else:
+        source = "any rank" if one.peer is None else f"rank {one.peer}"
+        lines = [f"{source} → rank {one.rank}: nothing was sent"]
+    carried = " · ".join(t for t in (value_text(one), payload_text(one), one.dtype) if t)
+    lines.append(carried + (f" · tag {one.tag}" if one.tag else ""))
+    for event in (send, receive):
+        if event is not None:
+            what = "sent" if event is send else "received"
+            lines.append(f"{what} at {event.place}, {call_text(event)}{_moment(event, start)}")
+    return "\n".join(lines)
+
+
+def _moment(event: Event, start: float) -> str:
+    if event.op == "send":
+        return f", at {duration(event.begin - start)}"
+    return f", by {duration(event.end - start)}" if event.done else ", never finished"
+
+
+def gave_up(event: Event) -> str:
+    """How an operation ended whose own timeout had passed: "waited 2 s in recv(src=1) at …"."""
+    waited = duration(event.end - (event.wait_begin or event.begin))
+    return f"waited {waited} in {event} at {event.place}, until its own timeout had passed"
+
+
+def until_timeout(hindsight) -> str:
+    """Why ranks could not go on before their own timeouts ended them."""
+    return f"Until the timeout had passed, {hindsight.message}"
+
+
+def stuck(record: RankRecord) -> str:
+    """Where a rank that did not end stands."""
+    event = record.waiting()
+    if event is None and record.stands:
+        return f"stands still outside torch.distributed at {record.stands}"
+    return f"waits in {call_text(event)} at {event.place}" if event else "was computing"
+
+
+def summary(records: Sequence[RankRecord], pairs: Pairs) -> str:
+    """The run in a sentence or two: for screen readers, and over the terminal's picture."""
+    parts = []
+    messages = sum(1 for send, receive in pairs.messages if send and receive)
+    if messages:
+        parts.append(f"{messages} message{'s' * (messages != 1)}")
+    names = Counter(name_of(call.first) for call in pairs.collectives if call.done)
+    parts += [f"{count} {name}" for name, count in names.most_common(6)]
+    begin = min((r.begin for r in records if r.begin), default=0.0)
+    times = [
+        t for r in records for t in (r.end or r.stopped, *(e.end or e.begin for e in r.events))
+    ]  # fmt: skip
+    seconds = max(begin, *times) - begin if times else 0.0
+    some = any(record.events for record in records)
+    done = ", ".join(parts) or ("nothing was completed" if some else "no communication")
+    ranks = "1 rank" if len(records) == 1 else f"{len(records)} ranks"
+    lines = [f"{ranks} in {duration(seconds)}: {done}."]
+    lines += problems(records, pairs)
+    return " ".join(lines)
+
+
+def problems(records: Sequence[RankRecord], pairs: Pairs) -> list[str]:
+    """A sentence on each thing that went wrong, at most eight."""
+    lines = []
+    for record in records:
+        if record.progress == RUNNING:
+            lines.append(f"Rank {record.rank} did not end: it {stuck(record)}.")
+        elif record.progress == RAISED:
+            lines.append(f"Rank {record.rank} raised an exception.")
+        elif record.progress == NOT_STARTED:
+            lines.append(f"Rank {record.rank} never started.")
+    for call in pairs.collectives:
+        if call.conflict or call.missing:
+            label = collective_text(call, len(records))
+            lines.append(f"The collective {label}{_why(call)}.")
+    lost = sum(1 for send, receive in pairs.messages if receive is None)
+    if lost:
+        lines.append(f"{lost} message{'s were' if lost > 1 else ' was'} never received.")
+    dropped = sum(record.dropped for record in records)
+    if dropped:
+        lines.append(f"{dropped} operations more were not recorded.")
+    return lines[:8]
+
+
+def _why(call: Collective) -> str:
+    return f" does not fit together: {call.conflict}" if call.conflict else ""
+
+
+def unit_of(seconds: float) -> tuple[float, str]:
+    """(how many of the unit a second has, the unit) that suits a duration: µs, ms or s."""
+    if seconds < 1e-3:
+        return 1e6, "µs"
+    return (1e3, "ms") if seconds < 1 else (1.0, "s")
+
+
+def duration(seconds: float) -> str:
+    """A duration for people, three digits: "85.1 µs", "10.3 ms", "1.20 s"."""
+    if seconds <= 0:
+        return "0 s"
+    factor, unit = unit_of(seconds)
+    value = seconds * factor
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2
+    return f"{value:.{digits}f} {unit}"

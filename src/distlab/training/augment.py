@@ -1,0 +1,128 @@
+"""Images cropped and mirrored at random: one by one as they are read, or in batches on the device.
+
+Both draw from one distribution, that of He et al. (2015, section 4.2): four black pixels are put
+around an image, 32×32 of the 40×40 are cut out, each of the 81 places as likely as the others, and
+every second image is mirrored. Who looks often at the same images learns less of them by heart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+from distlab import training
+from distlab.training import data
+
+PADDING = 4  # pixels on each side
+
+
+class Augmented(Dataset):
+    """Images, each by itself cropped and mirrored whenever it is read, by torchvision's transforms.
+
+    They draw from torch's default generator.
+    """
+
+    def __init__(self, images: data.Images) -> None:
+        from distlab.training.vision import transforms
+
+        self._images = images
+        self._transform = transforms.Compose(
+            [transforms.RandomCrop(data.SIDE, padding=PADDING), transforms.RandomHorizontalFlip()]
+        )
+
+    def __len__(self) -> int:
+        return len(self._images)
+
+    def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
+        pixels = self._transform(self._images.pixels(index))
+        return data.normalised(pixels), int(self._images.labels[index])
+
+
+class OnDevice(Dataset):
+    """All images of a set as one tensor of bytes on a device, from which batches are cut.
+
+    It keeps them with black around them, channel last: 4.8 kB an image, 240 MB for CIFAR-10.
+
+    Args:
+        images: every one of them is read here.
+        channels_last: batches lie in memory as convolutions like it best (pixel by pixel); their
+            shape is (b, 3, 32, 32) in either case.
+    """
+
+    def __init__(
+        self, images: data.Images, device: torch.device, channels_last: bool = False
+    ) -> None:
+        pixels = images.all_pixels().permute(0, 2, 3, 1)
+        side = data.SIDE + 2 * PADDING
+        self._pixels = torch.zeros(len(pixels), side, side, 3, dtype=torch.uint8)
+        self._pixels[:, PADDING:-PADDING, PADDING:-PADDING] = pixels
+        self._pixels = self._pixels.to(device)
+        self._labels = images.labels.to(device)
+        self._side = torch.arange(data.SIDE, device=device)
+        self._channels_last = channels_last
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def __getitem__(self, index: int) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.__getitems__([index])[0]
+
+    def __getitems__(self, indices: Sequence[int]) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """What a `DataLoader` asks for in place of single images: those of a whole batch."""
+        images, labels = self.batch(torch.as_tensor(indices, device=self._labels.device))
+        return list(zip(images, labels, strict=True))
+
+    def batch(
+        self, chosen: torch.Tensor, generator: torch.Generator | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Images and labels, shapes (b, 3, 32, 32) and (b,), with one gather for all of them.
+
+        Args:
+            chosen: their numbers, shape (b,), on the device.
+            generator: of the device, what crops and mirrors are drawn from; `None`: images are as
+                they are.
+        """
+        rows = columns = (self._side + PADDING).expand(len(chosen), -1)
+        if generator is not None:
+            kind = {"generator": generator, "device": chosen.device}
+            corner = torch.randint(2 * PADDING + 1, (2, len(chosen), 1), **kind)
+            mirrored = torch.randint(2, (len(chosen), 1), **kind).bool()
+            rows = corner[0] + self._side
+            columns = corner[1] + torch.where(mirrored, self._side.flip(0), self._side)
+        pixels = self._pixels[chosen[:, None, None], rows[:, :, None], columns[:, None, :]]
+        pixels = pixels.permute(0, 3, 1, 2)  # the gather has left channels last
+        if not self._channels_last:
+            pixels = pixels.contiguous()
+        return data.normalised(pixels), self._labels[chosen]
+
+
+class Batches:
+    """The batches of a loader, taken from images that lie on the device.
+
+    In each epoch a rank has a stream of random numbers of its own, which depends on the seed alone.
+
+    Args:
+        loader: its `sampler`, a `DistributedSampler`, says which images come in which order.
+        images: what the loader would have read.
+        seed: for crops and mirrors; `None`: images are as they are.
+    """
+
+    def __init__(self, loader: DataLoader, images: OnDevice, seed: int | None = None) -> None:
+        self.sampler, self.batch_size = loader.sampler, loader.batch_size
+        self._images, self._seed = images, seed
+
+    def __len__(self) -> int:
+        return math.ceil(len(self.sampler) / self.batch_size)
+
+    def __iter__(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        device = self._images._labels.device
+        generator = None
+        if self._seed is not None:
+            seed = training.epoch_seed(self._seed, self.sampler.epoch, self.sampler.rank)
+            generator = torch.Generator(device).manual_seed(seed)
+        order = torch.tensor(list(self.sampler), device=device)
+        for chosen in order.split(self.batch_size):
+            yield self._images.batch(chosen, generator)

@@ -1,0 +1,132 @@
+"""Bytes of tensors that a rank holds, now and at most.
+
+    with tracked(device) as used:
+        model = make_model().to(device)
+        train(model)
+    print(used.now, used.peak)
+
+On a GPU these are torch's own counters. On the CPU torch counts nothing, so every operation's
+results are looked at: a tensor made inside of the `with` counts until its memory is given back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Iterator
+
+import torch
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper_subclass
+
+
+class Used:
+    """Bytes held since the beginning: `now` and at most (`peak`)."""
+
+    now: int
+    peak: int
+
+    def begin_again(self) -> None:
+        """Let the peak begin at what is held now."""
+        raise NotImplementedError
+
+
+class _OnGPU(Used):
+    """torch's counters of one device, from what was held before."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        # the first matrix products of a process get themselves room to work in, for good
+        layer = torch.nn.Linear(8, 8, device=device)
+        layer(torch.ones(8, 8, device=device)).sum().backward()
+        del layer
+        self._before = torch.cuda.memory_allocated(device)
+        self.begin_again()
+
+    @property
+    def now(self) -> int:
+        return torch.cuda.memory_allocated(self._device) - self._before
+
+    @property
+    def peak(self) -> int:
+        return torch.cuda.max_memory_allocated(self._device) - self._before
+
+    def begin_again(self) -> None:
+        torch.cuda.reset_peak_memory_stats(self._device)
+
+
+class OnCPU(TorchDispatchMode, Used):
+    """The storages of what operations return, each once, however many views of it there are.
+
+    A storage may be resized while it lives (FSDP empties those of gathered parameters), so its size
+    is asked for at every look.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._held: dict[int, weakref.ref] = {}
+        self.peak = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        given = {id(storage) for storage in storages((args, kwargs))}
+        for storage in storages(result):
+            if storage.device.type != "cpu":
+                continue
+            key = id(storage)
+            held = self._held.get(key)
+            if (held is None or held() is not storage) and key not in given:
+                self._held[key] = weakref.ref(storage)  # new, and no view of what was there before
+        self.peak = max(self.peak, self.now)
+        return result
+
+    @property
+    def now(self) -> int:
+        return sum(storage.nbytes() for storage in self.living())
+
+    def living(self) -> list[torch.UntypedStorage]:
+        """The storages that somebody still holds."""
+        living = [(key, held()) for key, held in self._held.items()]
+        self._held = {key: self._held[key] for key, storage in living if storage is not None}
+        return [storage for _, storage in living if storage is not None]
+
+    def begin_again(self) -> None:
+        self.peak = self.now
+
+
+def tensors(tree) -> Iterator[torch.Tensor]:
+    """All tensors in lists, dicts and the like; of a DTensor what lies here."""
+    for leaf in pytree.tree_leaves(tree):
+        if is_traceable_wrapper_subclass(leaf):
+            names, _ = leaf.__tensor_flatten__()
+            yield from tensors([getattr(leaf, name) for name in names])
+        elif isinstance(leaf, torch.Tensor) and leaf.device.type != "meta":
+            yield leaf
+
+
+def storages(tree) -> Iterator[torch.UntypedStorage]:
+    """The memory of these tensors."""
+    return (tensor.untyped_storage() for tensor in tensors(tree))
+
+
+@contextlib.contextmanager
+def tracked(device: torch.device | str = "cpu") -> Iterator[Used]:
+    """Count the bytes of tensors on `device` from here on.
+
+    Args:
+        device: a GPU (this process's part of it alone is counted) or the CPU.
+    """
+    device = torch.device(device)
+    if device.type == "cuda":
+        yield _OnGPU(device)
+        return
+    with OnCPU() as used:
+        yield used
+
+
+def held(*trees) -> int:
+    """Bytes of all tensors in lists, dicts and the like, shared memory once; of DTensors what lies
+    on this rank.
+    """
+    distinct = {(s.data_ptr(), s.nbytes()) for s in storages(trees)}
+    return sum(nbytes for _, nbytes in distinct)

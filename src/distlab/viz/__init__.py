@@ -1,0 +1,1 @@
+"""Records as pictures and traces. Never imports torch."""

@@ -1,0 +1,98 @@
+"""Draw a run: a space-time diagram of what every rank computed, sent and waited for.
+
+    timeline(result.records)            # in a notebook
+    print(timeline(result.records).text())
+    timeline(result.records).save("run.svg")
+
+Ranks are rows, time runs to the right, a message is an arrow from its send to its receive's end
+(after Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System", 1978), a
+collective a band over its members. Nothing here needs torch or Matplotlib: it takes milliseconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from distlab.records import wording
+from distlab.records.events import Event, RankRecord
+from distlab.records.pairing import pair
+from distlab.viz import terminal
+from distlab.viz.diagram import Drawing
+from distlab.viz.layout import lay_out
+from distlab.viz.picture import Picture
+
+
+class Timeline(Picture):
+    """A run drawn; in a notebook it shows itself. Made by `timeline`."""
+
+    def __init__(
+        self, records: Sequence[RankRecord], title: str | None, highlight: Collection, width: float
+    ) -> None:
+        self.records, self.title, self.width = [_sound(r) for r in records], title, width
+        self.highlight = list(highlight)
+        self.pairs = pair(self.records)
+
+    @property
+    def summary(self) -> str:
+        """The run in a sentence or two."""
+        return wording.summary(self.records, self.pairs)
+
+    def _draw(self, name: str) -> tuple[str, float]:
+        laid = lay_out(self.records, self.pairs, self.width)
+        return Drawing(laid, name, self.title, self.highlight).body()
+
+    def _content(self) -> str:
+        times = [
+            (r.begin, r.end or r.stopped, [(e.begin, e.end) for e in r.events])
+            for r in self.records
+        ]
+        return f"{self.highlight} {times}"
+
+    def text(self, width: int = 80) -> str:
+        """The picture in characters, `width` a line, with the list of messages."""
+        return terminal.draw(self.records, self.pairs, width, self.title, self.summary)
+
+
+def side_by_side(*runs: tuple[Sequence[RankRecord], str, Event | None]) -> str:
+    """Runs beside each other as HTML: of each its records, a title, and where it parts from the
+    others.
+    """
+    pictures = [
+        timeline(records, title=title, highlight=[event] if event else None, width=560)
+        for records, title, event in runs
+    ]
+    cells = "".join(f"<div style='flex:1 1 380px'>{p._repr_html_()}</div>" for p in pictures)
+    return f"<div style='display:flex;flex-wrap:wrap;gap:1em'>{cells}</div>"
+
+
+def _sound(record: RankRecord) -> RankRecord:
+    """The record without what can't be: it was written by a program that may do anything."""
+    events = [
+        e
+        for e in record.events
+        if all(map(math.isfinite, (e.begin, e.end, e.wait_begin, e.wait_end)))
+        and (e.peer is None or e.peer < record.size)
+    ]
+    times = {name: getattr(record, name) for name in ("begin", "end", "stopped")}
+    times = {name: time if math.isfinite(time) else 0.0 for name, time in times.items()}
+    return replace(record, events=events, **times)
+
+
+def timeline(
+    records: Sequence[RankRecord],
+    *,
+    title: str | None = None,
+    highlight: Collection[Event | int] | None = None,
+    width: float = 900,
+) -> Timeline:
+    """Draw a run from the records of all its ranks.
+
+    Args:
+        records: one for each rank, in order: `Result.records` or `Run.records`.
+        title: a line over the picture.
+        highlight: operations to outline, or ranks to mark.
+        width: in pixels.
+    """
+    return Timeline(records, title, highlight or (), width)

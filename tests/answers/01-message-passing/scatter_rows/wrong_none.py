@@ -1,4 +1,0 @@
-# hint: nothing returned
-def scatter_rows(rank, size, matrix, src, width):
-    row = torch.empty(width)
-    return dist.scatter(row, list(matrix.unbind()) if rank == src else None, src)

@@ -1,3 +1,0 @@
-# status: error
-def run_demo(demo_fn, world_size):
-    mp.spawn(demo_fn, args=(world_size,), nprocs=world_size)

@@ -1,4 +1,0 @@
-# status: error
-# says: world_size
-def run_demo(demo_fn, world_size):
-    mp.spawn(ByValue(demo_fn), nprocs=world_size)

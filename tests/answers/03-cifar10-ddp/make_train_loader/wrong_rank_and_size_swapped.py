@@ -1,4 +1,0 @@
-# status: error
-def make_train_loader(dataset, rank, size, batch_size, seed):
-    sampler = DistributedSampler(dataset, rank, size, True, seed)
-    return DataLoader(dataset, batch_size=batch_size, sampler=sampler)

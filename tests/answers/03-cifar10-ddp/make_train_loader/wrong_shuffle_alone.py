@@ -1,3 +1,0 @@
-# hint: shuffled without sampler
-def make_train_loader(dataset, rank, size, batch_size, seed):
-    return DataLoader(dataset, batch_size=batch_size, shuffle=True)

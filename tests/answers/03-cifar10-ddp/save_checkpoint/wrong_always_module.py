@@ -1,6 +1,0 @@
-# status: error
-def save_checkpoint(path, model, optimizer, epoch):
-    if dist.get_rank() == 0:
-        state = {"model": model.module.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}
-        torch.save(state, f"{path}.tmp")
-        os.replace(f"{path}.tmp", path)

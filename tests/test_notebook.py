@@ -1,0 +1,63 @@
+"""Python in cells is parsed alike whatever else the process does."""
+
+import ast
+import os
+import sys
+import threading
+import time
+
+import pytest
+
+from distlab import notebook
+
+SOURCE = "def f(x):\n    return [i for i in range(x)]\n" * 200
+
+
+@pytest.fixture
+def hasty():
+    """Threads that take turns as often as Python lets them."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+class Finalized:
+    """A cycle: its collection, in the middle of parsing, lets another thread go on."""
+
+    def __init__(self):
+        self.me = self
+
+    def __del__(self):
+        sum(range(3))
+
+
+def test_threads_that_parse_at_once_do_not_disturb_each_other(hasty):
+    """As judges of several submissions do; with `ast.parse` some dozens of times it fails here."""
+    raised, end = [], time.monotonic() + 2
+
+    def parse(depth):
+        if depth:
+            return parse(depth - 1)
+        while time.monotonic() < end and not raised:
+            Finalized()
+            try:
+                notebook.parse(SOURCE)
+            except Exception as error:
+                raised.append(error)
+
+    threads = [threading.Thread(target=parse, args=(7 * number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not raised
+
+
+def test_a_fork_while_another_thread_parses_can_parse():
+    with notebook._parsing:
+        pid = os.fork()
+        if not pid:
+            tree = notebook.parse("1 + 1", mode="eval")
+            os._exit(isinstance(tree, ast.Expression))
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1

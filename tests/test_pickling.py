@@ -1,0 +1,130 @@
+"""Functions travel by value, and what they use of modules by its name."""
+
+import functools
+import logging
+import os
+import pickle
+import random
+import subprocess
+import sys
+import types
+from random import random as draw
+from random import seed as seed_python
+
+import cloudpickle
+import numpy as np
+import pytest
+import torch
+from numpy.random import rand
+from numpy.random import seed as seed_numpy
+
+from distlab.engines import by_value
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # this file stands for a notebook
+
+HELD = {
+    "a method of Python's generator": seed_python,
+    "a builtin method of Python's generator": draw,
+    "a function of NumPy's": seed_numpy,
+    "a builtin method of NumPy's generator": rand,
+    "Python's generator": random._inst,
+    "NumPy's generator": np.random.mtrand._rand,
+    "torch's generator": torch.default_generator,
+    "a function of torch's under another name": torch.random.manual_seed,
+    "the environment": os.environ,
+    "a partial object": functools.partial(int, base=2),
+    "a module of a class of its own": torch.backends.cudnn,
+    "a logger": logging.getLogger("distlab.somewhere"),
+    "a class": torch.nn.Linear,
+    "a module under another name": np.random,
+}
+
+
+@pytest.mark.parametrize("what", HELD)
+def test_what_a_module_holds_arrives_as_what_it_holds_there(what, monkeypatch):
+    held = HELD[what]
+    if isinstance(held, functools.partial):
+        monkeypatch.setattr(functools, "of_a_module", held, raising=False)
+        monkeypatch.setattr(by_value, "_seen", 0)
+
+    def function():
+        return held
+
+    assert pickle.loads(by_value.dumps(held)) is held
+    assert pickle.loads(by_value.dumps(function))() is held
+
+
+def test_a_list_of_an_installed_module_arrives_as_the_module_s_own():
+    own = [1, 2]
+    namespace = {"path": sys.path, "own": own, "__name__": "__main__"}
+    exec("def function(): return path, own", namespace)
+    found, mine = pickle.loads(by_value.dumps(namespace["function"]))()
+    assert found is sys.path
+    assert mine == own and mine is not own
+
+
+def test_what_is_equal_to_something_of_a_module_stays_a_copy():
+    generator = random.Random()
+    generator.setstate(random.getstate())
+    values, environment = list(sys.path), dict(os.environ)
+    found = pickle.loads(by_value.dumps([generator, values, environment]))
+    assert found[0] is not random._inst and found[0].getstate() == generator.getstate()
+    assert found[1] == values and found[1] is not sys.path
+    assert found[2] == environment and found[2] is not os.environ
+    assert pickle.loads(by_value.dumps(generator.seed)).__self__ is not random._inst
+
+
+def test_what_a_notebook_defines_goes_by_value_wherever_it_was_put(monkeypatch):
+    def all_reduce(tensor):
+        return "mine"
+
+    class Mine:
+        def method(self):
+            return "mine"
+
+    mine = Mine()
+    monkeypatch.setattr(torch.distributed, "all_reduce", all_reduce)
+    monkeypatch.setattr(torch, "of_the_notebook", mine, raising=False)
+    monkeypatch.setattr(torch, "its_method", mine.method, raising=False)
+    monkeypatch.setattr(by_value, "_seen", 0)
+    sent = by_value.dumps([all_reduce, mine, mine.method])
+    monkeypatch.undo()
+    function, arrived, method = pickle.loads(sent)
+    assert function(None) == arrived.method() == method() == "mine"
+
+
+def test_what_a_loaded_notebook_holds_goes_by_value(monkeypatch):
+    module = types.ModuleType("some_notebook")
+    module.__file__ = "some_notebook.ipynb"
+    module.generator = random.Random(5)
+    monkeypatch.setitem(sys.modules, "some_notebook", module)
+    monkeypatch.setattr(by_value, "_seen", 0)
+    drawn = pickle.loads(by_value.dumps(module.generator)).random()
+    assert drawn == random.Random(5).random()
+
+
+def test_seeding_by_a_name_from_a_module_seeds_a_new_interpreter():
+    def seeded():
+        seed_python(7)
+        seed_numpy(7)
+        return random.random(), float(np.random.random())
+
+    sent = by_value.dumps(seeded)
+    code = "import pickle, sys; print(*pickle.loads(sys.stdin.buffer.read())())"
+    told = subprocess.run(
+        [sys.executable, "-c", code], input=sent, capture_output=True, check=True, timeout=60
+    )
+    assert tuple(map(float, told.stdout.split())) == seeded()
+
+
+def test_seeding_by_a_name_from_a_module_seeds_warm_ranks():
+    from distlab import Ranks
+
+    def seeded(rank, size):
+        seed_python(7)
+        seed_numpy(7)
+        return random.random(), float(np.random.random())
+
+    ranks = Ranks(2)
+    for _ in range(2):  # the second time on engines that have run it before
+        assert list(ranks.run(seeded)) == [seeded(0, 2)] * 2

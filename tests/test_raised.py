@@ -1,0 +1,64 @@
+"""What is said of an exception, and what helps."""
+
+import pytest
+
+from distlab import course
+from distlab.engines.runs import Outcome, Run
+from distlab.exercises import raised
+from distlab.records.events import RankRecord
+
+
+def error(kind, message=""):
+    return {"type": kind, "message": message, "frames": []}
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (error("EOFError"), "EOFError"),
+        (error("ValueError", " a\n  b "), "ValueError: a b"),
+        (
+            error("RuntimeError", "[enforce fail at /x/context.cc:23] rank < size. 2 vs 2"),
+            "RuntimeError: rank < size. 2 vs 2",
+        ),
+        (
+            error("RuntimeError", "no peer\nException raised from wait at /x.cpp:9\nframe #0"),
+            "RuntimeError: no peer",
+        ),
+        (
+            error(
+                "ProcessRaisedException",
+                "\n\n-- Process 1 terminated with the following error:\nTraceback (most recent "
+                'call last):\n  File "x.py", line 1\nTypeError: demo() takes 2\n',
+            ),
+            "ProcessRaisedException: process 1 raised TypeError: demo() takes 2",
+        ),
+    ],
+)
+def test_an_exception_is_told_on_one_line_without_stacks(given, text):
+    assert raised.text(given) == text
+
+
+def advised(exercise, kind, message, size=2):
+    found = course.find(exercise)
+    run = Run([Outcome(r) for r in range(size)], [RankRecord(r, size) for r in range(size)], 0, 1)
+    advice = raised.advice(raised.Raised(0, error(kind, message), run, found))
+    return advice.name if advice else None
+
+
+@pytest.mark.parametrize(
+    ("exercise", "kind", "message", "name"),
+    [
+        ("save_checkpoint", "NameError", "name 'rank' is not defined", "rank unknown"),
+        ("warmup_lr", "NameError", "name 'rank' is not defined", "name unknown"),
+        ("exchange", "NameError", "name 'cuda_of' is not defined", "name unknown"),
+        ("evaluate", "AttributeError", "'Net' object has no attribute 'module'",
+         "module of a bare model"),
+        ("wrap", "AssertionError", "Torch not compiled with CUDA enabled", "no CUDA device"),
+        ("demo_checkpoint", "EOFError", "", "read while written"),
+        ("warmup_lr", "ValueError", "process group has not been initialized", "no process group"),
+        ("exchange", "ZeroDivisionError", "division by zero", None),
+    ],
+)  # fmt: skip
+def test_common_exceptions_get_advice_that_fits_the_exercise(exercise, kind, message, name):
+    assert advised(exercise, kind, message) == name
