@@ -251,7 +251,7 @@ def _noted(run: Run, rank: int, reply: bytes) -> bool:
         return False
     run.overwritten |= overwritten
     outcome.status, outcome.error = status, error
-    outcome.seconds, outcome.output = seconds, output
+    outcome.seconds, outcome.output = seconds, bytes(output)
     return True
 
 
@@ -350,11 +350,11 @@ def unpack(parts: tuple) -> Run:
     tree, *blocks = parts
     try:
         outcomes = [
-            Outcome(i, _ending(status, error), blocks[i], checked(error), float(seconds), printed)
+            Outcome(i, _ending(status, error), bytes(blocks[i]), checked(error), float(seconds), printed)
             for i, (_, status, error, seconds, printed) in enumerate(tree["outcomes"])
         ]
         size = len(outcomes)
-        raw = blocks[size:] or [b""] * size
+        raw = [bytes(block) for block in blocks[size:]] or [b""] * size
         read = [records.checked(raw[rank], rank, size) for rank in range(size)]
         finding, hindsight = (
             Finding(**{k: str(v) for k, v in told.items()}) if told else None

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import hmac
 import json
+import math
 import re
 import time
 import zlib
@@ -122,11 +123,16 @@ class Case:
         return 100 + self._derived("seed", rank) % (below - 100)
 
     def draw(self, rank: int = -1, shape: Sequence[int] = (4,), dtype: str = "float32"):
-        """A random array: standard normal, or integers from −9 to 9."""
-        generator = self.generator(rank)
+        """A random array: standard normal, or integers from −9 to 9. A `LARGE` one without rows,
+        from which nobody takes one, is `BLOCK` of them again and again.
+        """
+        generator, count = self.generator(rank), math.prod(shape)
+        drawn = BLOCK if count > LARGE and len(shape) == 1 else count
         if np.dtype(dtype).kind == "i":
-            return generator.integers(-9, 10, tuple(shape)).astype(dtype)
-        return generator.standard_normal(tuple(shape)).astype(dtype)
+            numbers = generator.integers(-9, 10, drawn)
+        else:
+            numbers = generator.standard_normal(drawn)
+        return np.resize(numbers.astype(dtype), tuple(shape))
 
     def told(self, begins: bool = False) -> str:
         """How a message speaks of this case, or begins with it; of a hidden one it tells the world

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import socket
 
+_PART = 1 << 18  # bytes asked for at once: no socket here holds more
 
-def read(connection: socket.socket, limit: int | None = None) -> bytes | None:
+
+def read(connection: socket.socket, limit: int | None = None) -> bytearray | None:
     """The next message, or `None` when the other end has closed.
 
     Raises:
@@ -31,7 +33,7 @@ class Incoming:
     def __init__(self, limit: int | None = None) -> None:
         self._limit, self._size, self._received = limit, None, bytearray()
 
-    def receive(self, connection: socket.socket) -> bytes | None:
+    def receive(self, connection: socket.socket) -> bytearray | None:
         """Take what is there; the message once it is whole, until then `None`.
 
         Raises:
@@ -45,11 +47,11 @@ class Incoming:
         finally:
             connection.settimeout(timeout)
 
-    def _take(self, connection: socket.socket) -> bytes | None:
+    def _take(self, connection: socket.socket) -> bytearray | None:
         while self._size is None or len(self._received) < self._size:
             missing = (8 if self._size is None else self._size) - len(self._received)
             try:
-                part = connection.recv(min(missing, 1 << 20))
+                part = connection.recv(min(missing, _PART))
             except BlockingIOError:
                 return None
             except ConnectionError:
@@ -61,7 +63,7 @@ class Incoming:
                 self._size, self._received = int.from_bytes(self._received, "little"), bytearray()
                 if self._limit is not None and self._size > self._limit:
                     raise ValueError(_too_long(self._size, self._limit))
-        return bytes(self._received)
+        return self._received
 
 
 def write(connection: socket.socket, data: bytes) -> None:
@@ -73,14 +75,15 @@ def _too_long(size: int, limit: int) -> str:
     return f"a message of {size} bytes where at most {limit} are allowed"
 
 
-def _exactly(connection: socket.socket, size: int) -> bytes | None:
-    received = bytearray()
-    while len(received) < size:
-        try:
-            part = connection.recv(min(size - len(received), 1 << 20))
-        except ConnectionError:
-            return None
-        if not part:
-            return None
-        received += part
-    return bytes(received)
+def _exactly(connection: socket.socket, size: int) -> bytearray | None:
+    received = bytearray(size)
+    with memoryview(received) as left:
+        while left:
+            try:
+                count = connection.recv_into(left)
+            except ConnectionError:
+                return None
+            if not count:
+                return None
+            left = left[count:]
+    return received

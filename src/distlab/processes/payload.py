@@ -77,17 +77,18 @@ def pack(tree: Any, *blocks: bytes) -> bytes:
     return b"".join([len(head).to_bytes(8, "little"), head, *blocks])
 
 
-def unpack(data: bytes, limit: int | None = None) -> tuple[Any, ...]:
-    """What `pack` was given: the tree and the blocks.
+def unpack(data: bytes | bytearray | memoryview, limit: int | None = None) -> tuple[Any, ...]:
+    """What `pack` was given: the tree and the blocks, these as views of `data`.
 
     Raises:
         ValueError: `data` is no such message, or its tree has more than `limit` bytes.
     """
     try:
+        data = memoryview(data)
         size = int.from_bytes(data[:8], "little")
         if limit is not None and size > limit:
             raise ValueError(f"{size} bytes beside the tensors")
-        lengths, tree = json.loads(data[8 : 8 + size])
+        lengths, tree = json.loads(bytes(data[8 : 8 + size]))
         at, blocks = 8 + size, []
         for length in lengths:
             if not 0 <= length <= len(data) - at:

@@ -113,7 +113,7 @@ def _function(pickled: bytes):
 
 
 def _unpickled(tree: dict, pickled: bytes, inputs: bytes):
-    function = _function(pickled)
+    function = _function(bytes(pickled))
     if not tree["harness"]:
         args, kwargs = cloudpickle.loads(inputs)
         return functools.partial(function, *args, **kwargs), ()
