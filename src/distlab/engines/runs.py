@@ -350,7 +350,9 @@ def unpack(parts: tuple) -> Run:
     tree, *blocks = parts
     try:
         outcomes = [
-            Outcome(i, _ending(status, error), bytes(blocks[i]), checked(error), float(seconds), printed)
+            Outcome(
+                i, _ending(status, error), bytes(blocks[i]), checked(error), float(seconds), printed
+            )
             for i, (_, status, error, seconds, printed) in enumerate(tree["outcomes"])
         ]
         size = len(outcomes)
