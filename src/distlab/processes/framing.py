@@ -29,7 +29,8 @@ class Incoming:
     """
 
     def __init__(self, limit: int | None = None) -> None:
-        self._limit, self._size, self._received = limit, None, bytearray()
+        self._limit, self._received = limit, bytearray()
+        self._size: int | None = None  # not known before its 8 bytes are here
 
     def receive(self, connection: socket.socket) -> bytes | None:
         """Take what is there; the message once it is whole, until then `None`.

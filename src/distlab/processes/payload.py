@@ -140,7 +140,8 @@ def _array(value: Any) -> np.ndarray | None:
     plain = value.detach().as_subclass(torch.Tensor)
     if plain.layout is not torch.strided or plain.dtype is torch.bfloat16 or plain.is_quantized:
         return None
-    return plain.resolve_conj().resolve_neg().cpu().contiguous().numpy().copy()
+    array: np.ndarray = plain.resolve_conj().resolve_neg().cpu().contiguous().numpy().copy()
+    return array
 
 
 def _up(node: Any, arrays: dict[str, np.ndarray], as_torch: bool, depth: int) -> Any:
