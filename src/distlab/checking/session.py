@@ -33,6 +33,7 @@ import time
 import types
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from distlab import notebook
 from distlab.checking import belongings
@@ -43,6 +44,9 @@ from distlab.processes import entry_points, forkserver, framing, isolation, payl
 from distlab.processes.isolation import Limits
 from distlab.records import events as records
 from distlab.records.choices import Schedule
+
+if TYPE_CHECKING:
+    from distlab.engines.forked import ForkedEngines
 
 REPLY_LIMIT = 64 << 20  # bytes of one answer of the session
 FUNCTIONS_LIMIT = 256 << 20  # bytes of all that the cells answered, pickled
@@ -65,6 +69,15 @@ class RoomLost(RuntimeError):
     """The room of an exercise is gone or does not answer: what ran there took it along."""
 
 
+class Source(Protocol):
+    """What sessions are forked from: a zygote, or what stands for one."""
+
+    @property
+    def folder(self) -> Path: ...
+    def connect(self, entry: str, **arguments: Any) -> tuple[forkserver.Forked, socket.socket]: ...
+    def kill(self, pid: int) -> None: ...
+
+
 class Session:
     """The judge's end. A context manager; closing it kills everything inside.
 
@@ -81,7 +94,7 @@ class Session:
     """
 
     def __init__(
-        self, source: forkserver.Zygote, limits: Limits | None = None, walls: bool = False,
+        self, source: Source, limits: Limits | None = None, walls: bool = False,
         devices: str | None = None, user: int | None = None,
         admit: Callable[[int], None] | None = None,
     ) -> None:  # fmt: skip
@@ -102,11 +115,12 @@ class Session:
         _, told, _, _ = self._socket.recvmsg(1, socket.CMSG_SPACE(_UCRED.size), socket.MSG_PEEK)
         framing.read(self._socket, REPLY_LIMIT)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
-        return _UCRED.unpack(told[0][2])[0]
+        number: int = _UCRED.unpack(told[0][2])[0]
+        return number
 
     def cells(
         self, cells: Sequence[Cell], limit: float, answers: Iterable[str] = ()
-    ) -> dict[str, dict]:
+    ) -> dict[str, dict[str, Any]]:
         """Run a notebook's cells; returns {name: problem} of those that did not work.
 
         A problem has a `status` ("error", "crashed", "timeout"), a `type` and a `message`. A cell
@@ -155,7 +169,7 @@ class Session:
         """End all that the exercise has started: the next one gets a new room."""
         self._ask({"op": "end", "patience": PATIENCE}, [])
 
-    def _ask(self, tree: dict, blocks: Sequence[bytes]) -> tuple:
+    def _ask(self, tree: dict[str, Any], blocks: Sequence[bytes]) -> tuple[Any, ...]:
         self._socket.settimeout(tree["patience"] + 3 * PATIENCE)
         try:
             framing.write(self._socket, payload.pack(tree, *blocks))
@@ -176,12 +190,12 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, *exc) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
 
 def serve(
-    judge: socket.socket, folder: str | None, limits: dict | None, walls: bool,
+    judge: socket.socket, folder: str | None, limits: dict[str, Any] | None, walls: bool,
     devices: str | None, user: int | None,
 ) -> None:  # fmt: skip
     """The root of a session: answer the judge until it hangs up."""
@@ -205,7 +219,7 @@ class _Root:
     def __init__(
         self, judge: socket.socket, folder: str | None, limits: Limits | None, walls: bool
     ) -> None:
-        self._functions: dict[str, tuple[dict, bytes]] = {}
+        self._functions: dict[str, tuple[dict[str, Any], bytes]] = {}
         self._sources: dict[str, str] = {}
         self._belongings = b""
         self._limits, self._walls, self._folder = limits, walls, folder
@@ -226,7 +240,7 @@ class _Root:
             self._leave()
         return payload.pack({})
 
-    def _cells(self, tree: dict) -> bytes:
+    def _cells(self, tree: dict[str, Any]) -> bytes:
         self._leave()
         reply = self._in_room(tree, [])
         self._leave()
@@ -239,7 +253,7 @@ class _Root:
         self._sources = {cell["name"]: cell["source"] for cell in tree["cells"]}
         return payload.pack({"problems": tree_of["problems"]})
 
-    def _run(self, tree: dict, inputs: list[bytes]) -> bytes:
+    def _run(self, tree: dict[str, Any], inputs: list[bytes]) -> bytes:
         from distlab.course import find
 
         name = find(tree["exercise"]).name
@@ -250,7 +264,7 @@ class _Root:
         blocks = [function, self._belongings, *inputs]
         return self._in_room({**tree, "sources": self._sources}, blocks)
 
-    def _in_room(self, tree: dict, blocks: list[bytes]) -> bytes:
+    def _in_room(self, tree: dict[str, Any], blocks: list[bytes]) -> bytes:
         """A room's reply, or that it has none."""
         if self._room is None:
             self._room, self._ahead = self._ahead or self._made(), None
@@ -301,6 +315,7 @@ class _Room:
 
         with theirs:
             if walls:
+                assert limits is not None  # walls are for code that is not trusted
                 self._pid = isolation.start(limits, entry)
             else:
                 self._pid = forkserver.spawn(entry)
@@ -358,11 +373,11 @@ class _Inside:
         self, folder: Path, outer: socket.socket, limits: Limits | None, walls: bool
     ) -> None:
         self._folder, self._outer = folder, outer
-        self._engines = None
+        self._engines: ForkedEngines | None = None
         self._walls = walls
-        self._guard = _Guard(limits) if walls else None
+        self._guard = _Guard(limits) if walls and limits else None
 
-    def answer(self, tree: dict, blocks: list[bytes]) -> bytes:
+    def answer(self, tree: dict[str, Any], blocks: list[bytes]) -> bytes:
         if tree["op"] == "cells":
             cells = [Cell(**cell) for cell in tree["cells"]]
             problems, functions = self._run_cells(cells, tree["limit"], tree["answers"])
@@ -375,10 +390,10 @@ class _Inside:
 
     def _run_cells(
         self, cells: list[Cell], limit: float, answers: list[str]
-    ) -> tuple[dict[str, dict], dict[str, tuple[dict, bytes]]]:
+    ) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[dict[str, Any], bytes]]]:
         """Run the cells; their problems, and for each answer ({}, its pickle) or an error."""
-        problems: dict[str, dict] = {}
-        functions: dict[str, tuple[dict, bytes]] = {}
+        problems: dict[str, dict[str, Any]] = {}
+        functions: dict[str, tuple[dict[str, Any], bytes]] = {}
         deadline = time.monotonic() + CELLS_LIMIT
         left = ADDED_LIMIT
         author = _Author(self._outer, self._guard)
@@ -406,7 +421,7 @@ class _Inside:
         return problems, functions
 
     def _again(
-        self, author: _Author, cells: list[Cell], problems: dict[str, dict], limit: float,
+        self, author: _Author, cells: list[Cell], problems: dict[str, dict[str, Any]], limit: float,
         deadline: float,
     ) -> _Author:  # fmt: skip
         """A new process that has run these cells, without those that ended or hung theirs."""
@@ -417,7 +432,8 @@ class _Inside:
                 continue
             left = deadline - time.monotonic()
             problem = author.run(cell, min(limit, left)) if left > 0 else _late()
-            if _fatal(problem):  # this time it has ended or hung the process, too
+            # this time it has ended or hung the process, too
+            if problem is not None and _fatal(problem):
                 problems[cell.name] = problem
                 if left > 0:
                     return self._again(author, cells, problems, limit, deadline)
@@ -428,34 +444,36 @@ class _Inside:
         if self._walls:
             isolation.sweep()
 
-    def _run(self, tree: dict, function: bytes, left: bytes, inputs: list[bytes]) -> runs.Run:
+    def _run(
+        self, tree: dict[str, Any], function: bytes, left: bytes, inputs: list[bytes]
+    ) -> runs.Run:
         from distlab.course import find
         from distlab.engines.forked import ForkedEngines
         from distlab.records.deadlock import Watcher
 
         exercise = find(tree["exercise"])
-        if self._engines is None:
+        engines, guard = self._engines, self._guard
+        if engines is None:
             belongings.unpack(left, self._folder)
-            self._engines = ForkedEngines(
+            engines = self._engines = ForkedEngines(
                 0, self._folder, OUTPUT_LIMIT, [self._outer], self._walls and exercise.measured
             )
-        self._engines.grow(len(inputs))
-        guard = self._guard
+        engines.grow(len(inputs))
 
         class Guarded(Watcher):
-            def __call__(self, records, dead):
+            def __call__(self, records: Sequence[records.RankRecord], dead: set[int]) -> Any:
                 return guard and guard.exceeded() or super().__call__(records, dead)
 
-        self._engines.listen(sum(map(len, inputs)))
+        engines.listen(sum(map(len, inputs)))
         run = runs.drive(
-            self._engines, function, inputs, harness=tree["exercise"], group=exercise.group,
+            engines, function, inputs, harness=tree["exercise"], group=exercise.group,
             strict=True, sources=tree["sources"], deadline=tree["deadline"], watch=Guarded(),
             schedule=Schedule.named(tree["schedule"]) if tree["schedule"] else None,
         )  # fmt: skip
         if run.ok:
             # here, where records are whole: the judge gets the beginning of long ones
             whole = [records.checked(data, r, run.size) for r, data in enumerate(run.raw)]
-            run.seen = self._engines.seen(
+            run.seen = engines.seen(
                 functools.partial(
                     doubts, whole, unrecorded=exercise.unrecorded, stamped=exercise.stamped
                 )
@@ -509,7 +527,7 @@ class _Author:
         with theirs:
             self._pid = forkserver.spawn(serve)
 
-    def run(self, cell: Cell, limit: float) -> dict | None:
+    def run(self, cell: Cell, limit: float) -> dict[str, Any] | None:
         reply = self._ask({"op": "cell", "cell": vars(cell)}, limit)
         if isinstance(reply, dict):
             return reply
@@ -519,7 +537,7 @@ class _Author:
         except (KeyError, TypeError, IndexError, AttributeError):
             return _nonsense()
 
-    def function(self, name: str, deadline: float) -> tuple[dict, bytes]:
+    def function(self, name: str, deadline: float) -> tuple[dict[str, Any], bytes]:
         """({}, the pickled answer to the exercise `name`), or the error or problem in its place."""
         left = min(max(deadline - time.monotonic(), runs.GRACE), PATIENCE)
         reply = self._ask({"op": "get", "name": name}, left)
@@ -531,7 +549,7 @@ class _Author:
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError):
             return _nonsense(), b""
 
-    def _ask(self, tree: dict, limit: float) -> tuple | dict:
+    def _ask(self, tree: dict[str, Any], limit: float) -> tuple[Any, ...] | dict[str, Any]:
         """The reply, or the problem that there is none.
 
         An answer to another request is none: a cell can have written it itself.
@@ -546,9 +564,9 @@ class _Author:
                 if found := self._guard and self._guard.exceeded():
                     return _problem("crashed", "MemoryError", found.message)
                 select.select([self._socket], [], [], runs.POLL)
-                if (reply := incoming.receive(self._socket)) is None:
+                if (message := incoming.receive(self._socket)) is None:
                     continue
-                incoming, reply = framing.Incoming(OUTPUT_LIMIT), payload.unpack(reply)
+                incoming, reply = framing.Incoming(OUTPUT_LIMIT), payload.unpack(message)
                 if isinstance(reply[0], dict) and reply[0].get("number") == self._asked:
                     return reply
         except (OSError, EOFError):
@@ -564,32 +582,32 @@ class _Author:
             os.waitpid(self._pid, 0)
 
 
-def _checked(problem: dict) -> dict:
+def _checked(problem: dict[str, Any]) -> dict[str, Any]:
     """A problem as told by an untrusted process."""
     status = problem["status"] if problem["status"] in ("error", "timeout") else "crashed"
     return _problem(status, problem["type"], problem["message"])
 
 
-def _problem(status: str, type: str, message: str) -> dict:
+def _problem(status: str, type: str, message: str) -> dict[str, Any]:
     return {
         "status": status, "type": payload.text(type)[:80], "message": payload.text(message)[:2000],
     }  # fmt: skip
 
 
-def _fatal(problem: dict | None) -> bool:
+def _fatal(problem: dict[str, Any] | None) -> bool:
     """Did a cell leave no process to go on with?"""
     return problem is not None and problem["status"] != "error"
 
 
-def _late() -> dict:
+def _late() -> dict[str, Any]:
     return _problem("timeout", "TimeoutError", "the cells before it had used up all the time")
 
 
-def _nonsense() -> dict:
+def _nonsense() -> dict[str, Any]:
     return _problem("crashed", "SystemExit", "the cell's process answered with nonsense")
 
 
-def _todo(name: str) -> dict:
+def _todo(name: str) -> dict[str, Any]:
     return {"type": "NotImplementedError", "message": f"TODO {name}", "frames": []}
 
 
@@ -621,7 +639,9 @@ def _serve_cells(connection: socket.socket) -> None:
         framing.write(connection, reply)
 
 
-def _run_cell(cell: Cell, namespace: dict, answers: dict) -> dict | None:
+def _run_cell(
+    cell: Cell, namespace: dict[str, Any], answers: dict[str, Any]
+) -> dict[str, Any] | None:
     from distlab.rank import execute
 
     try:
@@ -634,7 +654,7 @@ def _run_cell(cell: Cell, namespace: dict, answers: dict) -> dict | None:
     return None
 
 
-def _answer(name: str, namespace: dict, answers: dict) -> object:
+def _answer(name: str, namespace: dict[str, Any], answers: dict[str, Any]) -> object:
     if name in answers:
         return answers[name]
     if name in namespace:

@@ -78,7 +78,15 @@ def _write_trace(found: list[records.RankRecord], path: Path) -> None:
 class _Running:
     """The ranks of a program under way."""
 
-    def __init__(self, zygote, folder: Path, program: Path, size: int, arguments, function) -> None:
+    def __init__(
+        self,
+        zygote: Zygote,
+        folder: Path,
+        program: Path,
+        size: int,
+        arguments: Sequence[str],
+        function: str | None,
+    ) -> None:
         self._zygote, self._folder, self._size = zygote, folder, size
         self._selector = selectors.DefaultSelector()
         self._left: dict[int, bytes] = {}
@@ -99,7 +107,7 @@ class _Running:
         watch, failed = Watcher(), set()
         while self._selector.get_map():
             for key, _ in self._selector.select(LOOK):
-                if self._ended(key.fileobj, key.data) and self._status(key.data):
+                if self._ended(key) and self._status(key.data):
                     failed.add(key.data)
             alive = {key.data for key in self._selector.get_map().values()}
             if alive and (finding := watch(self.records(), set(range(self._size)) - alive)):
@@ -122,7 +130,7 @@ class _Running:
         """Print what is on its way: a rank that raised has ended before its traceback came."""
         while ready := self._selector.select(LOOK):
             for key, _ in ready:
-                self._ended(key.fileobj, key.data)
+                self._ended(key)
 
     def records(self) -> list[records.RankRecord]:
         found = []
@@ -133,7 +141,9 @@ class _Running:
                 found.append(records.RankRecord(rank, self._size))
         return found
 
-    def _ended(self, output: socket.socket, rank: int) -> bool:
+    def _ended(self, key: selectors.SelectorKey) -> bool:
+        output, rank = key.fileobj, key.data
+        assert isinstance(output, socket.socket)  # nothing else is registered
         data = output.recv(65536)
         *lines, self._left[rank] = (self._left[rank] + data).split(b"\n")
         if not data and self._left[rank]:
@@ -157,10 +167,20 @@ def _free_port() -> int:
     """A port of the loopback interface that nobody listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        port: int = probe.getsockname()[1]
+        return port
 
 
-def serve(output: socket.socket, program, arguments, function, rank, size, port, folder) -> None:
+def serve(
+    output: socket.socket,
+    program: str,
+    arguments: list[str],
+    function: str | None,
+    rank: int,
+    size: int,
+    port: int,
+    folder: str,
+) -> None:
     """One rank of a program: its environment, its recorder, then the program itself."""
     os.dup2(output.fileno(), 1)
     os.dup2(output.fileno(), 2)

@@ -46,7 +46,7 @@ class Engines(Protocol):
     # after one whose ranks have all answered; in these threads of the function's go on
     def tidy(self, size: int, left: Sequence[int]) -> None: ...
     def replace(self, ranks: Sequence[int]) -> None: ...
-    def store(self, run: Path) -> list: ...
+    def store(self, run: Path) -> list[Any]: ...
     def machines(self) -> list[str]: ...  # by rank, whose clock it has: `clocks.machine()`
     def clock(self, rank: int) -> float: ...  # what that shows now
 
@@ -82,7 +82,9 @@ class Run:
     overwritten: bool = False  # what an earlier call had returned was changed by this one
     raw: list[bytes] = field(default_factory=list)  # the records as they were read
     seen: Seen | None = None  # what went over the network, where that was measured
-    causes: list[list[tuple]] = field(default_factory=list)  # what ranks did with their store
+    causes: list[list[tuple[float, str, str]]] = field(
+        default_factory=list
+    )  # what ranks did with their store
 
     @property
     def size(self) -> int:
@@ -94,7 +96,7 @@ class Run:
 
 
 #: may also have methods `conflict(records)` and `hindsight(records)`, as `deadlock.Watcher` has
-Watcher = Callable[[list[records.RankRecord], set[int]], Any]
+Watcher = Callable[[Sequence[records.RankRecord], set[int]], Any]
 
 
 def drive(
@@ -188,10 +190,13 @@ def _clocks(engines: Engines, size: int, group: bool) -> list[dict[str, Any] | N
     return [{"offset": one, "hub": hub, "machines": machines} for one in offsets]
 
 
-def _watch(engines, run: Run, folder: Path, begin: float, watch: Watcher | None) -> set[int]:
+def _watch(
+    engines: Engines, run: Run, folder: Path, begin: float, watch: Watcher | None
+) -> set[int]:
     """Wait until the run is over; returns the ranks that must be replaced."""
     deadline = begin + run.deadline
-    waiting, dead = set(range(run.size)), set()
+    waiting = set(range(run.size))
+    dead: set[int] = set()
     queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
     before = queued()
     followers = [records.Follower(folder / f"{r}.rec", r, run.size) for r in range(run.size)]
@@ -219,7 +224,9 @@ def _watch(engines, run: Run, folder: Path, begin: float, watch: Watcher | None)
     return waiting | dead
 
 
-def _hear(engines, run: Run, begin: float, waiting: set, dead: set, timeout: float) -> bool:
+def _hear(
+    engines: Engines, run: Run, begin: float, waiting: set[int], dead: set[int], timeout: float
+) -> bool:
     """Take what ranks answer within `timeout` seconds; has one died?"""
     before = len(dead)
     for rank, reply in engines.receive(timeout):
@@ -341,7 +348,7 @@ def pack(run: Run) -> bytes:
     return payload.pack(tree, *(o.output for o in run.outcomes), *raw)
 
 
-def unpack(parts: tuple) -> Run:
+def unpack(parts: tuple[Any, ...]) -> Run:
     """The run of `payload.unpack(pack(run))`, checked: it comes from untrusted processes.
 
     Raises:
@@ -370,14 +377,14 @@ def unpack(parts: tuple) -> Run:
         raise ValueError(f"not a run: {error}") from error
 
 
-def _ending(status: str, error: dict | None) -> str:
+def _ending(status: str, error: dict[str, Any] | None) -> str:
     """The status of an outcome; "raised" and what was raised belong together."""
     if status not in _ENDINGS or (status == "raised") != (error is not None):
         raise ValueError(f"not the end of a rank: {status!r}")
     return status
 
 
-def checked(error: dict | None) -> dict | None:
+def checked(error: dict[str, Any] | None) -> dict[str, Any] | None:
     """An exception as told by an untrusted process.
 
     Raises:
