@@ -71,7 +71,8 @@ class PromptStore(dist.Store):
         return number
 
     def clone(self) -> dist.Store:
-        return self._file.clone()
+        copy: dist.Store = self._file.clone()
+        return copy
 
     # by these names torch's C++ asks for them
     deleteKey, getNumKeys = delete_key, num_keys
