@@ -27,7 +27,7 @@ def timed(rank, size, program, n=10_000):
 
 
 def seconds(runs, rank):
-    """From when the first rank began, as a message may be under way before its receiver gets a processor."""
+    """From when the first rank began: a message may be under way before its receiver runs."""
     return runs[rank][1] - min(begin for begin, *_ in runs)
 
 
