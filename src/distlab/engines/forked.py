@@ -75,11 +75,11 @@ class ForkedEngines:
         def serve() -> None:
             for connection in held:
                 connection.close()
-            from distlab.rank import execute as rank
+            from distlab.rank import execute
 
             gc.freeze()
             gc.enable()
-            rank.serve(theirs)
+            execute.serve(theirs)
 
         ours.settimeout(STALL)
         if self._wire is not None:

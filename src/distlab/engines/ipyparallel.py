@@ -24,8 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from distlab.processes import clocks, entry_points, frameworks
-from distlab.processes import forkserver as zygote
+from distlab.processes import clocks, entry_points, forkserver, frameworks
 from distlab.processes.forkserver import ENGINE_PRELOAD, NEEDED, PRELOAD, Forked, Zygote
 from distlab.processes.run_delay import RunDelay
 
@@ -300,15 +299,15 @@ def answering(client: Any) -> list[int]:
 
 def _execute(task: bytes) -> bytes:
     """`execute.execute`, imported on the engine alone: this process may do without torch."""
-    from distlab.rank import execute as rank
+    from distlab.rank import execute
 
-    return rank.execute(task)
+    return execute.execute(task)
 
 
 def _leave() -> None:
-    from distlab.rank import execute as rank
+    from distlab.rank import execute
 
-    rank.end_group()
+    execute.end_group()
 
 
 def _machine() -> str:
@@ -361,7 +360,7 @@ def controller(
             ready.close()
             super().start()
 
-    zygote.log_to(Path(folder) / "controller.log")
+    forkserver.log_to(Path(folder) / "controller.log")
     config = _app_config(folder)
     config.HeartMonitor.period = period
     app = Controller.instance(config=config)
@@ -375,7 +374,7 @@ def engine(folder: str) -> None:
     """One ipyparallel engine: a rank."""
     from ipyparallel.engine.app import IPEngine
 
-    zygote.log_to(Path(folder) / "engines.log")
+    forkserver.log_to(Path(folder) / "engines.log")
     app = IPEngine.instance(config=_app_config(folder))
     app.initialize([f"--profile-dir={folder}", "--log-level=50"])
     app.start()

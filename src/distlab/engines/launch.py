@@ -19,9 +19,9 @@ from pathlib import Path
 from distlab.engines import ranks
 from distlab.processes import entry_points
 from distlab.processes.forkserver import Zygote
-from distlab.records import events as records
+from distlab.records import events
 from distlab.records.deadlock import Watcher
-from distlab.viz import chrome_trace as trace
+from distlab.viz import chrome_trace
 
 LOOK = 0.25  # seconds between two looks at the records
 
@@ -70,8 +70,8 @@ def _checked(program: Path, size: int, function: str | None) -> None:
     ranks.check_size(size, "a program")
 
 
-def _write_trace(found: list[records.RankRecord], path: Path) -> None:
-    trace.write(found, path)
+def _write_trace(found: list[events.RankRecord], path: Path) -> None:
+    chrome_trace.write(found, path)
     print(f"trace in {path}: open it in ui.perfetto.dev or chrome://tracing")
 
 
@@ -124,7 +124,7 @@ class _Running:
     def stop(self) -> None:
         """Note in the records of ranks that have not ended that they are ended now."""
         for key in self._selector.get_map().values():
-            records.stop(self._folder / f"{key.data}.rec", time.monotonic())
+            events.stop(self._folder / f"{key.data}.rec", time.monotonic())
 
     def _drain(self) -> None:
         """Print what is on its way: a rank that raised has ended before its traceback came."""
@@ -132,13 +132,13 @@ class _Running:
             for key, _ in ready:
                 self._ended(key)
 
-    def records(self) -> list[records.RankRecord]:
+    def records(self) -> list[events.RankRecord]:
         found = []
         for rank in range(self._size):
             try:
-                found.append(records.read(self._folder / f"{rank}.rec"))
+                found.append(events.read(self._folder / f"{rank}.rec"))
             except (OSError, ValueError):
-                found.append(records.RankRecord(rank, self._size))
+                found.append(events.RankRecord(rank, self._size))
         return found
 
     def _ended(self, key: selectors.SelectorKey) -> bool:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from distlab.network.seen import Seen
 from distlab.processes import clocks, payload, untrusted
-from distlab.records import events as records
+from distlab.records import events
 
 if TYPE_CHECKING:
     from distlab.records.choices import Schedule
@@ -72,7 +72,7 @@ class Run:
     """What became of a run: an outcome and a record for each rank."""
 
     outcomes: list[Outcome]
-    records: list[records.RankRecord]
+    records: list[events.RankRecord]
     seconds: float
     deadline: float
     finding: Any = None  # what the watcher found, if it ended the run
@@ -96,7 +96,7 @@ class Run:
 
 
 #: may also have methods `conflict(records)` and `hindsight(records)`, as `deadlock.Watcher` has
-Watcher = Callable[[Sequence[records.RankRecord], set[int]], Any]
+Watcher = Callable[[Sequence[events.RankRecord], set[int]], Any]
 
 
 def drive(
@@ -151,7 +151,7 @@ def drive(
     run.seconds = time.monotonic() - begin
     for rank in busy:
         died = run.outcomes[rank].seconds if run.outcomes[rank].status == "crashed" else run.seconds
-        records.stop(folder / f"{rank}.rec", begin + died)
+        events.stop(folder / f"{rank}.rec", begin + died)
     if busy:
         # even ranks that have answered hold connections to those that are killed now
         engines.replace(sorted(busy))
@@ -199,7 +199,7 @@ def _watch(
     dead: set[int] = set()
     queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
     before = queued()
-    followers = [records.Follower(folder / f"{r}.rec", r, run.size) for r in range(run.size)]
+    followers = [events.Follower(folder / f"{r}.rec", r, run.size) for r in range(run.size)]
     while waiting:
         left = deadline - time.monotonic()
         if left <= 0 and not dead:  # a busy machine is not the fault of those whose run this is
@@ -264,7 +264,7 @@ def _noted(run: Run, rank: int, reply: bytes) -> bool:
 
 def _raw(path: Path) -> bytes:
     try:
-        return records.trimmed(path)
+        return events.trimmed(path)
     except OSError:
         return b""
 
@@ -308,13 +308,13 @@ def refusal(reason: str) -> bytes:
     )
 
 
-def _records(raw: Sequence[bytes]) -> list[records.RankRecord]:
+def _records(raw: Sequence[bytes]) -> list[events.RankRecord]:
     found = []
     for rank, data in enumerate(raw):
         try:
-            found.append(records.read(data))
+            found.append(events.read(data))
         except ValueError:
-            found.append(records.RankRecord(rank, len(raw)))
+            found.append(events.RankRecord(rank, len(raw)))
     return found
 
 
@@ -344,7 +344,7 @@ def pack(run: Run) -> bytes:
         "timed_out": run.timed_out, "queued": run.queued, "overwritten": run.overwritten,
         "records": len(run.raw), "seen": run.seen and run.seen.tree(), "causes": run.causes,
     }  # fmt: skip
-    raw = [data[: records.HEADER_BYTES + RAW_EVENTS * records.ENTRY.itemsize] for data in run.raw]
+    raw = [data[: events.HEADER_BYTES + RAW_EVENTS * events.ENTRY.itemsize] for data in run.raw]
     return payload.pack(tree, *(o.output for o in run.outcomes), *raw)
 
 
@@ -362,7 +362,7 @@ def unpack(parts: tuple[Any, ...]) -> Run:
         ]
         size = len(outcomes)
         raw = blocks[size:] or [b""] * size
-        read = [records.checked(raw[rank], rank, size) for rank in range(size)]
+        read = [events.checked(raw[rank], rank, size) for rank in range(size)]
         finding, hindsight = (
             Finding(**{k: str(v) for k, v in told.items()}) if told else None
             for told in (tree["finding"], tree["hindsight"])

@@ -26,8 +26,7 @@ import cloudpickle
 import torch
 import torch.distributed as dist
 
-from distlab.processes import entry_points, origin, payload
-from distlab.processes import framing as frames
+from distlab.processes import entry_points, framing, origin, payload
 from distlab.rank import clocks, recorder, store, world
 from distlab.records import choices
 
@@ -244,5 +243,5 @@ def _traced(message: str, frames: list[dict[str, Any]]) -> tuple[str, list[dict[
 
 def serve(connection: socket.socket) -> None:
     """Execute tasks that arrive on a socket until it closes: a rank without ipyparallel."""
-    while (task := frames.read(connection)) is not None:
-        frames.write(connection, execute(task))
+    while (task := framing.read(connection)) is not None:
+        framing.write(connection, execute(task))
