@@ -83,6 +83,7 @@ hub-pictures: test-hub ## the same walk, and its pictures into docs/pictures
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 docs: $(READY) ## the documentation as a site, in build/site; a warning or a broken link ends it
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
@@ -107,5 +108,5 @@ bench: $(READY) ## all benchmarks, as ratios
 	$(BIN)/distlab bench
 
 clean: ## remove what was made, .venv too
-	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis \
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis \
 	  grader/submitted grader/autograded grader/feedback grader/ledger grader/out

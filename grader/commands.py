@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -38,7 +39,7 @@ def grade(
     jobs: int | None,
     demonstration: bool,
     cluster: str | None = None,
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """Grade assignments, print their tables, and say where everything lies; returns the reports."""
     _need_nbgrader()
     console = Console()
@@ -95,7 +96,7 @@ def _have_folder() -> None:
 
 def _graded(
     assignment: str, submitted: Path, student: str | None, judges: Judges, console: Console
-) -> dict:
+) -> dict[str, Any]:
     """Grade one assignment and write what is written on it; returns its report."""
     begin = time.monotonic()
     found = grading.submissions(assignment, submitted, student)

@@ -46,7 +46,8 @@ def released(lab: str) -> dict[str, Any]:
 def _parsed(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise FileNotFoundError(f"{path} is not there: generate it with `make labs`")
-    return json.loads(path.read_text("utf-8"))
+    content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return content
 
 
 def hidden(lab: str) -> dict[str, tuple[Case, ...]]:

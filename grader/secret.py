@@ -215,6 +215,7 @@ def keep(new: Secret) -> Path | None:
     there before lies now, if there was one.
     """
     path, before = new.path, None
+    assert path is not None  # `draw` was told where it goes
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = path.with_name(f"{path.name}.{new.fingerprint}.new")
     file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -21,7 +21,9 @@ def test_a_schedule_and_its_name_say_the_same(name, values):
     assert schedule.name == name
 
 
-@pytest.mark.parametrize("name", ["x", "1--2", "1:", "1,,2", "1x0", "-1", "1x999999999", "all"])
+@pytest.mark.parametrize(
+    "name", ["x", "1--2", "1:", "1,,2", "1x0", "-1", "1x999999999", "all", "\n"]
+)
 def test_what_is_no_name_is_said_to_be_none(name):
     with pytest.raises(ValueError, match="no schedule has the name"):
         Schedule.named(name)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from distlab import course as labs
-from distlab.checking import belongings, judge_notebook, session, submission
+from distlab.checking import belongings, judge_notebook, room, submission
 from distlab.exercises.exercise import DEADLINE
 from distlab.network import packets
 from distlab.processes import isolation
@@ -53,12 +53,12 @@ def test_modules_are_called_as_they_are(page):
         f"`files` | {LIMITS.files} |", f"`disk` | {LIMITS.disk >> 20} MiB",
         f"`seconds` | {LIMITS.seconds:.0f} |",
         f"An exercise has {DEADLINE:.0f} s", f"a cell {judge_notebook.CELL_LIMIT:.0f} s",
-        f"all cells {session.CELLS_LIMIT:.0f} s",
-        f"those that the student has added {session.ADDED_LIMIT:.0f} s of these",
-        f"a rank may return {session.OUTPUT_LIMIT >> 20} MB",
+        f"all cells {room.CELLS_LIMIT:.0f} s",
+        f"those that the student has added {room.ADDED_LIMIT:.0f} s of these",
+        f"a rank may return {room.OUTPUT_LIMIT >> 20} MB",
         f"print {execute.PRINTED_LIMIT:,} characters",
         f"a message has at most {ledger.MESSAGE_LIMIT:,} characters",
-        f"{session.FILES} × 1,024 all together",
+        f"{room.FILES} × 1,024 all together",
         f"at most {belongings.MOST_FILES:,} with {belongings.MOST_BYTES >> 20} MB together",
         f"room for {packets.LEAST >> 20} MiB",
         f"a notebook | {submission.SIZE_LIMIT >> 20} MB and {submission.MOST_VALUES:,} JSON values "

@@ -431,3 +431,16 @@ def test_members_that_make_a_group_by_different_calls_never_find_each_other():
         for one in record.events:
             one.flags |= events.LOCAL  # known by their members, not by a number
     assert twice(ranks) is None and remarks(ranks) == []
+
+
+def test_a_call_in_a_group_that_nobody_knows_is_taken_to_meet_its_match():
+    # a rank can write anything into its record; nothing may be proven of that
+    mine = dict(group_index=7, state=POSTED, flags=events.FORCED)
+    found = [RankRecord(rank, 2, RUNNING) for rank in range(2)]
+    found[0].events = [
+        event(0, 0, "recv", **{**mine, "flags": events.FORCED | events.ANY_SOURCE}),
+        event(0, 1, "recv", peer=1, **mine), event(0, 2, "send", **mine),
+        event(0, 3, "all_reduce", **mine),
+    ]  # fmt: skip
+    watch = Watcher()
+    assert watch(found, set()) is None and not watch.waits_in_vain()

@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import linecache
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ import torch.distributed as dist
 
 from distlab import Ranks, RunFailed, each
 from distlab.engines import ipyparallel as engines
-from distlab.engines.ranks import end_local
+from distlab.engines.ranks import end_local, sources_of
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -249,3 +250,12 @@ def test_ranks_that_were_ended_elsewhere_are_others_the_next_time():
         assert list(two.run(lambda rank, size: rank)) == [0, 1]
         end_local()
         assert list(two.run(lambda rank, size: size)) == [2, 2]
+
+
+def test_a_cell_whose_source_python_has_not_read_yet_travels_without_it(monkeypatch):
+    scope = {}
+    exec(compile("def f(rank, size): ...", "<a cell>", "exec"), scope)
+    monkeypatch.setitem(linecache.cache, "<a cell>", (lambda: "def f(rank, size): ...",))
+    assert sources_of(scope["f"]) == {}
+    linecache.cache["<a cell>"] = (22, None, ["def f(rank, size): ..."], "<a cell>")
+    assert sources_of(scope["f"]) == {"<a cell>": "def f(rank, size): ..."}

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from distlab import course as labs
-from distlab.checking import belongings, judge_notebook, session, submission
+from distlab.checking import belongings, judge_notebook, room, submission
 from distlab.exercises import exercise
 from distlab.processes.isolation import Limits
 from grader import coursedir, sandbox
@@ -70,10 +70,10 @@ def test_the_page_on_the_sandbox_names_the_limits_that_hold():
         f"| `disk` | {limits.disk >> 20} MiB |",
         f"| `seconds` | {limits.seconds:.0f} |",
         f"An exercise has {exercise.DEADLINE:.0f} s",
-        f"a cell {judge_notebook.CELL_LIMIT:.0f} s and all cells {session.CELLS_LIMIT:.0f} s",
-        f"that the student has added {session.ADDED_LIMIT:.0f} s of these",
-        f"a rank may return {session.OUTPUT_LIMIT >> 20} MB",
+        f"a cell {judge_notebook.CELL_LIMIT:.0f} s and all cells {room.CELLS_LIMIT:.0f} s",
+        f"that the student has added {room.ADDED_LIMIT:.0f} s of these",
+        f"a rank may return {room.OUTPUT_LIMIT >> 20} MB",
         f"at most {belongings.MOST_FILES:,} with {belongings.MOST_BYTES >> 20} MB together",
-        f"8 × {limits.files:,} all together" if session.FILES == 8 else "",
+        f"8 × {limits.files:,} all together" if room.FILES == 8 else "",
     ):
         assert said and said in page

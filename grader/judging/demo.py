@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 from distlab import course as labs
 from grader import coursedir
@@ -76,7 +77,7 @@ def build(submitted: Path) -> list[str]:
     return list(CLASS)
 
 
-def handed_in(student: str, lab: str) -> dict:
+def handed_in(student: str, lab: str) -> dict[str, Any]:
     released = coursedir.released(lab)
     if student == "fay":
         return released
@@ -89,11 +90,12 @@ def handed_in(student: str, lab: str) -> dict:
     return content
 
 
-def _name(cell: dict) -> str:
-    return cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+def _name(cell: dict[str, Any]) -> str:
+    name: str = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+    return name
 
 
-def _plain(cell: dict) -> str:
+def _plain(cell: dict[str, Any]) -> str:
     lines = "".join(cell["source"]).splitlines()
     return "\n".join(line for line in lines if "### " not in line or "SOLUTION" not in line)
 

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from distlab import course as labs
 from distlab.checking import submission
@@ -22,6 +23,9 @@ from grader.judging.ledger import Entry, Ledger
 from grader.judging.referee import Referee, not_graded, unreadable_lines
 from grader.reports.progress import Live
 from grader.sandbox import NoSandbox
+
+if TYPE_CHECKING:
+    from grader.plugins.gradebook import Gradebook
 
 AHEAD = 4  # submissions that are judged before the gradebook takes them, for each in work
 SUBMITTED = coursedir.GRADES / "submitted"
@@ -204,7 +208,7 @@ def _note(reason: Unreadable) -> submission.Content:
     return {"cell_type": "markdown", "id": "unreadable", "metadata": {}, "source": said}
 
 
-def _enter(book, ledger: Ledger, one: Submission, entry: Entry, staged: Path) -> Graded:
+def _enter(book: Gradebook, ledger: Ledger, one: Submission, entry: Entry, staged: Path) -> Graded:
     """Put an entry into the gradebook, unless that was done before and nothing has changed."""
     if entry.not_graded:
         return Graded(entry, None, 0.0, problem=entry.not_graded)
@@ -234,12 +238,12 @@ def _enter(book, ledger: Ledger, one: Submission, entry: Entry, staged: Path) ->
     )
 
 
-def report(assignment: str, graded: Sequence[Graded]) -> dict:
+def report(assignment: str, graded: Sequence[Graded]) -> dict[str, Any]:
     """The JSON report of an assignment."""
     return {"assignment": assignment, "submissions": [_reported(one) for one in graded]}
 
 
-def _reported(one: Graded) -> dict:
+def _reported(one: Graded) -> dict[str, Any]:
     entry = one.entry
     if entry.not_graded:
         return {

@@ -29,6 +29,7 @@ from distlab.engines.ipyparallel import answering
 from distlab.engines.ranks import SLURM
 from distlab.processes import frameworks
 from distlab.processes.forkserver import Forked, Zygote, ZygoteLost
+from distlab.processes.isolation import Limits
 from grader import coursedir, secret
 from grader.coursedir import GradingFailed, NotGraded
 from grader.judging.ledger import Line, line
@@ -43,7 +44,7 @@ class Judges(Protocol):
 
     slots: int
 
-    def beside(self) -> contextlib.AbstractContextManager: ...  # other work on their machine
+    def beside(self) -> contextlib.AbstractContextManager[None]: ...  # other work on their machine
     def lines(self, lab: str, plan: Plan) -> list[Line]: ...
     def close(self) -> None: ...
 
@@ -118,7 +119,8 @@ class Users:
     """Users of the kernel's, lent to one submission at a time."""
 
     def __init__(self, first: int | None) -> None:
-        self._first, self._lent, self._lock = first, set(), threading.Lock()
+        self._first, self._lock = first, threading.Lock()
+        self._lent: set[int] = set()
 
     @contextlib.contextmanager
     def lent(self) -> Iterator[int | None]:
@@ -150,8 +152,8 @@ class LocalJudges:
         self._users = Users(None)
         self._groups: cgroup.Groups | None = None
 
-    def ready(self) -> None:
-        """Try the sandbox out, unless that was done.
+    def ready(self) -> Sandbox:
+        """The sandbox, which is tried out unless that was done.
 
         Raises:
             NoSandbox: none works.
@@ -162,8 +164,9 @@ class LocalJudges:
                 self.sandbox = choose(self._settings)
                 self._users = Users(self.sandbox.first_user)
                 self._groups = cgroup.find() if self.sandbox.limits else None
+            return self.sandbox
 
-    def beside(self) -> contextlib.AbstractContextManager:
+    def beside(self) -> contextlib.AbstractContextManager[None]:
         """Other work on this machine: not while a submission is judged alone."""
         return self._turns.shared()
 
@@ -177,9 +180,8 @@ class LocalJudges:
         Raises:
             NotGraded: not even in a sandbox of its own.
         """
-        self.ready()
-        sandbox, more = self.sandbox, frameworks.preload(labs.needs(lab))
-        with self._users.lent() as user, self._grouped() as admit:
+        sandbox, more = self.ready(), frameworks.preload(labs.needs(lab))
+        with self._users.lent() as user, self._grouped(sandbox.limits) as admit:
             grader = Grader(
                 coursedir.lab(lab), sandbox.limits, sandbox.walls, ",".join(devices) or None, user,
                 admit,
@@ -187,7 +189,7 @@ class LocalJudges:
             if sandbox.shared:
                 # what ends a sandbox that others use as well may be one of them
                 with contextlib.suppress(SessionLost, ZygoteLost):
-                    source = self._shared(more)
+                    source = self._shared(sandbox, more)
                     return [line(v) for v in grader.grade(plan, source, self._turns)]
             turn = self._turns.alone() if sandbox.shared else contextlib.nullcontext()
             with turn, contextlib.closing(_Own(sandbox, more)) as own:
@@ -200,20 +202,20 @@ class LocalJudges:
                     ) from error
 
     @contextlib.contextmanager
-    def _grouped(self) -> Iterator[Callable[[int], None] | None]:
+    def _grouped(self, limits: Limits | None) -> Iterator[Callable[[int], None] | None]:
         """What puts a submission into a control group of its own, where there can be some."""
-        if self._groups is None:
+        if self._groups is None or limits is None:
             yield None
             return
-        with self._groups.made(self.sandbox.limits) as group:
+        with self._groups.made(limits) as group:
             yield group.add
 
-    def _shared(self, more: tuple[str, ...]) -> Zygote:
+    def _shared(self, sandbox: Sandbox, more: tuple[str, ...]) -> Zygote:
         """The zygote in the sandbox that all submissions of such labs are judged in."""
         with self._lock:
             shared = self._zygotes.get(more)
             if shared is None or not shared.alive:
-                shared = self._zygotes[more] = self.sandbox.zygote(more)
+                shared = self._zygotes[more] = sandbox.zygote(more)
         return shared
 
     def close(self) -> None:
@@ -292,7 +294,7 @@ class Cluster:
         self.slots = self._left = len(told)
         self._lock = threading.Lock()
 
-    def beside(self) -> contextlib.AbstractContextManager:
+    def beside(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
     def lines(self, lab: str, plan: Plan) -> list[Line]:
@@ -424,6 +426,7 @@ def _ready(trust: bool, secret_path: Path | None, fingerprint: str) -> dict[str,
 
 
 def _lines(lab: str, plan: Plan, lent: list[str]) -> list[dict[str, Any]]:
+    assert _on_engine is not None  # `_ready` was called before
     return [vars(one) for one in _on_engine.lines_on(lab, plan, lent)]
 
 

@@ -68,7 +68,7 @@ class Referee:
     def __enter__(self) -> Referee:
         return self
 
-    def __exit__(self, *exc) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
 

@@ -35,6 +35,8 @@ _FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
 class Collect(ExchangeCollect):
     """nbgrader's collecting, of what belongs to the student who is said to have handed it in."""
 
+    src_records: list[dict[str, Any]]
+
     def init_src(self) -> None:
         super().init_src()
         for record in self.src_records:
@@ -59,7 +61,8 @@ class Collect(ExchangeCollect):
     def _sort_by_timestamp(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The newest first; another's never stands in the way of a student's own."""
         own = [record for record in records if self._is_own(record)]
-        return super()._sort_by_timestamp(own or records)
+        newest: list[dict[str, Any]] = super()._sort_by_timestamp(own or records)
+        return newest
 
     def _is_own(self, record: dict[str, Any]) -> bool:
         try:

@@ -46,7 +46,7 @@ class FormgradeExporter:
     process that serves all who grade.
     """
 
-    def from_filename(self, filename: str, resources: dict[str, Any]) -> tuple[str, dict]:
+    def from_filename(self, filename: str, resources: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         made = rendering.page(
             "grader.plugins.formgrade:page", path=str(filename), resources=resources
         )

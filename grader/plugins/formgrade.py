@@ -10,7 +10,7 @@ from markupsafe import Markup
 from nbconvert.exporters import HTMLExporter, TemplateExporter
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbgrader.server_extensions.formgrader import handlers
-from traitlets.config import PyFileConfigLoader
+from traitlets.config.loader import PyFileConfigLoader
 
 from grader.paths import ROOT
 

@@ -26,7 +26,7 @@ from grader.reports import rendering
 warnings.filterwarnings("ignore", category=SAWarning)
 
 
-def _newest_revision() -> str:
+def _newest_revision() -> str | None:
     """Which form of the database a new one has: what nbgrader asks the command `alembic` for, which
     takes seconds to start.
     """
@@ -52,7 +52,7 @@ class Gradebook:
         self._api = self._make_api(submitted)
 
     def _make_api(self, submitted: Path, **folders: Path) -> NbGraderAPI:
-        config = self._config.copy()
+        config: Any = self._config.copy()
         config.CourseDirectory.submitted_directory = str(submitted)
         for name, folder in folders.items():
             config.CourseDirectory[name] = str(folder)
@@ -76,7 +76,7 @@ class Gradebook:
     def inbound(self) -> Path:
         """The folder of the exchange that students hand in to."""
         exchange = Exchange(config=self._config)
-        return Path(exchange.root) / self._api.coursedir.course_id / "inbound"
+        return Path(exchange.root, self._api.coursedir.course_id, "inbound")
 
     def collect(self, assignment: str) -> None:
         """Fetch what was handed in since the last time."""
@@ -90,7 +90,7 @@ class Gradebook:
     def feedback(self, assignment: str, student: str) -> Path:
         """The folder of a submission's feedback pages."""
         folder = self._api.coursedir.feedback_directory
-        return coursedir.ROOT / folder / student / assignment
+        return Path(coursedir.ROOT, folder, student, assignment)
 
     def scores(self, assignment: str, student: str) -> dict[str, tuple[float | None, float]]:
         """{cell: (score, maximum)} as the gradebook has them; the score is `None` until it is

@@ -82,7 +82,8 @@ def told(line: Line) -> dict[str, str]:
 
 
 def _text(said: str) -> nbformat.NotebookNode:
-    return new_output("display_data", {"text/plain": said})
+    made: nbformat.NotebookNode = new_output("display_data", {"text/plain": said})
+    return made
 
 
 @functools.cache

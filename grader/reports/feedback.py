@@ -185,7 +185,8 @@ def places(told: dict[str, str]) -> set[int]:
 
 
 def _tags(cell: dict[str, Any]) -> list[str]:
-    return cell["metadata"].get("tags", [])
+    tags: list[str] = cell["metadata"].get("tags", [])
+    return tags
 
 
 def _judge(part: Part, cell: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from distlab.exercises.exercise import NOT_READABLE
@@ -63,7 +63,7 @@ def medians(graded: Sequence[Graded]) -> dict[str, float]:
     return {name: statistics.median(some) for name, some in times.items()}
 
 
-def _reasons(one: Graded, usual: dict[str, float]):
+def _reasons(one: Graded, usual: dict[str, float]) -> Iterator[Reason]:
     entry = one.entry
     if entry.unreadable:
         yield Reason("unreadable", entry.unreadable)
@@ -84,7 +84,7 @@ def _reasons(one: Graded, usual: dict[str, float]):
         yield from _about(line, usual.get(line.name))
 
 
-def _about(line: Line, median: float | None):
+def _about(line: Line, median: float | None) -> Iterator[Reason]:
     if line.status in _ENDED:
         yield Reason(line.status, _ENDED[line.status], line.name)
     elif NOT_READABLE in (line.happened or line.message):

@@ -150,7 +150,7 @@ class _Renderer(IPythonRenderer):
         """Clean HTML with the formulas in its text; none goes into an attribute."""
         mark = rf"{self._mark}-(\d+)-"
 
-        def put(found: re.Match) -> str:
+        def put(found: re.Match[str]) -> str:
             if found[1] is None:
                 return re.sub(mark, "", found[0])
             return self._formulas[int(found[1])]

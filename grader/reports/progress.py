@@ -50,7 +50,7 @@ class Live:
         self._progress.start()
         return self
 
-    def __exit__(self, *exc) -> None:
+    def __exit__(self, *exc: object) -> None:
         self._progress.stop()
 
 

@@ -86,7 +86,7 @@ class Renderer:
     ) -> None:
         self._seconds, self._size, self._preload = seconds, size, preload
         self._lock = threading.Lock()
-        self._process: subprocess.Popen | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
 
     def start(self) -> None:
@@ -102,9 +102,9 @@ class Renderer:
         """
         with self._lock:
             try:
-                self._start()
-                framing.write(self._socket, json.dumps([maker, values]).encode())
-                return self._answer()
+                connection = self._start()
+                framing.write(connection, json.dumps([maker, values]).encode())
+                return self._answer(connection)
             except (OSError, EOFError) as error:
                 ended = self._end()
                 said = f"took more than {self._seconds:g} s"
@@ -115,9 +115,11 @@ class Renderer:
                 self._end()
                 raise NotMade(f"it has more than {self._size / 2**20:g} MB") from error
 
-    def _start(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            return
+    def _start(self) -> socket.socket:
+        """Start the process unless there is one; returns what it listens to."""
+        running = self._process is not None and self._process.poll() is None
+        if running and self._socket is not None:
+            return self._socket
         self._end()
         self._socket, theirs = socket.socketpair()
         self._socket.settimeout(PATIENCE)
@@ -129,12 +131,13 @@ class Renderer:
                 pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL, start_new_session=True,  # Ctrl-C is for us alone
             )  # fmt: skip
+        return self._socket
 
-    def _answer(self) -> str:
+    def _answer(self, connection: socket.socket) -> str:
         incoming, deadline = framing.Incoming(self._size), time.monotonic() + PATIENCE
         while (left := deadline - time.monotonic()) > 0:
-            select.select([self._socket], [], [], left)
-            if (reply := incoming.receive(self._socket)) is not None:
+            select.select([connection], [], [], left)
+            if (reply := incoming.receive(connection)) is not None:
                 if reply[:1] == b"\0":
                     raise NotMade(reply[1:].decode())
                 return reply.decode()
@@ -144,7 +147,8 @@ class Renderer:
         """End the process, if it has not ended by itself; returns its exit status."""
         if self._process is None:
             return None
-        self._socket.close()
+        if self._socket is not None:
+            self._socket.close()
         self._process.kill()
         status, self._process = self._process.wait(), None
         return status

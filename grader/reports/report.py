@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import datetime
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,7 +108,7 @@ def _told(exercise: Exercise, graded: Sequence[Graded]) -> Told:
     )  # fmt: skip
 
 
-def _answers(exercise: Exercise, graded: Sequence[Graded]):
+def _answers(exercise: Exercise, graded: Sequence[Graded]) -> Iterator[tuple[str, Line]]:
     for one in graded:
         line: Line | None = one.entry.line(exercise.name)
         if line is not None and not (one.entry.unreadable or one.entry.not_graded):

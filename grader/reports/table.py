@@ -18,6 +18,7 @@ from distlab import course as labs
 from distlab.records import redaction
 from grader import secret
 from grader.judging.grade import Graded
+from grader.judging.ledger import Line
 from grader.reports import html
 
 COLOURS = {"passed": "green", "unanswered": "dim", "unreadable": "red", "not graded": "red"}
@@ -83,14 +84,20 @@ def _score(one: Graded) -> str:
 
 
 def _status(one: Graded, name: str) -> str:
-    return "unreadable" if one.entry.unreadable else one.entry.line(name).status
+    return "unreadable" if one.entry.unreadable else _line(one, name).status
+
+
+def _line(one: Graded, name: str) -> Line:
+    found = one.entry.line(name)
+    assert found is not None  # what could be read has one for each exercise
+    return found
 
 
 def _cell(one: Graded, name: str) -> Text:
     status = _status(one, name)
     colour = COLOURS.get(status, "yellow")
     if status == "passed":
-        return Text(f"{one.entry.line(name).score:g}", colour)
+        return Text(f"{_line(one, name).score:g}", colour)
     return Text(status if one.entry.not_graded else f"{status} 0", colour)
 
 
@@ -113,7 +120,7 @@ def write_csv(path: Path, assignment: str, graded: Sequence[Graded]) -> Path:
             row = [_inert(entry.student), entry.score if known else None, entry.max_score]
             row.append(one.manual_score)
             for name in names:
-                row += [entry.line(name).score if known else None, _inert(_status(one, name))]
+                row += [_line(one, name).score if known else None, _inert(_status(one, name))]
             writer.writerow(["" if value is None else value for value in row])
     return path
 

@@ -9,9 +9,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from traitlets import Bool, Float, Integer, Unicode
-from traitlets.config import Config, Configurable, PyFileConfigLoader
+from traitlets.config import Config, Configurable
+from traitlets.config.loader import PyFileConfigLoader
 
 import distlab
 from distlab.processes.entry_points import ROOM_PRELOAD, WALLS_TRIAL
@@ -66,7 +68,7 @@ class Grading(Configurable):
     ).tag(config=True)
 
 
-def configured(**changes) -> Grading:
+def configured(**changes: Any) -> Grading:
     """The settings of nbgrader_config.py, and `changes` to them."""
     config = PyFileConfigLoader("nbgrader_config.py", path=str(ROOT)).load_config()
     return Grading(config=Config(Grading=config.Grading), **changes)

@@ -80,11 +80,11 @@ def command(binary: str, walls: bool, disk: int, users: bool = False) -> list[st
     words = list(_SUBORDINATE) if users and os.getuid() != 0 else []
     words += [binary, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc",
               "--unshare-uts", "--hostname", "sandbox", "--chdir", "/"]  # fmt: skip
-    for path in _SYSTEM:
-        if os.path.islink(path):
-            words += ["--symlink", os.readlink(path), path]
-        elif os.path.isdir(path):
-            words += ["--ro-bind", path, path]
+    for part in _SYSTEM:
+        if os.path.islink(part):
+            words += ["--symlink", os.readlink(part), part]
+        elif os.path.isdir(part):
+            words += ["--ro-bind", part, part]
     words += ["--perms", "0755", "--dir", HOME, "--perms", "1777", "--size", str(disk),
               "--tmpfs", HOME, "--setenv", "TMPDIR", HOME]  # fmt: skip
     readable = _readable()
@@ -92,8 +92,8 @@ def command(binary: str, walls: bool, disk: int, users: bool = False) -> list[st
         words += ["--symlink", HOME, "/tmp"]
     for folder in [Path("/etc"), *_parents(readable)]:
         words += ["--perms", "0755", "--dir", str(folder)]
-    for path in _SETTINGS:
-        words += ["--ro-bind-try", path, path]
+    for setting in _SETTINGS:
+        words += ["--ro-bind-try", setting, setting]
     for path in readable:
         words += ["--ro-bind", str(path), str(path)]
     for name in ("hosts", "passwd"):

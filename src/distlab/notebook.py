@@ -130,7 +130,8 @@ def plain(source: str) -> str:
         return source
     from IPython.core.inputtransformer2 import TransformerManager
 
-    return TransformerManager().transform_cell(source)
+    made: str = TransformerManager().transform_cell(source)
+    return made
 
 
 class _Shell:
@@ -141,7 +142,7 @@ class _Shell:
     def __init__(self, namespace: dict[str, Any]) -> None:
         self.user_ns = namespace
 
-    def run_line_magic(self, name: str, line: str, *rest) -> None:
+    def run_line_magic(self, name: str, line: str, *rest: object) -> None:
         return None
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> None:

@@ -38,7 +38,7 @@ def packed(folder: Path) -> bytes:
     return target.getvalue() if size or target.tell() > tarfile.RECORDSIZE else b""
 
 
-def _entries(folder: Path) -> Iterator[os.DirEntry]:
+def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
     left = [(str(folder), 0)]
     while left:
         path, depth = left.pop()

@@ -48,7 +48,7 @@ def check(answer: Any, name: str | None = None) -> None:
     """
     if os.environ.get("DISTLAB_GRADING"):
         return
-    exercise = _asked(name or getattr(answer, "__name__", ""))
+    exercise = _asked(name or str(getattr(answer, "__name__", "")))
     frameworks.need(*exercise.needs, what=exercise.name)
     with progress.line(f"{exercise.name} is being checked"):
         run = Local(answer, max(case.size for case in exercise.visible))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from distlab import course
 from distlab.checking import submission
@@ -16,7 +17,7 @@ from distlab.processes import frameworks
 from distlab.processes.forkserver import PRELOAD, Zygote
 
 
-def lab_of(path: Path, content: dict) -> str:
+def lab_of(path: Path, content: dict[str, Any]) -> str:
     """The lab that a notebook belongs to: by its name, else by its exercises.
 
     Raises:
@@ -53,11 +54,11 @@ def check_notebook(path: Path) -> list[Verdict]:
         return Grader(asked).grade(asked.plan(content), source)
 
 
-def _blank(content: dict) -> dict:
+def _blank(content: dict[str, Any]) -> dict[str, Any]:
     """The notebook with its answers taken out: what "left as it was" means without the course at
     hand.
     """
-    blank = json.loads(json.dumps(content))
+    blank: dict[str, Any] = json.loads(json.dumps(content))
     for cell in blank["cells"]:
         grading = cell.get("metadata", {}).get("nbgrader", {})
         if grading.get("solution") and "TODO" not in "".join(cell["source"]):
@@ -65,7 +66,7 @@ def _blank(content: dict) -> dict:
     return blank
 
 
-def report(path: Path, verdicts: list[Verdict]) -> dict:
+def report(path: Path, verdicts: list[Verdict]) -> dict[str, Any]:
     """The JSON report of DESIGN.md for one notebook."""
     lines = [
         {"name": v.exercise.name, "score": v.score, "max_score": float(v.exercise.points),

@@ -82,7 +82,8 @@ def _messages_not_sent(records: Sequence[RankRecord], seen: Seen) -> list[str]:
 
 
 def _messages_not_recorded(records: Sequence[RankRecord], seen: Seen, longer: int) -> list[str]:
-    recorded, small = defaultdict(list), Counter()
+    recorded: dict[tuple[int, int], list[int]] = defaultdict(list)
+    small: Counter[tuple[int, int]] = Counter()
     for event in _events(records):
         if event.op == "send" and event.peer is not None:
             recorded[event.rank, event.peer].append(event.nbytes + longer)
@@ -108,7 +109,7 @@ def _hold(large: Sequence[int], small: Sequence[int]) -> bool:
 
 
 def _sizes(seen: Seen) -> dict[tuple[int, int], list[int]]:
-    sizes = defaultdict(list)
+    sizes: dict[tuple[int, int], list[int]] = defaultdict(list)
     for (src, dst, size), times in seen.messages.items():
         sizes[src, dst] += [size] * times
     return sizes
@@ -118,7 +119,8 @@ def _collectives_not_run(records: Sequence[RankRecord], seen: Seen) -> list[str]
     """A rank that takes part sends, or receives, as much as the result needs of its own part."""
     found = []
     for record in records:
-        sends, receives = Counter(), Counter()
+        sends: Counter[str] = Counter()
+        receives: Counter[str] = Counter()
         for event in record.collectives():
             if event.done and len(set(event.group)) > 1:
                 name = "all_reduce" if event.op == "reduce_scatter" else event.op
@@ -154,16 +156,17 @@ def _must_receive(event: Event) -> bool:
     return (event.peer != event.rank) if leaves else event.op != "gather" and event.peer is None
 
 
-def _volumes(seen: Seen, rank: int) -> tuple[Counter, Counter]:
+def _volumes(seen: Seen, rank: int) -> tuple[Counter[str], Counter[str]]:
     """Bytes that a rank sent and received in collectives, by operation."""
-    out, back = Counter(), Counter()
+    out: Counter[str] = Counter()
+    back: Counter[str] = Counter()
     for (src, dst, name), count in seen.volumes.items():
         out[name] += count * (src == rank)
         back[name] += count * (dst == rank)
     return out, back
 
 
-def _carried(volumes: Counter, name: str) -> int:
+def _carried(volumes: Counter[str], name: str) -> int:
     return sum(volumes[kind] for kind in _AS[name])
 
 

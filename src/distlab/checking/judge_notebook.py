@@ -10,14 +10,16 @@ import contextlib
 import dataclasses
 import errno
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from distlab.checking import submission
-from distlab.checking.session import RoomLost, Session, SessionLost
+from distlab.checking.session import RoomLost, Session, SessionLost, Source
+from distlab.engines.runs import Run
 from distlab.exercises.exercise import Case, Exercise, Verdict, judge
-from distlab.processes.forkserver import Zygote, ZygoteLost
+from distlab.processes.forkserver import ZygoteLost
 from distlab.processes.isolation import Limits
+from distlab.records.choices import Schedule
 
 CELL_LIMIT = 10.0  # seconds that a cell may take
 #: what may have been the machine's fault, or a neighbour's: judged once more before it costs points
@@ -34,8 +36,8 @@ _USED_UP = tuple(
 class Turns(Protocol):
     """Who may use the machine, where several submissions are judged at once. Context managers."""
 
-    def shared(self) -> contextlib.AbstractContextManager: ...  # beside others
-    def alone(self) -> contextlib.AbstractContextManager: ...  # while no other does
+    def shared(self) -> contextlib.AbstractContextManager[None]: ...  # beside others
+    def alone(self) -> contextlib.AbstractContextManager[None]: ...  # while no other does
 
 
 class AlwaysFree:
@@ -58,7 +60,7 @@ class Lab:
         reference: the expected outputs of a case, by rank.
     """
 
-    notebook: Mapping[str, Any]
+    notebook: dict[str, Any]
     exercises: Mapping[str, Exercise]
     cases: Callable[[Exercise], Iterable[Case]]
     reference: Callable[[Exercise, Case], list[Any]]
@@ -105,7 +107,7 @@ class Grader:
         return self._lab.plan(rebuilt)
 
     def grade(
-        self, plan: submission.Plan, source: Zygote, turns: Turns = _ALWAYS, lone: bool = False
+        self, plan: submission.Plan, source: Source, turns: Turns = _ALWAYS, lone: bool = False
     ) -> list[Verdict]:
         """The verdicts on a submission, in the order of the exercises; its code is run in sessions
         forked from `source`.
@@ -122,7 +124,7 @@ class Grader:
         with _Sitting(self, plan, source, turns, lone) as sitting:
             return [sitting.verdict(exercise) for exercise in self._lab.exercises.values()]
 
-    def session(self, source: Zygote) -> Session:
+    def session(self, source: Source) -> Session:
         return Session(source, self._limits, self._walls, self._devices, self._user, self._admit)
 
     def judged(self, exercise: Exercise, session: Session, plan: submission.Plan) -> Verdict:
@@ -132,7 +134,13 @@ class Grader:
             SessionLost, ZygoteLost.
         """
 
-        def run(exercise: Exercise, case: Case, inputs: list[bytes], left: float, schedule=None):
+        def run(
+            exercise: Exercise,
+            case: Case,
+            inputs: list[bytes],
+            left: float,
+            schedule: Schedule | None = None,
+        ) -> Run:
             return session.run(exercise.id, inputs, left, schedule)
 
         try:
@@ -154,12 +162,12 @@ class _Sitting:
     """The judging of one submission, exercise by exercise. A context manager."""
 
     def __init__(
-        self, grader: Grader, plan: submission.Plan, source: Zygote, turns: Turns, lone: bool
+        self, grader: Grader, plan: submission.Plan, source: Source, turns: Turns, lone: bool
     ) -> None:
         self._grader, self._plan, self._source = grader, plan, source
         self._turns, self._lone = turns, lone
         self._session: Session | None = None
-        self._problems: dict[str, dict] = {}
+        self._problems: dict[str, dict[str, Any]] = {}
         self._spent = 0.0
         self._losses = 0  # of sessions, to this submission
 
@@ -172,12 +180,12 @@ class _Sitting:
                 self._ask_cells()
         return self
 
-    def __exit__(self, *exc) -> None:
+    def __exit__(self, *exc: object) -> None:
         if self._session is not None:
             self._session.close()
 
     @contextlib.contextmanager
-    def _clocked(self, turn: contextlib.AbstractContextManager):
+    def _clocked(self, turn: contextlib.AbstractContextManager[None]) -> Iterator[None]:
         with turn:
             begin = time.monotonic()
             try:
@@ -185,14 +193,16 @@ class _Sitting:
             finally:
                 self._spent += time.monotonic() - begin
 
-    def _open(self) -> None:
+    def _open(self) -> Session:
         self._session = self._grader.session(self._source)
+        return self._session
 
     def _ask_cells(self) -> bool:
         """Have the cells run; was there anything that may have been the machine's fault?"""
-        plan = self._plan
+        plan, session = self._plan, self._session
+        assert session is not None  # it was opened before
         try:
-            self._problems = self._session.cells(plan.cells, CELL_LIMIT, plan.answered)
+            self._problems = session.cells(plan.cells, CELL_LIMIT, plan.answered)
         except RoomLost:
             self._problems = dict.fromkeys(plan.answered, _taken_along())
         except (SessionLost, ZygoteLost):
@@ -227,10 +237,11 @@ class _Sitting:
         if self._losses > 1:
             return _cell_verdict(exercise, _taken_along())
         try:
-            if self._session is None:
-                self._open()
+            session = self._session
+            if session is None:
+                session = self._open()
                 self._ask_cells()
-            return self._grader.judged(exercise, self._session, self._plan)
+            return self._grader.judged(exercise, session, self._plan)
         except (SessionLost, ZygoteLost):
             if not self._lone:
                 raise
@@ -247,22 +258,22 @@ def _doubtful(verdict: Verdict) -> bool:
     return verdict.status in _DOUBTFUL
 
 
-def _taken_along() -> dict:
+def _taken_along() -> dict[str, Any]:
     said = "what it started took its whole sandbox along"
     return {"status": "crashed", "type": "SystemExit", "message": said}
 
 
-def _out_of_time(seconds: float) -> dict:
+def _out_of_time(seconds: float) -> dict[str, Any]:
     said = f"judging the exercises before it had used up all {seconds:.0f} s of the submission"
     return {"status": "timeout", "type": "TimeoutError", "message": said}
 
 
-def _fatal(problem: dict) -> bool:
+def _fatal(problem: dict[str, Any]) -> bool:
     """Did the cell end or hang its process? (After an error what it had defined is still there.)"""
-    return problem["status"] != "error"
+    return bool(problem["status"] != "error")
 
 
-def _cell_verdict(exercise: Exercise, problem: dict) -> Verdict:
+def _cell_verdict(exercise: Exercise, problem: dict[str, Any]) -> Verdict:
     said = problem["message"][:300]
     if problem["status"] == "error":
         said = f"its cell raised {problem['type']}: {said}"

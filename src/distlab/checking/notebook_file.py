@@ -105,7 +105,9 @@ class _Scan:
         if not self._dropping:
             self._take(chunk[start:])
 
-    def _keep(self, chunk: bytes, places, codes, at: int, start: int) -> tuple[int, int]:
+    def _keep(
+        self, chunk: bytes, places: np.ndarray, codes: np.ndarray, at: int, start: int
+    ) -> tuple[int, int]:
         """Go on for a while, at most to where a value begins that is to be dropped."""
         window = codes[at : at + _WINDOW].tolist()
         for index, code in enumerate(window, at):
@@ -129,7 +131,7 @@ class _Scan:
         self._room.take("values", len(window))
         return at + len(window), start
 
-    def _skip(self, depths, at: int) -> tuple[int, bool]:
+    def _skip(self, depths: np.ndarray, at: int) -> tuple[int, bool]:
         """The token behind the one that ends what is dropped, and whether it is in this chunk."""
         base = int(depths[at - 1]) if at else 0
         target, window = base - self._dropping, _WINDOW

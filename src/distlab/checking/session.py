@@ -13,46 +13,37 @@ exercise is left for the next but what the cells had made before the first: thei
 travel to the ranks by value, as they do in a notebook, and the files that they wrote. Only data
 comes out.
 
-The judge's side is the class `Session`; everything else in this module runs inside.
+The judge's side is the class `Session`; everything else in this module runs inside, and so does
+what a room does (`distlab.checking.room`).
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import gc
 import os
-import select
 import shutil
 import signal
 import socket
 import struct
-import sys
 import tempfile
-import time
-import types
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
-from distlab import notebook
-from distlab.checking import belongings
-from distlab.checking.doubts import doubts
+from distlab.checking.room import CELLS_LIMIT, PATIENCE, problem_of, serve_room
 from distlab.engines import runs
 from distlab.notebook import Cell
 from distlab.processes import entry_points, forkserver, framing, isolation, payload
 from distlab.processes.isolation import Limits
-from distlab.records import events as records
 from distlab.records.choices import Schedule
+
+if TYPE_CHECKING:
+    pass
 
 REPLY_LIMIT = 64 << 20  # bytes of one answer of the session
 FUNCTIONS_LIMIT = 256 << 20  # bytes of all that the cells answered, pickled
-OUTPUT_LIMIT = 16 << 20  # bytes that a rank may return
-PATIENCE = 10.0  # seconds that the session may take beyond what it was given
-STALL = 2.0  # seconds in which the cells' process takes a cell
-CELLS_LIMIT = 180.0  # seconds that all cells may take together
-ADDED_LIMIT = 30.0  # seconds of these that the cells may take that the student has added
 _UCRED = struct.Struct("iii")  # process, user and group (unix(7))
-FILES = 8  # how often the files that a process may have open, all processes may together
 
 
 class SessionLost(RuntimeError):
@@ -63,6 +54,15 @@ class SessionLost(RuntimeError):
 
 class RoomLost(RuntimeError):
     """The room of an exercise is gone or does not answer: what ran there took it along."""
+
+
+class Source(Protocol):
+    """What sessions are forked from: a zygote, or what stands for one."""
+
+    @property
+    def folder(self) -> Path: ...
+    def connect(self, entry: str, **arguments: Any) -> tuple[forkserver.Forked, socket.socket]: ...
+    def kill(self, pid: int) -> None: ...
 
 
 class Session:
@@ -81,7 +81,7 @@ class Session:
     """
 
     def __init__(
-        self, source: forkserver.Zygote, limits: Limits | None = None, walls: bool = False,
+        self, source: Source, limits: Limits | None = None, walls: bool = False,
         devices: str | None = None, user: int | None = None,
         admit: Callable[[int], None] | None = None,
     ) -> None:  # fmt: skip
@@ -102,11 +102,12 @@ class Session:
         _, told, _, _ = self._socket.recvmsg(1, socket.CMSG_SPACE(_UCRED.size), socket.MSG_PEEK)
         framing.read(self._socket, REPLY_LIMIT)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
-        return _UCRED.unpack(told[0][2])[0]
+        number: int = _UCRED.unpack(told[0][2])[0]
+        return number
 
     def cells(
         self, cells: Sequence[Cell], limit: float, answers: Iterable[str] = ()
-    ) -> dict[str, dict]:
+    ) -> dict[str, dict[str, Any]]:
         """Run a notebook's cells; returns {name: problem} of those that did not work.
 
         A problem has a `status` ("error", "crashed", "timeout"), a `type` and a `message`. A cell
@@ -155,7 +156,7 @@ class Session:
         """End all that the exercise has started: the next one gets a new room."""
         self._ask({"op": "end", "patience": PATIENCE}, [])
 
-    def _ask(self, tree: dict, blocks: Sequence[bytes]) -> tuple:
+    def _ask(self, tree: dict[str, Any], blocks: Sequence[bytes]) -> tuple[Any, ...]:
         self._socket.settimeout(tree["patience"] + 3 * PATIENCE)
         try:
             framing.write(self._socket, payload.pack(tree, *blocks))
@@ -176,12 +177,12 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, *exc) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
 
 def serve(
-    judge: socket.socket, folder: str | None, limits: dict | None, walls: bool,
+    judge: socket.socket, folder: str | None, limits: dict[str, Any] | None, walls: bool,
     devices: str | None, user: int | None,
 ) -> None:  # fmt: skip
     """The root of a session: answer the judge until it hangs up."""
@@ -205,7 +206,7 @@ class _Root:
     def __init__(
         self, judge: socket.socket, folder: str | None, limits: Limits | None, walls: bool
     ) -> None:
-        self._functions: dict[str, tuple[dict, bytes]] = {}
+        self._functions: dict[str, tuple[dict[str, Any], bytes]] = {}
         self._sources: dict[str, str] = {}
         self._belongings = b""
         self._limits, self._walls, self._folder = limits, walls, folder
@@ -216,7 +217,7 @@ class _Root:
         import distlab.course
         import distlab.engines.forked  # noqa: F401
 
-    def answer(self, message: bytes) -> bytes:
+    def answer(self, message: bytes | bytearray) -> bytes | bytearray:
         tree, *blocks = payload.unpack(message)
         if tree["op"] == "cells":
             return self._cells(tree)
@@ -226,7 +227,7 @@ class _Root:
             self._leave()
         return payload.pack({})
 
-    def _cells(self, tree: dict) -> bytes:
+    def _cells(self, tree: dict[str, Any]) -> bytes | bytearray:
         self._leave()
         reply = self._in_room(tree, [])
         self._leave()
@@ -239,7 +240,7 @@ class _Root:
         self._sources = {cell["name"]: cell["source"] for cell in tree["cells"]}
         return payload.pack({"problems": tree_of["problems"]})
 
-    def _run(self, tree: dict, inputs: list[bytes]) -> bytes:
+    def _run(self, tree: dict[str, Any], inputs: list[bytes]) -> bytes | bytearray:
         from distlab.course import find
 
         name = find(tree["exercise"]).name
@@ -250,7 +251,7 @@ class _Root:
         blocks = [function, self._belongings, *inputs]
         return self._in_room({**tree, "sources": self._sources}, blocks)
 
-    def _in_room(self, tree: dict, blocks: list[bytes]) -> bytes:
+    def _in_room(self, tree: dict[str, Any], blocks: list[bytes]) -> bytes | bytearray:
         """A room's reply, or that it has none."""
         if self._room is None:
             self._room, self._ahead = self._ahead or self._made(), None
@@ -297,10 +298,11 @@ class _Room:
         def entry() -> None:
             for connection in (*private, self.socket):
                 connection.close()
-            _serve_room(theirs, self._home, limits, walls)
+            serve_room(theirs, self._home, limits, walls)
 
         with theirs:
             if walls:
+                assert limits is not None  # walls are for code that is not trusted
                 self._pid = isolation.start(limits, entry)
             else:
                 self._pid = forkserver.spawn(entry)
@@ -310,7 +312,7 @@ class _Room:
         with contextlib.suppress(OSError):  # `reply` will tell
             framing.write(self.socket, message)
 
-    def reply(self, patience: float, limit: int) -> bytes | None:
+    def reply(self, patience: float, limit: int) -> bytes | bytearray | None:
         """The reply; `None` where the room is gone or does not answer in time."""
         self.socket.settimeout(patience)
         try:
@@ -327,316 +329,11 @@ class _Room:
             shutil.rmtree(self._home, ignore_errors=True)
 
 
-def _serve_room(root: socket.socket, home: Path | None, limits: Limits | None, walls: bool) -> None:
-    """Process 1 of a room: answer the session's root until that hangs up."""
-    if home is None:
-        home = Path(isolation.HOME, "home")  # the same in every room: cells may keep its path
-        home.mkdir()
-    else:
-        os.setsid()
-        if limits:
-            isolation.limit(limits)
-    os.chdir(home)
-    # gloo and mp.spawn complain there, not in the grader's terminal
-    forkserver.log_to(Path(os.devnull) if limits else home / "log")
-    # a short name: DataLoader workers put Unix sockets in it, whose paths end at 107 characters
-    os.environ.update(HOME=str(home), TMPDIR=str(home), DISTLAB_GRADING="1")
-    tempfile.tempdir = None
-    inside = _Inside(home, root, limits, walls)
-    try:
-        while (message := framing.read(root)) is not None:
-            tree, *blocks = payload.unpack(message)
-            framing.write(root, inside.answer(tree, blocks))
-    finally:
-        inside.close()
-
-
-class _Inside:
-    """The state of a room: the ranks of its exercise."""
-
-    def __init__(
-        self, folder: Path, outer: socket.socket, limits: Limits | None, walls: bool
-    ) -> None:
-        self._folder, self._outer = folder, outer
-        self._engines = None
-        self._walls = walls
-        self._guard = _Guard(limits) if walls else None
-
-    def answer(self, tree: dict, blocks: list[bytes]) -> bytes:
-        if tree["op"] == "cells":
-            cells = [Cell(**cell) for cell in tree["cells"]]
-            problems, functions = self._run_cells(cells, tree["limit"], tree["answers"])
-            told = {name: problem for name, (problem, _) in functions.items()}
-            blobs = [blob for _, blob in functions.values()]
-            left = belongings.packed(self._folder)
-            return payload.pack({"problems": problems, "functions": told}, left, *blobs)
-        function, left, *inputs = blocks
-        return runs.pack(self._run(tree, function, left, inputs))
-
-    def _run_cells(
-        self, cells: list[Cell], limit: float, answers: list[str]
-    ) -> tuple[dict[str, dict], dict[str, tuple[dict, bytes]]]:
-        """Run the cells; their problems, and for each answer ({}, its pickle) or an error."""
-        problems: dict[str, dict] = {}
-        functions: dict[str, tuple[dict, bytes]] = {}
-        deadline = time.monotonic() + CELLS_LIMIT
-        left = ADDED_LIMIT
-        author = _Author(self._outer, self._guard)
-        for number, cell in enumerate(cells):
-            begin = time.monotonic()
-            most = min(limit, deadline - begin, left if cell.kind == "added" else limit)
-            if most <= 0:
-                problems[cell.name] = _late()
-                continue
-            problem = author.run(cell, most)
-            if problem is not None:
-                problems[cell.name] = problem
-                if _fatal(problem):  # the process is gone: all again without this cell
-                    author = self._again(author, cells[:number], problems, limit, deadline)
-            if cell.kind == "added":
-                left -= time.monotonic() - begin
-        for name in answers:
-            told, function = author.function(name, deadline)
-            if told.get("status"):  # handing it out ended or hung the process
-                problems[name] = told
-                author = self._again(author, cells, problems, limit, deadline)
-            else:
-                functions[name] = told, function
-        self._end(author)
-        return problems, functions
-
-    def _again(
-        self, author: _Author, cells: list[Cell], problems: dict[str, dict], limit: float,
-        deadline: float,
-    ) -> _Author:  # fmt: skip
-        """A new process that has run these cells, without those that ended or hung theirs."""
-        self._end(author)
-        author = _Author(self._outer, self._guard)
-        for cell in cells:
-            if _fatal(problems.get(cell.name)):
-                continue
-            left = deadline - time.monotonic()
-            problem = author.run(cell, min(limit, left)) if left > 0 else _late()
-            if _fatal(problem):  # this time it has ended or hung the process, too
-                problems[cell.name] = problem
-                if left > 0:
-                    return self._again(author, cells, problems, limit, deadline)
-        return author
-
-    def _end(self, author: _Author) -> None:
-        author.close()
-        if self._walls:
-            isolation.sweep()
-
-    def _run(self, tree: dict, function: bytes, left: bytes, inputs: list[bytes]) -> runs.Run:
-        from distlab.course import find
-        from distlab.engines.forked import ForkedEngines
-        from distlab.records.deadlock import Watcher
-
-        exercise = find(tree["exercise"])
-        if self._engines is None:
-            belongings.unpack(left, self._folder)
-            self._engines = ForkedEngines(
-                0, self._folder, OUTPUT_LIMIT, [self._outer], self._walls and exercise.measured
-            )
-        self._engines.grow(len(inputs))
-        guard = self._guard
-
-        class Guarded(Watcher):
-            def __call__(self, records, dead):
-                return guard and guard.exceeded() or super().__call__(records, dead)
-
-        self._engines.listen(sum(map(len, inputs)))
-        run = runs.drive(
-            self._engines, function, inputs, harness=tree["exercise"], group=exercise.group,
-            strict=True, sources=tree["sources"], deadline=tree["deadline"], watch=Guarded(),
-            schedule=Schedule.named(tree["schedule"]) if tree["schedule"] else None,
-        )  # fmt: skip
-        if run.ok:
-            # here, where records are whole: the judge gets the beginning of long ones
-            whole = [records.checked(data, r, run.size) for r, data in enumerate(run.raw)]
-            run.seen = self._engines.seen(
-                functools.partial(
-                    doubts, whole, unrecorded=exercise.unrecorded, stamped=exercise.stamped
-                )
-            )
-        return run
-
-    def close(self) -> None:
-        if self._engines is not None:
-            self._engines.close()
-
-
-class _Guard:
-    """Tells when all that a session has started uses more than it may."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._usage, self._limits = isolation.Usage(), limits
-
-    def exceeded(self) -> runs.Finding | None:
-        memory, files = self._usage.measured()
-        if memory > self._limits.memory:
-            return runs.Finding(
-                "limit",
-                f"the processes of this exercise used more than {self._limits.memory / 2**30:.3g} "
-                "GiB of memory together and were ended",
-                "Look for tensors far larger than the inputs, or for a list that grows in a loop.",
-            )
-        if files > FILES * self._limits.files:
-            return runs.Finding(
-                "limit",
-                f"the processes of this exercise had more than {FILES * self._limits.files} open "
-                "files together and were ended",
-                "Close files, sockets and pipes, and look for a loop that opens them.",
-            )
-        return None
-
-
-class _Author:
-    """The process that runs the notebook's cells, seen from the session's root."""
-
-    def __init__(self, outer: socket.socket, guard: _Guard | None) -> None:
-        self._socket, theirs = socket.socketpair()
-        self._guard, self._asked = guard, 0
-
-        def serve() -> None:
-            outer.close()
-            self._socket.close()
-            gc.freeze()
-            gc.enable()
-            _serve_cells(theirs)
-
-        with theirs:
-            self._pid = forkserver.spawn(serve)
-
-    def run(self, cell: Cell, limit: float) -> dict | None:
-        reply = self._ask({"op": "cell", "cell": vars(cell)}, limit)
-        if isinstance(reply, dict):
-            return reply
-        try:
-            told = reply[0]["problem"]
-            return None if told is None else _problem("error", told["type"], told["message"])
-        except (KeyError, TypeError, IndexError, AttributeError):
-            return _nonsense()
-
-    def function(self, name: str, deadline: float) -> tuple[dict, bytes]:
-        """({}, the pickled answer to the exercise `name`), or the error or problem in its place."""
-        left = min(max(deadline - time.monotonic(), runs.GRACE), PATIENCE)
-        reply = self._ask({"op": "get", "name": name}, left)
-        if isinstance(reply, dict):
-            return reply, b""
-        try:
-            error, function = reply[0]["error"], reply[1]
-            return runs.checked(error) or {}, function
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError):
-            return _nonsense(), b""
-
-    def _ask(self, tree: dict, limit: float) -> tuple | dict:
-        """The reply, or the problem that there is none.
-
-        An answer to another request is none: a cell can have written it itself.
-        """
-        self._asked += 1
-        deadline = time.monotonic() + max(limit, 0.0)
-        incoming = framing.Incoming(OUTPUT_LIMIT)
-        try:
-            self._socket.settimeout(STALL)
-            framing.write(self._socket, payload.pack({**tree, "number": self._asked}))
-            while time.monotonic() < deadline:
-                if found := self._guard and self._guard.exceeded():
-                    return _problem("crashed", "MemoryError", found.message)
-                select.select([self._socket], [], [], runs.POLL)
-                if (reply := incoming.receive(self._socket)) is None:
-                    continue
-                incoming, reply = framing.Incoming(OUTPUT_LIMIT), payload.unpack(reply)
-                if isinstance(reply[0], dict) and reply[0].get("number") == self._asked:
-                    return reply
-        except (OSError, EOFError):
-            return _problem("crashed", "SystemExit", "the cell ended its process")
-        except ValueError:
-            return _nonsense()
-        return _problem("timeout", "TimeoutError", f"the cell had not ended after {limit:.0f} s")
-
-    def close(self) -> None:
-        self._socket.close()
-        with contextlib.suppress(ProcessLookupError, ChildProcessError):
-            os.kill(self._pid, signal.SIGKILL)
-            os.waitpid(self._pid, 0)
-
-
-def _checked(problem: dict) -> dict:
+def _checked(problem: dict[str, Any]) -> dict[str, Any]:
     """A problem as told by an untrusted process."""
     status = problem["status"] if problem["status"] in ("error", "timeout") else "crashed"
-    return _problem(status, problem["type"], problem["message"])
+    return problem_of(status, problem["type"], problem["message"])
 
 
-def _problem(status: str, type: str, message: str) -> dict:
-    return {
-        "status": status, "type": payload.text(type)[:80], "message": payload.text(message)[:2000],
-    }  # fmt: skip
-
-
-def _fatal(problem: dict | None) -> bool:
-    """Did a cell leave no process to go on with?"""
-    return problem is not None and problem["status"] != "error"
-
-
-def _late() -> dict:
-    return _problem("timeout", "TimeoutError", "the cells before it had used up all the time")
-
-
-def _nonsense() -> dict:
-    return _problem("crashed", "SystemExit", "the cell's process answered with nonsense")
-
-
-def _todo(name: str) -> dict:
+def _todo(name: str) -> dict[str, Any]:
     return {"type": "NotImplementedError", "message": f"TODO {name}", "frames": []}
-
-
-def _serve_cells(connection: socket.socket) -> None:
-    """Run cells in a `__main__` of their own and hand out what they defined."""
-    import torch
-
-    from distlab.engines import by_value
-    from distlab.rank import execute
-
-    torch.set_num_threads(1)
-    main = types.ModuleType("__main__")
-    sys.modules["__main__"] = main
-    answers: dict[str, object] = {}
-    while (message := framing.read(connection)) is not None:
-        tree = payload.unpack(message)[0]
-        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), \
-                contextlib.redirect_stderr(nowhere):  # fmt: skip
-            if tree["op"] == "cell":
-                problem = _run_cell(Cell(**tree["cell"]), main.__dict__, answers)
-                reply = payload.pack({"problem": problem, "number": tree["number"]})
-            else:
-                try:
-                    blob = by_value.dumps(_answer(tree["name"], main.__dict__, answers))
-                    reply = payload.pack({"error": None, "number": tree["number"]}, blob)
-                except Exception as error:
-                    told = {"error": execute.describe(error), "number": tree["number"]}
-                    reply = payload.pack(told, b"")
-        framing.write(connection, reply)
-
-
-def _run_cell(cell: Cell, namespace: dict, answers: dict) -> dict | None:
-    from distlab.rank import execute
-
-    try:
-        notebook.run_cell(cell, namespace, keep_going=cell.kind == "added")
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
-        return {"status": "error", **execute.describe(error)}
-    finally:
-        if cell.kind == "solution" and cell.name in cell.defines() and cell.name in namespace:
-            answers[cell.name] = namespace[cell.name]
-    return None
-
-
-def _answer(name: str, namespace: dict, answers: dict) -> object:
-    if name in answers:
-        return answers[name]
-    if name in namespace:
-        return namespace[name]
-    raise NotImplementedError(f"TODO {name}")

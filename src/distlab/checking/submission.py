@@ -93,7 +93,8 @@ def read(path: str | Path, folder: int | None = None, left: Room | None = None) 
     for cell in content["cells"]:
         if isinstance(cell, dict):  # more than this of a cell is left out anyhow
             cell["source"] = notebook.source_of(cell)[: ADDED_LIMIT + 1]
-    return content
+    found: Content = content
+    return found
 
 
 def _check_count(content: Any, name: str) -> None:
@@ -157,7 +158,8 @@ def _upgraded(content: Content, name: str) -> Content:
     try:
         import nbformat
 
-        return nbformat.convert(nbformat.from_dict(content), 4)
+        made: Content = nbformat.convert(nbformat.from_dict(content), 4)
+        return made
     except Exception as error:
         raise Unreadable(
             f"{name} is in notebook format {content['nbformat']}, which cannot be brought up to "
@@ -289,7 +291,9 @@ def _bare(cell: Mapping[str, Any]) -> str:
     return notebook.source_of(cell).strip()
 
 
-def _note_missing(cells: list[Content], filled: set[int], student: Content, repaired: list[str]):
+def _note_missing(
+    cells: list[Content], filled: set[int], student: Content, repaired: list[str]
+) -> None:
     theirs = {
         _grade_id(c): notebook.source_of(c) for c in student["cells"] if isinstance(c, Mapping)
     }

@@ -8,10 +8,14 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from distlab import __version__
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 class Refused(Exception):
@@ -63,8 +67,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _command(commands, name: str, function, help: str, example: str) -> argparse.ArgumentParser:
-    parser = commands.add_parser(
+def _command(
+    commands: Commands,
+    name: str,
+    function: Callable[[argparse.Namespace], int],
+    help: str,
+    example: str,
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
         name, help=help, description=help, epilog=f"example: distlab {example}"
     )
     parser.add_argument(
@@ -74,7 +84,7 @@ def _command(commands, name: str, function, help: str, example: str) -> argparse
     return parser
 
 
-def _add_info(commands) -> None:
+def _add_info(commands: Commands) -> None:
     _command(
         commands, "info", info, "What works on this machine, and what would mend the rest.", "info"
     )
@@ -90,7 +100,7 @@ def info(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _add_check(commands) -> None:
+def _add_check(commands: Commands) -> None:
     parser = _command(
         commands, "check", check, "Judge a notebook by its visible cases, without a gradebook.",
         "check labs/01-message-passing/message_passing.ipynb",
@@ -131,7 +141,7 @@ def _notebook(path: Path) -> Path:
     raise Refused(f"there are {len(found)} notebooks in {path}: name one of {shown}")
 
 
-def _add_run(commands) -> None:
+def _add_run(commands: Commands) -> None:
     parser = _command(
         commands, "run", run, "Run a lab script, or a function of a notebook, on ranks here.",
         "run solutions/01-message-passing/send_receive.py --ranks 2 --trace trace.json",
@@ -164,7 +174,9 @@ def run(arguments: argparse.Namespace) -> int:
     )
 
 
-def _split(arguments: argparse.Namespace, options) -> tuple[list[str], argparse.Namespace]:
+def _split(
+    arguments: argparse.Namespace, options: Callable[[argparse.ArgumentParser], None]
+) -> tuple[list[str], argparse.Namespace]:
     """Our options may also stand behind the program's name; what is left is the script's own.
 
     Args:
@@ -179,7 +191,7 @@ def _split(arguments: argparse.Namespace, options) -> tuple[list[str], argparse.
     return own + words[end + 1 : -1], ours
 
 
-def _add_submit(commands) -> None:
+def _add_submit(commands: Commands) -> None:
     parser = _command(
         commands, "submit", submit,
         "Run a lab's batch file, a script, or a function of a notebook as a Slurm job, and follow "
@@ -227,7 +239,7 @@ def submit(arguments: argparse.Namespace) -> int:
     raise Refused(slurm.verdict(job))
 
 
-def _add_grade(commands) -> None:
+def _add_grade(commands: Commands) -> None:
     parser = _command(
         commands, "grade", grade, "Grade submissions into nbgrader's gradebook, with feedback.",
         "grade 01-message-passing --jobs 4 --json report.json",
@@ -276,7 +288,7 @@ def grade(arguments: argparse.Namespace) -> int:
     return 1 if missing else 0
 
 
-def _add_reference(commands) -> None:
+def _add_reference(commands: Commands) -> None:
     parser = _command(
         commands, "reference", reference, "Record or verify the reference solutions' outputs.",
         "reference verify 01-message-passing",
@@ -295,7 +307,7 @@ def reference(arguments: argparse.Namespace) -> int:
     return record_or_verify(arguments.action, arguments.assignment)
 
 
-def _add_secret(commands) -> None:
+def _add_secret(commands: Commands) -> None:
     parser = _command(
         commands, "secret", secret,
         "Make a secret of the course's own, from which the inputs of hidden cases come, and record "
@@ -324,7 +336,7 @@ def secret(arguments: argparse.Namespace) -> int:
     return new_secret(arguments.assignment, arguments.file, arguments.force)
 
 
-def _add_new(commands) -> None:
+def _add_new(commands: Commands) -> None:
     parser = _command(
         commands, "new", new, "Begin a lab or an exercise: everything that has to be there.",
         "new exercise 01-message-passing swap_halves",
@@ -343,7 +355,7 @@ def new(arguments: argparse.Namespace) -> int:
     return begin(arguments.kind, arguments.names)
 
 
-def _add_lint(commands) -> None:
+def _add_lint(commands: Commands) -> None:
     parser = _command(
         commands, "lint", lint, "What is missing of a lab or does not fit, in a sentence each.",
         "lint 01-message-passing",
@@ -358,7 +370,7 @@ def lint(arguments: argparse.Namespace) -> int:
     return complain(arguments.assignment)
 
 
-def _add_explain(commands) -> None:
+def _add_explain(commands: Commands) -> None:
     parser = _command(
         commands, "explain", explain,
         "Say why a job stands still, from the Flight Recorder dumps of all its ranks "
@@ -386,7 +398,7 @@ def explain(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _add_bench(commands) -> None:
+def _add_bench(commands: Commands) -> None:
     parser = _command(
         commands,
         "bench",
@@ -422,6 +434,6 @@ def _course() -> Path:
     )
 
 
-def _write_json(path: Path, content) -> None:
+def _write_json(path: Path, content: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -14,6 +14,7 @@ import io
 import sys
 import sysconfig
 import types
+from collections.abc import Callable
 from typing import Any
 
 import cloudpickle
@@ -70,7 +71,7 @@ class _Reference:
     def __init__(self, module: str, name: str) -> None:
         self._place = module, name
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, str]]:
         return attribute, self._place
 
 
@@ -82,7 +83,7 @@ class _Pickler(cloudpickle.CloudPickler):
         place = _place_of(obj)
         return (attribute, place) if place else reduced
 
-    def _dynamic_function_reduce(self, func: types.FunctionType) -> tuple:
+    def _dynamic_function_reduce(self, func: types.FunctionType) -> tuple[Any, ...]:
         made, arguments, (own, slots), *rest = super()._dynamic_function_reduce(func)
         slots["__globals__"] = {
             name: _shared(value) for name, value in slots["__globals__"].items()

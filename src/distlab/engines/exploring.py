@@ -101,7 +101,7 @@ class Explorer:
     ) -> None:  # fmt: skip
         self._run, self._most, self._seconds, self._buffered = run, most, seconds, buffered
         self._known: list[dict[Key, int]] = []
-        self._tried: set[tuple] = set()
+        self._tried: set[tuple[frozenset[tuple[Key, int]], bool]] = set()
         self._ahead: deque[Schedule] = deque()
 
     def explore(self, first: Run) -> Exploration:
@@ -205,6 +205,7 @@ def told(wrong: Explored, right: Explored) -> str:
     if key is None:
         return "sends return before they are received" if wrong.schedule.buffered else ""
     mine, other = wrong.event(key), right.event(key)
+    assert mine is not None and other is not None  # both runs have come to this choice
     if key.kind == SOURCE:
         return (
             f"rank {key.rank}'s {mine.api}(src=any) at {mine.place} takes the message of rank "

@@ -12,6 +12,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from distlab.engines import runs
 from distlab.network import gloo
@@ -74,11 +75,11 @@ class ForkedEngines:
         def serve() -> None:
             for connection in held:
                 connection.close()
-            from distlab.rank import execute as rank
+            from distlab.rank import execute
 
             gc.freeze()
             gc.enable()
-            rank.serve(theirs)
+            execute.serve(theirs)
 
         ours.settimeout(STALL)
         if self._wire is not None:
@@ -90,22 +91,24 @@ class ForkedEngines:
             isolation.entering.clear()
 
     def send(self, rank: int, task: bytes) -> None:
-        if self._ranks[rank] is None:
-            self._ranks[rank] = self._start(rank)
+        carries = self._ranks[rank]
+        if carries is None:
+            carries = self._ranks[rank] = self._start(rank)
         self._pending.add(rank)
         self._incoming[rank] = framing.Incoming(self._limit)
         with contextlib.suppress(OSError):  # a dead rank is reported by `receive`
-            framing.write(self._ranks[rank][1], task)
+            framing.write(carries[1], task)
 
-    def receive(self, timeout: float) -> list[tuple[int, bytes | None]]:
-        by_socket = {self._ranks[rank][1]: rank for rank in self._pending}
-        answers = []
+    def receive(self, timeout: float) -> list[tuple[int, bytes | bytearray | None]]:
+        pending = ((rank, self._ranks[rank]) for rank in self._pending)
+        by_socket = {carries[1]: rank for rank, carries in pending if carries}
+        answers: list[tuple[int, bytes | bytearray | None]] = []
         if time.monotonic() - self._looked > LOOK:  # processes of a rank may end before it does
             self.queued()
         for connection in self._readable(list(by_socket), timeout):
             rank = by_socket[connection]
             try:
-                reply = self._incoming[rank].receive(connection)
+                reply: bytes | bytearray | None = self._incoming[rank].receive(connection)
                 if reply is None:
                     continue
             except (OSError, EOFError):
@@ -123,12 +126,13 @@ class ForkedEngines:
         deadline = time.monotonic() + timeout
         while True:
             left = max(deadline - time.monotonic(), 0.0)
-            found = select.select([*connections, self._wire], [], [], left)[0]
+            watched: list[socket.socket | Wire] = [*connections, self._wire]
+            found = select.select(watched, [], [], left)[0]
             if self._wire in found:
                 self._wire.drain()
-                found.remove(self._wire)
-            if found or not left:
-                return found
+            answered = [one for one in connections if one in found]
+            if answered or not left:
+                return answered
 
     def listen(self, expected: int) -> None:
         """A run begins, with so many bytes of inputs: measure from here on."""
@@ -159,12 +163,12 @@ class ForkedEngines:
         behind is swept away, there may be no room for another process.)
         """
         for rank in ranks:
-            if self._ranks[rank]:
-                self._end(*self._ranks[rank])
+            if carries := self._ranks[rank]:
+                self._end(*carries)
             self._ranks[rank] = None
             self._pending.discard(rank)
 
-    def store(self, run: Path) -> list:
+    def store(self, run: Path) -> list[Any]:
         return ["file", str(run / "store")]
 
     def machines(self) -> list[str]:

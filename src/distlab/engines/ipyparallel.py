@@ -22,11 +22,14 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from distlab.processes import clocks, entry_points, frameworks
-from distlab.processes import forkserver as zygote
+from distlab.processes import clocks, entry_points, forkserver, frameworks
 from distlab.processes.forkserver import ENGINE_PRELOAD, NEEDED, PRELOAD, Forked, Zygote
 from distlab.processes.run_delay import RunDelay
+
+if TYPE_CHECKING:
+    from traitlets.config import Config
 
 ANSWER = 3.0  # seconds in which the engines of a running cluster have to answer
 CONTROLLER_TRIES = 5  # ipyparallel chooses free ports before it binds them: others may be quicker
@@ -40,7 +43,7 @@ class AttachedEngines:
         folder: a folder that this process and the engines share; the home's cache by default.
     """
 
-    def __init__(self, client, folder: Path | None = None) -> None:
+    def __init__(self, client: Any, folder: Path | None = None) -> None:
         self.client = client
         self._owned = folder is None
         if folder is None:
@@ -48,8 +51,8 @@ class AttachedEngines:
             atexit.register(shutil.rmtree, folder, ignore_errors=True)
         self.folder = folder
         self.ids: list[int] = answering(client)
-        self._pending: dict = {}
-        self._leaving: list = []
+        self._pending: dict[Any, int] = {}  # ipyparallel's `AsyncResult` → rank
+        self._leaving: list[Any] = []
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -58,11 +61,11 @@ class AttachedEngines:
         future = self.client[self.ids[rank]].apply_async(_execute, task)
         self._pending[future] = rank
 
-    def receive(self, timeout: float) -> list[tuple[int, bytes | None]]:
-        done, _ = concurrent.futures.wait(
+    def receive(self, timeout: float) -> list[tuple[int, bytes | bytearray | None]]:
+        done: set[Any] = concurrent.futures.wait(
             list(self._pending), timeout, concurrent.futures.FIRST_COMPLETED
-        )
-        answers = []
+        ).done
+        answers: list[tuple[int, bytes | bytearray | None]] = []
         for future in done:
             rank = self._pending.pop(future)
             try:
@@ -78,10 +81,10 @@ class AttachedEngines:
 
     def tidy(self, size: int, left: Sequence[int]) -> None:
         """Let them leave the groups of a run that is over: nobody waits for it now."""
-        for left in self._leaving:
-            if left.ready():
+        for leaves in self._leaving:
+            if leaves.ready():
                 with contextlib.suppress(Exception):  # the engine may be another by now
-                    left.get()
+                    leaves.get()
         self._leaving = [self.client[i].apply_async(_leave) for i in self.ids[:size]]
 
     def replace(self, ranks: Sequence[int]) -> None:
@@ -96,7 +99,7 @@ class AttachedEngines:
     def _forget(self, ranks: Sequence[int]) -> None:
         self._pending = {f: r for f, r in self._pending.items() if r not in ranks}
 
-    def store(self, run: Path) -> list:
+    def store(self, run: Path) -> list[Any]:
         host, port = self.client[self.ids[0]].apply_sync(_address)
         return ["tcp", host, port]
 
@@ -105,7 +108,8 @@ class AttachedEngines:
         return [asked[i].get(timeout=ANSWER) for i in self.ids]
 
     def clock(self, rank: int) -> float:
-        return self.client[self.ids[rank]].apply_sync(_clock)
+        shows: float = self.client[self.ids[rank]].apply_sync(_clock)
+        return shows
 
     def close(self) -> None:
         self.client.close()
@@ -160,7 +164,7 @@ class LocalEngines(AttachedEngines):
         """Between two runs: let the spare ranks, if there are any by now, take the place of those
         that were forked early; `wait` until there are.
         """
-        if not self._young or not (wait or self._spare.there):
+        if self._spare is None or not self._young or not (wait or self._spare.there):
             return
         young, spare = sorted(self._young), self._spare.pids()
         self._young = set()
@@ -196,8 +200,8 @@ class LocalEngines(AttachedEngines):
                     f"{len(left)} ranks did not start within {self._timeout:.0f} s; "
                     "close other programs or ask for fewer"
                 )
-            if left:
-                self.client.wait([], timeout=0.01) or time.sleep(0.01)
+            if left and not self.client.wait([], timeout=0.01):
+                time.sleep(0.01)
 
     def tidy(self, size: int, left: Sequence[int]) -> None:
         """New engines take the place of those in which threads of a function go on."""
@@ -205,7 +209,7 @@ class LocalEngines(AttachedEngines):
             self.replace(left)
         super().tidy(size, left)
 
-    def receive(self, timeout: float) -> list[tuple[int, bytes | None]]:
+    def receive(self, timeout: float) -> list[tuple[int, bytes | bytearray | None]]:
         return super().receive(timeout) or [(rank, None) for rank in self._died()]
 
     def _died(self) -> list[int]:
@@ -236,7 +240,7 @@ class LocalEngines(AttachedEngines):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def store(self, run: Path) -> list:
+    def store(self, run: Path) -> list[Any]:
         return ["file", str(run / "store")]
 
     def machines(self) -> list[str]:
@@ -256,7 +260,7 @@ class LocalEngines(AttachedEngines):
         self._zygote.close()
 
 
-def start_controller(zygote: Zygote, **options) -> None:
+def start_controller(zygote: Zygote, **options: Any) -> None:
     """Start ipyparallel's controller, which ends with the zygote; its files lie in its folder.
 
     Args:
@@ -269,7 +273,7 @@ def start_controller(zygote: Zygote, **options) -> None:
         raise RuntimeError("the ranks' controller did not start; try `distlab info`")
 
 
-def _controller_started(zygote: Zygote, options: dict) -> bool:
+def _controller_started(zygote: Zygote, options: dict[str, Any]) -> bool:
     """Start it; did it find the ports that it chose still free?"""
     _, ready = zygote.connect(
         entry_points.CONTROLLER, after=ENGINE_PRELOAD[-1], folder=str(zygote.folder), **options
@@ -283,27 +287,27 @@ def _controller_started(zygote: Zygote, options: dict) -> bool:
         return ready.recv(1) == b"1"
 
 
-def answering(client) -> list[int]:
+def answering(client: Any) -> list[int]:
     """The engines that are there and idle; a dead one stays listed for a while."""
-    asked = {}
+    asked: dict[Any, int] = {}
     for engine in client.ids:
         with contextlib.suppress(IndexError):  # it is taken off the list just now
             asked[client[engine].apply_async(os.getpid)] = engine
-    done, _ = concurrent.futures.wait(asked, timeout=ANSWER)
+    done: set[Any] = concurrent.futures.wait(asked, timeout=ANSWER).done
     return sorted(asked[future] for future in done if future.successful())
 
 
 def _execute(task: bytes) -> bytes:
     """`execute.execute`, imported on the engine alone: this process may do without torch."""
-    from distlab.rank import execute as rank
+    from distlab.rank import execute
 
-    return rank.execute(task)
+    return execute.execute(task)
 
 
 def _leave() -> None:
-    from distlab.rank import execute as rank
+    from distlab.rank import execute
 
-    rank.end_group()
+    execute.end_group()
 
 
 def _machine() -> str:
@@ -321,7 +325,7 @@ def _address() -> tuple[str, int]:
         return socket.gethostname(), probe.getsockname()[1]
 
 
-def _app_config(folder: str):
+def _app_config(folder: str) -> Config:
     from traitlets.config import Config
 
     config = Config()
@@ -351,12 +355,12 @@ def controller(
     from ipyparallel.controller.app import IPController
 
     class Controller(IPController):
-        def start(self):
+        def start(self) -> None:
             ready.sendall(b"1")
             ready.close()
             super().start()
 
-    zygote.log_to(Path(folder) / "controller.log")
+    forkserver.log_to(Path(folder) / "controller.log")
     config = _app_config(folder)
     config.HeartMonitor.period = period
     app = Controller.instance(config=config)
@@ -370,7 +374,7 @@ def engine(folder: str) -> None:
     """One ipyparallel engine: a rank."""
     from ipyparallel.engine.app import IPEngine
 
-    zygote.log_to(Path(folder) / "engines.log")
+    forkserver.log_to(Path(folder) / "engines.log")
     app = IPEngine.instance(config=_app_config(folder))
     app.initialize([f"--profile-dir={folder}", "--log-level=50"])
     app.start()

@@ -19,9 +19,9 @@ from pathlib import Path
 from distlab.engines import ranks
 from distlab.processes import entry_points
 from distlab.processes.forkserver import Zygote
-from distlab.records import events as records
+from distlab.records import events
 from distlab.records.deadlock import Watcher
-from distlab.viz import chrome_trace as trace
+from distlab.viz import chrome_trace
 
 LOOK = 0.25  # seconds between two looks at the records
 
@@ -70,15 +70,23 @@ def _checked(program: Path, size: int, function: str | None) -> None:
     ranks.check_size(size, "a program")
 
 
-def _write_trace(found: list[records.RankRecord], path: Path) -> None:
-    trace.write(found, path)
+def _write_trace(found: list[events.RankRecord], path: Path) -> None:
+    chrome_trace.write(found, path)
     print(f"trace in {path}: open it in ui.perfetto.dev or chrome://tracing")
 
 
 class _Running:
     """The ranks of a program under way."""
 
-    def __init__(self, zygote, folder: Path, program: Path, size: int, arguments, function) -> None:
+    def __init__(
+        self,
+        zygote: Zygote,
+        folder: Path,
+        program: Path,
+        size: int,
+        arguments: Sequence[str],
+        function: str | None,
+    ) -> None:
         self._zygote, self._folder, self._size = zygote, folder, size
         self._selector = selectors.DefaultSelector()
         self._left: dict[int, bytes] = {}
@@ -99,7 +107,7 @@ class _Running:
         watch, failed = Watcher(), set()
         while self._selector.get_map():
             for key, _ in self._selector.select(LOOK):
-                if self._ended(key.fileobj, key.data) and self._status(key.data):
+                if self._ended(key) and self._status(key.data):
                     failed.add(key.data)
             alive = {key.data for key in self._selector.get_map().values()}
             if alive and (finding := watch(self.records(), set(range(self._size)) - alive)):
@@ -116,24 +124,26 @@ class _Running:
     def stop(self) -> None:
         """Note in the records of ranks that have not ended that they are ended now."""
         for key in self._selector.get_map().values():
-            records.stop(self._folder / f"{key.data}.rec", time.monotonic())
+            events.stop(self._folder / f"{key.data}.rec", time.monotonic())
 
     def _drain(self) -> None:
         """Print what is on its way: a rank that raised has ended before its traceback came."""
         while ready := self._selector.select(LOOK):
             for key, _ in ready:
-                self._ended(key.fileobj, key.data)
+                self._ended(key)
 
-    def records(self) -> list[records.RankRecord]:
+    def records(self) -> list[events.RankRecord]:
         found = []
         for rank in range(self._size):
             try:
-                found.append(records.read(self._folder / f"{rank}.rec"))
+                found.append(events.read(self._folder / f"{rank}.rec"))
             except (OSError, ValueError):
-                found.append(records.RankRecord(rank, self._size))
+                found.append(events.RankRecord(rank, self._size))
         return found
 
-    def _ended(self, output: socket.socket, rank: int) -> bool:
+    def _ended(self, key: selectors.SelectorKey) -> bool:
+        output, rank = key.fileobj, key.data
+        assert isinstance(output, socket.socket)  # nothing else is registered
         data = output.recv(65536)
         *lines, self._left[rank] = (self._left[rank] + data).split(b"\n")
         if not data and self._left[rank]:
@@ -157,10 +167,20 @@ def _free_port() -> int:
     """A port of the loopback interface that nobody listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        port: int = probe.getsockname()[1]
+        return port
 
 
-def serve(output: socket.socket, program, arguments, function, rank, size, port, folder) -> None:
+def serve(
+    output: socket.socket,
+    program: str,
+    arguments: list[str],
+    function: str | None,
+    rank: int,
+    size: int,
+    port: int,
+    folder: str,
+) -> None:
     """One rank of a program: its environment, its recorder, then the program itself."""
     os.dup2(output.fileno(), 1)
     os.dup2(output.fileno(), 2)

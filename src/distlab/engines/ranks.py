@@ -75,7 +75,7 @@ class Ranks:
     def __enter__(self) -> Ranks:
         return self
 
-    def __exit__(self, *exc) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -84,13 +84,13 @@ class Ranks:
             self._own.close()
 
     @property
-    def client(self):
+    def client(self) -> Any:
         """The ipyparallel client of these ranks."""
         self._engines.settle(wait=True)  # what the caller leaves on these engines is to stay there
         return self._engines.client
 
     @property
-    def view(self):
+    def view(self) -> Any:
         """Their ipyparallel view in the order of ranks; `view.activate()` gives `%px`."""
         return self.client[list(self._engines.ids[: self.size])]
 
@@ -151,7 +151,7 @@ class Ranks:
         with progress.line(f"{name} runs on {self.size} ranks"):
             if schedules == "all":
                 found = Explorer(drive, most, budget).explore(drive())
-                result = AllSchedules(name, found.explored[0].run, found)
+                result: Result = AllSchedules(name, found.explored[0].run, found)
             else:
                 run = drive(Schedule.named(schedules) if schedules else None)
                 if run.finding is not None and run.finding.kind == IMPOSSIBLE:
@@ -265,7 +265,8 @@ def sources_of(function: Callable[..., Any]) -> dict[str, str]:
     for companion in companions:
         code = getattr(companion, "__code__", None)
         if code is not None and code.co_filename not in found:
-            lines = linecache.cache.get(code.co_filename)
-            if lines and ("ipykernel" in code.co_filename or code.co_filename.startswith("<")):
-                found[code.co_filename] = "".join(lines[2])
+            known = linecache.cache.get(code.co_filename)
+            cell = "ipykernel" in code.co_filename or code.co_filename.startswith("<")
+            if known is not None and len(known) == 4 and cell:  # else it is not read yet
+                found[code.co_filename] = "".join(known[2])
     return found

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import html
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
 from distlab.engines import runs
 from distlab.engines.exploring import Exploration, Explored, nearest, parting, told
-from distlab.records.events import FAILED
+from distlab.records.events import FAILED, RankRecord
 from distlab.records.explain import ranks_text
 from distlab.records.wording import gave_up, until_timeout
+
+if TYPE_CHECKING:
+    from distlab.viz.timeline import Timeline
 
 MOST_SHOWN = 4  # kinds of other endings that are told
 
@@ -47,7 +50,7 @@ class Result:
             raise RunFailed(self)
         return cloudpickle.loads(outcome.output)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return (self[rank] for rank in range(len(self)))
 
     @property
@@ -55,7 +58,7 @@ class Result:
         return self.run.ok
 
     @property
-    def records(self):
+    def records(self) -> list[RankRecord]:
         return self.run.records
 
     @property
@@ -63,7 +66,7 @@ class Result:
         """What each rank printed."""
         return [outcome.printed for outcome in self.run.outcomes]
 
-    def timeline(self, **options):
+    def timeline(self, **options: Any) -> Timeline:
         """The run as a space-time picture."""
         from distlab.viz.timeline import timeline
 
@@ -126,7 +129,7 @@ class AllSchedules(Result):
 
     def _split(self) -> tuple[list[Explored], list[Explored]]:
         """The schedules that end as most do, without a failure if any does, and all others."""
-        by_outcome = defaultdict(list)
+        by_outcome: dict[Hashable, list[Explored]] = defaultdict(list)
         for one in self.exploration.explored:
             by_outcome[_outcome(one.run)].append(one)
         usual = max(by_outcome.values(), key=lambda same: (same[0].run.ok, len(same)))
@@ -145,11 +148,11 @@ class AllSchedules(Result):
             return "\n".join(lines)
         count = len(self.exploration.explored)
         lines.append(f"{len(usual)} of {count} end in the same way (schedule {usual[0].name}).")
-        shown: dict = {}
+        shown: dict[Hashable, Explored] = {}
         for one in others:
             shown.setdefault(_outcome(one.run), one)
         for one in list(shown.values())[:MOST_SHOWN]:
-            how = told(one, nearest(one, usual))
+            how = told(one, _nearest(one, usual))
             lines.append(f"When {how} (schedule {one.name}), {_ending(one.run, self.name)}")
         return "\n".join(lines)
 
@@ -164,7 +167,7 @@ class AllSchedules(Result):
         from distlab.viz.timeline import side_by_side
 
         wrong = others[0]
-        right = nearest(wrong, usual)
+        right = _nearest(wrong, usual)
         key = parting(wrong, right)
         at = (right.event(key), wrong.event(key)) if key else (None, None)
         return _framed(repr(self)) + side_by_side(
@@ -173,7 +176,13 @@ class AllSchedules(Result):
         )
 
 
-def _outcome(run: runs.Run) -> tuple:
+def _nearest(wrong: Explored, usual: list[Explored]) -> Explored:
+    found = nearest(wrong, usual)
+    assert found is not None  # one schedule at least ends as most do
+    return found
+
+
+def _outcome(run: runs.Run) -> Hashable:
     """What tells the ends of two runs apart: what ranks returned, raised, or hang in."""
     ranks = tuple(
         (o.status, o.output, (o.error or {}).get("type")) if run.finding is None else ()
@@ -201,7 +210,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 300 else text[:300] + " …"
 
 
-def _told(outcome: runs.Outcome, record, crashed: Sequence[int] = ()) -> str:
+def _told(outcome: runs.Outcome, record: RankRecord, crashed: Sequence[int] = ()) -> str:
     event = record.events[-1] if record.events else None
     if outcome.status == "raised" and crashed and event is not None and event.state == FAILED:
         whose = ranks_text(crashed)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from distlab.network.seen import Seen
 from distlab.processes import clocks, payload, untrusted
-from distlab.records import events as records
+from distlab.records import events
 
 if TYPE_CHECKING:
     from distlab.records.choices import Schedule
@@ -41,12 +41,12 @@ class Engines(Protocol):
 
     def __len__(self) -> int: ...
     def send(self, rank: int, task: bytes) -> None: ...
-    def receive(self, timeout: float) -> list[tuple[int, bytes | None]]: ...
+    def receive(self, timeout: float) -> list[tuple[int, bytes | bytearray | None]]: ...
     def settle(self) -> None: ...  # before a run
     # after one whose ranks have all answered; in these threads of the function's go on
     def tidy(self, size: int, left: Sequence[int]) -> None: ...
     def replace(self, ranks: Sequence[int]) -> None: ...
-    def store(self, run: Path) -> list: ...
+    def store(self, run: Path) -> list[Any]: ...
     def machines(self) -> list[str]: ...  # by rank, whose clock it has: `clocks.machine()`
     def clock(self, rank: int) -> float: ...  # what that shows now
 
@@ -72,7 +72,7 @@ class Run:
     """What became of a run: an outcome and a record for each rank."""
 
     outcomes: list[Outcome]
-    records: list[records.RankRecord]
+    records: list[events.RankRecord]
     seconds: float
     deadline: float
     finding: Any = None  # what the watcher found, if it ended the run
@@ -82,7 +82,9 @@ class Run:
     overwritten: bool = False  # what an earlier call had returned was changed by this one
     raw: list[bytes] = field(default_factory=list)  # the records as they were read
     seen: Seen | None = None  # what went over the network, where that was measured
-    causes: list[list[tuple]] = field(default_factory=list)  # what ranks did with their store
+    causes: list[list[tuple[float, str, str]]] = field(
+        default_factory=list
+    )  # what ranks did with their store
 
     @property
     def size(self) -> int:
@@ -94,7 +96,7 @@ class Run:
 
 
 #: may also have methods `conflict(records)` and `hindsight(records)`, as `deadlock.Watcher` has
-Watcher = Callable[[list[records.RankRecord], set[int]], Any]
+Watcher = Callable[[Sequence[events.RankRecord], set[int]], Any]
 
 
 def drive(
@@ -149,7 +151,7 @@ def drive(
     run.seconds = time.monotonic() - begin
     for rank in busy:
         died = run.outcomes[rank].seconds if run.outcomes[rank].status == "crashed" else run.seconds
-        records.stop(folder / f"{rank}.rec", begin + died)
+        events.stop(folder / f"{rank}.rec", begin + died)
     if busy:
         # even ranks that have answered hold connections to those that are killed now
         engines.replace(sorted(busy))
@@ -188,13 +190,16 @@ def _clocks(engines: Engines, size: int, group: bool) -> list[dict[str, Any] | N
     return [{"offset": one, "hub": hub, "machines": machines} for one in offsets]
 
 
-def _watch(engines, run: Run, folder: Path, begin: float, watch: Watcher | None) -> set[int]:
+def _watch(
+    engines: Engines, run: Run, folder: Path, begin: float, watch: Watcher | None
+) -> set[int]:
     """Wait until the run is over; returns the ranks that must be replaced."""
     deadline = begin + run.deadline
-    waiting, dead = set(range(run.size)), set()
+    waiting = set(range(run.size))
+    dead: set[int] = set()
     queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
     before = queued()
-    followers = [records.Follower(folder / f"{r}.rec", r, run.size) for r in range(run.size)]
+    followers = [events.Follower(folder / f"{r}.rec", r, run.size) for r in range(run.size)]
     while waiting:
         left = deadline - time.monotonic()
         if left <= 0 and not dead:  # a busy machine is not the fault of those whose run this is
@@ -219,7 +224,9 @@ def _watch(engines, run: Run, folder: Path, begin: float, watch: Watcher | None)
     return waiting | dead
 
 
-def _hear(engines, run: Run, begin: float, waiting: set, dead: set, timeout: float) -> bool:
+def _hear(
+    engines: Engines, run: Run, begin: float, waiting: set[int], dead: set[int], timeout: float
+) -> bool:
     """Take what ranks answer within `timeout` seconds; has one died?"""
     before = len(dead)
     for rank, reply in engines.receive(timeout):
@@ -238,7 +245,7 @@ def _conflict(run: Run, watch: Watcher | None) -> Any:
     return ask(run.records) if ask and broke else None
 
 
-def _noted(run: Run, rank: int, reply: bytes) -> bool:
+def _noted(run: Run, rank: int, reply: bytes | bytearray) -> bool:
     """Take a rank's reply into its outcome, unless it is none: student code can have written it."""
     outcome = run.outcomes[rank]
     try:
@@ -257,7 +264,7 @@ def _noted(run: Run, rank: int, reply: bytes) -> bool:
 
 def _raw(path: Path) -> bytes:
     try:
-        return records.trimmed(path)
+        return events.trimmed(path)
     except OSError:
         return b""
 
@@ -301,13 +308,13 @@ def refusal(reason: str) -> bytes:
     )
 
 
-def _records(raw: Sequence[bytes]) -> list[records.RankRecord]:
+def _records(raw: Sequence[bytes]) -> list[events.RankRecord]:
     found = []
     for rank, data in enumerate(raw):
         try:
-            found.append(records.read(data))
+            found.append(events.read(data))
         except ValueError:
-            found.append(records.RankRecord(rank, len(raw)))
+            found.append(events.RankRecord(rank, len(raw)))
     return found
 
 
@@ -337,11 +344,11 @@ def pack(run: Run) -> bytes:
         "timed_out": run.timed_out, "queued": run.queued, "overwritten": run.overwritten,
         "records": len(run.raw), "seen": run.seen and run.seen.tree(), "causes": run.causes,
     }  # fmt: skip
-    raw = [data[: records.HEADER_BYTES + RAW_EVENTS * records.ENTRY.itemsize] for data in run.raw]
+    raw = [data[: events.HEADER_BYTES + RAW_EVENTS * events.ENTRY.itemsize] for data in run.raw]
     return payload.pack(tree, *(o.output for o in run.outcomes), *raw)
 
 
-def unpack(parts: tuple) -> Run:
+def unpack(parts: tuple[Any, ...]) -> Run:
     """The run of `payload.unpack(pack(run))`, checked: it comes from untrusted processes.
 
     Raises:
@@ -357,7 +364,7 @@ def unpack(parts: tuple) -> Run:
         ]
         size = len(outcomes)
         raw = [bytes(block) for block in blocks[size:]] or [b""] * size
-        read = [records.checked(raw[rank], rank, size) for rank in range(size)]
+        read = [events.checked(raw[rank], rank, size) for rank in range(size)]
         finding, hindsight = (
             Finding(**{k: str(v) for k, v in told.items()}) if told else None
             for told in (tree["finding"], tree["hindsight"])
@@ -372,14 +379,14 @@ def unpack(parts: tuple) -> Run:
         raise ValueError(f"not a run: {error}") from error
 
 
-def _ending(status: str, error: dict | None) -> str:
+def _ending(status: str, error: dict[str, Any] | None) -> str:
     """The status of an outcome; "raised" and what was raised belong together."""
     if status not in _ENDINGS or (status == "raised") != (error is not None):
         raise ValueError(f"not the end of a rank: {status!r}")
     return status
 
 
-def checked(error: dict | None) -> dict | None:
+def checked(error: dict[str, Any] | None) -> dict[str, Any] | None:
     """An exception as told by an untrusted process.
 
     Raises:

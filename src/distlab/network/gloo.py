@@ -31,6 +31,8 @@ _CALL = 24  # from this bit of a slot on, calls of a collective differ
 _HALF, _ALL = 1 << 31, (1 << 32) - 1
 MOST_EARLY = 32 << 20  # bytes kept of packets that have overtaken others
 
+Bytes = bytes | memoryview
+
 #: operation, number of the call (of a message: its tag), bytes of the payload
 Heard = Callable[[str, int, int], None]
 
@@ -70,7 +72,7 @@ class Stream:
         """Has something come that other bytes must come before?"""
         return bool(self._early)
 
-    def take(self, sequence: int, data) -> None:
+    def take(self, sequence: int, data: Bytes) -> None:
         """The payload of a packet; packets may come twice and in any order."""
         ahead = (sequence - self._next) & _ALL
         if 0 < ahead < _HALF:
@@ -84,20 +86,20 @@ class Stream:
                 return
             self._advance(behind[reached], self._early.pop(reached))
 
-    def _keep(self, sequence: int, data) -> None:
+    def _keep(self, sequence: int, data: Bytes) -> None:
         if len(data) > len(self._early.get(sequence, b"")):
             self._early[sequence] = bytes(data)
         if sum(map(len, self._early.values())) > MOST_EARLY:
             self._early, self.overrun = {}, True
 
-    def _advance(self, ahead: int, data) -> None:
+    def _advance(self, ahead: int, data: Bytes) -> None:
         """Read what of `data` is new; it begins at the next byte, or so far before it."""
         if ahead:
             data = data[_ALL + 1 - ahead :]
         self._read(data)
         self._next = (self._next + len(data)) & _ALL
 
-    def _read(self, data) -> None:
+    def _read(self, data: Bytes) -> None:
         at, end = 0, len(data)
         while at < end:
             if self.foreign:

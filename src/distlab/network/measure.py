@@ -17,7 +17,6 @@ import ctypes
 import os
 import socket
 import struct
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -39,6 +38,9 @@ _IP_SOURCE, _IP, _TCP = 14 + 12, struct.Struct("!2xH2xHxB2x4s4s"), struct.Struct
 _SYN, _ACK = 0x02, 0x10
 _PROTOCOL_TCP, _ANY_FRAGMENT = 6, 0x3FFF
 _NAMESPACE = "/proc/thread-self/ns/net"
+
+_Connection = tuple[int, int, int, int]  # src, dst, and their ports
+_Call = tuple[int, int, str, _Connection, int, int]  # src, dst, operation; what tells calls apart
 
 
 class Wire:
@@ -163,7 +165,7 @@ class _Heard:
     """All connections between ranks, and what was said on them in this run."""
 
     def __init__(self) -> None:
-        self._streams: dict[tuple[int, int, int, int], _Stream | None] = {}
+        self._streams: dict[_Connection, _Stream | None] = {}
         self.begin()
 
     def begin(self) -> None:
@@ -172,10 +174,11 @@ class _Heard:
                 stream.told = stream.nothing
                 if stream.gap or stream.overrun:  # what it was about to say has been lost
                     self._streams[key] = None
-        self._messages: Counter = Counter()
-        self._calls: set[tuple] = set()
-        self._volumes: Counter = Counter()
-        self._loose: Counter = Counter()  # bytes that are not TCP's, or of connections that ended
+        self._messages: Counter[tuple[int, int, int]] = Counter()
+        self._calls: set[_Call] = set()
+        self._volumes: Counter[tuple[int, int, str]] = Counter()
+        # bytes that are not TCP's, or of connections that ended
+        self._loose: Counter[tuple[int, int]] = Counter()
         self.lost = 0
 
     def packet(self, device: int, packet: memoryview) -> None:
@@ -201,7 +204,7 @@ class _Heard:
         else:
             stream.take(sequence, ip[at + (offset >> 4) * 4 : length])
 
-    def _open(self, key: tuple[int, int, int, int], first: int, opens: bool) -> None:
+    def _open(self, key: _Connection, first: int, opens: bool) -> None:
         src, dst = key[:2]
 
         def heard(operation: str, call: int, size: int) -> None:
@@ -271,7 +274,7 @@ def _enter(namespace: int) -> None:
     _checked(_libc.setns(namespace, _CLONE_NEWNET), "entering a network namespace")
 
 
-_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def _checked(result: int, what: str) -> None:

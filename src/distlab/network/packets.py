@@ -152,7 +152,7 @@ class Ring:
     def lost(self) -> int:
         """Packets since the last call that had no room in the ring, or were cut."""
         counted = self._socket.getsockopt(_SOL_PACKET, _STATISTICS, 12)
-        _, dropped, _ = struct.unpack("=III", counted)
+        dropped: int = struct.unpack("=III", counted)[1]
         lost, self._lost = self._lost + dropped, 0
         return lost
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 LOOPBACK = 1  # the index of `lo` in every network namespace
 UP, NOARP = 0x1, 0x80  # IFF_UP, IFF_NOARP
@@ -65,11 +65,14 @@ class Netlink:
                 raise OSError(number, f"rtnetlink: {os.strerror(number)}")
             for name, value in _attributes(body[_LINK.size :]):
                 if name == _STATS64:
-                    return struct.unpack_from("=Q", value, _RECEIVED_BYTES)[0]
+                    received: int = struct.unpack_from("=Q", value, _RECEIVED_BYTES)[0]
+                    return received
         raise OSError("rtnetlink: a device without statistics")
 
 
-def pair(name: str, index: int, peer: str, peer_index: int, where: int, mtu: int, mac: bytes):
+def pair(
+    name: str, index: int, peer: str, peer_index: int, where: int, mtu: int, mac: bytes
+) -> bytes:
     """Make two joined devices: one here, the other in the namespace of the descriptor `where`.
 
     Both have the same hardware address, so that each takes what the other sends without having to
@@ -140,14 +143,14 @@ def _attribute(kind: int, value: bytes) -> bytes:
     return _ATTRIBUTE.pack(_ATTRIBUTE.size + len(value), kind) + value + bytes(-len(value) % 4)
 
 
-def _split(data: bytes):
+def _split(data: bytes) -> Iterator[tuple[int, bytes]]:
     while len(data) >= _HEADER.size:
         length, kind, _, _, _ = _HEADER.unpack_from(data)
         yield kind, data[_HEADER.size : length]
         data = data[(length + 3) & ~3 :]
 
 
-def _attributes(data: bytes):
+def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
     while len(data) >= _ATTRIBUTE.size:
         length, kind = _ATTRIBUTE.unpack_from(data)
         if length < _ATTRIBUTE.size:

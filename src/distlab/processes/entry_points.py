@@ -43,4 +43,5 @@ EVERY = (
 def load(name: str) -> Callable[..., Any]:
     """The function that "module:function" names."""
     module, _, function = name.partition(":")
-    return getattr(importlib.import_module(module), function)
+    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return found

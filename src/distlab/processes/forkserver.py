@@ -26,8 +26,9 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from distlab.processes import entry_points
 from distlab.processes.entry_points import FORKSERVER, LAST_PRELOAD, RANK, RANK_PRELOAD
@@ -107,9 +108,9 @@ class Zygote:
         self._socket, self._pending = ours, b""
         self._lock = threading.Lock()  # one request at a time, from whichever thread
         self._sent = self._received = 0
-        self._answers: dict[int, dict] = {}  # that nobody has asked for yet
+        self._answers: dict[int, dict[str, Any]] = {}  # that nobody has asked for yet
 
-    def fork(self, entry: str, after: str | None = None, **arguments) -> int:
+    def fork(self, entry: str, after: str | None = None, **arguments: Any) -> int:
         """Call `entry` ("module:function") in a new child; returns its process id.
 
         The child gets `arguments` (JSON). `after`: do not wait until everything is imported, but
@@ -117,13 +118,13 @@ class Zygote:
         """
         return self.forks(1, entry, after, **arguments).pids()[0]
 
-    def forks(self, times: int, entry: str, after: str | None = None, **arguments) -> Forked:
+    def forks(self, times: int, entry: str, after: str | None = None, **arguments: Any) -> Forked:
         """Have it fork several children alike, as soon as it can."""
         request = {"entry": entry, "arguments": arguments, "times": times, "after": after}
         return Forked(self, self._send(request))
 
     def connect(
-        self, entry: str, after: str | None = None, **arguments
+        self, entry: str, after: str | None = None, **arguments: Any
     ) -> tuple[Forked, socket.socket]:
         """Have it fork one child that is connected to this process.
 
@@ -145,12 +146,12 @@ class Zygote:
                 connection.close()
                 raise
 
-    def _send(self, request: dict) -> int:
+    def _send(self, request: dict[str, Any]) -> int:
         """Returns the number of the answer that will belong to the request."""
         with self._lock:
             return self._sent_now(request)
 
-    def _sent_now(self, request: dict) -> int:
+    def _sent_now(self, request: dict[str, Any]) -> int:
         try:
             self._socket.sendall((json.dumps(request) + "\n").encode())
         except OSError as error:
@@ -165,7 +166,7 @@ class Zygote:
                 self._receive()
             return number in self._answers
 
-    def answer(self, number: int) -> dict:
+    def answer(self, number: int) -> dict[str, Any]:
         """Wait for an answer; each can be had once."""
         with self._lock:
             while number not in self._answers:
@@ -186,7 +187,8 @@ class Zygote:
 
     def status(self, pid: int) -> int | None:
         """How a child ended, as `os.waitpid` gives it; `None` while it lives or is not known."""
-        return self.answer(self._send({"status": pid}))["status"]
+        status: int | None = self.answer(self._send({"status": pid}))["status"]
+        return status
 
     def kill(self, pid: int) -> None:
         """End a child. Its number may mean another process out here: a sandbox counts anew."""
@@ -210,7 +212,7 @@ class Zygote:
     def __enter__(self) -> Zygote:
         return self
 
-    def __exit__(self, *exc) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
 
@@ -227,7 +229,8 @@ class Forked:
 
     def pids(self) -> list[int]:
         """Their process ids, as soon as it has; to be asked once."""
-        return self._source.answer(self._number)["pids"]
+        pids: list[int] = self._source.answer(self._number)["pids"]
+        return pids
 
 
 class _Listener:
@@ -257,11 +260,14 @@ class _Listener:
             os.close(self._folder)
 
 
-_starting: list[queue.SimpleQueue] = []  # of the thread that starts processes, once there is one
+#: for whom a process is started, and the arguments of `subprocess.Popen`
+_Start = tuple[concurrent.futures.Future[subprocess.Popen[Any]], tuple[Any, ...], dict[str, Any]]
+# of the thread that starts processes, once there is one
+_starting: list[queue.SimpleQueue[_Start]] = []
 os.register_at_fork(after_in_child=_starting.clear)
 
 
-def _started(*args, **kwargs) -> subprocess.Popen:
+def _started(*args: Any, **kwargs: Any) -> subprocess.Popen[Any]:
     """`subprocess.Popen` in a thread that lives as long as this process.
 
     To Linux a child's parent is the thread that started it: one that dies with its parent would die
@@ -270,12 +276,12 @@ def _started(*args, **kwargs) -> subprocess.Popen:
     if not _starting:
         _starting.append(queue.SimpleQueue())
         threading.Thread(target=_start_what_comes, args=_starting, daemon=True).start()
-    made: concurrent.futures.Future[subprocess.Popen] = concurrent.futures.Future()
+    made: concurrent.futures.Future[subprocess.Popen[Any]] = concurrent.futures.Future()
     _starting[0].put((made, args, kwargs))
     return made.result()
 
 
-def _start_what_comes(requests: queue.SimpleQueue) -> None:
+def _start_what_comes(requests: queue.SimpleQueue[_Start]) -> None:
     while True:
         made, args, kwargs = requests.get()
         try:
@@ -299,7 +305,7 @@ def die_with_parent(number: int = signal.SIGKILL) -> None:
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
-def spawn(entry, *args, **kwargs) -> int:
+def spawn(entry: Callable[..., object], *args: Any, **kwargs: Any) -> int:
     """Fork this process and call `entry(*args, **kwargs)` in the child, which then ends."""
     parent = os.getpid()
     sys.stdout.flush()
@@ -342,7 +348,7 @@ def reap(statuses: dict[int, int]) -> None:
 
 
 @contextlib.contextmanager
-def _silent():
+def _silent() -> Iterator[None]:
     """Nobody hears what imports say on standard error: TensorFlow and Matplotlib do."""
     ours = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -401,7 +407,7 @@ class _Server:
                     os.kill(request["kill"], signal.SIGKILL)
             return
         if "status" in request:
-            answer = {"status": _status(request["status"], self._statuses)}
+            answer: dict[str, Any] = {"status": _status(request["status"], self._statuses)}
         else:
             gc.freeze()  # else a child that collects garbage copies every page it looks at
             made = [self._listener.accept()[0]] if request.get("connect") else []
@@ -422,7 +428,7 @@ def _status(pid: int, statuses: dict[int, int], patience: float = 1.0) -> int | 
 
 
 def _child(
-    inherited: Sequence[socket.socket], request: dict, made: Sequence[socket.socket]
+    inherited: Sequence[socket.socket], request: dict[str, Any], made: Sequence[socket.socket]
 ) -> None:
     gc.enable()
     for connection in inherited:
@@ -435,7 +441,8 @@ def _child(
 def _without(names: Iterable[str]) -> Iterator[None]:
     """Let modules that would import others, if these were there, do without them."""
     hidden = [name for name in names if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(hidden))
+    for name in hidden:
+        sys.modules[name] = None  # type: ignore[assignment]  # Python's way to hide a module
     try:
         yield
     finally:
@@ -446,7 +453,7 @@ def _without(names: Iterable[str]) -> Iterator[None]:
 def main() -> None:
     fd, listening, folder, *preload = sys.argv[1:]
 
-    def end(*_) -> None:
+    def end(*_: object) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         os._exit(0)
 

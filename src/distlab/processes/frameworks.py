@@ -99,7 +99,7 @@ def _unfit(names: Sequence[str], what: str) -> str:
     built = horovod_built_for()
     wanted = {"pytorch": importlib.metadata.version("torch")}
     if "tensorflow" in names:
-        wanted["tensorflow"] = FRAMEWORKS["tensorflow"].version
+        wanted["tensorflow"] = FRAMEWORKS["tensorflow"].version or ""  # none is absent here
     for name, version in wanted.items():
         if built.get(name, "").partition("+")[0] != version.partition("+")[0]:
             there = ", ".join(f"{n} {v}" for n, v in built.items()) or "nothing that it names"

@@ -31,7 +31,8 @@ class Incoming:
     """
 
     def __init__(self, limit: int | None = None) -> None:
-        self._limit, self._size, self._received = limit, None, bytearray()
+        self._limit, self._received = limit, bytearray()
+        self._size: int | None = None  # not known before its 8 bytes are here
 
     def receive(self, connection: socket.socket) -> bytearray | None:
         """Take what is there; the message once it is whole, until then `None`.
@@ -66,7 +67,7 @@ class Incoming:
         return self._received
 
 
-def write(connection: socket.socket, data: bytes) -> None:
+def write(connection: socket.socket, data: bytes | bytearray) -> None:
     connection.sendall(len(data).to_bytes(8, "little"))
     connection.sendall(data)
 

@@ -149,7 +149,7 @@ def _cloned() -> int:
     call.restype = ctypes.c_long
     words = [_CLONE[platform.machine()], _EVERYTHING | signal.SIGCHLD, 0, 0, 0, 0]
     python.PyOS_BeforeFork()
-    pid = call(*map(ctypes.c_long, words))
+    pid: int = call(*map(ctypes.c_long, words))
     if pid == 0:
         python.PyOS_AfterFork_Child()
         return 0
@@ -280,7 +280,9 @@ def _mount_private(limits: Limits) -> None:
     os.chdir(HOME)
 
 
-def _mount(source, target, kind, flags, data=None) -> None:
+def _mount(
+    source: str | None, target: str, kind: str | None, flags: int, data: str | None = None
+) -> None:
     words = [word and word.encode() for word in (source, target, kind)]
     _checked(_libc.mount(*words, flags, data and data.encode()), f"mounting {target}")
 
@@ -310,7 +312,7 @@ def _data_size() -> int:
     return int(line.split()[1]) << 10
 
 
-_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def _prctl(option: int, value: int) -> None:

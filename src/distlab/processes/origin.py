@@ -20,4 +20,10 @@ def ours(file: str) -> bool:
 
 def recording() -> frozenset[str]:
     """The files that stand between a call to torch.distributed and its record."""
-    return frozenset(find_spec(name).origin for name in RECORDING_MODULES)
+    return frozenset(map(_file, RECORDING_MODULES))
+
+
+def _file(name: str) -> str:
+    spec = find_spec(name)
+    assert spec is not None and spec.origin is not None, name
+    return spec.origin

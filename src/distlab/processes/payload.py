@@ -77,14 +77,14 @@ def pack(tree: Any, *blocks: bytes) -> bytes:
     return b"".join([len(head).to_bytes(8, "little"), head, *blocks])
 
 
-def unpack(data: bytes | bytearray | memoryview, limit: int | None = None) -> tuple[Any, ...]:
-    """What `pack` was given: the tree and the blocks, these as views of `data`.
+def unpack(message: bytes | bytearray | memoryview, limit: int | None = None) -> tuple[Any, ...]:
+    """What `pack` was given: the tree and the blocks, these as views of `message`.
 
     Raises:
-        ValueError: `data` is no such message, or its tree has more than `limit` bytes.
+        ValueError: it is no such message, or its tree has more than `limit` bytes.
     """
     try:
-        data = memoryview(data)
+        data = memoryview(message)
         size = int.from_bytes(data[:8], "little")
         if limit is not None and size > limit:
             raise ValueError(f"{size} bytes beside the tensors")
@@ -141,7 +141,8 @@ def _array(value: Any) -> np.ndarray | None:
     plain = value.detach().as_subclass(torch.Tensor)
     if plain.layout is not torch.strided or plain.dtype is torch.bfloat16 or plain.is_quantized:
         return None
-    return plain.resolve_conj().resolve_neg().cpu().contiguous().numpy().copy()
+    array: np.ndarray = plain.resolve_conj().resolve_neg().cpu().contiguous().numpy().copy()
+    return array
 
 
 def _up(node: Any, arrays: dict[str, np.ndarray], as_torch: bool, depth: int) -> Any:

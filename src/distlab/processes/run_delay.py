@@ -36,7 +36,8 @@ class RunDelay:
 
 def started(pid: int) -> list[str]:
     """The processes that a process has started, those that these have started, and so on."""
-    found, look = [], [str(pid)]
+    found: list[str] = []
+    look = [str(pid)]
     while look and len(found) < MOST_STARTED:
         parent = look.pop()
         with contextlib.suppress(OSError):

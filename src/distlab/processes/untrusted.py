@@ -133,5 +133,5 @@ class Folder:
     def __enter__(self) -> Folder:
         return self
 
-    def __exit__(self, *exc) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()

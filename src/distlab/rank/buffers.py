@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import types
 
 import torch
 from torch.distributed import distributed_c10d as c10d
@@ -17,7 +18,7 @@ _C10D = c10d.__file__
 
 def is_request() -> bool:
     """Was the message under way asked for by `isend` or `irecv`, not by a call that blocks?"""
-    frame = sys._getframe(2)
+    frame: types.FrameType | None = sys._getframe(2)
     while frame is not None:
         file = frame.f_code.co_filename
         if not (file in _RECORDING or file.startswith(_TORCH)):

@@ -29,12 +29,12 @@ def over_group(rank: int, hub: int, machines: Sequence[str]) -> float:
     def ask() -> float:
         dist.send(box, hub)
         dist.recv(box, hub)
-        return box.item()
+        return float(box.item())
 
     leader = leaders[machines[rank]]
     if rank != leader:
         dist.recv(box, leader)
-        return box.item()
+        return float(box.item())
     mine = -clocks.offset(ask)  # what `offset` returns is to be added to the hub's
     box.fill_(mine)
     for fellow, where in enumerate(machines):

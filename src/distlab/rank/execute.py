@@ -20,13 +20,13 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import cloudpickle
 import torch
 import torch.distributed as dist
 
-from distlab.processes import entry_points, origin, payload
-from distlab.processes import framing as frames
+from distlab.processes import entry_points, framing, origin, payload
 from distlab.rank import clocks, recorder, store, world
 from distlab.records import choices
 
@@ -43,7 +43,7 @@ _TRACED = "in user code:"  # how TensorFlow begins to tell what was raised in a 
 _TRACED_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 
 
-def execute(task: bytes) -> bytes:
+def execute(task: bytes | bytearray) -> bytes:
     """Run one task; the reply says whether its function returned or raised, and what.
 
     Never raises for what the student's function does. `SystemExit` counts as an exception.
@@ -112,7 +112,7 @@ def _function(pickled: bytes):
     return cloudpickle.loads(pickled)
 
 
-def _unpickled(tree: dict, pickled: bytes, inputs: bytes):
+def _unpickled(tree: dict[str, Any], pickled: bytes, inputs: bytes):
     function = _function(bytes(pickled))
     if not tree["harness"]:
         args, kwargs = cloudpickle.loads(inputs)
@@ -132,7 +132,7 @@ def _seed(seed: int | None) -> None:
             numpy.random.seed(seed % 2**32)
 
 
-def _join(tree: dict) -> None:
+def _join(tree: dict[str, Any]) -> None:
     """Make the default process group of this run."""
     if torch.cuda.is_available():
         torch.cuda.set_device(tree["local_rank"] % torch.cuda.device_count())
@@ -153,7 +153,7 @@ def _join(tree: dict) -> None:
     )
 
 
-def _align(clock: dict | None, record: recorder.Recorder) -> None:
+def _align(clock: dict[str, Any] | None, record: recorder.Recorder) -> None:
     """Have this rank's times on the clock of who watches, where ranks run on other machines."""
     if clock is None:
         return
@@ -208,9 +208,10 @@ def _printed_to(path: Path):
             yield
 
 
-def describe(error: BaseException) -> dict:
+def describe(error: BaseException) -> dict[str, Any]:
     """An exception as data: its type, its message, and the frames that are the student's own."""
-    if described := getattr(error, "described", None):  # in another process, by this function
+    described: dict[str, Any] | None = getattr(error, "described", None)
+    if described:  # in another process, by this function
         return described
     frames = [
         {"function": f.name, "line": f.lineno, "file": os.path.basename(f.filename), "text": f.line}
@@ -227,7 +228,7 @@ def describe(error: BaseException) -> dict:
     return {"type": type(error).__name__, "message": message[:2000], "frames": frames[-12:]}
 
 
-def _traced(message: str, frames: list[dict]) -> tuple[str, list[dict]]:
+def _traced(message: str, frames: list[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
     """TensorFlow quotes a whole traceback, that of the code which it has made a graph of."""
     for name, line, function in _TRACED_FRAME.findall(message):
         if not any(part in name for part in _NOT_OWN):
@@ -242,5 +243,5 @@ def _traced(message: str, frames: list[dict]) -> tuple[str, list[dict]]:
 
 def serve(connection: socket.socket) -> None:
     """Execute tasks that arrive on a socket until it closes: a rank without ipyparallel."""
-    while (task := frames.read(connection)) is not None:
-        frames.write(connection, execute(task))
+    while (task := framing.read(connection)) is not None:
+        framing.write(connection, execute(task))

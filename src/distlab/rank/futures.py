@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 import torch
 
@@ -10,7 +11,7 @@ from distlab.rank.recorder import Recorder
 from distlab.records import events
 
 
-class RecordedFuture(torch.futures.Future):
+class RecordedFuture(torch.futures.Future[Any]):
     """The future of an operation as the student's code gets it. Made by `follow`."""
 
     def __init__(self, recorder: Recorder, at: int) -> None:

@@ -12,6 +12,7 @@ import functools
 import math
 import os
 import sys
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -19,6 +20,7 @@ from torch.distributed import distributed_c10d as c10d
 
 from distlab.rank import buffers
 from distlab.rank.futures import follow
+from distlab.rank.races import Races
 from distlab.rank.recorder import Recorder, active, make_group
 from distlab.records import events
 
@@ -26,7 +28,7 @@ _TORCH = os.path.dirname(torch.__file__) + os.sep
 _NONE = datetime.timedelta(0)  # what torch takes for "no timeout" in a wait
 #: by torch's own number
 _REDUCTION_CODE = {
-    int(op): events.REDUCTIONS.index(name.lower())
+    int(op): events.REDUCTIONS.index(name.lower())  # type: ignore[call-overload]  # it is
     for name, op in dist.ReduceOp.RedOpType.__members__.items()
     if name.lower() in events.REDUCTIONS
 }
@@ -43,7 +45,9 @@ class RecordedWork(dist.Work):
         super().__init__()
         self._work, self._recorder, self._at, self._after = work, recorder, at, after
         self._lasts, self._single, self._ended = lasts, single, False
-        self._polls, self._first, self._races = 0, None, None
+        self._polls = 0
+        self._first: int | None = None  # call of `is_completed` that answers True
+        self._races: Races | None = None
 
     def wait(self, timeout: datetime.timedelta = _NONE):
         recorder, at = self._recorder, self._at
@@ -162,7 +166,7 @@ class _Sent:
         pass
 
     def get_future(self):
-        future = torch.futures.Future()
+        future: torch.futures.Future[list[torch.Tensor]] = torch.futures.Future()
         future.set_result([])
         return future
 
@@ -193,10 +197,13 @@ def _waited(recorder: Recorder, at: int, blocking: bool, lasts: float | None, wa
 class RecordedGroup(dist.ProcessGroup):
     """A process group that logs each operation and hands it to the group it wraps."""
 
+    slow_links = 0  # how often `distlab.simulation.slow_links` has given it links
+
     def __init__(self, group, recorder: Recorder, index: int, ranks: list[int]) -> None:
-        super().__init__(group.rank(), group.size())
+        super().__init__(group.rank(), group.size())  # type: ignore[call-arg]  # not in the stub
         self._group, self._recorder, self._index, self._ranks = group, recorder, index, ranks
-        self._limits, self._patience = _limits_of(group), None
+        self._limits = _limits_of(group)
+        self._patience: float | None = None  # the group's own timeout, once it was asked for
         self._message_lasts = self._lasts()  # gloo's messages keep to it when the group's changes
         # gloo moves CUDA tensors in a broadcast and an all-reduce alone: the rest goes by the CPU
         self._gloo = group.name() == "gloo"
@@ -257,11 +264,14 @@ class RecordedGroup(dist.ProcessGroup):
         """Seconds after which an operation gives up: its own timeout, or else the group's."""
         own = getattr(opts, "timeout", None)
         if own is not None and own > _NONE:  # torch's for "not given" is negative
-            return own.total_seconds()
-        if self._patience is None:
+            seconds: float = own.total_seconds()
+            return seconds
+        patience = self._patience
+        if patience is None:
             limits = self._limits
-            self._patience = limits._timeout.total_seconds() if limits else math.inf
-        return self._patience
+            patience = limits._timeout.total_seconds() if limits else math.inf
+            self._patience = patience
+        return patience
 
     def _global(self, rank: int) -> int:
         return self._ranks[rank] if 0 <= rank < len(self._ranks) else -1
@@ -583,7 +593,10 @@ def _is_counted(backend, store, group_name, **_) -> bool:
 def _take_place(group, recorded):
     """Let torch's tables know the recorded group where they knew the plain one."""
     world = c10d._world
-    for table in (world.pg_map, world.pg_names, world.pg_backend_config, world.pg_to_tag):
+    tables: tuple[Any, ...] = (
+        world.pg_map, world.pg_names, world.pg_backend_config, world.pg_to_tag
+    )  # fmt: skip
+    for table in tables:
         if group in table:
             table[recorded] = table.pop(group)
     for groups in world.tags_to_pg.values():

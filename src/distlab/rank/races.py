@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -117,7 +118,7 @@ _OURS = origin.recording()
 
 def _ours() -> bool:
     """Is it the recorder that works on the buffer?"""
-    frame = sys._getframe(2)
+    frame: types.FrameType | None = sys._getframe(2)
     for _ in range(6):
         if frame is None:
             return False

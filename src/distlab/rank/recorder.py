@@ -23,7 +23,9 @@ import threading
 import time
 import types
 import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch.distributed import c10d_logger
@@ -37,6 +39,9 @@ from distlab.records import events
 from distlab.records.choices import Plan
 from distlab.records.events import ENTRY, HEADER, HEADER_BYTES, OP_CODE, PACK
 
+if TYPE_CHECKING:
+    from distlab.rank.stamps import Stamps
+
 _INSTALLED = (origin.ROOT,) + tuple(
     sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
@@ -44,7 +49,7 @@ _C10D = c10d.__file__
 _LOGGER = c10d_logger.__file__  # stands around each function of torch.distributed's
 _RECORDING = origin.recording()
 _DTYPE_CODE = {getattr(torch, name): code for code, name in enumerate(events.DTYPES[1:-1], 1)}
-_OFFSET = {name: ENTRY.fields[name][1] for name in ENTRY.names}
+_OFFSET = {name: place[1] for name, place in (ENTRY.fields or {}).items()}
 _now = time.monotonic
 _double = struct.Struct("<d").pack_into
 _int = struct.Struct("<i").pack_into
@@ -90,7 +95,7 @@ class Recorder:
         self._indices = itertools.count()  # a student's threads may draw from it at the same time
         self._groups = 0
         self._paused = False
-        self.stamps = None  # what messages carry besides (`distlab.rank.stamps`)
+        self.stamps: Stamps | None = None  # what messages carry besides (`distlab.rank.stamps`)
         self._offset = 0.0
         # requests nobody has waited for: dropped ones would take their messages along
         self.open: dict[int, object] = {}
@@ -98,8 +103,8 @@ class Recorder:
         self.plan, self.running = Plan(), False
         self._standing: Standing | None = None
         self._here = threading.local()
-        self.end_watching = None
-        self.buffered: list = []  # sends that go on although the rank's own has ended
+        self.end_watching: Callable[[], None] | None = None
+        self.buffered: list[object] = []  # sends that go on although the rank's own has ended
         self._causes = path.with_suffix(".causes") if isinstance(path, Path) else None
         self._known: set[str] = set()
         self._threads = Threads(self._goes_on)
@@ -332,7 +337,8 @@ class Recorder:
 
     def _caller(self):
         """(flags, API name, function, file, line) of the call in the student's code."""
-        codes, frame = self._codes, sys._getframe(2)
+        codes = self._codes
+        frame: types.FrameType | None = sys._getframe(2)
         api = outermost = b""
         while frame is not None:
             code = frame.f_code
@@ -399,7 +405,7 @@ def _content(tensor: torch.Tensor) -> tuple[float, int]:
 
 
 _active: Recorder | None = None
-_following: contextlib.AbstractContextManager = contextlib.nullcontext()
+_following: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
 make_group = c10d._new_process_group_helper
 
 

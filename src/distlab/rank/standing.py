@@ -12,6 +12,7 @@ import contextlib
 import math
 import sys
 import time
+import types
 from collections.abc import Callable
 
 PATIENCE = 1.0  # seconds without computing
@@ -21,6 +22,7 @@ _COMPUTES = 0.05  # share of the time that polling may take, with waiting for a 
 
 #: (function, line, position) of the student's innermost frame
 Place = tuple[bytes, int, int]
+Where = Callable[[types.FrameType | None], Place | None]
 
 
 class Standing:
@@ -31,7 +33,7 @@ class Standing:
         note: called with the place if the thread stands there and does not compute.
     """
 
-    def __init__(self, last: float, place: Callable, note: Callable[[Place], None]) -> None:
+    def __init__(self, last: float, place: Where, note: Callable[[Place], None]) -> None:
         self._ended = _thread.allocate_lock()
         self._ended.acquire()
         self._last, self._place, self._note = last, place, note

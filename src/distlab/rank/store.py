@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import torch.distributed as dist
 
@@ -30,19 +31,22 @@ class PromptStore(dist.Store):
 
     def __init__(self, path: str, size: int) -> None:
         super().__init__()
-        self.path, self._file = path, dist.FileStore(path, size)
+        self.path = path
+        self._file: Any = dist.FileStore(path, size)  # torch's stubs lack some of its methods
 
     def wait(self, keys: Sequence[str], timeout: datetime.timedelta | None = None) -> None:
-        patience = self.timeout if timeout is None else timeout
-        soon = time.monotonic() + min(SOON, patience.total_seconds())
+        if timeout is None:
+            timeout = self.timeout  # type: ignore[attr-defined]  # torch's stub of a store lacks it
+        soon = time.monotonic() + min(SOON, timeout.total_seconds())
         while not self.check(keys) and time.monotonic() < soon:
             time.sleep(LOOK)
-        self._file.wait(list(keys), patience)
+        self._file.wait(list(keys), timeout)
         _note("seen", keys)
 
     def get(self, key: str) -> bytes:
         self.wait([key])
-        return self._file.get(key)
+        value: bytes = self._file.get(key)
+        return value
 
     def set(self, key: str, value: str | bytes) -> None:
         _note("set", [key])
@@ -50,26 +54,31 @@ class PromptStore(dist.Store):
 
     def add(self, key: str, amount: int) -> int:
         _note("changed", [key])
-        return self._file.add(key, amount)
+        total: int = self._file.add(key, amount)
+        return total
 
     def compare_set(self, key: str, expected: str, desired: str) -> bytes:
         _note("changed", [key])
-        return self._file.compare_set(key, expected, desired)
+        value: bytes = self._file.compare_set(key, expected, desired)
+        return value
 
     def delete_key(self, key: str) -> bool:
-        return self._file.delete_key(key)
+        deleted: bool = self._file.delete_key(key)
+        return deleted
 
     def num_keys(self) -> int:
-        return self._file.num_keys()
+        number: int = self._file.num_keys()
+        return number
 
     def clone(self) -> dist.Store:
-        return self._file.clone()
+        copy: dist.Store = self._file.clone()
+        return copy
 
     # by these names torch's C++ asks for them
     deleteKey, getNumKeys = delete_key, num_keys
 
     def check(self, keys: Sequence[str]) -> bool:
-        found = self._file.check(list(keys))
+        found: bool = self._file.check(list(keys))
         if found:
             _note("found", keys)
         return found

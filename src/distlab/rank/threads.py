@@ -12,6 +12,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 #: modules whose threads never communicate; a thread belongs to that of its target or of its class
 _LIBRARIES = (
@@ -65,7 +66,7 @@ class Threads:
         if os.getpid() == self._process:  # a forked child has the same record before it
             self._count(-1)
 
-    def callback(self, operation: int, callback: Callable) -> Callable:
+    def callback(self, operation: int, callback: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """A callback that runs when an operation ends, counted until then and while it runs."""
         with self._lock:
             if operation in self._ended:
@@ -75,7 +76,7 @@ class Threads:
                 self._count(0)
 
         @functools.wraps(callback)
-        def counted(future):
+        def counted(future: Any) -> Any:
             # one that runs at once, on the thread that has added it, is no agent of its own
             own = not isinstance(threading.current_thread(), threading._DummyThread)
             if own:
@@ -101,10 +102,12 @@ def may_communicate(thread: threading.Thread) -> bool:
 
 
 _counting: Threads | None = None  # of the function that runs on this rank
-_start, _run = threading.Thread.start, threading.Thread._bootstrap_inner
+# `Any`: what is Python's own affair is in no stub
+_thread: Any = threading.Thread
+_start, _run = _thread.start, _thread._bootstrap_inner
 
 
-def _counted_start(thread: threading.Thread) -> None:
+def _counted_start(thread: Any) -> None:
     counting = _counting
     thread._distlab_counting = counting if counting and counting.counts(thread) else None
     try:
@@ -125,5 +128,5 @@ def _counted_run(thread: threading.Thread) -> None:
 
 def _watch_threads() -> None:
     """Have every thread of this process counted from its start to its end."""
-    threading.Thread.start = _counted_start
-    threading.Thread._bootstrap_inner = _counted_run
+    _thread.start = _counted_start
+    _thread._bootstrap_inner = _counted_run

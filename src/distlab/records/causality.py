@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from distlab.records.choices import POLL, SOURCE, Key
 from distlab.records.events import AGAIN, ANY_SOURCE, BUFFERED, POSTED, ROOTED, Event, RankRecord
@@ -26,6 +25,9 @@ MOST_POLLS = 2  # calls of `is_completed` on one request at which it is made to 
 
 #: for each rank (time, kind, key): what it did with the store
 Causes = Sequence[Iterable[tuple[float, str, str]]]
+#: messages by group, sender, receiver and tag
+_Rows = dict[tuple[Group | None, int, int | None, int], list[Event]]
+_Box = tuple[Group | None, int | None, int]  # group, receiver, tag
 
 
 @dataclass
@@ -62,7 +64,14 @@ class _History:
             before that.
     """
 
-    def __init__(self, ledger: Ledger, causes: Causes, bits: dict, buffered: bool, dependent: bool):
+    def __init__(
+        self,
+        ledger: Ledger,
+        causes: Causes,
+        bits: dict[tuple[int, str], int],
+        buffered: bool,
+        dependent: bool,
+    ) -> None:
         self._ledger, self._bits, self._number = ledger, bits, 0
         self.begins: dict[int, _Moment] = {}
         self._ends: dict[int, _Moment] = {}
@@ -91,7 +100,7 @@ class _History:
             self._ends[id(event)] = self._moment(end, event.rank)
 
     def _messages(self, buffered: bool, dependent: bool) -> None:
-        boxes: dict[tuple, int] = defaultdict(int)
+        boxes: dict[_Box, int] = defaultdict(int)
         for record in self._ledger.records if dependent else ():
             for event in record.events:
                 if event.op == "recv" and id(event) in self.begins:
@@ -169,9 +178,10 @@ def channels(ledger: Ledger) -> Iterable[tuple[Event, Event]]:
         yield from zip(row, receives.get(key, ()), strict=False)
 
 
-def _rows(ledger: Ledger) -> tuple[dict[Any, list[Event]], dict[Any, list[Event]]]:
-    """Sends and receives by (group, sender, receiver, tag)."""
-    sends, receives = defaultdict(list), defaultdict(list)
+def _rows(ledger: Ledger) -> tuple[_Rows, _Rows]:
+    """Sends and receives."""
+    sends: _Rows = defaultdict(list)
+    receives: _Rows = defaultdict(list)
     for record in ledger.records:
         for event in record.events:
             if not event.is_message or refused_by_torch(event) or event.flags & AGAIN:
@@ -232,7 +242,7 @@ def _taken(ledger: Ledger) -> dict[int, Event]:
     taken: a send that has ended and that no other receive took.
     """
     sends, receives = _rows(ledger)
-    left: dict[tuple, list[int]] = defaultdict(list)
+    left: dict[_Box, list[int]] = defaultdict(list)
     for (group, source, rank, tag), row in sends.items():
         ended = sum(send.done and not send.flags & BUFFERED for send in row)
         surplus = ended - len(receives.get((group, source, rank, tag), ()))
@@ -260,10 +270,17 @@ def _found(records: Sequence[RankRecord]) -> list[Choice]:
     return sorted(found, key=lambda c: c.event.polled or c.event.begin)
 
 
-def _sources(choice: Choice, bit: int, ledger, sends, receives, histories) -> dict[int, bool]:
+def _sources(
+    choice: Choice,
+    bit: int,
+    ledger: Ledger,
+    sends: _Rows,
+    receives: _Rows,
+    histories: Sequence[_History],
+) -> dict[int, bool]:
     event, group = choice.event, ledger.group_of(choice.event)
     alternatives = {}
-    for source in group[0]:
+    for source in group[0] if group else ():
         if source in (event.rank, choice.value):
             continue
         key = group, source, event.rank, event.tag

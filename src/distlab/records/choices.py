@@ -64,7 +64,8 @@ class Schedule:
         values: dict[Key, int] = {}
         text = name.removeprefix("b")
         for part in text.split(",") if text not in ("", "-") else ():
-            rank, words = _RANK.fullmatch(part).groups() if part else (None, "")
+            found = _RANK.fullmatch(part)
+            rank, words = found.groups() if found else (None, "")
             for key, value in _choices(int(rank or 0), words, name):
                 values[key] = value
         return cls(values, name.startswith("b"))
@@ -92,7 +93,7 @@ def _choices(rank: int, words: str, name: str) -> Iterable[tuple[Key, int]]:
     for word in words.split("-"):
         found = _CHOICE.fullmatch(word)
         times = int(found[3] or 1) if found else 0
-        if not 0 < times <= _LONGEST:
+        if found is None or not 0 < times <= _LONGEST:
             raise ValueError(
                 f"no schedule has the name {name!r}: write one as a check or a run does"
             )

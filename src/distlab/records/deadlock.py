@@ -20,6 +20,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from distlab.records.events import (
     AGAIN,
@@ -51,6 +52,12 @@ SLOW = 20e6
 
 #: The positions of the operations that a rank sits in, one for each of its agents.
 Blocked = dict[int, tuple[int, ...]]
+#: These of one rank, the operations that it has begun, its agents, and callbacks that wait.
+_Mark = tuple[tuple[int, ...], int, int, int]
+
+
+#: What looks at the records of all ranks, and at the set of those whose process has died.
+Watch = Callable[[Sequence[RankRecord], set[int]], Deadlock | None]
 
 
 class Watcher:
@@ -63,7 +70,7 @@ class Watcher:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._ledger: Ledger | None = None
-        self._since: dict[int, tuple[tuple, float]] = {}
+        self._since: dict[int, tuple[_Mark, float]] = {}
         self._doubts = 0
 
     def __call__(self, records: Sequence[RankRecord], dead: set[int]) -> Deadlock | None:
@@ -95,7 +102,7 @@ class Watcher:
     def waits_in_vain(self) -> bool:
         """Is there no match for an operation that a schedule has chosen one for?"""
         ledger = self._ledger
-        return any(
+        return ledger is not None and any(
             event.flags & FORCED and not can_end(ledger, rank, at, set(), strict=False)
             for rank in range(ledger.size)
             for at, event in ledger.open(rank)
@@ -146,10 +153,10 @@ class Scheduled:
     finding's kind is "impossible".
     """
 
-    def __init__(self, watch: Callable) -> None:
+    def __init__(self, watch: Watch) -> None:
         self._watch, self._narrow = watch, Watcher()
 
-    def __call__(self, records: Sequence[RankRecord], dead: set[int]):
+    def __call__(self, records: Sequence[RankRecord], dead: set[int]) -> Deadlock | None:
         found = self._watch(records, dead)
         if found is None:
             found = self._narrow([_narrowed(record) for record in records], dead)
@@ -160,7 +167,7 @@ class Scheduled:
                 return Deadlock("impossible", "no run has this schedule", "", (), ())
         return found
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._watch, name)
 
 

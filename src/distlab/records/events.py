@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -347,7 +349,15 @@ def read(source: str | Path | bytes) -> RankRecord:
     return record
 
 
-def _set_state(record, progress, begin, end, goes_on, stopped, offset) -> None:
+def _set_state(
+    record: RankRecord,
+    progress: int,
+    begin: float,
+    end: float,
+    goes_on: int,
+    stopped: float,
+    offset: float,
+) -> None:
     record.progress = progress if 0 <= progress <= RAISED else RUNNING
     record.offset = offset
     record.agents, record.pending = goes_on & 0xFFFF, goes_on >> 16 & 0x7FFF
@@ -445,12 +455,12 @@ class Follower:
         record.dropped = count - self._rows
         return record
 
-    def _read(self, file, first: int, end: int) -> bytes:
+    def _read(self, file: io.FileIO, first: int, end: int) -> bytes:
         file.seek(HEADER_BYTES + first * ENTRY.itemsize)
         data = file.read((end - first) * ENTRY.itemsize)
         return data[: len(data) // ENTRY.itemsize * ENTRY.itemsize]
 
-    def _refresh(self, file) -> None:
+    def _refresh(self, file: io.FileIO) -> None:
         """Bring the unfinished events up to date."""
         unfinished = self._unfinished
         if not unfinished:
@@ -482,7 +492,9 @@ def _peer(number: int) -> int | None:
     return number if number >= 0 else None
 
 
-def _append(record: RankRecord, first: int, rows, groups: dict[int, tuple[int, ...]]) -> None:
+def _append(
+    record: RankRecord, first: int, rows: bytes | memoryview, groups: dict[int, tuple[int, ...]]
+) -> None:
     for index, row in enumerate(PACK.iter_unpack(rows), first):
         if row[0] and row[1] < len(OPS):
             record.events.append(_event(record, index, row, groups))
@@ -503,7 +515,9 @@ def plain_name(text: str) -> str:
     return text if _IDENTIFIER.fullmatch(text) else "?"
 
 
-def _event(record: RankRecord, index: int, row, groups: dict[int, tuple[int, ...]]) -> Event:
+def _event(
+    record: RankRecord, index: int, row: tuple[Any, ...], groups: dict[int, tuple[int, ...]]
+) -> Event:
     state, op, flags, redop, group_index, peer, tag, line, dtype, ndim, pieces, nbytes = row[:12]
     begin, end, wait_begin, wait_end, value, _, _, api, function, file, note, until = row[18:30]
     thread, more, polls, seen, polled = row[30:]

@@ -185,8 +185,9 @@ class Explanation:
             if other.tag != event.tag:
                 text = f"{what}{other.place} has tag {other.tag}, not {event.tag}."
             else:
-                group = of_group(self.ledger, self.ledger.group_of(other))
-                text = f"{what}{other.place} is {group}."
+                group = self.ledger.group_of(other)
+                assert group is not None  # `_near` finds what is filed under one
+                text = f"{what}{other.place} is {of_group(self.ledger, group)}."
             involved = [rank] + [other.rank] * (other.rank in self.stuck)
             return self._made("tag", text, involved)
         return None
@@ -235,7 +236,7 @@ class Explanation:
         mine = self._call(rank)
         return [r for r in sorted(self.stuck) if self._call(r) == mine]
 
-    def _call(self, rank: int) -> tuple[Group, str, int] | None:
+    def _call(self, rank: int) -> tuple[Group | None, str, int] | None:
         at, event = self.stuck[rank][0], self.waits[rank].event
         if event.is_message:
             return None

@@ -32,7 +32,7 @@ from distlab.records import events
 from distlab.records.deadlock import Watcher
 from distlab.records.events import DONE, FAILED, POSTED, ROOTED, Event, RankRecord
 from distlab.records.explain import Deadlock, ranks_text
-from distlab.records.matching import Ledger
+from distlab.records.matching import Group, Ledger
 
 _DTYPES = {
     "Float": ("float32", 4), "Double": ("float64", 8), "Half": ("float16", 2),
@@ -47,6 +47,9 @@ _OPS = {
 }  # fmt: skip
 _PEERS = re.compile(r"(send|recv) (\d+)(?:->|<-)(\d+)")
 _TORCH = re.compile(r"[/\\]torch[/\\]|[/\\]distlab[/\\]|^<")
+
+
+Dump = dict[str, Any]  # of a rank, or one of its entries, which are dicts too
 
 
 class Unreadable(ValueError):
@@ -66,7 +69,7 @@ def read(paths: Sequence[str | Path]) -> list[RankRecord]:
     Raises:
         Unreadable: a file is no dump, or two are of one rank.
     """
-    dumps: dict[int, dict] = {}
+    dumps: dict[int, Dump] = {}
     for number, path in enumerate(map(Path, paths)):
         rank = _rank(path, number)
         if rank in dumps:
@@ -139,7 +142,7 @@ def _rank(path: Path, number: int) -> int:
     return int(found[-1]) if found else number
 
 
-def _loaded(path: Path) -> dict:
+def _loaded(path: Path) -> Dump:
     data = path.read_bytes()
     try:
         text = data.lstrip()[:1] == b"{"
@@ -153,7 +156,7 @@ def _loaded(path: Path) -> dict:
     return dump
 
 
-def _members(dump: dict, name: str = "0") -> list[int]:
+def _members(dump: Dump, name: str = "0") -> list[int]:
     """The ranks of a group; of the default one, which some dumps know by no name, all."""
     config = dump.get("pg_config") or {}
     found = config.get(name) or (config.get("") if name == "0" else None) or {}
@@ -163,11 +166,11 @@ def _members(dump: dict, name: str = "0") -> list[int]:
         return []
 
 
-def _group(entry: dict) -> str:
+def _group(entry: Dump) -> str:
     return str(entry["process_group"][0])
 
 
-def _groups(dumps: dict[int, dict]) -> dict[str, list[int]]:
+def _groups(dumps: dict[int, Dump]) -> dict[str, list[int]]:
     """The members of each group by its name; gloo's dumps do not tell them, only who called."""
     found: dict[str, list[int]] = {}
     for rank, dump in sorted(dumps.items()):
@@ -177,7 +180,7 @@ def _groups(dumps: dict[int, dict]) -> dict[str, list[int]]:
     return found
 
 
-def _first(dumps: dict[int, dict]) -> dict[str, int]:
+def _first(dumps: dict[int, Dump]) -> dict[str, int]:
     """For each group the first collective that all dumps still hold: they are ring buffers."""
     first: dict[str, int] = {}
     for dump in dumps.values():
@@ -190,12 +193,12 @@ def _first(dumps: dict[int, dict]) -> dict[str, int]:
     return first
 
 
-def _overwritten(dump: dict) -> bool:
+def _overwritten(dump: Dump) -> bool:
     """Has its ring buffer forgotten anything?"""
     return min((entry.get("record_id", 0) for entry in dump["entries"]), default=0) > 0
 
 
-def _calls_known(dump: dict, name: str, first: int) -> bool:
+def _calls_known(dump: Dump, name: str, first: int) -> bool:
     """Does a dump tell which collectives of a group its rank has called, from the first one that
     is compared? Its newest calls it never forgets; but those of another group may have pushed out
     all that it knew of this one.
@@ -207,7 +210,7 @@ def _calls_known(dump: dict, name: str, first: int) -> bool:
 
 
 def _record(
-    rank: int, size: int, dump: dict, first: dict[str, int], known: dict[str, list[int]], full: bool
+    rank: int, size: int, dump: Dump, first: dict[str, int], known: dict[str, list[int]], full: bool
 ) -> RankRecord:
     """Args: `full`: some buffer has forgotten calls, so that messages cannot be counted."""
     record = RankRecord(rank, size, events.RUNNING)
@@ -240,8 +243,8 @@ def _settle(found: list[RankRecord], dumped: set[int]) -> None:
     """Decide by all dumps together which calls have ended, and where each rank waits."""
     ledger = Ledger(len(found))
     ledger.update(found)
-    rows: dict[tuple, list[Event]] = {}
-    absent: dict[tuple, bool] = {}
+    rows: dict[tuple[Group, int], list[Event]] = {}
+    absent: dict[tuple[Group, int], bool] = {}
     for record in found:
         for at, event in enumerate(record.events):
             if event.is_collective and (group := ledger.group_of(event)) is not None:
@@ -272,12 +275,14 @@ def _op(name: str) -> str:
     return next((op for start, op in _OPS.items() if plain.startswith(start)), "")
 
 
-def _ended(entry: dict) -> bool:
+def _ended(entry: Dump) -> bool:
     return bool(entry.get("retired")) or entry.get("state") == "completed"
 
 
-def _event(record: RankRecord, entry: dict, op: str, index: int, members: tuple) -> Event:
-    frame = next((f for f in entry.get("frames") or () if not _TORCH.search(f["filename"])), {})
+def _event(record: RankRecord, entry: Dump, op: str, index: int, members: tuple[int, ...]) -> Event:
+    frame: Dump = next(
+        (f for f in entry.get("frames") or () if not _TORCH.search(f["filename"])), {}
+    )
     side = "output" if op == "scatter" else "input"  # what each member of the group has
     shape = tuple((entry.get(f"{side}_sizes") or [[]])[0])
     dtype, item = _DTYPES.get((entry.get(f"{side}_dtypes") or [""])[0], ("other", 0))

@@ -49,7 +49,7 @@ def remarks(records: Sequence[RankRecord]) -> list[Remark]:
 
 
 def _per_line(events: Sequence[Event]) -> Iterator[list[Event]]:
-    by_line = defaultdict(list)
+    by_line: dict[tuple[int, str, str, str], list[Event]] = defaultdict(list)
     for event in events:
         by_line[event.rank, event.op, event.file, event.place].append(event)
     yield from by_line.values()
@@ -69,6 +69,7 @@ def _requests(records: Sequence[RankRecord]) -> Iterator[Remark]:
     changed = [e for e in every if e.op == "send" and e.flags & CHANGED and not e.race]
     for same in _per_line([e for e in every if e.race]):
         first = same[0]
+        assert first.race is not None  # that is what these have in common
         how, where = first.race
         text = (
             f"the buffer of rank {first.rank}'s {named(first)} at {first.place} was {how} at "
@@ -156,7 +157,7 @@ def _collectives(ledger: Ledger) -> Iterator[Remark]:
         most, least = max(counts.values()), min(counts.values())
         if most == least:
             continue
-        by_count = defaultdict(list)
+        by_count: dict[int, list[int]] = defaultdict(list)
         for member, count in counts.items():
             by_count[count].append(member)
         parts = [f"{count} on {ranks_text(by_count[count])}" for count in sorted(by_count)]

@@ -39,6 +39,9 @@ from distlab.records.events import (
 
 #: members, and its number among those of the same members; minus the tag for one of Horovod's names
 Group = tuple[tuple[int, ...], int]
+Channel = tuple[Group, int, int, int]  # group, src, dst, tag
+Box = tuple[Group, int, int]  # group, dst, tag
+NOBODY: Group = ((), 0)
 
 #: collectives in which every member hands in as many bytes as the others
 EVEN = {"broadcast", "all_reduce", "reduce", "all_gather", "gather", "scatter"}
@@ -79,10 +82,10 @@ class Ledger:
             {WORLD: (tuple(range(self.size)), 0)} for _ in range(self.size)
         ]
         self._made: list[dict[tuple[int, ...], int]] = [{} for _ in range(self.size)]
-        self._sends: dict[tuple, list[int]] = defaultdict(list)  # (group, src, dst, tag)
-        self._receives: dict[tuple, list[int]] = defaultdict(list)  # the same; source was named
-        self._from_any: dict[tuple, list[int]] = defaultdict(list)  # (group, dst, tag)
-        self._calls: dict[tuple, list[int]] = defaultdict(list)  # (group, rank)
+        self._sends: dict[Channel, list[int]] = defaultdict(list)
+        self._receives: dict[Channel, list[int]] = defaultdict(list)  # whose source was named
+        self._from_any: dict[Box, list[int]] = defaultdict(list)
+        self._calls: dict[tuple[Group, int], list[int]] = defaultdict(list)  # (group, rank)
         self._first: dict[Group, list[tuple[int, int]]] = defaultdict(list)  # who called it first
         self._creations: set[tuple[Group, int]] = set()
         self._counted = [0] * self.size  # calls of new_group, of those that every rank makes
@@ -174,16 +177,17 @@ class Ledger:
     def _add_message(self, group: Group, rank: int, at: int, event: Event) -> int:
         if event.flags & ANY_SOURCE:
             row = self._from_any[group, rank, event.tag]
-        elif event.peer is None:
+            row.append(at)
+            return len(row) - 1
+        if event.peer is None:
             self.blind.add(rank)
             return -1
-        elif event.op == "send":
-            row = self._sends[group, rank, event.peer, event.tag]
-        else:
-            row = self._receives[group, event.peer, rank, event.tag]
+        sent = event.op == "send"
+        src, dst = (rank, event.peer) if sent else (event.peer, rank)
+        channel = group, src, dst, event.tag
+        row = (self._sends if sent else self._receives)[channel]
         row.append(at)
-        if not event.flags & ANY_SOURCE:
-            self._compare_message(group, rank, event, len(row) - 1)
+        self._compare_message(channel, len(row) - 1)
         return len(row) - 1
 
     def _compare_call(self, group: Group, place: int, rank: int, at: int) -> None:
@@ -195,13 +199,11 @@ class Ledger:
         if difference := call_difference(*map(self.event, pair)):
             self.conflicts.append(Conflict(*difference, group, place, pair))
 
-    def _compare_message(self, group: Group, rank: int, event: Event, place: int) -> None:
-        sent = event.op == "send"
-        src, dst = (rank, event.peer) if sent else (event.peer, rank)
-        rows = self._sends, self._receives
-        send_row, receive_row = (row.get((group, src, dst, event.tag), ()) for row in rows)
-        if (group, dst, event.tag) in self._from_any:
+    def _compare_message(self, channel: Channel, place: int) -> None:
+        group, src, dst, tag = channel
+        if (group, dst, tag) in self._from_any:
             return  # which receive takes which message is not known
+        send_row, receive_row = self._sends.get(channel, ()), self._receives.get(channel, ())
         if place >= min(len(send_row), len(receive_row)):
             return
         pair = [(src, send_row[place]), (dst, receive_row[place])]
@@ -226,7 +228,8 @@ class Ledger:
         """Who could send to a receive, or receive from a send."""
         if event.peer is not None:
             return (event.peer,)
-        return tuple(member for member in self.group_of(event)[0] if member != event.rank)
+        members, _ = self.group_of(event) or NOBODY
+        return tuple(member for member in members if member != event.rank)
 
     def absentees(self, rank: int, at: int) -> list[int]:
         """The members of the group that have not called this collective (or `new_group`)."""
@@ -235,6 +238,8 @@ class Ledger:
             there = (event.group, place)
             return [m for m in event.group if (there, m) not in self._creations]
         group = self.group_of(event)
+        if group is None:
+            return []
         return [m for m in group[0] if len(self._calls.get((group, m), ())) <= place]
 
     def open(self, rank: int) -> Iterable[tuple[int, Event]]:
@@ -256,7 +261,7 @@ class Ledger:
 
     def creations(self) -> dict[Group, list[int]]:
         """For each group made by `new_group` the ranks that called it."""
-        made = defaultdict(list)
+        made: dict[Group, list[int]] = defaultdict(list)
         for group, rank in sorted(self._creations):
             made[group].append(rank)
         return made
@@ -274,6 +279,8 @@ class Ledger:
         """Can a receive that is posted already take this message?"""
         event = self.records[rank].events[at]
         group, place = self.group_of(event), self._place[rank][at]
+        if group is None or event.peer is None:
+            return True
         box = (group, event.peer, event.tag)
         room = len(self._receives.get((group, rank, event.peer, event.tag), ()))
         if box in self._from_any:
@@ -285,9 +292,13 @@ class Ledger:
         """Is a message for this receive posted already, one that no earlier receive takes?"""
         event = self.records[rank].events[at]
         group = self.group_of(event)
+        if group is None:
+            return True
         box = (group, rank, event.tag)
         if event.flags & ANY_SOURCE:
             return self._any_met(box, at)
+        if event.peer is None:
+            return True
         left = len(self._sends.get((group, event.peer, rank, event.tag), ()))
         if box in self._from_any:
             taken, certain, _ = self._shares(box)
@@ -339,7 +350,7 @@ class Ledger:
                     found.append(event)
         return found
 
-    def _shares(self, box: tuple) -> tuple[dict[int, int], dict[int, int], int]:
+    def _shares(self, box: Box) -> tuple[dict[int, int], dict[int, int], int]:
         """How the any-source receives of one receiver, group and tag are shared by the senders.
 
         Returns for each sender the messages known to be taken that way, those that must have been
@@ -347,7 +358,8 @@ class Ledger:
         remain for anybody.
         """
         group, dst, tag = box
-        taken, certain = defaultdict(int), defaultdict(int)
+        taken: dict[int, int] = defaultdict(int)
+        certain: dict[int, int] = defaultdict(int)
         pending = 0
         for at in self._from_any[box]:
             event = self.records[dst].events[at]
@@ -365,7 +377,7 @@ class Ledger:
             certain[src] = max(0, arrived - named - taken[src])
         return taken, certain, max(0, pending - sum(certain.values()))
 
-    def _any_met(self, box: tuple, at: int) -> bool:
+    def _any_met(self, box: Box, at: int) -> bool:
         group, dst, tag = box
         events = self.records[dst].events
         taken, certain, _ = self._shares(box)
@@ -431,8 +443,8 @@ def sits_in(ledger: Ledger, rank: int, held: bool = False) -> tuple[int, ...]:
             by_thread.setdefault(event.thread, at)
         if event.flags & CALLBACK:
             callbacks.append(at)
-    if held and len(by_thread) < needed and (at := awaited(ledger, rank)) is not None:
-        by_thread.setdefault(ledger.event((rank, at)).thread, at)
+    if held and len(by_thread) < needed and (needs := awaited(ledger, rank)) is not None:
+        by_thread.setdefault(ledger.event((rank, needs)).thread, needs)
     if len(by_thread) < needed or (record.pending and not callbacks):
         return ()
     own = [by_thread[thread] for thread in sorted(by_thread)]
@@ -447,7 +459,7 @@ def awaited(ledger: Ledger, rank: int) -> int | None:
     collectives of torch's own are waited for where they are used: a functional one whose result
     nobody has touched holds up nobody. Horovod's are waited for in `step`, which is on record.
     """
-    found = None
+    found: int | None = None
     for at, event in ledger.open(rank):
         if event.is_named or not (event.internal and event.is_collective):
             continue

@@ -14,6 +14,11 @@ from dataclasses import dataclass, field
 from distlab.records.events import AGAIN, Event, RankRecord
 from distlab.records.matching import Group, Ledger, refused_by_torch
 
+#: a send and its receive, with None for the one that is missing
+Message = tuple[Event | None, Event | None]
+#: group, src, dst, tag
+_Channel = tuple[Group | None, int, int | None, int]
+
 
 @dataclass
 class Collective:
@@ -46,11 +51,10 @@ class Collective:
 class Pairs:
     """All operations of a run, matched.
 
-    `messages`: (send, receive), with None for the one that is missing. `conflicts`: for a message,
-    by (rank, index) of its send, how the two do not fit.
+    `conflicts`: for a message, by (rank, index) of its send, how the two do not fit.
     """
 
-    messages: list[tuple[Event | None, Event | None]]
+    messages: list[Message]
     collectives: list[Collective]
     refused: list[Event]  # calls that raised before anything was posted
     conflicts: dict[tuple[int, int], str]
@@ -60,8 +64,8 @@ def pair(records: Sequence[RankRecord]) -> Pairs:
     """Match the operations of a run. Messages come in the order in which they began."""
     ledger = Ledger(len(records))
     ledger.update(records)
-    sends: dict[tuple, list[Event]] = defaultdict(list)
-    receives: dict[tuple, list[Event]] = defaultdict(list)
+    sends: dict[_Channel, list[Event]] = defaultdict(list)
+    receives: dict[_Channel, list[Event]] = defaultdict(list)
     calls: dict[tuple[Group, int], Collective] = {}
     refused, lone = [], []
     for record in records:
@@ -77,14 +81,21 @@ def pair(records: Sequence[RankRecord]) -> Pairs:
                 call.calls[record.rank] = event
             elif event.op == "send":
                 sends[group, record.rank, event.peer, event.tag].append(event)
-            elif event.op == "recv" and event.peer is None:
-                lone.append(event)  # from any source, and nothing came
-            elif event.op == "recv":
+            elif event.op == "recv" and event.peer is not None:
                 receives[group, event.peer, record.rank, event.tag].append(event)
+            elif event.op == "recv":
+                lone.append(event)  # from any source, and nothing came
     conflicts = _conflicts(ledger, calls)
-    messages = [*_joined(sends, receives), *((None, event) for event in lone)]
-    messages.sort(key=lambda both: (both[0] or both[1]).begin)
+    messages: list[Message] = [*_joined(sends, receives), *((None, event) for event in lone)]
+    messages.sort(key=lambda both: either(*both).begin)
     return Pairs(messages, sorted(calls.values(), key=lambda c: c.begin), refused, conflicts)
+
+
+def either(send: Event | None, receive: Event | None) -> Event:
+    """The send of a message, or its receive where there is no send."""
+    one = send or receive
+    assert one is not None  # a message has one of them at least
+    return one
 
 
 def match_messages(records: Sequence[RankRecord]) -> list[tuple[Event, Event | None]]:
@@ -92,8 +103,10 @@ def match_messages(records: Sequence[RankRecord]) -> list[tuple[Event, Event | N
     return [(send, receive) for send, receive in pair(records).messages if send is not None]
 
 
-def _joined(sends: dict, receives: dict) -> list[tuple[Event | None, Event | None]]:
-    joined = []
+def _joined(
+    sends: dict[_Channel, list[Event]], receives: dict[_Channel, list[Event]]
+) -> list[Message]:
+    joined: list[Message] = []
     for key in {**sends, **receives}:
         sent, received = sends.get(key, []), receives.get(key, [])
         for place in range(max(len(sent), len(received))):
@@ -106,7 +119,9 @@ def _joined(sends: dict, receives: dict) -> list[tuple[Event | None, Event | Non
     return joined
 
 
-def _conflicts(ledger: Ledger, calls: dict) -> dict[tuple[int, int], str]:
+def _conflicts(
+    ledger: Ledger, calls: dict[tuple[Group, int], Collective]
+) -> dict[tuple[int, int], str]:
     """Notes conflicts between calls in their collective; returns those of messages."""
     found = {}
     for conflict in ledger.conflicts:

@@ -12,6 +12,7 @@ import builtins
 import dataclasses
 import re
 from collections.abc import Callable
+from typing import Any
 
 from distlab.records.events import OPS, Event, RankRecord
 
@@ -52,7 +53,7 @@ def shown(name: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
-def error(described: dict) -> str:
+def error(described: dict[str, Any]) -> str:
     """The type of an exception and its line; its text can be anything."""
     name = described["type"] if described["type"] in _ERRORS else "an exception of its own"
     frames = described["frames"]
@@ -98,7 +99,7 @@ def operations(said: str, size: int) -> str:
     return said.replace("{", "").replace("}", "")
 
 
-def _place(word: re.Match) -> str:
+def _place(word: re.Match[str]) -> str:
     """A word with the line alone in place of each "name:line"."""
     *places, rest = _NUMBERED.split(word[0])  # name, line, name, line, …, what is left
     return "".join(f"line {{{line(number)}}}" for number in places[1::2]) + rest

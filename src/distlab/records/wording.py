@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from distlab.records.events import CHANGED, FAILED, NOT_STARTED, RAISED, RUNNING, Event, RankRecord
-from distlab.records.pairing import Collective, Pairs
+from distlab.records.pairing import Collective, Pairs, either
+
+if TYPE_CHECKING:
+    from distlab.records.explain import Deadlock
 
 
 def size_text(nbytes: int) -> str:
@@ -94,7 +98,7 @@ def _ending(event: Event) -> str:
 
 def message_text(send: Event | None, receive: Event | None, start: float) -> str:
     """Several lines on a message; one side may be missing."""
-    one = send or receive
+    one = either(send, receive)
     if send is not None and receive is not None:
         lines = [f"rank {send.rank} → rank {receive.rank}"]
     elif send is not None:
@@ -123,7 +127,7 @@ def gave_up(event: Event) -> str:
     return f"waited {waited} in {event} at {event.place}, until its own timeout had passed"
 
 
-def until_timeout(hindsight) -> str:
+def until_timeout(hindsight: Deadlock) -> str:
     """Why ranks could not go on before their own timeouts ended them."""
     return f"Until the timeout had passed, {hindsight.message}"
 

@@ -12,8 +12,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from distlab.simulation import algorithms
+from distlab.simulation.cost_model import Link
 from distlab.simulation.network import Cluster
 from distlab.simulation.steps import Pattern, Step, run_steps
+
+#: what a `Cluster` is made of, which can be hashed
+_Network = tuple[int, int, Link, Link, int]
 
 
 def seconds_of(
@@ -31,23 +35,30 @@ def seconds_of(
 
 
 @functools.lru_cache(maxsize=4096)
-def _seconds(op: str, n_bytes: int, root: int | None, members: tuple[int, ...], network) -> float:
+def _seconds(
+    op: str, n_bytes: int, root: int | None, members: tuple[int, ...], network: _Network
+) -> float:
     first = members.index(root) if root in members else 0
     ranks = np.array(members[first:] + members[:first])
     steps = (
-        Step(Pattern(ranks[step.pattern.src], ranks[step.pattern.dst]), step.n_bytes)
-        for step in _steps(op, len(members), n_bytes)
+        (Pattern(ranks[pattern.src], ranks[pattern.dst]), size)
+        for pattern, size in _messages(_steps(op, len(members), n_bytes))
     )
     cluster = Cluster(*network)
     return float(run_steps(_shared(steps), cluster)[ranks].max())
 
 
-def _shared(steps: Iterator[Step]) -> Iterator[Step]:
-    """The same steps, equal patterns being one."""
-    kept: dict[tuple, Pattern] = {}
-    for step in steps:
-        key = (step.pattern.src.tobytes(), step.pattern.dst.tobytes())
-        yield Step(kept.setdefault(key, step.pattern), step.n_bytes)
+def _messages(steps: Iterator[Step]) -> Iterator[tuple[Pattern, float | np.ndarray]]:
+    """Who sends to whom in each step, and how much."""
+    return ((step.pattern, step.n_bytes) for step in steps if step.pattern is not None)
+
+
+def _shared(steps: Iterator[tuple[Pattern, float | np.ndarray]]) -> Iterator[Step]:
+    """These steps, equal patterns being one."""
+    kept: dict[tuple[bytes, bytes], Pattern] = {}
+    for pattern, n_bytes in steps:
+        key = (pattern.src.tobytes(), pattern.dst.tobytes())
+        yield Step(kept.setdefault(key, pattern), n_bytes)
 
 
 def _steps(op: str, size: int, n_bytes: float) -> Iterator[Step]:

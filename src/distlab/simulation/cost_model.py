@@ -80,7 +80,7 @@ def halving_doubling_time(n_bytes: float, size: int, latency: float, bandwidth: 
     rounds = size.bit_length() - 1
     if size != 1 << rounds:
         raise ValueError(f"recursive halving wants a power of two ranks, not {size}")
-    halves = sum(n_bytes / 2**step for step in range(1, rounds + 1))
+    halves = sum(n_bytes / (1 << step) for step in range(1, rounds + 1))
     return 2 * (rounds * latency + halves / bandwidth)
 
 
@@ -90,6 +90,7 @@ def sent_bytes(records: Sequence[RankRecord]) -> list[dict[int, int]]:
     for record in records:
         to: Counter[int] = Counter()
         for event in record.sends():
+            assert event.peer is not None  # every send has one
             to[event.peer] += event.nbytes
         found.append(dict(sorted(to.items())))
     return found

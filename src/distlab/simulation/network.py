@@ -88,7 +88,8 @@ class Cluster:
 
     def _adapter(self, rank: np.ndarray) -> np.ndarray:
         each = self.adapters or self.gpus
-        return self.size + rank // self.gpus * each + rank % self.gpus % each
+        ports: np.ndarray = self.size + rank // self.gpus * each + rank % self.gpus % each
+        return ports
 
     def slowness(self) -> np.ndarray:
         """How many times as long each rank computes."""

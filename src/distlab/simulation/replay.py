@@ -11,6 +11,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -59,12 +60,14 @@ class _Replay:
         self._cluster, self._slowness = cluster, cluster.slowness()
         self._ranks = [_Rank(program) for program in programs]
         self._out, self._in = [0.0] * cluster.ports, [0.0] * cluster.ports
-        self._queue: list[tuple[float, int, tuple]] = []  # moment, order, what
+        # moment, order, what
+        self._queue: list[tuple[float, int, tuple[Any, ...]]] = []
         self._order = itertools.count()
         self._wanted: dict[int, list[tuple[int, Event]]] = defaultdict(list)  # receives, by rank
         self._arrived: dict[int, list[_Message]] = defaultdict(list)  # messages, by rank
-        self._calls: dict[tuple, dict[int, int]] = defaultdict(dict)  # collectives, by rank
-        self._counts: dict[tuple, int] = defaultdict(int)
+        # collectives, by rank
+        self._calls: dict[tuple[Any, ...], dict[int, int]] = defaultdict(dict)
+        self._counts: dict[tuple[Any, ...], int] = defaultdict(int)
         self._links: dict[tuple[int, int], tuple[float, float, int, int]] = {}
 
     def run(self) -> list[RankRecord]:
@@ -79,7 +82,7 @@ class _Replay:
                 self._arrive(now, *about)
         return [self._record(rank, now) for rank in range(len(self._ranks))]
 
-    def _at(self, moment: float, *what) -> None:
+    def _at(self, moment: float, *what: Any) -> None:
         heapq.heappush(self._queue, (moment, next(self._order), what))
 
     def _record(self, number: int, now: float) -> RankRecord:
@@ -142,6 +145,7 @@ class _Replay:
 
     def _send(self, src: int, event: Event) -> float:
         """Give a message to its port; when it is out."""
+        assert event.peer is not None  # every send has one
         latency, per_byte, out, _ = self._link(src, event.peer)
         seconds = per_byte * event.nbytes
         begin = max(event.begin, self._out[out])

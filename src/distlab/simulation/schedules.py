@@ -10,9 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FORWARD, BACKWARD = "forward", "backward"
 #: Okabe and Ito's blue and orange, light enough for black figures on them
@@ -43,7 +48,8 @@ class Work(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         self._count += 1
-        return _Sleep.apply(x, self, self._count - 1)
+        passed: torch.Tensor = _Sleep.apply(x, self, self._count - 1)
+        return passed
 
     def noted(self) -> list[Slot]:
         """What was noted since the last call; micro-batches count from 0 again."""
@@ -58,14 +64,14 @@ class Work(nn.Module):
 
 class _Sleep(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x, work, number):
+    def forward(ctx: Any, x: torch.Tensor, work: Work, number: int) -> torch.Tensor:
         ctx.work, ctx.number = work, number
         if not x.is_meta:  # some ask a model for its shapes with tensors that hold nothing
             work.sleep(FORWARD, number, len(x))
         return x.view_as(x)
 
     @staticmethod
-    def backward(ctx, down):
+    def backward(ctx: Any, down: torch.Tensor) -> tuple[torch.Tensor, None, None]:
         ctx.work.sleep(BACKWARD, ctx.number, len(down))
         return down, None, None
 
@@ -102,7 +108,7 @@ class Schedule:
             found.append(most)
         return found
 
-    def draw(self, axis, title: str) -> None:
+    def draw(self, axis: Axes, title: str) -> None:
         """A row for each rank, a numbered box for each piece of work."""
         for rank, log in enumerate(self.logs):
             for slot in log:
@@ -110,7 +116,7 @@ class Schedule:
                 axis.barh(rank, width, 0.82, left, color=COLOURS[slot.kind], edgecolor="white")
                 if width > 18 * self.seconds:
                     axis.text(
-                        left + width / 2, rank, slot.number, ha="center", va="center",
+                        left + width / 2, rank, str(slot.number), ha="center", va="center",
                         fontsize=8, color="black",
                     )  # fmt: skip
         axis.set_yticks(range(len(self.logs)), [f"rank {r}" for r in range(len(self.logs))])
@@ -128,7 +134,7 @@ def fastest(ranks: Iterable[Sequence[Sequence[Slot]]]) -> Schedule:
     return min(map(Schedule, zip(*ranks, strict=True)), key=lambda schedule: schedule.seconds)
 
 
-def compare(schedules: Mapping[str, Schedule]):
+def compare(schedules: Mapping[str, Schedule]) -> Figure:
     """A figure of several schedules, one below the other, on one scale of time."""
     import matplotlib.pyplot as plt
     from matplotlib.patches import Patch

@@ -27,9 +27,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from distlab.rank.recorder import mapped
+
+if TYPE_CHECKING:
+    import torch
 
 _KEPT = 4096  # departures of each channel that are kept
 
@@ -52,7 +55,7 @@ class _Departures:
     def next(self, src: int, dst: int) -> float:
         return self._times[self._place(self._received, src, dst)]
 
-    def _place(self, counts: Counter, src: int, dst: int) -> int:
+    def _place(self, counts: Counter[tuple[int, int]], src: int, dst: int) -> int:
         number = counts[src, dst]
         counts[src, dst] += 1
         return (src * self._size + dst) * _KEPT + number % _KEPT
@@ -121,7 +124,7 @@ class _HeldWork:
     def __init__(self, work: Any, through: Any) -> None:
         self._work, self._through = work, through
 
-    def wait(self, *timeout):
+    def wait(self, *timeout: Any) -> Any:
         result = self._work.wait(*timeout)
         if self._through is not None:
             until, self._through = self._through(self._work), None
@@ -140,15 +143,16 @@ class _HeldCollective(_HeldWork):
             return False
         return self._through is None or time.monotonic() >= self._through(self._work)
 
-    def get_future(self):
+    def get_future(self) -> torch.futures.Future[Any]:
         through = self._through
 
-        def late(future):
+        def late(future: torch.futures.Future[Any]) -> Any:
             if through is not None:
                 time.sleep(max(0.0, through(self._work) - time.monotonic()))
             return future.value()
 
-        return self._work.get_future().then(late)
+        made: torch.futures.Future[Any] = self._work.get_future().then(late)
+        return made
 
 
 #: what a ring carries, by the names of ProcessGroup's methods; the second argument of all but the
@@ -176,22 +180,22 @@ class _SlowGroup:
                 setattr(self, name, self._ring(op, name))
         self._out_free = self._in_free = 0.0  # when this rank's link is free again, each way
 
-    def send(self, tensors, dst, tag):
+    def send(self, tensors: list[torch.Tensor], dst: int, tag: int) -> _HeldWork:
         begin = max(time.monotonic(), self._out_free)
         self._out_free = end = begin + self._seconds(tensors[0])
         self._departures.note(self._real.rank(), dst, begin)
         return _HeldWork(self._real.send(tensors, dst, tag), lambda work: end)
 
-    def recv(self, tensors, src, tag):
+    def recv(self, tensors: list[torch.Tensor], src: int, tag: int) -> _HeldWork:
         work = self._real.recv(tensors, src, tag)
         return _HeldWork(work, lambda work: self._arrival(tensors[0], src))
 
-    def recv_anysource(self, tensors, tag):
+    def recv_anysource(self, tensors: list[torch.Tensor], tag: int) -> _HeldWork:
         work = self._real.recv_anysource(tensors, tag)
         return _HeldWork(work, lambda work: self._arrival(tensors[0], work._source_rank()))
 
     def _ring(self, op: str, name: str) -> Callable[..., _HeldCollective]:
-        def call(*args):
+        def call(*args: Any) -> _HeldCollective:
             given = args[0] if op == "all_reduce" else args[1]
             number = self._collectives.call(op, _bytes(given))
             work = getattr(self._real, name)(*args)
@@ -199,14 +203,14 @@ class _SlowGroup:
 
         return call
 
-    def _arrival(self, tensor, src: int) -> float:
+    def _arrival(self, tensor: torch.Tensor, src: int) -> float:
         departed = self._departures.next(src, self._real.rank())
         begin = max(departed + self._latency, self._in_free)
         self._in_free = begin + self._seconds(tensor)
         return self._in_free
 
-    def _seconds(self, tensor) -> float:
-        return tensor.numel() * tensor.element_size() / self._bandwidth
+    def _seconds(self, tensor: torch.Tensor) -> float:
+        return _bytes(tensor) / self._bandwidth
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
@@ -216,7 +220,8 @@ def _bytes(tensors: Any) -> int:
     """Of a tensor, or of all in nested lists."""
     if isinstance(tensors, (list, tuple)):
         return sum(map(_bytes, tensors))
-    return tensors.numel() * tensors.element_size()
+    size: int = tensors.numel() * tensors.element_size()
+    return size
 
 
 @contextlib.contextmanager
@@ -243,7 +248,8 @@ def slow_links(latency: float, bandwidth: float) -> Iterator[Link]:
     group = c10d._get_default_group()
     if not isinstance(group, RecordedGroup) or "DISTLAB_RUN" not in os.environ:
         raise RuntimeError("slow links are for ranks that `Ranks.run` started")
-    uses = group.slow_links = getattr(group, "slow_links", 0) + 1
+    group.slow_links += 1
+    uses = group.slow_links
     folder, rank, size = Path(os.environ["DISTLAB_RUN"]), group.rank(), group.size()
     link = Link(latency, bandwidth)
     departures = _Departures(folder / f"links.{uses}", size)

@@ -110,9 +110,9 @@ def _queue(
     `alone`: no two want the same port. `free` is moved on.
     """
     if alone:
-        end = np.maximum(come, free[ports]) + duration
-        free[ports] = end
-        return end
+        done: np.ndarray = np.maximum(come, free[ports]) + duration
+        free[ports] = done
+        return done
     order = np.lexsort((come, ports))
     bounds = np.flatnonzero(np.diff(ports[order], prepend=-1, append=-1))
     end = np.empty(len(ports))

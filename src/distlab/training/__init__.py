@@ -7,8 +7,9 @@ import contextlib
 import math
 import os
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -19,7 +20,7 @@ from distlab.rank import world
 from distlab.rank.world import World
 
 
-def flag(parser: argparse.ArgumentParser, name: str, **options) -> None:
+def flag(parser: argparse._ActionsContainer, name: str, **options: Any) -> None:
     """Add `--some-name`; `--some_name` is accepted too."""
     other = "--" + name[2:].replace("-", "_")
     parser.add_argument(*dict.fromkeys((name, other)), **options)
@@ -33,7 +34,7 @@ def positive(kind: type) -> Callable[[str], float]:
     """A flag's type: a number of this kind above 0."""
 
     def number(text: str) -> float:
-        value = kind(text)
+        value: float = kind(text)
         if not 0 < value < math.inf:
             raise argparse.ArgumentTypeError(f"{text} is no finite number above 0")
         return value
@@ -151,7 +152,9 @@ def started() -> Iterator[World]:
     device = here.device
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    where = {} if "RANK" in env else {"store": dist.HashStore(), "rank": 0, "world_size": 1}
+    where: dict[str, Any] = (
+        {} if "RANK" in env else {"store": dist.HashStore(), "rank": 0, "world_size": 1}
+    )
     dist.init_process_group(world.backend_for(local_size), **where)
     try:
         yield here
@@ -162,16 +165,16 @@ def started() -> Iterator[World]:
 class Bar:
     """A loader with a progress bar around it on rank 0; elsewhere, and else, the loader itself."""
 
-    def __init__(self, loader: Iterable, rank: int, title: str) -> None:
+    def __init__(self, loader: Iterable[Any], rank: int, title: str) -> None:
         self._loader, self._rank, self._title = loader, rank, title
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
 
     def __len__(self) -> int:
-        return len(self._loader)
+        return len(cast(Sized, self._loader))  # as far as loaders have one
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         from tqdm import tqdm
 
         quiet = self._rank != 0

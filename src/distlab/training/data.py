@@ -13,6 +13,7 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,7 +31,7 @@ class NoData(RuntimeError):
     """There are no images here, and none could be fetched. The message says what to do."""
 
 
-class Images(Dataset):
+class Images(Dataset[tuple[torch.Tensor, int]]):
     """Images as (float32 tensor of shape (3, 32, 32), label), read once and kept as bytes.
 
     Args:
@@ -42,8 +43,8 @@ class Images(Dataset):
     def __init__(
         self,
         read: Callable[[int], np.ndarray],
-        labels: Sequence[int],
-        chosen: Sequence[int] | None = None,
+        labels: Sequence[int] | np.ndarray,
+        chosen: Sequence[int] | np.ndarray | None = None,
     ) -> None:
         self._read = read
         self._chosen = np.arange(len(labels)) if chosen is None else np.asarray(chosen)
@@ -188,7 +189,7 @@ def _archive(place: Path, limit: int | None, test_limit: int | None) -> Split:
         sets.append(
             Images(pixels.__getitem__, whole.targets, _chosen(len(pixels), most))
         )  # fmt: skip
-    return Split(*sets, whole.classes, f"CIFAR-10 in {place}")
+    return Split(sets[0], sets[1], whole.classes, f"CIFAR-10 in {place}")
 
 
 def _tree(place: Path, limit: int | None, test_limit: int | None) -> Split:
@@ -198,12 +199,12 @@ def _tree(place: Path, limit: int | None, test_limit: int | None) -> Split:
     for name, most in (("train", limit), ("test", test_limit)):
         whole = datasets.ImageFolder(str(place / name))
 
-        def read(index: int, whole=whole) -> np.ndarray:
+        def read(index: int, whole: Any = whole) -> np.ndarray:
             image = whole.loader(whole.samples[index][0]).convert("RGB")
             return np.array(image if image.size == (SIDE, SIDE) else image.resize((SIDE, SIDE)))
 
         sets.append(Images(read, whole.targets, _chosen(len(whole), most)))
-    return Split(*sets, whole.classes, f"images in {place}")
+    return Split(sets[0], sets[1], whole.classes, f"images in {place}")
 
 
 def _generated(limit: int | None, test_limit: int | None) -> Split:
@@ -216,7 +217,8 @@ def _generated(limit: int | None, test_limit: int | None) -> Split:
             generator = np.random.default_rng([salt, index])
             shift = tuple(generator.integers(-4, 5, 2))
             image = np.roll(patterns[labels[index]], shift, axis=(0, 1))
-            return (image + generator.normal(0, 50, image.shape)).clip(0, 255).astype(np.uint8)
+            noisy: np.ndarray = image + generator.normal(0, 50, image.shape)
+            return noisy.clip(0, 255).astype(np.uint8)
 
         return read
 
@@ -224,4 +226,4 @@ def _generated(limit: int | None, test_limit: int | None) -> Split:
     for salt, n, most in ((1, 50_000, limit), (2, 10_000, test_limit)):
         labels = np.random.default_rng(salt).integers(0, 10, n)
         sets.append(Images(reader(salt, labels), labels, _chosen(n, most)))
-    return Split(*sets, [f"pattern {i}" for i in range(10)], "generated patterns")
+    return Split(sets[0], sets[1], [f"pattern {i}" for i in range(10)], "generated patterns")

@@ -62,7 +62,8 @@ def _mnist(where: Path, fetch: bool) -> Digits | None:
         )
     except (RuntimeError, OSError):  # not there, or it could not be fetched
         return None
-    return Digits(*(_set(s.data, s.targets, 255) for s in (train, test)), f"MNIST in {where}")
+    first, second = (_set(s.data, s.targets, 255) for s in (train, test))
+    return Digits(first, second, f"MNIST in {where}")
 
 
 def _sklearn() -> Digits:

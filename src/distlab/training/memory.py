@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
@@ -23,8 +24,13 @@ from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper
 class Used:
     """Bytes held since the beginning: `now` and at most (`peak`)."""
 
-    now: int
-    peak: int
+    @property
+    def now(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def peak(self) -> int:
+        raise NotImplementedError
 
     def begin_again(self) -> None:
         """Let the peak begin at what is held now."""
@@ -64,10 +70,16 @@ class OnCPU(TorchDispatchMode, Used):
 
     def __init__(self) -> None:
         super().__init__()
-        self._held: dict[int, weakref.ref] = {}
-        self.peak = 0
+        self._held: dict[int, weakref.ref[torch.UntypedStorage]] = {}
+        self._peak = 0
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
         result = func(*args, **(kwargs or {}))
         given = {id(storage) for storage in storages((args, kwargs))}
         for storage in storages(result):
@@ -77,12 +89,16 @@ class OnCPU(TorchDispatchMode, Used):
             held = self._held.get(key)
             if (held is None or held() is not storage) and key not in given:
                 self._held[key] = weakref.ref(storage)  # new, and no view of what was there before
-        self.peak = max(self.peak, self.now)
+        self._peak = max(self._peak, self.now)
         return result
 
     @property
     def now(self) -> int:
         return sum(storage.nbytes() for storage in self.living())
+
+    @property
+    def peak(self) -> int:
+        return self._peak
 
     def living(self) -> list[torch.UntypedStorage]:
         """The storages that somebody still holds."""
@@ -91,10 +107,10 @@ class OnCPU(TorchDispatchMode, Used):
         return [storage for _, storage in living if storage is not None]
 
     def begin_again(self) -> None:
-        self.peak = self.now
+        self._peak = self.now
 
 
-def tensors(tree) -> Iterator[torch.Tensor]:
+def tensors(tree: Any) -> Iterator[torch.Tensor]:
     """All tensors in lists, dicts and the like; of a DTensor what lies here."""
     for leaf in pytree.tree_leaves(tree):
         if is_traceable_wrapper_subclass(leaf):
@@ -104,7 +120,7 @@ def tensors(tree) -> Iterator[torch.Tensor]:
             yield leaf
 
 
-def storages(tree) -> Iterator[torch.UntypedStorage]:
+def storages(tree: Any) -> Iterator[torch.UntypedStorage]:
     """The memory of these tensors."""
     return (tensor.untyped_storage() for tensor in tensors(tree))
 
@@ -124,7 +140,7 @@ def tracked(device: torch.device | str = "cpu") -> Iterator[Used]:
         yield used
 
 
-def held(*trees) -> int:
+def held(*trees: Any) -> int:
     """Bytes of all tensors in lists, dicts and the like, shared memory once; of DTensors what lies
     on this rank.
     """

@@ -75,8 +75,9 @@ def check(options: argparse.Namespace, device: torch.device) -> None:
 def native_bfloat16(device: torch.device) -> bool:
     """Does this device compute in bfloat16 by itself, and not in software that imitates it?"""
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    return torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    found = torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return bool(found)
 
 
 def compiler() -> str | None:
@@ -94,7 +95,8 @@ def prepared(model: nn.Module, options: argparse.Namespace, device: torch.device
     if options.stem == "cifar":
         model = cifar_stem(model)
     if options.channels_last:
-        model = model.to(memory_format=torch.channels_last)
+        kept = torch.channels_last
+        model = model.to(memory_format=kept)  # type: ignore[call-overload]  # not in the stub
     return mixed_precision(model, device) if options.amp else model
 
 
@@ -157,7 +159,7 @@ def mixed_precision(model: nn.Module, device: torch.device) -> nn.Module:
 
     def mixed(*inputs: torch.Tensor) -> torch.Tensor:
         with torch.autocast(device.type, torch.bfloat16):
-            outputs = forward(*inputs)
+            outputs: torch.Tensor = forward(*inputs)
         return outputs.float()
 
     model.forward = mixed

@@ -101,7 +101,16 @@ class _Trace:
                         "ts": self._us(time)}  # fmt: skip
                 self.events.append(flow | ({"bp": "e"} if phase == "f" else {}))
 
-    def _slice(self, rank, thread, name, category, begin, end, args) -> None:
+    def _slice(
+        self,
+        rank: int,
+        thread: int,
+        name: str,
+        category: str,
+        begin: float,
+        end: float,
+        args: dict[str, Any],
+    ) -> None:
         ts = self._us(begin)
         dur = round(max(0.0, self._us(end) - ts), 3)
         self.events.append({"name": name, "cat": category, "ph": "X", "ts": ts, "dur": dur,

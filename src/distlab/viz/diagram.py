@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from distlab.records.events import FAILED, NOT_STARTED, RAISED, RETURNED, Event
 from distlab.records.matching import refused_by_torch
-from distlab.records.pairing import Collective
+from distlab.records.pairing import Collective, either
 from distlab.records.wording import (
     call_text,
     collective_text,
@@ -54,7 +54,9 @@ def _kind(event: Event) -> str:
 class Drawing:
     """Draws one layout; `name` sets its ids apart from those of other pictures on the page."""
 
-    def __init__(self, layout: Layout, name: str, title: str | None, highlight: Collection) -> None:
+    def __init__(
+        self, layout: Layout, name: str, title: str | None, highlight: Collection[object]
+    ) -> None:
         self.at, self.name, self.title = layout, name, title
         self.lit = {(e.rank, e.index) for e in highlight if isinstance(e, Event)}
         self.lit_ranks = {r for r in highlight if isinstance(r, int)}
@@ -343,7 +345,7 @@ class Drawing:
         dash = "5 4" if arrow.state in ("lost", "unsent", "open") else None
         send, receive = arrow.pairs[0]
         if many > 1:
-            sizes = sum((s or r).nbytes for s, r in arrow.pairs)
+            sizes = sum(either(*both).nbytes for both in arrow.pairs)
             note = f"×{many} messages, rank {arrow.src} → rank {arrow.dst}, {size_text(sizes)}"
         else:
             note = message_text(send, receive, self.at.start)
@@ -356,20 +358,21 @@ class Drawing:
         return tag("g", hover(note), wide, line, tip, class_="m", stroke=color, fill=color)
 
     def _message_labels(self) -> list[str]:
-        arrows, parts = self.at.arrows, []
+        parts: list[str] = []
+        arrows = self.at.arrows
         if len(arrows) > 14:
             return parts
         for arrow in arrows:
             x0, y0, x1, y1 = self._ends(arrow)
             send, receive = arrow.pairs[0]
-            event = send or receive
+            event = either(send, receive)
             words = " ".join(t for t in (value_text(event), payload_text(event)) if t)
             more = {"lost": "never received", "unsent": "nothing sent", "open": "not finished",
                     "wrong": "does not fit"}.get(arrow.state)  # fmt: skip
             color = VERMILLION if more else None
             places = []
-            for part in (0.5, 0.35, 0.65, 0.25, 0.75):
-                x, y = x0 + part * (x1 - x0), y0 + part * (y1 - y0) + 4
+            for along in (0.5, 0.35, 0.65, 0.25, 0.75):
+                x, y = x0 + along * (x1 - x0), y0 + along * (y1 - y0) + 4
                 lean = 8 + 6 * abs(x1 - x0) / (abs(y1 - y0) or 1)
                 places += [(x + lean, y, "start"), (x - lean, y, "end")]
                 # beside a flat arrow there is room on the sides that it turns away from

@@ -6,13 +6,13 @@ is merged with its neighbours into one block: a picture stays small however long
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
 from distlab.records.events import FAILED, RETURNED, RUNNING, Event, RankRecord
-from distlab.records.pairing import Collective, Pairs
+from distlab.records.pairing import Collective, Message, Pairs, either
 from distlab.records.wording import call_text, collective_text
 from distlab.viz.scale import Need, Scale, fit
 from distlab.viz.svg import text_width
@@ -39,10 +39,10 @@ class Arrow:
     """A message, or several between the same two ranks: from (x0, rank src) to (x1, rank dst)."""
 
     src: int
-    dst: int | None
+    dst: int
     x0: float
     x1: float
-    pairs: list[tuple[Event | None, Event | None]]
+    pairs: list[Message]
     state: str = "done"  # "lost": no receive; "unsent": no send; "open": not finished; "wrong"
 
 
@@ -115,7 +115,7 @@ def closing(record: RankRecord, horizon: float) -> float:
     return record.end or record.stopped or horizon
 
 
-def _times(records: Sequence[RankRecord]):
+def _times(records: Sequence[RankRecord]) -> Iterator[float]:
     for record in records:
         yield from (record.begin, record.end, record.stopped if not record.end else 0.0)
         for e in record.events:
@@ -148,7 +148,7 @@ def waiting_times(record: RankRecord, horizon: float) -> list[tuple[float, float
     return sorted(found, key=lambda stay: stay[0])
 
 
-def _needs(records, pairs: Pairs, horizon: float, few: bool) -> list[Need]:
+def _needs(records: Sequence[RankRecord], pairs: Pairs, horizon: float, few: bool) -> list[Need]:
     """What has to lie how far apart for a reader to see it."""
     needs: list[Need] = []
     for record in records:
@@ -164,7 +164,7 @@ def _needs(records, pairs: Pairs, horizon: float, few: bool) -> list[Need]:
         if send and receive and receive.done:
             needs.append((send.begin, receive.end, 34.0 if few else 12.0))
         else:
-            needs.append(((send or receive).begin, horizon, 150.0))
+            needs.append((either(send, receive).begin, horizon, 150.0))
     calls = pairs.collectives
     for call, after in zip_longest(calls, calls[1:]):
         if len(calls) <= 16:
@@ -214,7 +214,7 @@ def _arrows(pairs: Pairs, scale: Scale, horizon: float) -> list[Arrow]:
     arrows = [a for a in arrows if a.dst != a.src]
     bin_width = 6.0
     while len(arrows) > ARROWS and bin_width < 800:
-        bins: dict[tuple, Arrow] = {}
+        bins: dict[tuple[int, int, str, int], Arrow] = {}
         for arrow in arrows:
             key = arrow.src, arrow.dst, arrow.state, int(arrow.x0 / bin_width)
             if key not in bins:
@@ -234,15 +234,20 @@ def _arrows(pairs: Pairs, scale: Scale, horizon: float) -> list[Arrow]:
     return arrows
 
 
-def _arrow(send, receive, pairs: Pairs, scale: Scale, horizon: float) -> Arrow:
+def _arrow(
+    send: Event | None, receive: Event | None, pairs: Pairs, scale: Scale, horizon: float
+) -> Arrow:
     both = [(send, receive)]
     if send is None:
+        receive = either(send, receive)
         x1 = scale(ending(receive, horizon) if receive.done else receive.begin)
         src = receive.peer if receive.peer is not None else -1
         return Arrow(src, receive.rank, x1, x1, both, "unsent")
     x0 = scale(send.begin)
     if receive is None:
-        return Arrow(send.rank, send.peer, x0, x0, both, "lost")
+        # one to nobody, which no rank sends, stays where it is and is not drawn
+        dst = send.rank if send.peer is None else send.peer
+        return Arrow(send.rank, dst, x0, x0, both, "lost")
     if not receive.done:
         return Arrow(send.rank, receive.rank, x0, max(x0, scale(receive.begin)), both, "open")
     wrong = (send.rank, send.index) in pairs.conflicts

@@ -129,7 +129,7 @@ class Picture:
         script = tag("script", _SCRIPT.format(id=self._name()))
         return f'<div style="overflow-x:auto">{self.svg(alone=False)}</div>{script}'
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         # no image/svg+xml: it would double each notebook, and pages would ignore it for the HTML
         return {"text/html": self._repr_html_(), "text/plain": self.text()}
 

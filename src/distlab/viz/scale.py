@@ -17,6 +17,7 @@ BREAK = 34.0  # pixels that a cut-out stretch takes
 _SHARE = 0.5  # an idle stretch that takes more than this part of the time is cut out
 
 Need = tuple[float, float, float]  # from, to (seconds), pixels that should lie between them
+Breaks = Sequence[tuple[float, float]]  # from, to (seconds) of stretches that are cut out
 
 
 class Scale:
@@ -30,7 +31,7 @@ class Scale:
 
     def __init__(
         self, times: Sequence[float], pixels: Sequence[float], linear: bool,
-        breaks: Sequence[tuple[float, float]] = (),
+        breaks: Breaks = (),
     ) -> None:  # fmt: skip
         self._times, self._pixels = list(times), list(pixels)
         self.begin, self.end = self._times[0], self._times[-1]
@@ -110,7 +111,9 @@ def fit(
     return scale
 
 
-def idle(moments: Sequence[float], busy: Sequence[tuple[float, float]]) -> list:
+def idle(
+    moments: Sequence[float], busy: Sequence[tuple[float, float]]
+) -> list[tuple[float, float]]:
     """The stretches between two moments that are so long that they hide the rest, longest first."""
     gaps = sorted(zip(moments, moments[1:], strict=False), key=lambda g: g[0] - g[1])
     left, found = moments[-1] - moments[0], []
@@ -123,7 +126,7 @@ def idle(moments: Sequence[float], busy: Sequence[tuple[float, float]]) -> list:
     return sorted(found)
 
 
-def _linear(moments, breaks, left: float, right: float) -> Scale:
+def _linear(moments: Sequence[float], breaks: Breaks, left: float, right: float) -> Scale:
     knots = sorted({moments[0], moments[-1], *(t for pair in breaks for t in pair)})
     cut = set(breaks)
     total = sum(b - a for a, b in zip(knots, knots[1:], strict=False) if (a, b) not in cut)
@@ -134,13 +137,15 @@ def _linear(moments, breaks, left: float, right: float) -> Scale:
     return Scale(knots, pixels, True, breaks)
 
 
-def _stretched(moments, breaks, needs: Sequence[Need], left: float, right: float) -> Scale:
+def _stretched(
+    moments: Sequence[float], breaks: Breaks, needs: Sequence[Need], left: float, right: float
+) -> Scale:
     """Each step gets a little width, what it needs, and a part of the rest by its length's root."""
     index = {t: i for i, t in enumerate(moments)}
     wanted: dict[int, list[tuple[int, float]]] = {}
-    for a, b, pixels in needs:
+    for a, b, apart in needs:
         if a in index and b in index and a < b:
-            wanted.setdefault(index[b], []).append((index[a], pixels))
+            wanted.setdefault(index[b], []).append((index[a], apart))
     width, cut = right - left, {index[a] for a, _ in breaks}
     least = min(9.0, 0.3 * width / len(moments))
     for ease in (1.0, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1, 0.0):

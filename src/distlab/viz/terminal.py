@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from distlab.records.events import RAISED, RETURNED, RankRecord
-from distlab.records.pairing import Pairs
+from distlab.records.pairing import Pairs, either
 from distlab.records.wording import call_text, collective_text, duration, payload_text, value_text
 from distlab.viz.layout import closing, lay_out
 
@@ -54,7 +54,7 @@ def draw(
 def _messages(pairs: Pairs, start: float) -> list[str]:
     lines = ["", "messages"] if pairs.messages else []
     for send, receive in pairs.messages[:_LISTED]:
-        one = send or receive
+        one = either(send, receive)
         src = send.rank if send else one.peer
         dst = one.peer if send else one.rank
         what = " ".join(t for t in (value_text(one), payload_text(one)) if t)

@@ -28,7 +28,11 @@ class Timeline(Picture):
     """A run drawn; in a notebook it shows itself. Made by `timeline`."""
 
     def __init__(
-        self, records: Sequence[RankRecord], title: str | None, highlight: Collection, width: float
+        self,
+        records: Sequence[RankRecord],
+        title: str | None,
+        highlight: Collection[object],
+        width: float,
     ) -> None:
         self.records, self.title, self.width = [_sound(r) for r in records], title, width
         self.highlight = list(highlight)

@@ -20,16 +20,18 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from distlab.engines import ipyparallel as engines
-from distlab.engines.slurm.job import LOOK, Job, SlurmFailed, call
+from distlab.engines.slurm.job import LOOK, Job, SlurmFailed, Status, call
 from distlab.processes.forkserver import Zygote
 
 START = 120.0  # seconds in which the engines of a job that runs have to be there
 PERIOD = 500  # milliseconds between two heartbeats of the controller
 MISSES = 20  # heartbeats without which an engine takes the controller for dead
+
+Says = Callable[[Status], object]
 
 _JOB = """#!/bin/bash
 #SBATCH --job-name=distlab-ranks
@@ -53,7 +55,7 @@ class SlurmEngines(engines.AttachedEngines):
         SlurmFailed: Slurm is not here, refuses, or the job ended before its engines were there.
     """
 
-    def __init__(self, size: int, spread: bool = False, says: Any = None) -> None:
+    def __init__(self, size: int, spread: bool = False, says: Says | None = None) -> None:
         call("sbatch", "--version")  # that there is none is said before anything starts
         self._zygote = Zygote(("ipyparallel.controller.app",), within=engines.cache())
         self.client, self._pending, self.job = None, {}, None
@@ -84,7 +86,7 @@ class SlurmEngines(engines.AttachedEngines):
         launcher.submit_command = ["sbatch", "--parsable"]
         return Job(int(launcher.start(size)))
 
-    def _connect(self, size: int, says) -> None:
+    def _connect(self, size: int, says: Says) -> None:
         import ipyparallel
 
         folder = self._zygote.folder
@@ -93,9 +95,11 @@ class SlurmEngines(engines.AttachedEngines):
         self.ids = [-1] * size
         self._gather(set(range(size)), says)
 
-    def _gather(self, missing: set[int], says=lambda status: None) -> None:
+    def _gather(self, missing: set[int], says: Says = lambda status: None) -> None:
         """Find the engines of these ranks, which are starting; a rank is its task's number."""
-        told, running, asked = None, None, {}  # running: since when the job does
+        told: str | None = None
+        running: float | None = None  # since when the job does
+        asked: dict[int, Any] = {}  # engine → ipyparallel's `AsyncResult`
         while missing:
             for engine in sorted(set(self.client.ids) - self._seen):
                 self._seen.add(engine)
@@ -108,6 +112,7 @@ class SlurmEngines(engines.AttachedEngines):
                         self.ids[rank] = engine
             if not missing:
                 return
+            assert self.job is not None  # these engines are its tasks
             status = self.job.status
             if status.over:
                 raise SlurmFailed(f"{status.told()}{self._complaint()}")
@@ -121,7 +126,8 @@ class SlurmEngines(engines.AttachedEngines):
                         f"{len(missing)} ranks of job {self.job.id} did not start within "
                         f"{START:.0f} s{self._complaint()}"
                     )
-            self.client.wait([], timeout=LOOK) or time.sleep(LOOK)
+            if not self.client.wait([], timeout=LOOK):
+                time.sleep(LOOK)
 
     def _complaint(self) -> str:
         """The last line that the engines printed."""

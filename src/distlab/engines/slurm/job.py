@@ -313,7 +313,7 @@ class Tail:
             size = os.stat(path).st_size if path else 0
             if size < self._read:  # a job that begins again writes its log anew
                 self._read, self._left = 0, b""
-            if size <= self._read:
+            if path is None or size <= self._read:
                 return
             with path.open("rb") as file:
                 file.seek(self._read)

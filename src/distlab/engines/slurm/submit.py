@@ -133,7 +133,13 @@ def _checked(program: Path, function: str | None) -> None:
         raise Refused(f"--function is for notebooks: {program.name} runs as a whole")
 
 
-def _wanted(nodes, ranks, gpus, time, partition) -> dict[str, object]:
+def _wanted(
+    nodes: int | None,
+    ranks: int | None,
+    gpus: int | None,
+    time: str | None,
+    partition: str | None,
+) -> dict[str, object]:
     """sbatch's options for what was asked for."""
     for name, value in (("nodes", nodes), ("ranks", ranks), ("gpus", gpus)):
         if value is not None and value < (0 if name == "gpus" else 1):

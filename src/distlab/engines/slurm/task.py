@@ -7,6 +7,7 @@ of Slurm (https://slurm.schedmd.com/srun.html, "Output environment variables").
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import MutableMapping
@@ -46,6 +47,7 @@ def main() -> None:
         raise SystemExit(
             f"{missing.args[0]} is not set: start this with `distlab submit`"
         ) from None
+    assert isinstance(sys.stdout, io.TextIOWrapper)  # nobody has replaced it yet
     sys.stdout.reconfigure(line_buffering=True)
     from distlab.engines import launch
 

@@ -1,0 +1,352 @@
+"""What runs inside the rooms of a session: the notebook's cells, and the ranks of an exercise.
+
+A room answers the root of its session (`distlab.checking.session`) until that hangs up. Process 1
+of it never runs student code: it forks the process that runs the cells, and the ranks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+import tempfile
+import time
+import types
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from distlab import notebook
+from distlab.checking import belongings
+from distlab.checking.doubts import doubts
+from distlab.engines import runs
+from distlab.notebook import Cell
+from distlab.processes import forkserver, framing, isolation, payload
+from distlab.processes.isolation import Limits
+from distlab.records import events
+from distlab.records.choices import Schedule
+
+if TYPE_CHECKING:
+    from distlab.engines.forked import ForkedEngines
+
+OUTPUT_LIMIT = 16 << 20  # bytes that a rank may return
+PATIENCE = 10.0  # seconds that a room may take beyond what it was given
+STALL = 2.0  # seconds in which the cells' process takes a cell
+CELLS_LIMIT = 180.0  # seconds that all cells may take together
+ADDED_LIMIT = 30.0  # seconds of these that the cells may take that the student has added
+FILES = 8  # how often the files that a process may have open, all processes may together
+
+
+def serve_room(root: socket.socket, home: Path | None, limits: Limits | None, walls: bool) -> None:
+    """Process 1 of a room: answer the session's root until that hangs up."""
+    if home is None:
+        home = Path(isolation.HOME, "home")  # the same in every room: cells may keep its path
+        home.mkdir()
+    else:
+        os.setsid()
+        if limits:
+            isolation.limit(limits)
+    os.chdir(home)
+    # gloo and mp.spawn complain there, not in the grader's terminal
+    forkserver.log_to(Path(os.devnull) if limits else home / "log")
+    # a short name: DataLoader workers put Unix sockets in it, whose paths end at 107 characters
+    os.environ.update(HOME=str(home), TMPDIR=str(home), DISTLAB_GRADING="1")
+    tempfile.tempdir = None
+    inside = _Inside(home, root, limits, walls)
+    try:
+        while (message := framing.read(root)) is not None:
+            tree, *blocks = payload.unpack(message)
+            framing.write(root, inside.answer(tree, blocks))
+    finally:
+        inside.close()
+
+
+class _Inside:
+    """The state of a room: the ranks of its exercise."""
+
+    def __init__(
+        self, folder: Path, outer: socket.socket, limits: Limits | None, walls: bool
+    ) -> None:
+        self._folder, self._outer = folder, outer
+        self._engines: ForkedEngines | None = None
+        self._walls = walls
+        self._guard = _Guard(limits) if walls and limits else None
+
+    def answer(self, tree: dict[str, Any], blocks: list[bytes]) -> bytes:
+        if tree["op"] == "cells":
+            cells = [Cell(**cell) for cell in tree["cells"]]
+            problems, functions = self._run_cells(cells, tree["limit"], tree["answers"])
+            told = {name: problem for name, (problem, _) in functions.items()}
+            blobs = [blob for _, blob in functions.values()]
+            left = belongings.packed(self._folder)
+            return payload.pack({"problems": problems, "functions": told}, left, *blobs)
+        function, left, *inputs = blocks
+        return runs.pack(self._run(tree, function, left, inputs))
+
+    def _run_cells(
+        self, cells: list[Cell], limit: float, answers: list[str]
+    ) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[dict[str, Any], bytes]]]:
+        """Run the cells; their problems, and for each answer ({}, its pickle) or an error."""
+        problems: dict[str, dict[str, Any]] = {}
+        functions: dict[str, tuple[dict[str, Any], bytes]] = {}
+        deadline = time.monotonic() + CELLS_LIMIT
+        left = ADDED_LIMIT
+        author = _Author(self._outer, self._guard)
+        for number, cell in enumerate(cells):
+            begin = time.monotonic()
+            most = min(limit, deadline - begin, left if cell.kind == "added" else limit)
+            if most <= 0:
+                problems[cell.name] = _late()
+                continue
+            problem = author.run(cell, most)
+            if problem is not None:
+                problems[cell.name] = problem
+                if _fatal(problem):  # the process is gone: all again without this cell
+                    author = self._again(author, cells[:number], problems, limit, deadline)
+            if cell.kind == "added":
+                left -= time.monotonic() - begin
+        for name in answers:
+            told, function = author.function(name, deadline)
+            if told.get("status"):  # handing it out ended or hung the process
+                problems[name] = told
+                author = self._again(author, cells, problems, limit, deadline)
+            else:
+                functions[name] = told, function
+        self._end(author)
+        return problems, functions
+
+    def _again(
+        self, author: _Author, cells: list[Cell], problems: dict[str, dict[str, Any]], limit: float,
+        deadline: float,
+    ) -> _Author:  # fmt: skip
+        """A new process that has run these cells, without those that ended or hung theirs."""
+        self._end(author)
+        author = _Author(self._outer, self._guard)
+        for cell in cells:
+            if _fatal(problems.get(cell.name)):
+                continue
+            left = deadline - time.monotonic()
+            problem = author.run(cell, min(limit, left)) if left > 0 else _late()
+            # this time it has ended or hung the process, too
+            if problem is not None and _fatal(problem):
+                problems[cell.name] = problem
+                if left > 0:
+                    return self._again(author, cells, problems, limit, deadline)
+        return author
+
+    def _end(self, author: _Author) -> None:
+        author.close()
+        if self._walls:
+            isolation.sweep()
+
+    def _run(
+        self, tree: dict[str, Any], function: bytes, left: bytes, inputs: list[bytes]
+    ) -> runs.Run:
+        from distlab.course import find
+        from distlab.engines.forked import ForkedEngines
+        from distlab.records.deadlock import Watcher
+
+        exercise = find(tree["exercise"])
+        engines, guard = self._engines, self._guard
+        if engines is None:
+            belongings.unpack(left, self._folder)
+            engines = self._engines = ForkedEngines(
+                0, self._folder, OUTPUT_LIMIT, [self._outer], self._walls and exercise.measured
+            )
+        engines.grow(len(inputs))
+
+        class Guarded(Watcher):
+            def __call__(self, records: Sequence[events.RankRecord], dead: set[int]) -> Any:
+                return guard and guard.exceeded() or super().__call__(records, dead)
+
+        engines.listen(sum(map(len, inputs)))
+        run = runs.drive(
+            engines, function, inputs, harness=tree["exercise"], group=exercise.group,
+            strict=True, sources=tree["sources"], deadline=tree["deadline"], watch=Guarded(),
+            schedule=Schedule.named(tree["schedule"]) if tree["schedule"] else None,
+        )  # fmt: skip
+        if run.ok:
+            # here, where records are whole: the judge gets the beginning of long ones
+            whole = [events.checked(data, r, run.size) for r, data in enumerate(run.raw)]
+            run.seen = engines.seen(
+                functools.partial(
+                    doubts, whole, unrecorded=exercise.unrecorded, stamped=exercise.stamped
+                )
+            )
+        return run
+
+    def close(self) -> None:
+        if self._engines is not None:
+            self._engines.close()
+
+
+class _Guard:
+    """Tells when all that a session has started uses more than it may."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._usage, self._limits = isolation.Usage(), limits
+
+    def exceeded(self) -> runs.Finding | None:
+        memory, files = self._usage.measured()
+        if memory > self._limits.memory:
+            return runs.Finding(
+                "limit",
+                f"the processes of this exercise used more than {self._limits.memory / 2**30:.3g} "
+                "GiB of memory together and were ended",
+                "Look for tensors far larger than the inputs, or for a list that grows in a loop.",
+            )
+        if files > FILES * self._limits.files:
+            return runs.Finding(
+                "limit",
+                f"the processes of this exercise had more than {FILES * self._limits.files} open "
+                "files together and were ended",
+                "Close files, sockets and pipes, and look for a loop that opens them.",
+            )
+        return None
+
+
+class _Author:
+    """The process that runs the notebook's cells, seen from the session's root."""
+
+    def __init__(self, outer: socket.socket, guard: _Guard | None) -> None:
+        self._socket, theirs = socket.socketpair()
+        self._guard, self._asked = guard, 0
+
+        def serve() -> None:
+            outer.close()
+            self._socket.close()
+            gc.freeze()
+            gc.enable()
+            _serve_cells(theirs)
+
+        with theirs:
+            self._pid = forkserver.spawn(serve)
+
+    def run(self, cell: Cell, limit: float) -> dict[str, Any] | None:
+        reply = self._ask({"op": "cell", "cell": vars(cell)}, limit)
+        if isinstance(reply, dict):
+            return reply
+        try:
+            told = reply[0]["problem"]
+            return None if told is None else problem_of("error", told["type"], told["message"])
+        except (KeyError, TypeError, IndexError, AttributeError):
+            return _nonsense()
+
+    def function(self, name: str, deadline: float) -> tuple[dict[str, Any], bytes]:
+        """({}, the pickled answer to the exercise `name`), or the error or problem in its place."""
+        left = min(max(deadline - time.monotonic(), runs.GRACE), PATIENCE)
+        reply = self._ask({"op": "get", "name": name}, left)
+        if isinstance(reply, dict):
+            return reply, b""
+        try:
+            error, function = reply[0]["error"], reply[1]
+            return runs.checked(error) or {}, function
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError):
+            return _nonsense(), b""
+
+    def _ask(self, tree: dict[str, Any], limit: float) -> tuple[Any, ...] | dict[str, Any]:
+        """The reply, or the problem that there is none.
+
+        An answer to another request is none: a cell can have written it itself.
+        """
+        self._asked += 1
+        deadline = time.monotonic() + max(limit, 0.0)
+        incoming = framing.Incoming(OUTPUT_LIMIT)
+        try:
+            self._socket.settimeout(STALL)
+            framing.write(self._socket, payload.pack({**tree, "number": self._asked}))
+            while time.monotonic() < deadline:
+                if found := self._guard and self._guard.exceeded():
+                    return problem_of("crashed", "MemoryError", found.message)
+                select.select([self._socket], [], [], runs.POLL)
+                if (message := incoming.receive(self._socket)) is None:
+                    continue
+                incoming, reply = framing.Incoming(OUTPUT_LIMIT), payload.unpack(message)
+                if isinstance(reply[0], dict) and reply[0].get("number") == self._asked:
+                    return reply
+        except (OSError, EOFError):
+            return problem_of("crashed", "SystemExit", "the cell ended its process")
+        except ValueError:
+            return _nonsense()
+        return problem_of("timeout", "TimeoutError", f"the cell had not ended after {limit:.0f} s")
+
+    def close(self) -> None:
+        self._socket.close()
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self._pid, signal.SIGKILL)
+            os.waitpid(self._pid, 0)
+
+
+def problem_of(status: str, type: str, message: str) -> dict[str, Any]:
+    return {
+        "status": status, "type": payload.text(type)[:80], "message": payload.text(message)[:2000],
+    }  # fmt: skip
+
+
+def _fatal(problem: dict[str, Any] | None) -> bool:
+    """Did a cell leave no process to go on with?"""
+    return problem is not None and problem["status"] != "error"
+
+
+def _late() -> dict[str, Any]:
+    return problem_of("timeout", "TimeoutError", "the cells before it had used up all the time")
+
+
+def _nonsense() -> dict[str, Any]:
+    return problem_of("crashed", "SystemExit", "the cell's process answered with nonsense")
+
+
+def _serve_cells(connection: socket.socket) -> None:
+    """Run cells in a `__main__` of their own and hand out what they defined."""
+    import torch
+
+    from distlab.engines import by_value
+    from distlab.rank import execute
+
+    torch.set_num_threads(1)
+    main = types.ModuleType("__main__")
+    sys.modules["__main__"] = main
+    answers: dict[str, object] = {}
+    while (message := framing.read(connection)) is not None:
+        tree = payload.unpack(message)[0]
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), \
+                contextlib.redirect_stderr(nowhere):  # fmt: skip
+            if tree["op"] == "cell":
+                problem = _run_cell(Cell(**tree["cell"]), main.__dict__, answers)
+                reply = payload.pack({"problem": problem, "number": tree["number"]})
+            else:
+                try:
+                    blob = by_value.dumps(_answer(tree["name"], main.__dict__, answers))
+                    reply = payload.pack({"error": None, "number": tree["number"]}, blob)
+                except Exception as error:
+                    told = {"error": execute.describe(error), "number": tree["number"]}
+                    reply = payload.pack(told, b"")
+        framing.write(connection, reply)
+
+
+def _run_cell(
+    cell: Cell, namespace: dict[str, Any], answers: dict[str, Any]
+) -> dict[str, Any] | None:
+    from distlab.rank import execute
+
+    try:
+        notebook.run_cell(cell, namespace, keep_going=cell.kind == "added")
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        return {"status": "error", **execute.describe(error)}
+    finally:
+        if cell.kind == "solution" and cell.name in cell.defines() and cell.name in namespace:
+            answers[cell.name] = namespace[cell.name]
+    return None
+
+
+def _answer(name: str, namespace: dict[str, Any], answers: dict[str, Any]) -> object:
+    if name in answers:
+        return answers[name]
+    if name in namespace:
+        return namespace[name]
+    raise NotImplementedError(f"TODO {name}")
