@@ -15,6 +15,7 @@ _HOME = {
     "check": "checking.check:check",
     "each": "engines.ranks:each",
     "submit": "engines.slurm.submit:submit",
+    "terminal": "engines.command:terminal",
     "timeline": "viz.timeline:timeline",
     # what a rank can ask for
     "loopback": "processes.forkserver:loopback",
@@ -34,6 +35,8 @@ _HOME = {
     "schedules": "simulation.schedules",
     "slow_links": "simulation.slow_links:slow_links",
     # what one lab's notebook shows
+    "BeforeAfter": "viz.before_after:BeforeAfter",
+    "output_of": "engines.command:output_of",
     "pickling": "engines.by_value",
     "ring_steps": "course.lab04_ring_allreduce.ring_steps:ring_steps",
     "frameworks": "processes.frameworks",
