@@ -24,10 +24,13 @@ _HOME = {
     "world": "rank.world",
     # parts of training scripts
     "augment": "training.augment",
+    "charts": "training.charts",
     "data": "training.data",
     "digits": "training.digits",
     "memory": "training.memory",
+    "scaling": "training.scaling",
     "speedups": "training.speedups",
+    "storage": "training.storage",
     "vision": "training.vision",
     # what takes the time that it is told, and what is calculated
     "Work": "simulation.schedules:Work",
