@@ -22,16 +22,17 @@ def measure() -> Iterator[Row]:
     import torch
     from torch.utils.data import DataLoader
 
+    from distlab.training import storage
     from distlab.training.vision import torchvision
 
     torch.set_num_threads(1)
     lab = notebook.load(coursedir.SOLUTIONS / "05-scaling-up" / "scaling_up.ipynb")
     generator = torch.Generator().manual_seed(0)
     pixels = torch.randint(0, 256, (IMAGES, 3, 32, 32), dtype=torch.uint8, generator=generator)
-    samples = [(lab.jpeg(one), number % 10) for number, one in enumerate(pixels)]
+    samples = [(storage.jpeg(one), number % 10) for number, one in enumerate(pixels)]
     with tempfile.TemporaryDirectory(prefix="bench-feeding-") as name:
         shards, files = Path(name, "shards"), Path(name, "files")
-        lab.write_shards(samples, shards, SHARDS)
+        storage.write_shards(samples, shards, SHARDS)
         for number, (content, label) in enumerate(samples):
             path = files / str(label) / f"{number:06d}.jpg"
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -145,3 +145,15 @@ def test_a_free_text_question_stands_before_its_answer_cell_where_students_see_i
         if grading.get("grade") and grading.get("solution"):
             assert before["cell_type"] == "markdown", grading["grade_id"]
             assert len("".join(before["source"])) > 80, grading["grade_id"]
+
+
+def test_what_lab_03_quotes_of_the_plain_script_stands_in_it():
+    folder = coursedir.SOLUTIONS / "03-cifar10-ddp"
+    script = (folder / "resnet_ddp_plain.py").read_text("utf-8")
+    cells = json.loads((folder / "cifar10_ddp.ipynb").read_text("utf-8"))["cells"]
+    prose = "".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    quoted = re.findall(r"```python\n(.*?)```", prose, re.DOTALL)
+    assert len(quoted) >= 5
+    for piece in quoted:
+        lines = [line for line in piece.splitlines() if line]
+        assert all(f"\n{line}\n" in script for line in lines), piece

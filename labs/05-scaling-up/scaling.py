@@ -1,7 +1,7 @@
 """Measure how a training scales: one line of JSON a run, and a table of them.
 
-It uses what you wrote in scaling_up.ipynb. Each run measures the number of ranks that it is started
-with; start it once for each size, then ask for the table:
+Its table uses the `speedup_and_efficiency` that you wrote in scaling_up.ipynb. Each run measures
+the number of ranks that it is started with; start it once for each size, then ask for the table:
 
     for n in 1 2 4; do
         torchrun --standalone --nproc-per-node=$n scaling.py --mode strong --json scaling.json
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import torch
 
-from distlab import training
+from distlab import scaling, training
 from distlab.notebook import load
 
 
@@ -60,7 +60,7 @@ def measure(args: argparse.Namespace) -> None:
                 "ranks: choose another --batch-size"
             )
             raise SystemExit(told if here.rank == 0 else 1)
-        rates = notebook().measure_throughput(
+        rates = scaling.measure_throughput(
             here.rank, here.size, per_rank, args.width, args.steps, args.repeats
         )
         if here.rank:

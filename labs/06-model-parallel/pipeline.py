@@ -1,7 +1,7 @@
 """A network cut into stages by your split_layers and trained by your pipeline_step.
 
-    torchrun --nproc-per-node=4 pipeline.py
-    torchrun --nproc-per-node=4 pipeline.py --microbatches 1
+    torchrun --standalone --nproc-per-node=4 pipeline.py
+    torchrun --standalone --nproc-per-node=4 pipeline.py --microbatches 1
 
 It learns to tell apart the ten digits of scikit-learn. The network is so small that computing it
 takes no time worth dividing, so each stage also sleeps for a while per row (--work), as if it were

@@ -1,6 +1,6 @@
 """The functions of message_passing.ipynb in processes that a launcher started.
 
-    torchrun --nproc-per-node=2 send_receive.py
+    torchrun --standalone --nproc-per-node=2 send_receive.py
     python -m torch.distributed.launch --nproc-per-node=2 send_receive.py
     srun --ntasks=2 python send_receive.py        (inside a Slurm job: see send_receive.sbatch)
 

@@ -1,6 +1,6 @@
 """The toy program on processes that a launcher has started, one for each rank.
 
-    torchrun --nproc-per-node=2 launched.py
+    torchrun --standalone --nproc-per-node=2 launched.py
     python -m torch.distributed.launch --nproc-per-node=2 launched.py
     srun --ntasks=2 python launched.py
 

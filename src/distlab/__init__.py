@@ -15,6 +15,7 @@ _HOME = {
     "check": "checking.check:check",
     "each": "engines.ranks:each",
     "submit": "engines.slurm.submit:submit",
+    "terminal": "engines.command:terminal",
     "timeline": "viz.timeline:timeline",
     # what a rank can ask for
     "loopback": "processes.forkserver:loopback",
@@ -23,10 +24,13 @@ _HOME = {
     "world": "rank.world",
     # parts of training scripts
     "augment": "training.augment",
+    "charts": "training.charts",
     "data": "training.data",
     "digits": "training.digits",
     "memory": "training.memory",
+    "scaling": "training.scaling",
     "speedups": "training.speedups",
+    "storage": "training.storage",
     "vision": "training.vision",
     # what takes the time that it is told, and what is calculated
     "Work": "simulation.schedules:Work",
@@ -34,6 +38,8 @@ _HOME = {
     "schedules": "simulation.schedules",
     "slow_links": "simulation.slow_links:slow_links",
     # what one lab's notebook shows
+    "BeforeAfter": "viz.before_after:BeforeAfter",
+    "output_of": "engines.command:output_of",
     "pickling": "engines.by_value",
     "ring_steps": "course.lab04_ring_allreduce.ring_steps:ring_steps",
     "frameworks": "processes.frameworks",

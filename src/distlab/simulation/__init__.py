@@ -18,6 +18,7 @@ from distlab.simulation.algorithms import (
     ring,
     tree,
 )
+from distlab.simulation.data_parallel import data_parallel_rates
 from distlab.simulation.network import (
     ETHERNET_100,
     INFINIBAND_NDR,
@@ -37,6 +38,7 @@ __all__ = [
     "Cluster",
     "Pattern",
     "Step",
+    "data_parallel_rates",
     "described",
     "halving_doubling",
     "hierarchical",

@@ -1,0 +1,52 @@
+"""Commands from a notebook: this Python's launcher, a clean environment, a limit."""
+
+import os
+import textwrap
+
+from distlab.engines import command
+
+
+def script(tmp_path, text):
+    path = tmp_path / "script.py"
+    path.write_text(text)
+    return path
+
+
+def test_it_is_this_pythons_and_its_output_and_status_come_back(tmp_path):
+    path = script(
+        tmp_path, "import sys\nprint(sys.argv[1:])\nprint('end', file=sys.stderr)\nexit(3)"
+    )
+    output, status = command.output_of(f"python {path} --ranks 2")
+    assert output.splitlines() == ["['--ranks', '2']", "end"] and status == 3
+
+
+def test_what_another_launcher_left_is_not_believed(tmp_path, monkeypatch):
+    monkeypatch.setenv("RANK", "7")
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    path = script(tmp_path, "import os\nprint('RANK' in os.environ, os.environ['OMP_NUM_THREADS'])")
+    assert command.output_of(f"python {path}") == ("False 3\n", 0)
+    assert os.environ["RANK"] == "7"
+
+
+def test_a_command_that_does_not_end_is_ended(tmp_path):
+    path = script(tmp_path, "import time\nprint('begun', flush=True)\ntime.sleep(600)")
+    output, status = command.output_of(f"python {path}", limit=2)
+    assert status < 0 and "Traceback" not in output
+
+
+def test_what_a_command_has_started_ends_with_it(tmp_path):
+    text = """
+        import subprocess, sys
+        hang = "import time; print('up', flush=True); time.sleep(600)"
+        child = subprocess.Popen([sys.executable, "-c", hang])
+        child.wait()
+    """
+    path = script(tmp_path, textwrap.dedent(text))
+    output, status = command.output_of(f"python {path}", limit=3)
+    assert status < 0 and set(output.split()) <= {"up"}
+
+
+def test_the_lines_that_are_asked_for_are_shown_and_a_failure_is_told(tmp_path, capsys):
+    path = script(tmp_path, "print('rank 0')\nprint('noise')\nexit(1)")
+    command.terminal(f"python {path}", only=("rank", "process"))
+    assert capsys.readouterr().out.splitlines() == [f"$ python {path}", "rank 0", "exit status 1"]

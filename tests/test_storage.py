@@ -1,0 +1,55 @@
+"""Images in four forms of storage, and a disk that is slow."""
+
+import time
+
+import pytest
+import torch
+
+from distlab.training import storage
+
+
+@pytest.fixture
+def samples():
+    generator = torch.Generator().manual_seed(0)
+    pixels = torch.randint(0, 256, (64, 3, 32, 32), dtype=torch.uint8, generator=generator)
+    return [(storage.jpeg(one), number % 10) for number, one in enumerate(pixels)]
+
+
+def test_shards_hold_all_samples_in_order_and_are_uneven(samples, tmp_path):
+    storage.write_shards(samples, tmp_path / "shards", 3)
+    read = [storage.samples(path) for path in sorted((tmp_path / "shards").glob("*.tar"))]
+    assert [sample for shard in read for sample in shard] == samples
+    assert len({len(shard) for shard in read}) > 1
+
+
+def test_an_image_comes_back_as_floats_from_0_to_1(samples):
+    image = storage.decode(samples[0][0])
+    assert image.shape == (3, 32, 32) and image.dtype == torch.float32
+    assert 0 <= image.min() < 0.1 and 0.9 < image.max() <= 1
+
+
+def test_every_form_gives_every_sample_and_says_what_it_takes(samples, tmp_path):
+    table = storage.compare(samples, tmp_path, repeats=2)
+    assert list(table) == list(storage.FORMATS)
+    assert [row["files"] for row in table.values()] == [64, 1, 2, 12]
+    for name, (_, read) in storage.FORMATS.items():
+        order = list(range(63, -1, -1))
+        labels = [label for _, label in read(tmp_path / f"format-{name}", order)]
+        assert sorted(labels) == sorted(label for _, label in samples)
+        assert len(table[name]["fetched"]) == 2 and table[name]["kilobytes"] > 0
+
+
+def test_files_read_by_the_slow_name_take_longer_and_others_do_not(samples, tmp_path):
+    storage.write_files(samples, tmp_path / "files")
+    slow = storage.slow_disk(tmp_path / "files", 0.5)
+
+    def seconds(folder):
+        files, begin = storage.Files(folder), time.perf_counter()
+        assert len(files) == 64 and files[3][0].shape == (3, 32, 32)
+        return time.perf_counter() - begin
+
+    assert seconds(slow) >= 0.5
+    begin = time.perf_counter()
+    (tmp_path / "files" / "0" / "000000.jpg").read_bytes()
+    assert time.perf_counter() - begin < 0.5
+    assert storage.slow_disk(tmp_path / "files", 0) == slow
