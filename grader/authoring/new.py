@@ -6,7 +6,6 @@ replace says so, and `distlab lint` names those that are left.
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import string
@@ -73,7 +72,7 @@ def exercise(lab: str, name: str) -> list[Path]:
     hidden = _CASES / f"{course.package(lab)}.py"
     notebook = SOLUTIONS / lab / course.notebook_name(lab)
     changed = {
-        listed: _listed(listed.read_text("utf-8"), course.LABS[lab], name),
+        listed: _listed(listed.read_text("utf-8"), name),
         hidden: _with_case(hidden.read_text("utf-8"), name),
         notebook: _with_cells(json.loads(notebook.read_text("utf-8")), words),
     }
@@ -109,40 +108,13 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def _listed(source: str, package: str, name: str) -> str:
-    """A lab's `__init__` with the exercise imported, and last in its list."""
-    tree = ast.parse(source)
-    lines = source.splitlines(keepends=True)
-    (listing,) = [
-        node.value for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "EXERCISES"
-    ]  # fmt: skip
-    if not isinstance(listing, ast.List):
-        raise NotMade(f"EXERCISES of {package} is no list: add {name}.exercise to it by hand")
-    row, column = listing.end_lineno - 1, listing.end_col_offset - 1
-    before, after = lines[row][:column], lines[row][column:]
-    comma = "," if listing.elts and "".join([*lines[:row], before]).rstrip()[-1] != "," else ""
-    start = before.rstrip() + comma + "\n" if before.strip() else ""
-    lines[row] = f"{start}    {name}.exercise,\n{after}"
-    same = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == package]
-    names = sorted({name, *(alias.name for node in same for alias in node.names)})
-    if same:
-        lines[same[0].lineno - 1 : same[0].end_lineno] = [_import(package, names)]
-    else:  # before those of its modules, where formatters want it
-        others = [
-            node for node in tree.body
-            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("distlab.")
-        ]  # fmt: skip
-        at = others[0].lineno - 1 if others else tree.body[0].end_lineno
-        lines.insert(at, ("" if others else "\n") + _import(package, names))
-    return "".join(lines)
-
-
-def _import(package: str, names: list[str]) -> str:
-    line = f"from {package} import {', '.join(names)}\n"
-    if len(line) <= 101:
-        return line
-    return f"from {package} import (\n" + "".join(f"    {name},\n" for name in names) + ")\n"
+def _listed(source: str, name: str) -> str:
+    """A lab's `__init__` with the exercise last in its list."""
+    head, bracket, tail = source.rpartition("]")
+    if not bracket:
+        raise NotMade(f"the lab's EXERCISES is no list of names: add {name!r} to it by hand")
+    between = "" if head.endswith("\n") else "\n"
+    return f'{head}{between}    "{name}",\n]{tail}'
 
 
 def _with_case(source: str, name: str) -> str:

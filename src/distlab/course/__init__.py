@@ -35,18 +35,23 @@ def notebook_name(lab: str) -> str:
 def exercises(lab: str) -> dict[str, Exercise]:
     """The exercises of a lab by name, in the order of its notebook, with the hints that all share.
 
+    A lab's package lists the names in `EXERCISES`; what one of them asks is `exercise` in the
+    module of that name.
+
     Raises:
         ValueError: there is no such lab.
     """
-    from distlab.exercises.hints import FIRST, LAST
-
     if lab not in LABS:
         raise ValueError(f"there is no lab {lab!r}; the labs are {', '.join(LABS)}")
-    module = importlib.import_module(LABS[lab])
-    return {
-        one.name: dataclasses.replace(one, hints=(*FIRST, *one.hints, *LAST))
-        for one in module.EXERCISES
-    }
+    names = importlib.import_module(LABS[lab]).EXERCISES
+    return {name: _exercise(lab, name) for name in names}
+
+
+def _exercise(lab: str, name: str) -> Exercise:
+    from distlab.exercises.hints import FIRST, LAST
+
+    asked = importlib.import_module(f"{LABS[lab]}.{name}").exercise
+    return dataclasses.replace(asked, name=name, lab=lab, hints=(*FIRST, *asked.hints, *LAST))
 
 
 def needs(lab: str) -> tuple[str, ...]:

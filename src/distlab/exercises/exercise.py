@@ -176,7 +176,6 @@ class Exercise:
     """What one exercise asks.
 
     Args:
-        lab: the assignment's name, "01-message-passing".
         make: the inputs of each rank, a list of dicts of arrays and JSON values.
         call: calls the student's function on a rank, with arrays as tensors, and returns what is
             compared: a tree of tensors and plain values.
@@ -197,10 +196,10 @@ class Exercise:
         share: what of its inputs a rank is given, as `share(inputs, rank, size)`, where rules and
             hints need more than that. With another's input a rank could do without its message.
         left_open: what the visible cases do not judge, in a sentence for those who pass them.
+        name, lab: the function's name, and the assignment's ("01-message-passing"). Its file and
+            its folder say them: `distlab.course.exercises` fills them in.
     """
 
-    name: str
-    lab: str
     points: int
     make: Callable[[Case], list[dict[str, Any]]]
     asks: str
@@ -219,6 +218,8 @@ class Exercise:
     schedules: bool = True
     share: Callable[[dict[str, Any], int, int], dict[str, Any]] | None = None
     left_open: str = ""
+    name: str = ""
+    lab: str = ""
 
     @property
     def id(self) -> str:

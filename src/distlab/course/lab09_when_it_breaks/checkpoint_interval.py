@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from distlab.course.lab09_when_it_breaks.lab import LAB
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned
@@ -23,7 +22,7 @@ def _is(of):
 
 
 exercise = Exercise(
-    "checkpoint_interval", LAB, 1,
+    points=1,
     make=lambda case: [{name: case.params[name] for name in ("cost", "mtbf")}],
     call=lambda function, rank, size, inputs: function(inputs["cost"], inputs["mtbf"]),
     group=False,

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from distlab.course.lab09_when_it_breaks.lab import LAB
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
 
@@ -104,7 +103,7 @@ def _covers(look: Look, *words: str, without: str = "nothing") -> bool:
 
 
 exercise = Exercise(
-    "remaining", LAB, 3,
+    points=3,
     make=lambda case: [
         {name: case.get(name, case.number(2**31)) for name in _NAMES} for _ in range(case.size)
     ],

@@ -11,7 +11,6 @@ import re
 from typing import Any
 
 from distlab.course.lab09_when_it_breaks import meeting as stores
-from distlab.course.lab09_when_it_breaks.lab import LAB
 from distlab.course.lab09_when_it_breaks.meeting import SLOWNESS, Answer, Call, Meeting
 from distlab.course.lab09_when_it_breaks.rounds import until_met
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -259,7 +258,7 @@ def _divided(look: Look) -> bool:
 
 
 exercise = Exercise(
-    "rendezvous", LAB, 5,
+    points=5,
     make=_inputs,
     call=_call,
     group=False,

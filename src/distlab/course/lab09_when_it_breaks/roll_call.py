@@ -11,7 +11,6 @@ from typing import Any
 
 from distlab import notebook
 from distlab.course.lab09_when_it_breaks import meeting as stores
-from distlab.course.lab09_when_it_breaks.lab import LAB
 from distlab.course.lab09_when_it_breaks.meeting import Answer, Call, Meeting
 from distlab.course.lab09_when_it_breaks.rounds import until_met
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -196,7 +195,7 @@ def _had_called(look: Look, rank: int, number: int, listed: set, right: set) -> 
 
 
 exercise = Exercise(
-    "roll_call", LAB, 3,
+    points=3,
     make=_inputs,
     call=_call,
     group=False,

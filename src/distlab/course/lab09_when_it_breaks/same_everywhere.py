@@ -10,7 +10,6 @@ import builtins
 import contextlib
 from typing import Any
 
-from distlab.course.lab09_when_it_breaks.lab import LAB
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.records.events import Event
@@ -229,7 +228,7 @@ def _disagree(look: Look) -> bool:
 
 
 exercise = Exercise(
-    "same_everywhere", LAB, 3,
+    points=3,
     make=_inputs,
     call=_call,
     rules=(gives_little,),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab10_sharding_and_overlap.flat import LAB, pieces_of, shortened
+from distlab.course.lab10_sharding_and_overlap.flat import pieces_of, shortened
 from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -399,8 +399,8 @@ def _proportional(look: Look) -> bool:
     return factor > 0 and np.allclose(got, factor * want, rtol=1e-3, atol=1e-5 * factor)
 
 
-fsdp_step = exercise = Exercise(
-    "fsdp_step", LAB, 6,
+exercise = Exercise(
+    points=6,
     make=_model,
     call=_call,
     asks="fsdp_step returns this rank's own loss and, for each layer, this rank's piece of the "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab10_sharding_and_overlap.flat import LAB, drawn, shortened
+from distlab.course.lab10_sharding_and_overlap.flat import drawn, shortened
 from distlab.course.lab10_sharding_and_overlap.rules import called, traffic_of
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -117,8 +117,8 @@ def _mine(look: Look, rank: int) -> int:
     return rank % _mesh(look)[1]
 
 
-hybrid_step = exercise = Exercise(
-    "hybrid_step", LAB, 3,
+exercise = Exercise(
+    points=3,
     make=_gradients,
     call=_call,
     asks="hybrid_step returns this rank's piece of the mean gradient of all ranks, by a "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from distlab.course.lab10_sharding_and_overlap.flat import LAB
 from distlab.course.lab10_sharding_and_overlap.rules import silent
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -103,8 +102,8 @@ def _plain(look: Look) -> bool:
     )  # fmt: skip
 
 
-mesh_groups = exercise = Exercise(
-    "mesh_groups", LAB, 2,
+exercise = Exercise(
+    points=2,
     make=_mesh,
     call=_call,
     asks="mesh_groups returns for each dimension's name the sorted list of ranks that differ from "

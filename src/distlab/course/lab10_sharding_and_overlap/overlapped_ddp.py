@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from distlab.course.lab10_sharding_and_overlap.flat import LAB, shortened
+from distlab.course.lab10_sharding_and_overlap.flat import shortened
 from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -483,8 +483,8 @@ _HINTS = (
 )  # fmt: skip
 
 
-overlapped_ddp = exercise = Exercise(
-    "overlapped_ddp", LAB, 6,
+exercise = Exercise(
+    points=6,
     make=_models,
     call=_call,
     asks="overlapped_ddp(model, bucket_bytes) returns finish(). In each backward pass one "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab10_sharding_and_overlap.flat import LAB, drawn, shortened
+from distlab.course.lab10_sharding_and_overlap.flat import drawn, shortened
 from distlab.course.lab10_sharding_and_overlap.rules import silent
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -101,8 +101,8 @@ def _arrays(look: Look) -> list[tuple[np.ndarray, np.ndarray]]:
     ]
 
 
-shard_flat = exercise = Exercise(
-    "shard_flat", LAB, 2,
+exercise = Exercise(
+    points=2,
     make=_tensors,
     call=_call,
     asks="shard_flat returns this rank's piece of all tensors laid end to end: 1-D, ⌈n/size⌉ "

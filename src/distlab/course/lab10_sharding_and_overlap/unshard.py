@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from distlab.course.lab10_sharding_and_overlap.flat import LAB, drawn, pieces_of, shortened
+from distlab.course.lab10_sharding_and_overlap.flat import drawn, pieces_of, shortened
 from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -108,8 +108,8 @@ def _repeated(look: Look) -> bool:
     )
 
 
-unshard = exercise = Exercise(
-    "unshard", LAB, 2,
+exercise = Exercise(
+    points=2,
     make=_pieces,
     call=_call,
     asks="unshard gathers the pieces of all ranks by one all-gather and returns, on every rank, "

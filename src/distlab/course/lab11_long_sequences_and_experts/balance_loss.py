@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import carried
-from distlab.course.lab11_long_sequences_and_experts.returning import LAB
 from distlab.exercises import hints, traffic
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -129,7 +128,7 @@ def _small(look: Look) -> str | None:
 
 
 exercise = Exercise(
-    "balance_loss", LAB, 2,
+    points=2,
     make=_make,
     tolerance=Tolerance(rtol=1e-5, atol=0.0),
     asks="balance_loss returns E·Σ f·P over the tokens of all ranks as a float, the same on every "

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import carried
-from distlab.course.lab11_long_sequences_and_experts.returning import LAB, one, shape_of, shortened
+from distlab.course.lab11_long_sequences_and_experts.returning import one, shape_of, shortened
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
@@ -182,7 +182,7 @@ def _rows_given(look: Look) -> list[tuple[int, int]]:
 
 
 exercise = Exercise(
-    "dispatch_combine", LAB, 5,
+    points=5,
     make=_make,
     call=_call,
     asks="In dispatch_combine each token goes to the rank of its expert and its output comes back, "

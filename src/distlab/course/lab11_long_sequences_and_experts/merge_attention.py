@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import returning
-from distlab.course.lab11_long_sequences_and_experts.returning import LAB, pair
+from distlab.course.lab11_long_sequences_and_experts.returning import pair
 from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -152,7 +152,7 @@ def _narrow(look: Look) -> bool:
 
 
 exercise = Exercise(
-    "merge_attention", LAB, 2,
+    points=2,
     make=_make,
     call=returning.call_pure,
     group=False,

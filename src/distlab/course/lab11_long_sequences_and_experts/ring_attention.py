@@ -8,7 +8,7 @@ import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import attention
 from distlab.course.lab11_long_sequences_and_experts.carried import counted, elements
-from distlab.course.lab11_long_sequences_and_experts.returning import LAB, one, shape_of, shortened
+from distlab.course.lab11_long_sequences_and_experts.returning import one, shape_of, shortened
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
@@ -96,7 +96,7 @@ def _blind_rounds(look: Look) -> bool:
 
 
 exercise = Exercise(
-    "ring_attention", LAB, 5,
+    points=5,
     make=attention.blocks(heads_first=True),
     call=_call,
     tolerance=attention.TOLERANCE,

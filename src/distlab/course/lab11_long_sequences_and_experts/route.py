@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import returning
-from distlab.course.lab11_long_sequences_and_experts.returning import LAB, pair
+from distlab.course.lab11_long_sequences_and_experts.returning import pair
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
@@ -89,7 +89,7 @@ def _another_expert(look: Look) -> bool:
 
 
 exercise = Exercise(
-    "route", LAB, 2,
+    points=2,
     make=_make,
     call=returning.call_pure,
     group=False,

@@ -9,7 +9,6 @@ import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import carried
 from distlab.course.lab11_long_sequences_and_experts.returning import (
-    LAB,
     misplaced,
     one,
     shape_of,
@@ -96,7 +95,7 @@ def _rows_added_up(look: Look, rank: int) -> np.ndarray:
 
 
 exercise = Exercise(
-    "sequence_parallel_mlp", LAB, 3,
+    points=3,
     make=_make,
     call=_call,
     asks="sequence_parallel_mlp returns this rank's rows of gelu(X·W1ᵀ)·W2ᵀ, by one all-gather and "

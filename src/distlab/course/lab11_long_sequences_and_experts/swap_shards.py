@@ -8,7 +8,6 @@ import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import carried
 from distlab.course.lab11_long_sequences_and_experts.returning import (
-    LAB,
     misplaced,
     one,
     shape_of,
@@ -107,7 +106,7 @@ def _other_way(look: Look) -> bool:
 
 
 exercise = Exercise(
-    "swap_shards", LAB, 3,
+    points=3,
     make=_make,
     call=_call,
     asks="swap_shards gives each rank all positions of its heads (to='heads'), or its positions of "

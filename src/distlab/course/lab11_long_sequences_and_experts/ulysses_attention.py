@@ -6,7 +6,6 @@ import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import attention, carried
 from distlab.course.lab11_long_sequences_and_experts.returning import (
-    LAB,
     misplaced,
     one,
     shape_of,
@@ -47,7 +46,7 @@ def _over_heads(look: Look, q, k, v) -> np.ndarray:
 
 
 exercise = Exercise(
-    "ulysses_attention", LAB, 3,
+    points=3,
     make=attention.blocks(heads_first=False),
     call=_call,
     tolerance=attention.TOLERANCE,
