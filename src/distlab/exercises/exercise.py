@@ -182,7 +182,10 @@ class Exercise:
         asks: one sentence in a beginner's words, for messages: "each rank returns its partner's
             tensor".
         visible: the cases that the student sees run.
-        rules: what else must hold, traffic above all.
+        rules: what else must hold.
+        traffic: rules on what the ranks send; none where any traffic will do. With them, empty or
+            not, everything that was begun has to be waited for, no tensor may change on its way,
+            and the hints on messages follow the exercise's own (`distlab.exercises.defaults`).
         advice: what helps after exceptions, besides what `raised` has for all.
         group: whether the default process group is initialised on the ranks before.
         needs: frameworks besides torch, by their names in `distlab.processes.frameworks`.
@@ -206,6 +209,7 @@ class Exercise:
     visible: tuple[Case, ...]
     call: Callable[..., Any] = positional
     rules: tuple[Rule, ...] = ()
+    traffic: tuple[Rule, ...] | None = None
     hints: tuple[Hint, ...] = ()
     advice: tuple[raised.Advice, ...] = ()
     tolerance: Tolerance = Tolerance()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab01_message_passing.rows import HINTS, row_of_each_rank
-from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.exercises.hints import brought, returned
 
@@ -15,7 +14,7 @@ exercise = Exercise(
     asks="In all_gather_rows, every rank returns all rows as a tensor of shape (size, width), row "
     "r from rank r.",
     visible=(Case(2, 1), Case(4, 2, {"width": 2})),
-    rules=(traffic.nothing_left_open,),
+    traffic=(),
     hints=(
         Hint(
             "on one rank only",
@@ -24,14 +23,16 @@ exercise = Exercise(
         ),
         Hint(
             "own row only",
-            lambda look: all(
-                isinstance(got, np.ndarray)
-                and (look.same(own, got) or look.same(np.stack([own] * look.size), got))
-                for own, got in zip(brought(look), returned(look), strict=True)
-            ) and look.size > 1,
+            lambda look: (
+                all(
+                    isinstance(got, np.ndarray)
+                    and (look.same(own, got) or look.same(np.stack([own] * look.size), got))
+                    for own, got in zip(brought(look), returned(look), strict=True)
+                )
+                and look.size > 1
+            ),
             "Each rank has its own row alone: the others' have to arrive.",
         ),
         *HINTS,
-        *hints.MESSAGES,
     ),
-)  # fmt: skip
+)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from distlab.course.lab01_message_passing.inputs import tensor_and
-from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.exercises.hints import brought, everywhere, own_tensor, returned, told_apart
+from distlab.exercises.inputs import tensor_and
 
 exercise = Exercise(
     points=1,
     make=tensor_and("src"),
     asks="In broadcast_from, every rank returns the tensor of rank src.",
     visible=(Case(2, 1, {"src": 0}), Case(4, 2, {"src": 2})),
-    rules=(traffic.nothing_left_open,),
+    traffic=(),
     hints=(
         Hint(
             "always from rank 0",
@@ -23,13 +22,14 @@ exercise = Exercise(
             ),
             "Every rank has rank 0's tensor: the argument `src` says whose it should be.",
         ),
-        own_tensor("Each rank still has its own tensor. A broadcast is called by every rank, and "
-                    "writes into the tensor that it is given."),
+        own_tensor(
+            "Each rank still has its own tensor. A broadcast is called by every rank, and "
+            "writes into the tensor that it is given."
+        ),
         Hint(
             "all returned",
             lambda look: any(isinstance(got, list) for got in returned(look)),
             "One tensor is asked for, that of rank src, not the list of everybody's.",
         ),
-        *hints.MESSAGES,
     ),
-)  # fmt: skip
+)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab01_message_passing.inputs import tensor_of_each_rank
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import brought, everywhere, own_tensor, told_apart
+from distlab.exercises.inputs import tensor_per_rank
 
 
 def with_input(function, rank, size, inputs):
@@ -23,16 +23,15 @@ def _neighbours(look: Look, step: int) -> list[np.ndarray]:
 
 exercise = Exercise(
     points=3,
-    make=tensor_of_each_rank,
+    make=tensor_per_rank,
     call=with_input,
     asks="In exchange, ranks 0 and 1, 2 and 3, … swap their tensors, each returns its partner's, "
     "and the input stays as it was.",
     visible=(Case(2, 1), Case(4, 2, {"shape": [2, 3]})),
-    rules=(
+    traffic=(
         traffic.no_collectives,
         traffic.messages(lambda case: [(r, r ^ 1) for r in range(case.size)]),
         traffic.all_waited,
-        traffic.sends_unchanged,
     ),
     hints=(
         Hint(
@@ -65,6 +64,5 @@ exercise = Exercise(
             ),
             "Only one rank of each pair sent anything: a swap is one message each way.",
         ),
-        *hints.MESSAGES,
     ),
 )  # fmt: skip

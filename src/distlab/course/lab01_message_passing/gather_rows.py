@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from distlab.course.lab01_message_passing.on_dst import dst_hints, returned_everywhere
 from distlab.course.lab01_message_passing.rows import HINTS, row_of_each_rank
-from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint
 
 
@@ -18,7 +17,7 @@ exercise = Exercise(
     asks="In gather_rows, rank dst returns all rows as a tensor of shape (size, width), row r from "
     "rank r; the others return None.",
     visible=(Case(2, 1, {"dst": 0}), Case(4, 2, {"dst": 1, "width": 2})),
-    rules=(traffic.nothing_left_open,),
+    traffic=(),
     hints=(
         *dst_hints("Only dst collects the rows: on every other rank the answer is None."),
         *HINTS,
@@ -27,6 +26,5 @@ exercise = Exercise(
             returned_everywhere,
             "Only dst collects the rows: on every other rank the answer is None.",
         ),
-        *hints.MESSAGES,
     ),
-)  # fmt: skip
+)

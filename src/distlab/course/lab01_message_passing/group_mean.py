@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab01_message_passing.inputs import tensor_and
-from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import brought, returned, wanted
+from distlab.exercises.inputs import tensor_and
 
 
 def group_call(function, rank, size, inputs):
@@ -61,7 +60,7 @@ exercise = Exercise(
         Case(4, 2, {"members": [2]}),
         Case(4, 3, {"members": [3, 1]}),
     ),
-    rules=(_one_new_group_each, traffic.nothing_left_open),
+    traffic=(_one_new_group_each,),
     hints=(
         Hint(
             "sum for mean",
@@ -115,11 +114,12 @@ exercise = Exercise(
         ),
         Hint(
             "members left alone",
-            lambda look: any(look.same(brought(look)[m], returned(look)[m]) for m in _members(look))
-            and len(_members(look)) > 1,
+            lambda look: (
+                any(look.same(brought(look)[m], returned(look)[m]) for m in _members(look))
+                and len(_members(look)) > 1
+            ),
             "A member still has its own tensor. `members` holds ranks of the world, in any order: "
             "is this rank among them?",
         ),
-        *hints.MESSAGES,
     ),
-)  # fmt: skip
+)

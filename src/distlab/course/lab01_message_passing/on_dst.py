@@ -32,9 +32,12 @@ def dst_hints(elsewhere: str) -> tuple[Hint, ...]:
         ),
         Hint(
             "not None elsewhere",
-            lambda look: returned_everywhere(look) and look.same(
-                wanted(look)[look.case.params["dst"]], returned(look)[look.case.params["dst"]]
+            lambda look: (
+                returned_everywhere(look)
+                and look.same(
+                    wanted(look)[look.case.params["dst"]], returned(look)[look.case.params["dst"]]
+                )
             ),
             elsewhere,
         ),
-    )  # fmt: skip
+    )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab01_message_passing.inputs import tensor_and
 from distlab.course.lab01_message_passing.on_dst import dst_hints, returned_everywhere
-from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import brought, returned, total, wanted
+from distlab.exercises.inputs import tensor_and
 
 
 def _on_dst(look: Look, value: np.ndarray) -> bool:
@@ -22,10 +21,12 @@ exercise = Exercise(
     asks="In reduce_max_to, rank dst returns the elementwise maximum of all ranks' tensors; the "
     "others return None.",
     visible=(Case(2, 1, {"dst": 0}), Case(4, 2, {"dst": 3, "shape": [2, 2], "shift": -5})),
-    rules=(traffic.nothing_left_open,),
+    traffic=(),
     hints=(
-        *dst_hints("On a rank other than dst, return None: after a reduce its tensor holds "
-                    "nothing that you could use."),
+        *dst_hints(
+            "On a rank other than dst, return None: after a reduce its tensor holds "
+            "nothing that you could use."
+        ),
         Hint(
             "sum for maximum",
             lambda look: _on_dst(look, total(look)),
@@ -65,6 +66,5 @@ exercise = Exercise(
             "On a rank other than dst, return None: after a reduce its tensor holds nothing that "
             "you could use.",
         ),
-        *hints.MESSAGES,
     ),
-)  # fmt: skip
+)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab01_message_passing.inputs import tensor_of_each_rank
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import brought, everywhere, own_tensor, told_apart, total
+from distlab.exercises.inputs import tensor_per_rank
 
 
 def _running_sums(look: Look) -> list[np.ndarray]:
@@ -17,15 +17,14 @@ def _running_sums(look: Look) -> list[np.ndarray]:
 
 exercise = Exercise(
     points=3,
-    make=tensor_of_each_rank,
+    make=tensor_per_rank,
     asks="In relay, rank r returns the sum of the tensors of ranks 0 to r, and the only messages "
     "are one from each rank to the next.",
     visible=(Case(4, 1), Case(1, 2), Case(4, 3)),
-    rules=(
+    traffic=(
         traffic.no_collective_but_barrier,
         traffic.messages(lambda case: [(r, r + 1) for r in range(case.size - 1)]),
         traffic.all_waited,
-        traffic.sends_unchanged,
     ),
     hints=(
         hints.EARLY,
@@ -76,6 +75,5 @@ exercise = Exercise(
             lambda look: {event.peer - event.rank for event in look.events("send")} == {-1},
             "Messages went down the chain: rank r sends to r + 1 and receives from r − 1.",
         ),
-        *hints.MESSAGES,
     ),
 )  # fmt: skip

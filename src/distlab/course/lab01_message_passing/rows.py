@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab01_message_passing.inputs import drawn_for
 from distlab.exercises.exercise import Case, Hint, Look
 from distlab.exercises.hints import returned, wanted
+from distlab.exercises.inputs import drawn_for
 
 
 def _matrices(look: Look) -> list[np.ndarray]:
@@ -27,11 +27,14 @@ HINTS = (
     ),
     Hint(
         "rows end to end",
-        lambda look: any(
-            isinstance(got, np.ndarray) and got.shape == (look.size * look.case.get("width", 3),)
-            for got in returned(look)
-        )
-        and look.size > 1,
+        lambda look: (
+            any(
+                isinstance(got, np.ndarray)
+                and got.shape == (look.size * look.case.get("width", 3),)
+                for got in returned(look)
+            )
+            and look.size > 1
+        ),
         "The rows stand end to end in one dimension: torch.cat joins along a dimension that is "
         "there, torch.stack makes a new one. (reshape helps too.)",
     ),
@@ -45,9 +48,12 @@ HINTS = (
     ),
     Hint(
         "one buffer size times",
-        lambda look: look.size > 1 and any(
-            want is not None and look.same(np.stack([want[-1]] * look.size), got)
-            for want, got in zip(wanted(look), returned(look), strict=True)
+        lambda look: (
+            look.size > 1
+            and any(
+                want is not None and look.same(np.stack([want[-1]] * look.size), got)
+                for want, got in zip(wanted(look), returned(look), strict=True)
+            )
         ),
         "All rows are the same one: `[tensor] * size` holds one tensor `size` times, and each "
         "row that arrives overwrites the one before. Make a new tensor for each row.",
@@ -74,7 +80,7 @@ HINTS = (
         ),
         "All rows are there, in another order: the row of rank r is row r, whoever came first.",
     ),
-)  # fmt: skip
+)
 
 
 def row_of_each_rank(case: Case) -> list[dict]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab01_message_passing.inputs import tensor_of_each_rank
-from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import (
     brought,
@@ -16,6 +14,7 @@ from distlab.exercises.hints import (
     total,
     wanted,
 )
+from distlab.exercises.inputs import tensor_per_rank
 
 
 def _whole_group_used(look: Look) -> str | None:
@@ -45,11 +44,11 @@ def _whole_group_used(look: Look) -> str | None:
 
 exercise = Exercise(
     points=2,
-    make=tensor_of_each_rank,
+    make=tensor_per_rank,
     asks="In run_all_reduce, every rank makes a group of all ranks with dist.new_group and returns "
     "the sum of all tensors over that group.",
     visible=(Case(2, 1), Case(4, 2, {"shape": [2, 2]})),
-    rules=(_whole_group_used, traffic.nothing_left_open),
+    traffic=(_whole_group_used,),
     hints=(
         Hint(
             "mean for sum",
@@ -82,6 +81,5 @@ exercise = Exercise(
         ),
         own_tensor("Each rank still has its own tensor. An all-reduce writes into the tensor that "
                     "it is given: return that one, after it has ended."),
-        *hints.MESSAGES,
     ),
 )  # fmt: skip

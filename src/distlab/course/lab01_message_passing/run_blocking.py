@@ -20,11 +20,10 @@ exercise = Exercise(
     asks="In run_blocking, rank 0 adds 1 to its zero and sends it with dist.send, rank 1 receives "
     "it with dist.recv, and both return the tensor.",
     visible=(Case(2, 1), Case(2, 2)),
-    rules=(
+    traffic=(
         traffic.no_collective_but_barrier,
         traffic.messages(only_0_to_1),
         traffic.blocking,
-        traffic.nothing_left_open,
         carries_one,
     ),
     hints=(
@@ -36,6 +35,5 @@ exercise = Exercise(
             "Use dist.send and dist.recv here, which wait by themselves. isend and irecv are the "
             "subject of the next exercise.",
         ),
-        *hints.MESSAGES,
     ),
-)  # fmt: skip
+)

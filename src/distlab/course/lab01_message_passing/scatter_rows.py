@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.exercises.hints import everywhere, returned, wanted
 
@@ -24,7 +23,7 @@ exercise = Exercise(
     asks="In scatter_rows, rank r returns row r of the matrix that rank src has, a tensor of shape "
     "(width,).",
     visible=(Case(2, 1, {"src": 0}), Case(4, 2, {"src": 3, "width": 2})),
-    rules=(traffic.nothing_left_open,),
+    traffic=(),
     hints=(
         Hint(
             "two dimensions",
@@ -46,15 +45,16 @@ exercise = Exercise(
         Hint(
             "nothing arrived",
             lambda look: any(
-                isinstance(got, np.ndarray) and got.size and not got.any()
-                for got in returned(look)
+                isinstance(got, np.ndarray) and got.size and not got.any() for got in returned(look)
             ),
             "A rank returned the zeros that its buffer began with: nothing was received into it.",
         ),
         Hint(
             "same row everywhere",
-            lambda look: look.size > 1 and look.case.get("width", 3) > 0 and any(
-                everywhere(look, [row] * look.size) for row in wanted(look)
+            lambda look: (
+                look.size > 1
+                and look.case.get("width", 3) > 0
+                and any(everywhere(look, [row] * look.size) for row in wanted(look))
             ),
             "Every rank has the same row: rank r takes row r, so the sender has to name another "
             "row for each rank.",
@@ -65,9 +65,8 @@ exercise = Exercise(
             "Every row arrived somewhere, but not on its own rank: row r belongs to rank r, also "
             "on src itself, and whatever src is.",
         ),
-        *hints.MESSAGES,
     ),
-)  # fmt: skip
+)
 
 
 def _key(value: np.ndarray) -> list[float]:

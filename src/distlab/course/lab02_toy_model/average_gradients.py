@@ -22,13 +22,15 @@ def _gradient_inputs(case: Case) -> list[dict]:
     assert inside_of_unused == layers[0][0]
     return [
         {
-            "weights": weights, "unused": case.get("unused", False),
-            "frozen": case.get("frozen", False), "zero": rank in case.get("zero", []),
+            "weights": weights,
+            "unused": case.get("unused", False),
+            "frozen": case.get("frozen", False),
+            "zero": rank in case.get("zero", []),
             "inputs": case.draw(rank, (rows, layers[0][0]), dtype),
             "targets": case.draw(rank + 50, (rows, layers[-1][1]), dtype),
         }
         for rank in range(case.size)
-    ]  # fmt: skip
+    ]
 
 
 def _after_backward(inputs):

@@ -46,9 +46,13 @@ def demo(rank, world_size):
 
 def _demo_inputs(case: Case) -> list[dict]:
     return [
-        {"world_size": case.get("world_size"), "script": case.get("script", False),
-         "fails": case.get("fails"), "number": case.number()}
-    ]  # fmt: skip
+        {
+            "world_size": case.get("world_size"),
+            "script": case.get("script", False),
+            "fails": case.get("fails"),
+            "number": case.number(),
+        }
+    ]
 
 
 def _demo_in(folder: str, script: bool, fails: int | None, number: int):

@@ -14,9 +14,11 @@ from distlab.rank.sharing import among_ranks
 
 
 _FOUND = (
-    "default process group", "choice of the back end", "address of the rendezvous",
+    "default process group",
+    "choice of the back end",
+    "address of the rendezvous",
     "sum of a number from each rank",
-)  # fmt: skip
+)
 
 
 _MISLEADING = "127.0.0.2"  # reaches this machine too, so that a mistake shows and does not hang
@@ -54,13 +56,19 @@ def _pretending(gpus: int, asked: list[str]):
         return gpus > 0
 
     replaced = [
-        (torch.cuda, "_is_compiled", available), (torch.cuda, "_cached_device_count", gpus),
-        (torch.cuda, "device_count", count), (torch.cuda, "is_available", available),
-        (torch.cuda, "set_device", lambda device: None), (torch.cuda, "init", lambda: None),
-        (torch.accelerator, "device_count", count), (torch.accelerator, "is_available", available),
-        (torch._C, "_cuda_getDeviceCount", count), (dist, "is_nccl_available", lambda: True),
-        (c10d, "is_nccl_available", lambda: True), (c10d, "_new_process_group_helper", helper),
-    ]  # fmt: skip
+        (torch.cuda, "_is_compiled", available),
+        (torch.cuda, "_cached_device_count", gpus),
+        (torch.cuda, "device_count", count),
+        (torch.cuda, "is_available", available),
+        (torch.cuda, "set_device", lambda device: None),
+        (torch.cuda, "init", lambda: None),
+        (torch.accelerator, "device_count", count),
+        (torch.accelerator, "is_available", available),
+        (torch._C, "_cuda_getDeviceCount", count),
+        (dist, "is_nccl_available", lambda: True),
+        (c10d, "is_nccl_available", lambda: True),
+        (c10d, "_new_process_group_helper", helper),
+    ]
     with contextlib.ExitStack() as stack:
         for where, name, value in replaced:
             stack.enter_context(mock.patch.object(where, name, value, create=True))
@@ -98,9 +106,11 @@ def _group_as_found(port: int, asked: list[str], number: int) -> dict:
     with recorder.paused():
         dist.all_reduce(total)
     values = (
-        f"rank {dist.get_rank()} of {dist.get_world_size()}", asked[-1] if asked else "",
-        f"{host}, {'this port' if at == port else 'another port'}", int(total.item()),
-    )  # fmt: skip
+        f"rank {dist.get_rank()} of {dist.get_world_size()}",
+        asked[-1] if asked else "",
+        f"{host}, {'this port' if at == port else 'another port'}",
+        int(total.item()),
+    )
     return dict(zip(_FOUND, values, strict=True))
 
 
@@ -114,9 +124,11 @@ def _call_setup(function, rank, size, inputs):
         for turn in range(2):
             port, asked = _told_port(turn, rank, size), []
             os.environ.update(
-                MASTER_ADDR=_MISLEADING, MASTER_PORT=str(_told_port(turn + 10, rank, size)),
-                RANK=str(size - 1 - rank), WORLD_SIZE="1",
-            )  # fmt: skip
+                MASTER_ADDR=_MISLEADING,
+                MASTER_PORT=str(_told_port(turn + 10, rank, size)),
+                RANK=str(size - 1 - rank),
+                WORLD_SIZE="1",
+            )
             with _pretending(inputs["gpus"], asked):
                 function(rank, size, port)
                 found.append(_group_as_found(port, asked, inputs["number"]))

@@ -10,8 +10,10 @@ _TORCHRUN = {"RANK": "5", "LOCAL_RANK": "1", "WORLD_SIZE": "8", "MASTER_PORT": "
 
 
 _OPEN_MPI = {
-    "OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "0", "OMPI_COMM_WORLD_SIZE": "3",
-}  # fmt: skip
+    "OMPI_COMM_WORLD_RANK": "2",
+    "OMPI_COMM_WORLD_LOCAL_RANK": "0",
+    "OMPI_COMM_WORLD_SIZE": "3",
+}
 
 
 _SLURM = {"SLURM_PROCID": "6", "SLURM_LOCALID": "2", "SLURM_NTASKS": "12", "SLURM_JOB_ID": "77"}
@@ -24,7 +26,8 @@ _NAME = re.compile(r"[A-Z][A-Z_]+")
 _VISIBLE = {
     "one launcher, or none": ({"torchrun": _TORCHRUN, "nobody": {"HOME": "/home/ada"}}, {}),
     "other launchers": (
-        {"Open MPI": _OPEN_MPI, "Slurm": _SLURM, "torchrun inside Slurm": _SLURM | _TORCHRUN}, {},
+        {"Open MPI": _OPEN_MPI, "Slurm": _SLURM, "torchrun inside Slurm": _SLURM | _TORCHRUN},
+        {},
     ),
     "something broken": (
         {
@@ -33,7 +36,7 @@ _VISIBLE = {
         },
         {"a size that is missing": ["WORLD_SIZE"], "a rank that is no integer": ["RANK"]},
     ),
-}  # fmt: skip
+}
 
 
 def _environments(case: Case) -> list[dict]:

@@ -25,12 +25,15 @@ def trained(case: Case) -> list[dict]:
     width = case.get("width", 4)
     return [
         {
-            "seed": case.number(2**31, rank), "shared": case.number(2**31), "width": width,
-            "epoch": case.get("epoch", 2), "wrapped": case.get("wrapped", False),
+            "seed": case.number(2**31, rank),
+            "shared": case.number(2**31),
+            "width": width,
+            "epoch": case.get("epoch", 2),
+            "wrapped": case.get("wrapped", False),
             "file": case.get("file", "older"),
         }
         for rank in range(case.size)
-    ]  # fmt: skip
+    ]
 
 
 def model_and_optimizer(seed: int, width: int, lr: float):
@@ -76,8 +79,6 @@ def state_of(model, optimizer) -> dict[str, Any]:
     bare = getattr(model, "module", model)
     return {
         "model": {name: value.clone() for name, value in bare.state_dict().items()},
-        "momentum": [
-            optimizer.state[p].get("momentum_buffer") for p in bare.parameters()
-        ],
+        "momentum": [optimizer.state[p].get("momentum_buffer") for p in bare.parameters()],
         "learning rate": float(optimizer.param_groups[0]["lr"]),
-    }  # fmt: skip
+    }

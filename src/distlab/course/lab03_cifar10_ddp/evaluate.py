@@ -25,10 +25,15 @@ def _labelled(case: Case) -> list[dict]:
     wrong = generator.random(n) < np.linspace(0.1, 0.7, n)  # ranks' shares differ in accuracy
     labels = np.where(wrong, (labels + 1) % 3, labels).astype("int64")
     return [
-        {"images": images, "labels": labels, "weight": weight,
-         "batch_size": case.get("batch_size", 4), "wrapped": case.get("wrapped", False)}
+        {
+            "images": images,
+            "labels": labels,
+            "weight": weight,
+            "batch_size": case.get("batch_size", 4),
+            "wrapped": case.get("wrapped", False),
+        }
         for _ in range(case.size)
-    ]  # fmt: skip
+    ]
 
 
 def _shared(count: int) -> mmap.mmap:

@@ -62,8 +62,10 @@ def _lay_down(path: Path, kind: str, inputs: dict) -> None:
         return
     model, optimizer = model_and_optimizer(inputs["shared"], inputs["width"], lr=0.125)
     content: Any = {
-        "model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": inputs["epoch"],
-    }  # fmt: skip
+        "model": model.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "epoch": inputs["epoch"],
+    }
     if kind == "text":
         path.write_text("<html>this is no checkpoint</html>\n")
         return

@@ -77,43 +77,49 @@ exercise = Exercise(
     visible=(Case(1, 0, {"num_classes": 10}), Case(1, 0, {"num_classes": 3})),
     hints=(
         Hint(
-            "no module", lambda look: look.got[0]["returned"] != "Module",
+            "no module",
+            lambda look: look.got[0]["returned"] != "Module",
             "What came back is no model: is the network returned, and is the constructor called?",
         ),
         Hint(
-            "weights downloaded", lambda look: look.got[0]["weights downloaded"],
+            "weights downloaded",
+            lambda look: look.got[0]["weights downloaded"],
             "This asks torchvision for pretrained weights: the lab trains from scratch, also where "
             "there is no network.",
         ),
         Hint(
-            "parameters frozen", lambda look: bool(look.got[0]["frozen parameters"]),
+            "parameters frozen",
+            lambda look: bool(look.got[0]["frozen parameters"]),
             "Some parameters do not require a gradient: here nothing is frozen, DDP would not even "
             "look at them.",
         ),
         Hint(
-            "one model for all calls", was_left("second model", "the same one"),
+            "one model for all calls",
+            was_left("second model", "the same one"),
             "A second call returned the first call's model: build a new one each time.",
         ),
         Hint(
             "stem changed",
-            lambda look: look.got[0]["shapes"]["conv1.weight"] != [64, 3, 7, 7]
-            and look.got[0]["shapes"]["conv1.weight"] is not None,
+            lambda look: (
+                look.got[0]["shapes"]["conv1.weight"] != [64, 3, 7, 7]
+                and look.got[0]["shapes"]["conv1.weight"] is not None
+            ),
             "The first convolution is another one. Small stems are popular for 32×32 images, but "
             "here the network is torchvision's own.",
         ),
         Hint(
             "wrong head",
-            lambda look: look.got[0]["shapes"]["fc.weight"]
-            != look.expected[0]["shapes"]["fc.weight"],
+            lambda look: (
+                look.got[0]["shapes"]["fc.weight"] != look.expected[0]["shapes"]["fc.weight"]
+            ),
             "The last layer, fc, is not the one for this number of classes (1000 is ImageNet's).",
         ),
         Hint(
             "other names",
-            lambda look: look.got[0]["number of entries"]
-            != look.expected[0]["number of entries"],
+            lambda look: look.got[0]["number of entries"] != look.expected[0]["number of entries"],
             "Names or number of the state dict's entries are not resnet18's: another depth, a "
             "wrapper around it, or a head of several layers. A checkpoint would not fit.",
         ),
     ),
     group=False,
-)  # fmt: skip
+)

@@ -57,11 +57,13 @@ exercise = Exercise(
     ),
     hints=(
         Hint(
-            "no loader", lambda look: look.got[0]["returned"] != "DataLoader",
+            "no loader",
+            lambda look: look.got[0]["returned"] != "DataLoader",
             "Return a torch.utils.data.DataLoader.",
         ),
         Hint(
-            "shuffled without sampler", lambda look: look.got[0]["sampler"] != "DistributedSampler",
+            "shuffled without sampler",
+            lambda look: look.got[0]["sampler"] != "DistributedSampler",
             "loader.sampler is no DistributedSampler: every rank would go through the whole "
             "dataset "
             "by itself. The sampler divides and shuffles; the loader then must not.",
@@ -74,17 +76,18 @@ exercise = Exercise(
         ),
         Hint(
             "dropped",
-            lambda look: any(
-                len(_indices(look, r)) < _expected_count(look, r) for r in look.ranks
-            ),
+            lambda look: any(len(_indices(look, r)) < _expected_count(look, r) for r in look.ranks),
             "Samples were left out: both the sampler and the loader have a drop_last, and neither "
             "may drop here.",
         ),
         Hint(
             "not shuffled",
             lambda look: all(
-                _indices(look, r) == [i % look.inputs[0]["n"] for i in
-                                      range(r, r + look.size * _expected_count(look, r), look.size)]
+                _indices(look, r)
+                == [
+                    i % look.inputs[0]["n"]
+                    for i in range(r, r + look.size * _expected_count(look, r), look.size)
+                ]
                 for r in look.ranks
             ),
             "The order is that of the dataset: the sampler does not shuffle.",
@@ -110,21 +113,24 @@ exercise = Exercise(
     ),
     advice=(
         Advice(
-            "shares not given", "process group has not been initialized",
+            "shares not given",
+            "process group has not been initialized",
             "A DistributedSampler that is told neither the number of ranks nor the rank asks the "
             "process group for both, and here there is none: tell it both, they are arguments of "
             "this exercise.",
         ),
         Advice(
-            "rank and size swapped", r"Invalid rank \d+, rank should be in",
+            "rank and size swapped",
+            r"Invalid rank \d+, rank should be in",
             "The sampler takes num_replicas, the number of ranks, before rank. With their names "
             "nothing can be swapped.",
         ),
         Advice(
-            "shuffled twice", "mutually exclusive with shuffle",
+            "shuffled twice",
+            "mutually exclusive with shuffle",
             "The sampler shuffles, and the loader takes its order from there: shuffle belongs to "
             "one of the two.",
         ),
     ),
     group=False,
-)  # fmt: skip
+)

@@ -69,21 +69,25 @@ exercise = Exercise(
     visible=(Case(1, 0), Case(1, 31)),
     hints=(
         Hint(
-            "Python not seeded", _does_not_repeat("Python"),
+            "Python not seeded",
+            _does_not_repeat("Python"),
             "Python's own random module does not repeat: augmentation code often draws from it.",
         ),
         Hint(
-            "NumPy not seeded", _does_not_repeat("NumPy"),
+            "NumPy not seeded",
+            _does_not_repeat("NumPy"),
             "NumPy's global generator does not repeat. A generator object that you make and drop "
             "leaves the global one as it was.",
         ),
         Hint(
-            "torch not seeded", _does_not_repeat("torch"),
+            "torch not seeded",
+            _does_not_repeat("torch"),
             "torch's generator does not repeat: initial weights and dropout come from it. "
             "(torch.seed() draws a random seed, it does not set one.)",
         ),
         Hint(
-            "CUDA not seeded", _does_not_repeat("CUDA"),
+            "CUDA not seeded",
+            _does_not_repeat("CUDA"),
             "The generators of the GPUs were not seeded: they are others than the CPU's.",
         ),
         Hint(
@@ -93,4 +97,4 @@ exercise = Exercise(
         ),
     ),
     group=False,
-)  # fmt: skip
+)

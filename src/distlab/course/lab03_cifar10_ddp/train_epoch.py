@@ -18,8 +18,10 @@ def _shares(case: Case) -> list[dict]:
     """Per rank: equally many batches, the last ones of unequal sizes."""
     batch, batches = case.get("batch_size", 4), case.get("batches", 2)
     shared = case.generator()
-    weights = [shared.standard_normal(shape).astype("float32") * 0.5
-               for shape in ((6, 12), (6,), (3, 6), (3,))]  # fmt: skip
+    weights = [
+        shared.standard_normal(shape).astype("float32") * 0.5
+        for shape in ((6, 12), (6,), (3, 6), (3,))
+    ]
     inputs = []
     for rank in range(case.size):
         n = batch * batches
@@ -30,10 +32,13 @@ def _shares(case: Case) -> list[dict]:
             {
                 "images": generator.standard_normal((n, 3, 2, 2)).astype("float32") * (1 + rank),
                 "labels": generator.integers(0, 3, n),
-                "weights": weights, "batch_size": batch, "lr": case.get("lr", 0.1),
-                "epoch": case.get("epoch", 0), "momentum": case.get("momentum", 0.0),
+                "weights": weights,
+                "batch_size": batch,
+                "lr": case.get("lr", 0.1),
+                "epoch": case.get("epoch", 0),
+                "momentum": case.get("momentum", 0.0),
             }
-        )  # fmt: skip
+        )
     return inputs
 
 

@@ -49,12 +49,14 @@ def _wrap_and_step(function, rank, size, inputs):
     result = {
         "returned": "DistributedDataParallel",
         "wrapped module": "the model" if own else "something else",
-        "device of the parameters": "the rank's" if
-        all(p.device == device for p in inside.parameters()) else "another",
-        "device_ids": "fitting" if _ids(wrapped.device_ids) ==
-        ([] if device.type == "cpu" else [device.index]) else "others",
+        "device of the parameters": "the rank's"
+        if all(p.device == device for p in inside.parameters())
+        else "another",
+        "device_ids": "fitting"
+        if _ids(wrapped.device_ids) == ([] if device.type == "cpu" else [device.index])
+        else "others",
         "parameters": [p.detach().clone() for p in inside.parameters()],
-    }  # fmt: skip
+    }
     wrapped(inputs["batch"].to(device)).square().mean().backward()
     result["gradients"] = [p.grad.clone() for p in inside.parameters()]
     result["GPU"] = _pretend_gpu(function, inputs)
@@ -106,12 +108,14 @@ def _pretend_gpu(function, inputs) -> dict[str, Any]:
 
     with contextlib.ExitStack() as stack:
         for owner, name, value in (
-            (nn.Module, "to", moved), (nn.Module, "cuda", moved),
+            (nn.Module, "to", moved),
+            (nn.Module, "cuda", moved),
             (DistributedDataParallel, "__init__", wrap),
-            (torch.cuda, "set_device", select), (torch.cuda, "is_available", lambda: True),
+            (torch.cuda, "set_device", select),
+            (torch.cuda, "is_available", lambda: True),
             (torch.cuda, "device_count", lambda: index + 1),
             (torch.cuda, "current_device", lambda: current[0]),
-        ):  # fmt: skip
+        ):
             stack.callback(setattr, owner, name, getattr(owner, name))
             setattr(owner, name, value)
         function(_small_model(inputs["weight"], inputs["bias"]), device)
@@ -127,11 +131,13 @@ exercise = Exercise(
     visible=(Case(2, 1), Case(4, 2, {"features": 5, "index": 1})),
     hints=(
         Hint(
-            "no DDP", lambda look: look.got[0]["returned"] != "DistributedDataParallel",
+            "no DDP",
+            lambda look: look.got[0]["returned"] != "DistributedDataParallel",
             "What came back is no DistributedDataParallel module: is the wrapped model returned?",
         ),
         Hint(
-            "wrapped twice", lambda look: look.got[0]["wrapped module"] != "the model",
+            "wrapped twice",
+            lambda look: look.got[0]["wrapped module"] != "the model",
             "Inside DDP there is something other than the model that was given.",
         ),
         Hint(
@@ -140,12 +146,14 @@ exercise = Exercise(
             "With a GPU as device the model was never moved there.",
         ),
         Hint(
-            "moved too late", lambda look: look.got[0]["GPU"]["moved"] == "after wrapping",
+            "moved too late",
+            lambda look: look.got[0]["GPU"]["moved"] == "after wrapping",
             "With a GPU as device the model was moved after it was wrapped: DDP builds its buckets "
             "on the device where it finds the parameters.",
         ),
         Hint(
-            "wrong GPU", lambda look: any(
+            "wrong GPU",
+            lambda look: any(
                 look.got[r]["GPU"]["moved to"] != look.expected[r]["GPU"]["moved to"]
                 for r in look.ranks
             ),
@@ -153,18 +161,18 @@ exercise = Exercise(
             "neither the rank's number nor the default.",
         ),
         Hint(
-            "no device_ids", lambda look: any(
-                look.got[r]["GPU"]["device_ids"] == [] for r in look.ranks
-            ),
+            "no device_ids",
+            lambda look: any(look.got[r]["GPU"]["device_ids"] == [] for r in look.ranks),
             "With a GPU as device, DDP was given no device_ids: they name the one GPU of this "
             "process.",
         ),
         Hint(
-            "wrong device_ids", lambda look: any(
+            "wrong device_ids",
+            lambda look: any(
                 look.got[r]["GPU"]["device_ids"] != look.expected[r]["GPU"]["device_ids"]
                 for r in look.ranks
             ),
             "With a GPU as device, device_ids is not that GPU: the device knows its own index.",
         ),
     ),
-)  # fmt: skip
+)

@@ -18,8 +18,7 @@ from distlab.course.lab04_ring_allreduce.parameter_server import (
     made_tensors,
     stepped_from,
 )
-from distlab.course.lab04_ring_allreduce.rings import EARLY
-from distlab.exercises import hints, traffic
+from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned
 
@@ -209,15 +208,13 @@ exercise = Exercise(
         Case(4, 2, {"turns": [[1, 2, 3]]}),
         Case(3, 3, {"turns": [[1], [2], [2], [2], [1], [1]]}),
     ),
-    rules=(
+    traffic=(
         _one_worker_at_a_time,
         _no_first_pull,
         _every_push_answered,
-        traffic.nothing_left_open,
-        traffic.sends_unchanged,
     ),
     hints=(
-        EARLY,
+        hints.EARLY,
         replace(COLLECTIVE, shows=lambda look: _one_worker_at_a_time(look) is not None),
         WORKERS_TALK,
         Hint(
@@ -228,9 +225,7 @@ exercise = Exercise(
         ),
         Hint(
             "served in a fixed order",
-            lambda look: _queued(look)
-            and not _served_from_any(look)
-            and not _several_open(look),
+            lambda look: _queued(look) and not _served_from_any(look) and not _several_open(look),
             "Rank 0 waited for one worker, which was still computing, while another's push lay "
             "there. dist.recv(buffer) without src takes the next message from whomever, and "
             "returns that rank.",
@@ -260,10 +255,10 @@ exercise = Exercise(
         ),
         Hint(
             "gradients averaged",
-            lambda look: look.same(
-                _simulated(look, 1 / (look.size - 1))[0], _told(look, "parameters")
-            )
-            and look.size > 2,
+            lambda look: (
+                look.same(_simulated(look, 1 / (look.size - 1))[0], _told(look, "parameters"))
+                and look.size > 2
+            ),
             "Each update was divided by the number of workers. An asynchronous server has one push "
             "in its hand and nothing to average: p -= lr * g.",
         ),
@@ -280,8 +275,10 @@ exercise = Exercise(
         ),
         Hint(
             "other updates",
-            lambda look: _told(look, "updates") is not None
-            and _told(look, "updates") != look.expected[0]["returned"]["updates"],
+            lambda look: (
+                _told(look, "updates") is not None
+                and _told(look, "updates") != look.expected[0]["returned"]["updates"]
+            ),
             "`updates` counts every applied push, from all workers together.",
         ),
         *_STALENESS,
@@ -290,8 +287,5 @@ exercise = Exercise(
             lambda look: any(got is not None for got in returned(look)[1:]),
             "Only rank 0 returns something: a worker's answer is None.",
         ),
-        *hints.COMMON,
-        hints.CHANGED,
-        hints.UNWAITED,
     ),
-)  # fmt: skip
+)

@@ -40,6 +40,4 @@ WORKERS_TALK = Hint(
 
 
 def stepped_from(parameters, gradients, lr) -> list[np.ndarray]:
-    return [
-        (p - lr * g).astype(p.dtype) for p, g in zip(parameters, gradients, strict=True)
-    ]  # fmt: skip
+    return [(p - lr * g).astype(p.dtype) for p, g in zip(parameters, gradients, strict=True)]

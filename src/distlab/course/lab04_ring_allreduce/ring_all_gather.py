@@ -6,7 +6,7 @@ import numpy as np
 
 from distlab.course.lab04_ring_allreduce import rings
 from distlab.course.lab04_ring_allreduce.chunks import in_place
-from distlab.exercises import traffic
+from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
@@ -62,9 +62,9 @@ exercise = Exercise(
     asks="ring_all_gather begins with chunk (r + 1) mod size on rank r and leaves every chunk on "
     "every rank; each rank has sent size − 1 messages of one chunk to (r + 1) mod size.",
     visible=(Case(4, 1, {"shape": [3]}), Case(2, 2), Case(4, 3, {"shape": [3]})),
-    rules=(traffic.no_collective_but_barrier, rings.one_chunk_each, *rings.SOUND),
+    traffic=(traffic.no_collective_but_barrier, rings.one_chunk_each),
     hints=(
-        rings.EARLY,
+        hints.EARLY,
         rings.LIST_CHANGED,
         *rings.TRAFFIC,
         rings.OTHER_DTYPE,
@@ -79,9 +79,12 @@ exercise = Exercise(
         ),
         Hint(
             "another chunk first",
-            lambda look: look.size > 1 and all(
-                rings.first_chunk(look, rank) not in ((rank + 1) % look.size, None)
-                for rank in look.ranks
+            lambda look: (
+                look.size > 1
+                and all(
+                    rings.first_chunk(look, rank) not in ((rank + 1) % look.size, None)
+                    for rank in look.ranks
+                )
             ),
             "In the first step a rank sent a chunk that it did not have yet. On entry rank r holds "
             "one finished chunk, and its number is not r.",
@@ -92,6 +95,5 @@ exercise = Exercise(
             "Every chunk arrived, but not in its own place: whoever receives chunk c must receive "
             "into chunks[c]. Which chunk does the left neighbour send in this step?",
         ),
-        *rings.MESSAGES,
     ),
-)  # fmt: skip
+)

@@ -52,9 +52,9 @@ exercise = Exercise(
         Case(4, 1), Case(2, 2, {"shape": [2, 3]}), Case(4, 3, {"shape": [6]}),
         Case(3, 4, {"shape": [2]}),
     ),
-    rules=(traffic.no_collectives, rings.ring_of_chunks, *rings.SOUND),
+    traffic=(traffic.no_collectives, rings.ring_of_chunks),
     hints=(
-        rings.EARLY,
+        hints.EARLY,
         *rings.TRAFFIC,
         Hint(
             "barrier",
@@ -113,7 +113,5 @@ exercise = Exercise(
             "Some elements hold the part of a rank twice: something is added in the second half of "
             "the ring, where chunks are only handed on.",
         ),
-        *hints.COMMON,
-        *rings.MESSAGES,
     ),
 )  # fmt: skip

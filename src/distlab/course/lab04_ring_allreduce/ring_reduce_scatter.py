@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from distlab.course.lab04_ring_allreduce import rings
 from distlab.course.lab04_ring_allreduce.chunks import in_place
-from distlab.exercises import traffic
+from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
@@ -38,9 +38,9 @@ exercise = Exercise(
     asks="After ring_reduce_scatter rank r holds, in chunk (r + 1) mod size, the sum of that chunk "
     "over all ranks, and each rank has sent size − 1 messages of one chunk to (r + 1) mod size.",
     visible=(Case(4, 1, {"shape": [3]}), Case(2, 2), Case(4, 3, {"shape": [3]})),
-    rules=(traffic.no_collective_but_barrier, rings.one_chunk_each, *rings.SOUND),
+    traffic=(traffic.no_collective_but_barrier, rings.one_chunk_each),
     hints=(
-        rings.EARLY,
+        hints.EARLY,
         rings.LIST_CHANGED,
         *rings.TRAFFIC,
         rings.OTHER_DTYPE,
@@ -49,8 +49,9 @@ exercise = Exercise(
         rings.SAME_AGAIN,
         Hint(
             "another chunk first",
-            lambda look: look.size > 1 and all(
-                rings.first_chunk(look, rank) not in (rank, None) for rank in look.ranks
+            lambda look: (
+                look.size > 1
+                and all(rings.first_chunk(look, rank) not in (rank, None) for rank in look.ranks)
             ),
             "Chunks travel the right way, and end on the wrong ranks. Follow one of them back: "
             "chunk c is to end on rank c − 1, and before that it was on rank c − 2, and so on. On "
@@ -58,8 +59,9 @@ exercise = Exercise(
         ),
         Hint(
             "copied, not added",
-            lambda look: look.size > 1 and all(
-                shares is not None and sum(shares) == 1 for shares in _shares(look)
+            lambda look: (
+                look.size > 1
+                and all(shares is not None and sum(shares) == 1 for shares in _shares(look))
             ),
             "Each chunk holds one rank's part alone: what arrived was written over what was there. "
             "Receive into a buffer of its own, then add that to the chunk.",
@@ -77,6 +79,5 @@ exercise = Exercise(
             lambda look: any(shares is not None and max(shares) > 1 for shares in _shares(look)),
             "A rank's part is in the sum twice: each rank adds its own to a passing chunk once.",
         ),
-        *rings.MESSAGES,
     ),
-)  # fmt: skip
+)

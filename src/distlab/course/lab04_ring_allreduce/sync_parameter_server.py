@@ -11,7 +11,6 @@ from distlab.course.lab04_ring_allreduce.parameter_server import (
     stepped_from,
     with_rank_0_alone,
 )
-from distlab.course.lab04_ring_allreduce.rings import EARLY
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
@@ -67,7 +66,7 @@ def _one_worker_alone(look: Look) -> bool:
     steps = [
         stepped_from(given["parameters"], inputs["gradients"], given["lr"])
         for inputs in look.inputs[1:]
-    ]  # fmt: skip
+    ]
     return all(
         any(look.same(step[place], tensor) for step in steps) for place, tensor in enumerate(got)
     )
@@ -79,14 +78,12 @@ exercise = Exercise(
     asks="In sync_parameter_server, rank 0 averages the gradients of ranks 1 to size − 1, takes a "
     "step with them from its own parameters and sends these back; every rank returns them.",
     visible=(Case(3, 1), Case(2, 2), Case(4, 3, {"lr": 0.1})),
-    rules=(
+    traffic=(
         traffic.no_collectives,
         with_rank_0_alone,
-        traffic.nothing_left_open,
-        traffic.sends_unchanged,
     ),
     hints=(
-        EARLY,
+        hints.EARLY,
         COLLECTIVE,
         WORKERS_TALK,
         Hint(
@@ -151,8 +148,5 @@ exercise = Exercise(
             lambda look: any(isinstance(got, np.ndarray) for got in look.got),
             "One tensor came back. Parameters come as a list and leave as one, each in its shape.",
         ),
-        *hints.COMMON,
-        hints.CHANGED,
-        hints.UNWAITED,
     ),
-)  # fmt: skip
+)

@@ -119,8 +119,9 @@ def _accumulate(function, rank, size, inputs):
     with recorder.paused():
         model = DistributedDataParallel(
             _watched(inputs["weights"], passes).to(device),
-            device_ids=[device.index] if device.type == "cuda" else None, **small,
-        )  # fmt: skip
+            device_ids=[device.index] if device.type == "cuda" else None,
+            **small,
+        )
         # two steps: after the first one DDP settles its buckets, and the second one leaves
         # gradients behind
         last = _of_last_alone(model, batches, loss_fn)
@@ -359,4 +360,4 @@ exercise = Exercise(
     rules=(_each_bucket_once,),
     unrecorded=True,
     hints=_HINTS,
-)  # fmt: skip
+)

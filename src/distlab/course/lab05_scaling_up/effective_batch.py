@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from distlab.course.lab05_scaling_up.formulas import NO_NUMBER, arguments, call, case_of, gives
+from distlab.course.lab05_scaling_up.formulas import NO_NUMBER, case_of
 from distlab.exercises import hints
-from distlab.exercises.exercise import Exercise, Hint
+from distlab.exercises.compare import Tolerance
+from distlab.exercises.exercise import Hint
+from distlab.exercises.formulas import formula, gives
 
-exercise = Exercise(
+exercise = formula(
     points=1,
-    make=arguments,
-    call=call,
+    tolerance=Tolerance(),
     asks="effective_batch returns how many images stand behind one update of the weights, an int.",
     visible=(
         case_of(per_rank=32, size=4, accumulation=1),
@@ -49,5 +50,4 @@ exercise = Exercise(
         ),
         NO_NUMBER,
     ),
-    group=False,
-)  # fmt: skip
+)

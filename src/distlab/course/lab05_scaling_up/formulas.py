@@ -1,39 +1,18 @@
-"""Exercises that compute one number from a few: how they are called, and the hints on them."""
+"""One number from a few: cases, how exactly answers are judged, and a hint."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from distlab.exercises.compare import Tolerance
-from distlab.exercises.exercise import Case, Hint, Look
+from distlab.exercises.exercise import Case, Hint
 
+#: also around 0, where a warm-up may begin
 EXACT = Tolerance(rtol=1e-9, atol=1e-12)
-
-
-def arguments(case: Case) -> list[dict]:
-    return [dict(case.params) for _ in range(case.size)]
-
-
-def call(function, rank, size, inputs):
-    return function(*inputs.values())
 
 
 def case_of(**params: Any) -> Case:
     return Case(1, 0, params)
-
-
-def gives(value):
-    """A sign: the function returned `value(parameters of the case)`, and that is not right."""
-
-    def shows(look: Look) -> bool:
-        got, params = look.got[0], look.case.params
-        return isinstance(got, (int, float)) and bool(
-            np.isclose(got, value(**params), rtol=1e-9, atol=0)
-        )
-
-    return shows
 
 
 NO_NUMBER = Hint(

@@ -70,9 +70,10 @@ def _call_hook(function, rank, size, inputs):
         given = [g.to(device) for g in gradients]
         with recorder.paused():
             model = DistributedDataParallel(
-                _model(given).to(device), process_group=group,
+                _model(given).to(device),
+                process_group=group,
                 device_ids=[device.index] if device.type == "cuda" else None,
-            )  # fmt: skip
+            )
             model.register_comm_hook(group, _watched(function, found[_VALUE]))
             loss = model(given)
         loss.backward()

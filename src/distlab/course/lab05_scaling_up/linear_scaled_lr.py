@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from distlab.course.lab05_scaling_up.formulas import (
-    EXACT,
-    NO_NUMBER,
-    arguments,
-    call,
-    case_of,
-    gives,
-)
+from distlab.course.lab05_scaling_up.formulas import EXACT, NO_NUMBER, case_of
 from distlab.exercises import hints
-from distlab.exercises.exercise import Exercise, Hint
+from distlab.exercises.exercise import Hint
+from distlab.exercises.formulas import formula, gives
 
-exercise = Exercise(
+exercise = formula(
     points=1,
-    make=arguments,
-    call=call,
     asks="linear_scaled_lr returns the learning rate that the linear scaling rule gives for "
     "`batch`.",
     visible=(
@@ -59,5 +51,4 @@ exercise = Exercise(
         NO_NUMBER,
     ),
     tolerance=EXACT,
-    group=False,
-)  # fmt: skip
+)

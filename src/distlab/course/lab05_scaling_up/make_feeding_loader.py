@@ -416,4 +416,4 @@ exercise = Exercise(
         Case(1, 2, {"shards": 3, "form": "jpg", "batch_size": 5}),
     ),
     hints=_HINTS,
-)  # fmt: skip
+)

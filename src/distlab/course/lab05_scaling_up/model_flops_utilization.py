@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from distlab.course.lab05_scaling_up.formulas import (
-    EXACT,
-    NO_NUMBER,
-    arguments,
-    call,
-    case_of,
-    gives,
-)
+from distlab.course.lab05_scaling_up.formulas import EXACT, NO_NUMBER, case_of
 from distlab.exercises import hints
-from distlab.exercises.exercise import Exercise, Hint
+from distlab.exercises.exercise import Hint
+from distlab.exercises.formulas import formula, gives
 
-exercise = Exercise(
+exercise = formula(
     points=1,
-    make=arguments,
-    call=call,
     asks="model_flops_utilization returns which share of `peak_flops` the model's own arithmetic "
     "takes, 6 floating-point operations for each parameter and token.",
     visible=(
@@ -89,5 +81,4 @@ exercise = Exercise(
         NO_NUMBER,
     ),
     tolerance=EXACT,
-    group=False,
 )  # fmt: skip

@@ -55,9 +55,11 @@ def _not_ints(answer: Any) -> str:
 
 
 _ALWAYS = (
-    "indices of all ranks", "indices of all ranks in the next epoch", "lengths of the shares",
+    "indices of all ranks",
+    "indices of all ranks in the next epoch",
+    "lengths of the shares",
     "result of a second call",
-)  # fmt: skip
+)
 _IF_LONG = ("order", "order in the next epoch", "order for another seed")
 _DIVISION = "division in the next epoch"
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from distlab.course.lab05_scaling_up.formulas import EXACT, call, case_of
+from distlab.course.lab05_scaling_up.formulas import EXACT, case_of
 from distlab.exercises import hints
-from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.exercise import Case, Hint, Look
+from distlab.exercises.formulas import formula
 
 
 def _throughputs(case: Case) -> list[dict]:
@@ -35,10 +36,9 @@ def _pair(speedup: float, size: int) -> tuple[float, float]:
     return speedup, speedup / size
 
 
-exercise = Exercise(
+exercise = formula(
     points=2,
     make=_throughputs,
-    call=call,
     asks="speedup_and_efficiency returns {size: (speed-up, efficiency)} for every size measured, "
     "against perfect scaling from the smallest one.",
     visible=(
@@ -108,5 +108,4 @@ exercise = Exercise(
         ),
     ),
     tolerance=EXACT,
-    group=False,
 )  # fmt: skip

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from distlab.course.lab05_scaling_up.formulas import (
-    EXACT,
-    NO_NUMBER,
-    arguments,
-    call,
-    case_of,
-    gives,
-)
+from distlab.course.lab05_scaling_up.formulas import EXACT, NO_NUMBER, case_of
 from distlab.exercises import hints
-from distlab.exercises.exercise import Exercise, Hint
+from distlab.exercises.exercise import Hint
+from distlab.exercises.formulas import formula, gives
 
 
 def _line(step, warmup_steps, base_lr, target_lr):
     return base_lr + (target_lr - base_lr) * step / warmup_steps
 
 
-exercise = Exercise(
+exercise = formula(
     points=2,
-    make=arguments,
-    call=call,
     asks="warmup_lr returns the rate of this step: on a straight line from base_lr at step 0 to "
     "target_lr at step warmup_steps, and target_lr from there on.",
     visible=(
@@ -49,7 +41,7 @@ exercise = Exercise(
         Hint(
             "one step ahead",
             lambda look: look.case.get("warmup_steps") > 0 and gives(
-                lambda step, **rest: _line(step + 1, **rest)
+                lambda step, *rest: _line(step + 1, *rest)
             )(look),
             "Your line is one step ahead: at step 0 the rate is base_lr itself.",
         ),
@@ -100,5 +92,4 @@ exercise = Exercise(
         NO_NUMBER,
     ),
     tolerance=EXACT,
-    group=False,
 )  # fmt: skip

@@ -50,8 +50,10 @@ exercise = Exercise(
         WORK,
         Hint(
             "full output returned",
-            lambda look: look.size > 1
-            and any(look.same(_whole_columns(look), got) for got in output(look)[1]),
+            lambda look: (
+                look.size > 1
+                and any(look.same(_whole_columns(look), got) for got in output(look)[1])
+            ),
             "This is the output of the full layer. Here each rank keeps its own slice of it: the "
             "next layer will want just that.",
         ),
@@ -85,15 +87,16 @@ exercise = Exercise(
             "so the parts are added up once, and nothing is divided. Only x needs it: "
             "weight and bias are each rank's own.",
         ),
-        *hints.COMMON,
     ),
-)  # fmt: skip
+)
 
 
 def _own_part_of_x(look: Look) -> bool:
     given = look.inputs[0]
     parts = zip(
-        np.split(given["gradient"], look.size, -1), np.split(given["weight"], look.size),
-        of_x(look)[1], strict=True,
-    )  # fmt: skip
+        np.split(given["gradient"], look.size, -1),
+        np.split(given["weight"], look.size),
+        of_x(look)[1],
+        strict=True,
+    )
     return all(look.same(gradient @ weight, got) for gradient, weight, got in parts)

@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-from distlab.course.lab06_model_parallel.formulas import EXACT
-from distlab.exercises import hints
-from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.exercise import Case, Hint, Look
+from distlab.exercises.formulas import formula, gives, right_but
 from distlab.exercises.hints import returned
 
-
-def model_inputs(case: Case) -> list[dict]:
-    return [{name: case.params[name] for name in ("parameters", "ranks", "stage")}]
-
-
-def _call_formula(function, rank, size, inputs):
-    return function(*inputs.values())
-
-
-def _is_memory(of):
-    """A hint's `shows`: was this made of Ψ parameters, N ranks and the expected bytes?"""
-
-    def shows(look: Look) -> bool:
-        psi, size = look.case.params["parameters"], look.case.params["ranks"]
-        return look.same(float(of(psi, size, look.expected[0])), returned(look)[0])
-
-    return shows
+_UNITS = (1e3, 1e6, 1e9, 2**10, 2**20, 2**30)
 
 
 def _without_master(look: Look) -> bool:
@@ -33,12 +16,8 @@ def _without_master(look: Look) -> bool:
     return look.same(look.expected[0] - 4.0 * p["parameters"] / share, returned(look)[0])
 
 
-exercise = Exercise(
+exercise = formula(
     points=2,
-    make=model_inputs,
-    call=_call_formula,
-    group=False,
-    tolerance=EXACT,
     asks="memory_per_rank returns the bytes that a rank needs for parameters, gradients and "
     "optimizer state in mixed-precision training with Adam, when ZeRO divides what its stage says.",
     visible=(
@@ -48,14 +27,17 @@ exercise = Exercise(
     hints=(
         Hint(
             "nothing divided",
-            lambda look: look.case.params["stage"] > 0
-            and _is_memory(lambda psi, size, e: 16 * psi)(look),
+            lambda look: (
+                look.case.params["stage"] > 0 and gives(lambda psi, size, stage: 16 * psi)(look)
+            ),
             "This is what a rank needs when nothing is divided: from stage 1 on something is.",
         ),
         Hint(
             "everything divided",
-            lambda look: look.case.params["stage"] < 3
-            and _is_memory(lambda psi, size, e: 16 * psi / size)(look),
+            lambda look: (
+                look.case.params["stage"] < 3
+                and gives(lambda psi, size, stage: 16 * psi / size)(look)
+            ),
             "This is everything divided by the number of ranks: each stage divides one part more, "
             "optimizer state, then gradients, then parameters.",
         ),
@@ -67,19 +49,20 @@ exercise = Exercise(
         ),
         Hint(
             "all ranks together",
-            lambda look: look.case.params["ranks"] > 1
-            and _is_memory(lambda psi, size, e: e * size)(look),
+            lambda look: (
+                look.case.params["ranks"] > 1
+                and right_but(lambda e: e * look.case.params["ranks"])(look)
+            ),
             "This is the memory of all ranks together: what does one need?",
         ),
         Hint(
             "another unit",
-            lambda look: any(_is_memory(lambda psi, size, e, u=u: e / u)(look)
-                             for u in (1e3, 1e6, 1e9, 2**10, 2**20, 2**30)),
+            right_but(*(lambda e, unit=unit: e / unit for unit in _UNITS)),
             "Bytes are asked for, not kB, MB or GB.",
         ),
         Hint(
             "elements for bytes",
-            lambda look: any(_is_memory(lambda psi, size, e, u=u: e / u)(look) for u in (2, 4)),
+            right_but(lambda e: e / 2, lambda e: e / 4),
             "Count bytes: float16 takes 2 a number, float32 takes 4.",
         ),
         Hint(
@@ -87,6 +70,5 @@ exercise = Exercise(
             lambda look: abs(returned(look)[0] - look.expected[0]) < 1,
             "The result is rounded: return it as it is, also where it is no whole number.",
         ),
-        hints.NOTHING,
     ),
-)  # fmt: skip
+)

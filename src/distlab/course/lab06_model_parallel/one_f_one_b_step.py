@@ -13,18 +13,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from distlab.course.lab06_model_parallel.pipeline import (
-    EARLY,
     GRADIENTS,
-    MESSAGES,
     OF_A_STEP,
-    REQUESTS,
     chain,
     gradients_of,
     microbatches,
     model_inputs,
     stage_of,
 )
-from distlab.exercises import traffic
+from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.records.events import Event
 
@@ -214,16 +211,15 @@ exercise = Exercise(
         Case(4, 1, {"widths": [2, 6, 3, 4, 1], "rows": [12], "microbatches": 6}),
         Case(2, 2, {"widths": [3, 5, 2], "rows": [8], "microbatches": 4}),
     ),
-    rules=(
-        *MESSAGES,
-        *REQUESTS,
+    traffic=(
+        traffic.no_collective_but_barrier,
         traffic.messages(
             lambda case: chain(1, "microbatches")(case) + chain(-1, "microbatches")(case)
         ),
         _in_order,
     ),
     hints=(
-        EARLY,
+        hints.EARLY,
         Hint(
             "GPipe",
             lambda look: microbatches(look) > look.size

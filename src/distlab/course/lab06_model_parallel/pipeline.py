@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Hint, Look
 from distlab.exercises.hints import returned, wanted
 
@@ -47,10 +46,11 @@ def behind(inputs: dict, rank: int, size: int, activations: np.ndarray) -> dict:
         return [value if place == rank else None for place, value in enumerate(values)]
 
     return inputs | {
-        "weights": mine(inputs["weights"]), "back": mine(inputs["back"]),
+        "weights": mine(inputs["weights"]),
+        "back": mine(inputs["back"]),
         "batch": inputs["batch"] if rank == 0 else activations,
         "targets": inputs["targets"] if rank == size - 1 else None,
-    }  # fmt: skip
+    }
 
 
 def stage_of(weights):
@@ -91,10 +91,6 @@ def chain(step: int, times: str = ""):
     return pairs
 
 
-MESSAGES = (traffic.no_collective_but_barrier,)
-REQUESTS = (traffic.nothing_left_open, traffic.sends_unchanged)
-
-
 def lost(name: str):
     """Is something of this name None where it should be a tensor?"""
 
@@ -117,13 +113,6 @@ def _pairs_of_gradients(look: Look) -> Iterator[tuple[int, np.ndarray, object]]:
     for rank, (want, got) in enumerate(zip(look.expected, look.got, strict=True)):
         for right, found in zip(want[GRADIENTS], got[GRADIENTS], strict=True):
             yield rank, right, found
-
-
-EARLY = Hint(
-    hints.EARLY.name,
-    lambda look: any(hints.poisoned(found) for _, _, found in _pairs_of_gradients(look)),
-    hints.EARLY.says,
-)
 
 
 def factor_of(of):
@@ -175,8 +164,10 @@ OF_A_STEP = (
     ),
     Hint(
         "sum of the losses",
-        lambda look: microbatches(look) > 1
-        and look.same(_losses(look)[1] * microbatches(look), _losses(look)[0]),
+        lambda look: (
+            microbatches(look) > 1
+            and look.same(_losses(look)[1] * microbatches(look), _losses(look)[0])
+        ),
         "The returned loss is the sum over the micro-batches: their mean is asked for.",
     ),
     Hint(
@@ -209,5 +200,4 @@ OF_A_STEP = (
         "backward() belong together? Both neighbours have to go through the micro-batches in "
         "the same order.",
     ),
-    *hints.MESSAGES,
-)  # fmt: skip
+)

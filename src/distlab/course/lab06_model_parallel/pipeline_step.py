@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from distlab.course.lab06_model_parallel.pipeline import (
-    EARLY,
     GRADIENTS,
-    MESSAGES,
     OF_A_STEP,
-    REQUESTS,
     chain,
     gradients_of,
     microbatches,
@@ -15,7 +12,7 @@ from distlab.course.lab06_model_parallel.pipeline import (
     own_part,
     stage_of,
 )
-from distlab.exercises import traffic
+from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.records.events import Event
 
@@ -41,9 +38,11 @@ def _moments(look: Look, rank: int) -> tuple[list[float], list[float], list[floa
 
     record = look.records[rank]
     return (
-        when(record.receives(), rank - 1), when(record.sends(), rank + 1),
-        when(record.receives(), rank + 1), when(record.sends(), rank - 1),
-    )  # fmt: skip
+        when(record.receives(), rank - 1),
+        when(record.sends(), rank + 1),
+        when(record.receives(), rank + 1),
+        when(record.sends(), rank - 1),
+    )
 
 
 def _forward_first(look: Look) -> str | None:
@@ -98,17 +97,16 @@ exercise = Exercise(
         Case(2, 1, {"widths": [3, 5, 2], "rows": [4], "microbatches": 2}),
         Case(4, 2, {"widths": [2, 6, 3, 4, 1], "rows": [12], "microbatches": 4}),
     ),
-    rules=(
-        *MESSAGES,
+    traffic=(
+        traffic.no_collective_but_barrier,
         traffic.messages(
             lambda case: chain(1, "microbatches")(case) + chain(-1, "microbatches")(case)
         ),
-        *REQUESTS,
         _forward_first,
         _overlapping,
     ),
     hints=(
-        EARLY,
+        hints.EARLY,
         Hint(
             "one micro-batch at a time",
             lambda look: look.size > 1 and microbatches(look) > 1

@@ -62,13 +62,14 @@ exercise = Exercise(
         RETURNED_GRADIENT,
         Hint(
             "gradient size times",
-            lambda look: right(output, look)
-            and any(times_size(part)(look) for part in (of_x, of_weight, of_bias)),
+            lambda look: (
+                right(output, look)
+                and any(times_size(part)(look) for part in (of_x, of_weight, of_bias))
+            ),
             "The output is right, a gradient is `size` times too large or too small. The gradient "
             "of the output is already the same on every rank: in the backward pass, what goes "
             "into the sum gets it as it is, and nothing is added up or divided. (The all_reduce "
             "of torch.distributed.nn adds up once more in its backward.)",
         ),
-        *hints.COMMON,
     ),
-)  # fmt: skip
+)

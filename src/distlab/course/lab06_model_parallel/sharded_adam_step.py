@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
@@ -270,6 +269,5 @@ exercise = Exercise(
             "turns, each with a state of its own, and one step is one call, however many tensors. "
             "(And is each moment decayed by its own beta?)",
         ),
-        *hints.COMMON,
     ),
-)  # fmt: skip
+)

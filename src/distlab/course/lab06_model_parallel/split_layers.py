@@ -160,4 +160,4 @@ exercise = Exercise(
             "small: you can afford to compare many ways to cut.",
         ),
     ),
-)  # fmt: skip
+)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from distlab.course.lab06_model_parallel.pipeline import (
-    EARLY,
     GRADIENTS,
-    MESSAGES,
     OF_INPUTS,
-    REQUESTS,
     activations,
     behind,
     chain,
@@ -48,9 +45,9 @@ exercise = Exercise(
     "gradient of its output that it receives from the rank behind; each sends the gradient of its "
     "inputs back. After it every gradient is the undivided model's.",
     visible=(Case(2, 1, {"widths": [3, 5, 2]}), Case(4, 2, {"widths": [2, 6, 3, 4, 1]})),
-    rules=(*MESSAGES, traffic.messages(chain(-1)), *REQUESTS),
+    traffic=(traffic.no_collective_but_barrier, traffic.messages(chain(-1))),
     hints=(
-        EARLY,
+        hints.EARLY,
         Hint(
             "nothing went back",
             lambda look: not look.events("send") and look.size > 1,
@@ -77,6 +74,5 @@ exercise = Exercise(
             "All gradients are twice what they should be: backward() adds to .grad, so call it "
             "once.",
         ),
-        *hints.MESSAGES,
     ),
-)  # fmt: skip
+)

@@ -6,9 +6,7 @@ import numpy as np
 
 from distlab.course.lab06_model_parallel.pipeline import (
     GRADIENTS,
-    MESSAGES,
     OF_INPUTS,
-    REQUESTS,
     chain,
     gradients_of,
     lost,
@@ -16,7 +14,7 @@ from distlab.course.lab06_model_parallel.pipeline import (
     own_part,
     stage_of,
 )
-from distlab.exercises import hints, traffic
+from distlab.exercises import traffic
 from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.exercises.hints import returned
 
@@ -50,7 +48,7 @@ exercise = Exercise(
     "activations that it receives from the rank before; each sends its output on and returns it "
     "with its graph.",
     visible=(Case(2, 1, {"widths": [3, 5, 2]}), Case(4, 2, {"widths": [2, 6, 3, 4, 1]})),
-    rules=(*MESSAGES, traffic.messages(chain(1)), *REQUESTS),
+    traffic=(traffic.no_collective_but_barrier, traffic.messages(chain(1))),
     hints=(
         Hint(
             "received elsewhere",
@@ -97,6 +95,5 @@ exercise = Exercise(
             and any((e.rank, e.peer) == (look.size - 1, 0) for e in look.events("send")),
             "The last rank has nobody to send to: its output is the model's.",
         ),
-        *hints.MESSAGES,
     ),
 )  # fmt: skip

@@ -56,7 +56,8 @@ exercise = Exercise(
     ),
     hints=(
         Hint(
-            "no loader", lambda look: not left("loader", "DataLoader")(look),
+            "no loader",
+            lambda look: not left("loader", "DataLoader")(look),
             "Return a torch.utils.data.DataLoader.",
         ),
         Hint(
@@ -89,4 +90,4 @@ exercise = Exercise(
             "batch_size is what each worker takes at a time, not what all take together.",
         ),
     ),
-)  # fmt: skip
+)

@@ -12,13 +12,18 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 def _optimizer_inputs(case: Case) -> list[dict]:
     momentum = case.get("momentum", 0.5)
     return [
-        {"weights": weights(case, r), **data(case, r, case.get("rows", 4)),
-         # rank 0's counts: a worker that was told otherwise gets it with the optimizer's state
-         # (without momentum Horovod takes SGD to have no state, and sends no rate)
-         "lr": case.get("lr", 0.1) * (1 + r * (momentum > 0)), "momentum": momentum,
-         "compression": case.get("compression", "none"), "op": case.get("op", "Average")}
+        {
+            "weights": weights(case, r),
+            **data(case, r, case.get("rows", 4)),
+            # rank 0's counts: a worker that was told otherwise gets it with the optimizer's state
+            # (without momentum Horovod takes SGD to have no state, and sends no rate)
+            "lr": case.get("lr", 0.1) * (1 + r * (momentum > 0)),
+            "momentum": momentum,
+            "compression": case.get("compression", "none"),
+            "op": case.get("op", "Average"),
+        }
         for r in range(case.size)
-    ]  # fmt: skip
+    ]
 
 
 def _is_horovods(optimizer) -> bool:
@@ -41,11 +46,12 @@ def _call_make_optimizer(function, rank, size, inputs):
         "learning rate": float(optimizer.param_groups[0]["lr"]),
         "momentum": float(optimizer.param_groups[0].get("momentum", 0.0)),
         "names of the parameters": "the model's"
-        if names == [name for name, _ in model.named_parameters()] else "others",
+        if names == [name for name, _ in model.named_parameters()]
+        else "others",
         "parameters at the start": parameters(model),
         "compression": optimizer._compression.__name__,
         "operation": _operation(hvd, optimizer),
-    }  # fmt: skip
+    }
     if inputs["op"] == "Adasum" and size > 1:  # without MPI its steps cannot be taken
         return result
     for _ in range(2):  # the first one does not yet show the momentum

@@ -60,21 +60,25 @@ exercise = Exercise(
             AS_TENSOR.says,
         ),
         Hint(
-            "own value", _came_back(lambda look, r: look.inputs[r]["values"]),
+            "own value",
+            _came_back(lambda look, r: look.inputs[r]["values"]),
             "Each worker got its own value back: nothing was averaged.",
         ),
         Hint(
-            "sum for mean", _came_back(lambda look, r: _metrics(look).sum(0)),
+            "sum for mean",
+            _came_back(lambda look, r: _metrics(look).sum(0)),
             "This is the sum over the workers. Horovod averages where nothing else is said: look "
             "at op.",
         ),
         Hint(
-            "divided twice", _came_back(lambda look, r: _metrics(look).mean(0) / look.size),
+            "divided twice",
+            _came_back(lambda look, r: _metrics(look).mean(0) / look.size),
             "This is the mean, divided once more by the number of workers: hvd.allreduce averages "
             "by itself.",
         ),
         Hint(
-            "rank 0's value", _came_back(lambda look, r: _metrics(look)[0]),
+            "rank 0's value",
+            _came_back(lambda look, r: _metrics(look)[0]),
             "Every worker returned rank 0's value: that is a broadcast, not a mean.",
         ),
         Hint(
@@ -83,4 +87,4 @@ exercise = Exercise(
             "Only whole numbers came back: a tensor of integers cannot hold a mean.",
         ),
     ),
-)  # fmt: skip
+)

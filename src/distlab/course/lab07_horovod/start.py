@@ -11,10 +11,14 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 def _start_inputs(case: Case) -> list[dict]:
     return [
-        {"seed": case.number(), "use_cuda": case.get("use_cuda", False),
-         "per_node": case.get("per_node", case.size), "gpus": case.get("gpus", 0)}
+        {
+            "seed": case.number(),
+            "use_cuda": case.get("use_cuda", False),
+            "per_node": case.get("per_node", case.size),
+            "gpus": case.get("gpus", 0),
+        }
         for _ in range(case.size)
-    ]  # fmt: skip
+    ]
 
 
 @contextlib.contextmanager
@@ -38,13 +42,17 @@ def _pretending(gpus: int, pinned: list[str]):
         return None
 
     replaced = [
-        (torch.cuda, "_is_compiled", available), (torch.cuda, "_cached_device_count", gpus),
-        (torch.cuda, "device_count", count), (torch.cuda, "is_available", available),
-        (torch.cuda, "set_device", choose), (torch.cuda, "init", lambda: None),
-        (torch.cuda, "manual_seed", seed), (torch.cuda, "manual_seed_all", seed),
+        (torch.cuda, "_is_compiled", available),
+        (torch.cuda, "_cached_device_count", gpus),
+        (torch.cuda, "device_count", count),
+        (torch.cuda, "is_available", available),
+        (torch.cuda, "set_device", choose),
+        (torch.cuda, "init", lambda: None),
+        (torch.cuda, "manual_seed", seed),
+        (torch.cuda, "manual_seed_all", seed),
         (torch.cuda, "current_device", lambda: int(pinned[-1]) if pinned else 0),
         (torch._C, "_cuda_getDeviceCount", count),
-    ]  # fmt: skip
+    ]
     visible = os.environ.pop("CUDA_VISIBLE_DEVICES", None)
     with contextlib.ExitStack() as stack:
         for where, name, value in replaced:
@@ -73,13 +81,14 @@ def _call_start(function, rank, size, inputs):
         with _pretending(inputs["gpus"], pinned):
             returned = function(inputs["seed"], inputs["use_cuda"])
         return {
-            "Horovod": f"rank {hvd.rank()} of {hvd.size()}" if hvd.is_initialized()
+            "Horovod": f"rank {hvd.rank()} of {hvd.size()}"
+            if hvd.is_initialized()
             else "not initialised",
             "GPU": pinned[-1] if pinned else "none chosen",
             "seed of torch": torch.initial_seed(),
             "number of CPU threads": torch.get_num_threads(),
             "returned": returned,
-        }  # fmt: skip
+        }
     finally:
         torch.set_num_threads(1)
 
@@ -118,7 +127,8 @@ exercise = Exercise(
     ),
     hints=(
         Hint(
-            "not initialised", left("Horovod", "not initialised"),
+            "not initialised",
+            left("Horovod", "not initialised"),
             "Horovod is not running after start: hvd.init() has to be called, also where the "
             "environment would tell rank and size.",
         ),
@@ -128,7 +138,8 @@ exercise = Exercise(
             "A GPU was chosen although use_cuda is false.",
         ),
         Hint(
-            "GPU by rank", lambda look: _chosen(look, lambda r: r),
+            "GPU by rank",
+            lambda look: _chosen(look, lambda r: r),
             "The workers of the second machine chose GPUs that it does not have: GPUs are counted "
             "on each machine from 0, like local ranks, and ranks are counted over all of them.",
         ),
@@ -164,17 +175,20 @@ exercise = Exercise(
         NOTHING,
         Hint(
             "size for local rank",
-            lambda look: _first_two(look)
-            and all(g["returned"][2] == look.inputs[0]["per_node"] for g in look.got),
+            lambda look: (
+                _first_two(look)
+                and all(g["returned"][2] == look.inputs[0]["per_node"] for g in look.got)
+            ),
             "The third item is the number of workers on this machine, not this worker's place "
             "among them.",
         ),
         Hint(
             "rank for local rank",
-            lambda look: _first_two(look)
-            and all(look.got[r]["returned"][2] == r for r in look.ranks),
+            lambda look: (
+                _first_two(look) and all(look.got[r]["returned"][2] == r for r in look.ranks)
+            ),
             "The third item is the rank once more: the local rank counts on each machine from 0.",
         ),
         Hint("other order", _same_items, "The order is rank, size, local rank."),
     ),
-)  # fmt: skip
+)

@@ -23,10 +23,11 @@ def _inputs(case: Case) -> list[dict]:
                 "weights": [own.standard_normal(shape).astype("float32") for shape in shapes],
                 "images": generator.standard_normal((2, rows, _INPUTS)).astype("float32"),
                 "labels": generator.integers(0, _CLASSES, (2, rows)),
-                "lr": case.get("lr", 0.1) * (1 + rank), "momentum": case.get("momentum", 0.9),
+                "lr": case.get("lr", 0.1) * (1 + rank),
+                "momentum": case.get("momentum", 0.9),
                 "optimizer": case.get("optimizer", "SGD"),
             }
-        )  # fmt: skip
+        )
     return made
 
 
@@ -42,9 +43,13 @@ def _keras_model(weights):
             return x * self.factor
 
     model = keras.Sequential(
-        [keras.layers.Input((_INPUTS,)), keras.layers.Dense(_HIDDEN, activation="tanh"), Scaled(),
-         keras.layers.Dense(_CLASSES)]
-    )  # fmt: skip
+        [
+            keras.layers.Input((_INPUTS,)),
+            keras.layers.Dense(_HIDDEN, activation="tanh"),
+            Scaled(),
+            keras.layers.Dense(_CLASSES),
+        ]
+    )
     model.set_weights([weight.numpy() for weight in weights])
     return model
 
@@ -95,9 +100,11 @@ def _tensor(variable):
 
 def _types(look: Look, name: str) -> list[str]:
     return [
-        getattr(value, "type_name", "") for r in look.ranks for value in look.got[r]["returned"]
+        getattr(value, "type_name", "")
+        for r in look.ranks
+        for value in look.got[r]["returned"]
         if name in getattr(value, "type_name", "")
-    ]  # fmt: skip
+    ]
 
 
 def _trained(look: Look, name: str, r: int) -> list:

@@ -26,10 +26,15 @@ PATIENCE = 2.0  # seconds that ranks wait for the others' losses
 def _epoch_inputs(case: Case) -> list[dict]:
     batch, batches = case.get("batch_size", 4), case.get("batches", 2)
     return [
-        {"weights": weights(case, 0), **data(case, r, batch * batches), "batch_size": batch,
-         "epoch": case.get("epoch", 0), "lr": case.get("lr", 0.1)}
+        {
+            "weights": weights(case, 0),
+            **data(case, r, batch * batches),
+            "batch_size": batch,
+            "epoch": case.get("epoch", 0),
+            "lr": case.get("lr", 0.1),
+        }
         for r in range(case.size)
-    ]  # fmt: skip
+    ]
 
 
 def _noting_sampler(dataset, told: list[int]):

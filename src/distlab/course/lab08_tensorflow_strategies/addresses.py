@@ -34,8 +34,9 @@ def _seen(text: Any) -> Any:
     return {
         "returned": TEXT,
         "cluster": resolver.cluster_spec().as_dict(),
-        "type": resolver.task_type, "index": resolver.task_id,
-    }  # fmt: skip
+        "type": resolver.task_type,
+        "index": resolver.task_id,
+    }
 
 
 def call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -70,17 +71,16 @@ HINTS = (
     Hint(
         "other keys",
         lambda look: got(look, "returned") == OTHER_JSON,
-        "TF_CONFIG has two keys, \"cluster\" and \"task\".",
+        'TF_CONFIG has two keys, "cluster" and "task".',
     ),
     Hint(
         "another job",
         lambda look: set(got(look, "cluster") or {}) != {"worker"},
-        "All of them are workers: the cluster has the one job \"worker\", with a list of "
-        "addresses.",
+        'All of them are workers: the cluster has the one job "worker", with a list of addresses.',
     ),
     Hint(
         "another type",
         lambda look: got(look, "type") != "worker",
-        "The task has \"type\" and \"index\"; its type is \"worker\".",
+        'The task has "type" and "index"; its type is "worker".',
     ),
-)  # fmt: skip
+)

@@ -13,4 +13,4 @@ exercise = with_tensorflow(
     "of every variable.",
     visible=VISIBLE,
     hints=HINTS,
-)  # fmt: skip
+)

@@ -13,4 +13,4 @@ exercise = with_tensorflow(
     "devices.",
     visible=VISIBLE,
     hints=HINTS,
-)  # fmt: skip
+)

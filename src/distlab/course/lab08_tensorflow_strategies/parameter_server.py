@@ -47,9 +47,11 @@ def _coordinated(coordinator, gate, function, inputs: dict[str, Any]) -> dict[st
     waited = coordinator.done()
     coordinator.join()
     return {
-        "returned": _plain(returned), DONE: int(done.numpy()), WAITED: bool(waited),
+        "returned": _plain(returned),
+        DONE: int(done.numpy()),
+        WAITED: bool(waited),
         SCHEDULED: len(scheduled),
-    }  # fmt: skip
+    }
 
 
 @contextlib.contextmanager
@@ -140,4 +142,4 @@ exercise = with_tensorflow(
             "The function returned while steps were still on their way: coordinator.join waits.",
         ),
     ),
-)  # fmt: skip
+)

@@ -43,7 +43,7 @@ exercise = with_tensorflow(
         Hint(
             "another index",
             lambda look: got(look, "index") != look.expected[0]["index"],
-            "The index in \"task\" is this worker's own, counted from 0.",
+            'The index in "task" is this worker\'s own, counted from 0.',
         ),
     ),
-)  # fmt: skip
+)

@@ -75,9 +75,11 @@ exercise = with_tensorflow(
         ),
         Hint(
             "zeros lost",
-            lambda look: _hosts(workers(look)) != _hosts(addresses(look))
-            and [_bare(h) for h in _hosts(workers(look))]
-            == [_bare(h) for h in _hosts(addresses(look))],
+            lambda look: (
+                _hosts(workers(look)) != _hosts(addresses(look))
+                and [_bare(h) for h in _hosts(workers(look))]
+                == [_bare(h) for h in _hosts(addresses(look))]
+            ),
             "Numbers in brackets keep their width: n[08-10] is n08, n09 and n10.",
         ),
         Hint(
@@ -100,8 +102,10 @@ exercise = with_tensorflow(
         ),
         Hint(
             "another order",
-            lambda look: sorted(workers(look)) == sorted(addresses(look))
-            and workers(look) != addresses(look),
+            lambda look: (
+                sorted(workers(look)) == sorted(addresses(look))
+                and workers(look) != addresses(look)
+            ),
             "The addresses are right, their order is not: Slurm numbers the tasks node by node, "
             "and worker i has to be the task whose SLURM_PROCID is i.",
         ),
@@ -129,7 +133,7 @@ exercise = with_tensorflow(
             "SLURM_NODEID count something else.",
         ),
     ),
-)  # fmt: skip
+)
 
 
 def _bare(host: str) -> str:

@@ -215,7 +215,7 @@ exercise = with_tensorflow(
             "mean. And is every variable updated once a batch, by the given optimizer?",
         ),
     ),
-)  # fmt: skip
+)
 
 
 def _first_step_right(look: Look) -> bool:

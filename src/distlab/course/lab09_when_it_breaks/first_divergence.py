@@ -29,7 +29,7 @@ _EXAMPLES = {
         [("all_reduce", (2,))],
     ],
     "all equal": [[("barrier", ()), ("broadcast", (1,))]] * 3,
-}  # fmt: skip
+}
 
 
 def _inputs(case: Case) -> list[dict]:

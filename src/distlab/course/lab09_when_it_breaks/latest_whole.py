@@ -113,7 +113,7 @@ FLAWS: dict[str, Callable[[Path, int], None]] = {
         shutil.rmtree(step_folder(folder, step)),
         step_folder(folder, step).write_text("notes"),
     ),
-}  # fmt: skip
+}
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:

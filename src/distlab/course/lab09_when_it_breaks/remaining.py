@@ -32,8 +32,12 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, s
         again = function(*values, rank, size)
         wrong = _not_ints(mine)
         listed = None if wrong else [int(index) for index in mine]
-        return {"list": listed, "kind": wrong or LIST, "untouched": untouched,
-                "again": repr(mine) == repr(again)}  # fmt: skip
+        return {
+            "list": listed,
+            "kind": wrong or LIST,
+            "untouched": untouched,
+            "again": repr(mine) == repr(again),
+        }
 
     told = among_ranks("remaining", rank, size, ask)
     mine = told[rank] or {"kind": "nothing", "untouched": True, "again": True}

@@ -130,9 +130,14 @@ def _places(nodes: list[str], members: list[int]) -> dict[int, tuple[int, int]]:
 
 
 def _judge(
-    found: list[dict], nodes: list[str], answers: list[Answer | None], planned: list[str],
-    seconds: float, lag: float, near: float,
-) -> bool:  # fmt: skip
+    found: list[dict],
+    nodes: list[str],
+    answers: list[Answer | None],
+    planned: list[str],
+    seconds: float,
+    lag: float,
+    near: float,
+) -> bool:
     """Add to `found` what every worker got and when; was all as asked?
 
     `near`: seconds before the end from which on a call is close to it on a slow store, else 0.

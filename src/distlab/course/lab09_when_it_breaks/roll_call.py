@@ -77,9 +77,14 @@ def _held(function, size: int, inputs: dict, factor: float) -> tuple[list[dict],
 
 
 def _judge(
-    rank: int, answers: list[Answer | None], moments, planned: float, seconds: float, lag: float,
+    rank: int,
+    answers: list[Answer | None],
+    moments,
+    planned: float,
+    seconds: float,
+    lag: float,
     found: dict[str, Any],
-) -> bool:  # fmt: skip
+) -> bool:
     """Add to `found` what a rank returned and when; was both as asked?"""
     answer = answers[rank]
     if answer is None:

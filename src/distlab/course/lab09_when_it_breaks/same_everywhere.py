@@ -18,9 +18,14 @@ A_TENSOR, A_CALL = 64, 256  # bytes that a rank may give for each of its tensors
 LARGE = 300_000  # elements of the large tensors
 
 EQUAL = (
-    "equal", "equal, in other strides", "equal, one requires a gradient", "equal, with NaN",
-    "equal, large", "equal, empty ones among them", "nothing anywhere",
-)  # fmt: skip
+    "equal",
+    "equal, in other strides",
+    "equal, one requires a gradient",
+    "equal, with NaN",
+    "equal, large",
+    "equal, empty ones among them",
+    "nothing anywhere",
+)
 DIFFERENT = (
     "last bit", "minus zero", "another NaN", "swapped elements", "swapped tensors", "more and less",
     "shape", "empty shape", "scalar or not", "dtype", "dtype of one width", "cut elsewhere",
@@ -106,10 +111,14 @@ def _equal(name: str, base: list, differs: bool, generator) -> list:
     if name == "equal, empty ones among them":
         return [torch.empty(0), base[0], torch.empty(0, 3), torch.tensor(2.5), base[2]]
     return [
-        *base, torch.tensor([True, False, True]), torch.randn(2, generator=generator).double(),
-        torch.randn(3, generator=generator).half(), torch.tensor(7, dtype=torch.int32),
-        torch.complex(base[0][0], base[0][1]), torch.tensor([1, 2, 255], dtype=torch.uint8),
-    ]  # fmt: skip
+        *base,
+        torch.tensor([True, False, True]),
+        torch.randn(2, generator=generator).double(),
+        torch.randn(3, generator=generator).half(),
+        torch.tensor(7, dtype=torch.int32),
+        torch.complex(base[0][0], base[0][1]),
+        torch.tensor([1, 2, 255], dtype=torch.uint8),
+    ]
 
 
 def _plain(name: str, base: list, generator) -> list:

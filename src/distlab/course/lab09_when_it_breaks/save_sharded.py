@@ -42,12 +42,16 @@ def _inputs(case: Case) -> list[dict]:
     lengths, step = case.params["lengths"], case.get("step", 7)
     return [
         {
-            "lengths": lengths, "step": step, "seed": case.number(2**31), "turn": case.seed,
-            "view": case.get("view", False), "left": case.get("left", "nothing"),
+            "lengths": lengths,
+            "step": step,
+            "seed": case.number(2**31),
+            "turn": case.seed,
+            "view": case.get("view", False),
+            "left": case.get("left", "nothing"),
             "fails": case.get("fails"),
         }
         for _ in range(case.size)
-    ]  # fmt: skip
+    ]
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:

@@ -228,8 +228,12 @@ _HINTS = (
     ),
     Hint(
         "random numbers differ",
-        lambda look: "dropout" in _of(look, "stages") and len(_of(look, "inputs")) == 1
-        and not _far(_RANDOM)(look) and _far(_OF_PARAMETERS, _OF_INPUT)(look),
+        lambda look: (
+            "dropout" in _of(look, "stages")
+            and len(_of(look, "inputs")) == 1
+            and not _far(_RANDOM)(look)
+            and _far(_OF_PARAMETERS, _OF_INPUT)(look)
+        ),
         "With dropout the gradients are wrong: when a segment runs again, its dropout has to draw "
         "the same numbers as the first time. torch.get_rng_state() and torch.set_rng_state() keep "
         "and restore what comes next.",
@@ -287,7 +291,7 @@ _HINTS = (
         "its backward pass, and that of its input comes out of it and goes on to the segment "
         "before. Every parameter gets its gradient once.",
     ),
-)  # fmt: skip
+)
 
 
 #: what the graph of each kind of stage keeps, in outputs of a stage, its own output included
@@ -316,8 +320,11 @@ exercise = Exercise(
     visible=(
         Case(1, 1, {"stages": ["linear"] * 6, "every": 2}),
         Case(1, 2, {"stages": ["wide", "dropout", "linear", "norm", "wide"], "every": 2}),
-        Case(1, 3, {"stages": ["linear", "dropout", "linear"], "every": 2, "leaf": False,
-                    "forwards": 2}),
+        Case(
+            1,
+            3,
+            {"stages": ["linear", "dropout", "linear"], "every": 2, "leaf": False, "forwards": 2},
+        ),
     ),
     hints=_HINTS,
-)  # fmt: skip
+)

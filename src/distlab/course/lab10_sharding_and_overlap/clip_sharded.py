@@ -8,7 +8,7 @@ import numpy as np
 
 from distlab.course.lab10_sharding_and_overlap.flat import shortened
 from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
-from distlab.exercises import hints, traffic
+from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
@@ -134,7 +134,7 @@ exercise = Exercise(
         Case(3, 2, {"shapes": [[[5]], [], [[0], [2]]], "max_norm": 0.5, "dtype": "float64"}),
         Case(2, 3, {"shapes": [[[2]], [[3]]], "max_norm": 100.0}),
     ),
-    rules=(_one_number, traffic.nothing_left_open),
+    traffic=(_one_number,),
     hints=(
         hints.NOTHING,
         Hint(
@@ -237,6 +237,5 @@ exercise = Exercise(
             "Ranks have multiplied by different factors: it is the norm over all ranks that says "
             "whether to clip, and by how much.",
         ),
-        *hints.COMMON[2:],
     ),
 )  # fmt: skip

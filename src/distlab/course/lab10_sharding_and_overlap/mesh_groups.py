@@ -83,8 +83,9 @@ def _without(look: Look) -> bool:
     pairs = zip(wanted(look)[0], returned(look)[0], look.inputs[0]["ranks"], strict=True)
     return all(
         sorted(got[name]) == [r for r in ranks if r != own]
-        for want, got, own in pairs for name, ranks in want.items()
-    )  # fmt: skip
+        for want, got, own in pairs
+        for name, ranks in want.items()
+    )
 
 
 def _names(look: Look) -> bool:
@@ -98,8 +99,9 @@ def _plain(look: Look) -> bool:
     """Are all of them lists of plain ints?"""
     return all(
         isinstance(ranks, list) and all(type(r) is int for r in ranks)
-        for got in returned(look)[0] for ranks in got.values()
-    )  # fmt: skip
+        for got in returned(look)[0]
+        for ranks in got.values()
+    )
 
 
 exercise = Exercise(

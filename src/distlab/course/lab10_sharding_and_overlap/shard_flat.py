@@ -117,8 +117,10 @@ exercise = Exercise(
         hints.NOTHING,
         Hint(
             "shares memory",
-            lambda look: any(got[_SHARED] or got[_BEYOND] > 0 for got in look.got)
-            and all(map(look.same, wanted(look), returned(look))),
+            lambda look: (
+                any(got[_SHARED] or got[_BEYOND] > 0 for got in look.got)
+                and all(map(look.same, wanted(look), returned(look)))
+            ),
             "The values are right, but the piece is a view: as long as it lives, the memory of all "
             "the tensors lives too, and nothing is saved. Take a copy of the piece (clone). "
             "(.contiguous() of what is contiguous already is no copy.)",
@@ -164,9 +166,11 @@ exercise = Exercise(
         ),
         Hint(
             "same piece everywhere",
-            lambda look: look.size > 1
-            and len({got.tobytes() for _, got in _arrays(look)}) == 1
-            and len({want.tobytes() for want, _ in _arrays(look)}) > 1,
+            lambda look: (
+                look.size > 1
+                and len({got.tobytes() for _, got in _arrays(look)}) == 1
+                and len({want.tobytes() for want, _ in _arrays(look)}) > 1
+            ),
             "All ranks have the same piece: rank says which one is this rank's.",
         ),
         Hint(
@@ -174,6 +178,5 @@ exercise = Exercise(
             lambda look: any(want.shape != got.shape for want, got in _arrays(look)),
             "Every rank's piece has ⌈n/size⌉ elements, n counting those of all tensors.",
         ),
-        *hints.COMMON,
     ),
-)  # fmt: skip
+)

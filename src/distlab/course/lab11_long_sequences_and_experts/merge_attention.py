@@ -189,8 +189,10 @@ exercise = Exercise(
         ),
         Hint(
             "weights along the wrong dimension",
-            lambda look: pair(returned(look)[0])[0].shape != wanted(look)[0][0].shape
-            or _alike(_wrong_axis)(look),
+            lambda look: (
+                pair(returned(look)[0])[0].shape != wanted(look)[0][0].shape
+                or _alike(_wrong_axis)(look)
+            ),
             "o has one dimension more than lse, and it is the last one: lse.unsqueeze(-1) "
             "stretches over it. Without it, torch lines up the last dimensions of both, which are "
             "queries on one side and numbers of a query on the other.",
@@ -255,4 +257,4 @@ exercise = Exercise(
             "small added, or something computed in a narrower type?",
         ),
     ),
-)  # fmt: skip
+)

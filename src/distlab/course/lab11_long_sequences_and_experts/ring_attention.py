@@ -107,8 +107,8 @@ exercise = Exercise(
         Case(4, 2, {"heads": 1, "n": 6, "d": 3, "causal": True}),
         Case(2, 3, {"n": 4, "d": 2, "causal": True}),
     ),
-    rules=(
-        traffic.no_collectives, _ring_of_blocks, traffic.nothing_left_open, traffic.sends_unchanged,
+    traffic=(
+        traffic.no_collectives, _ring_of_blocks,
     ),
     hints=(
         hints.NOTHING,
@@ -199,6 +199,5 @@ exercise = Exercise(
             "A rank attended to a block twice, or to keys and values that do not belong together. "
             "Receive into new tensors, wait, and only then let them take the place of the old.",
         ),
-        hints.UNWAITED,
     ),
 )  # fmt: skip

@@ -116,8 +116,8 @@ exercise = Exercise(
         Hint(
             "another shape",
             lambda look: any(
-                g.shape != w.shape for g, w in zip(pair(returned(look)[0]), wanted(look)[0],
-                                                   strict=True)
+                g.shape != w.shape
+                for g, w in zip(pair(returned(look)[0]), wanted(look)[0], strict=True)
             ),
             "Both have one number for each token, shape (tokens,), also where there are none.",
         ),
@@ -185,4 +185,4 @@ exercise = Exercise(
             "order of the tokens, and a token's slot is the number of earlier ones there.",
         ),
     ),
-)  # fmt: skip
+)

@@ -13,7 +13,7 @@ from distlab.course.lab11_long_sequences_and_experts.returning import (
     shape_of,
     shortened,
 )
-from distlab.exercises import hints, traffic
+from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 
@@ -75,10 +75,11 @@ def _anothers(look: Look) -> bool:
     """Has some rank what belongs to another one?"""
     want, got = wanted(look), returned(look)
     return look.size > 1 and any(
-        one(g) is not None and not np.array_equal(w, g)
+        one(g) is not None
+        and not np.array_equal(w, g)
         and any(np.array_equal(other, g) for other in want)
         for w, g in zip(want, got, strict=True)
-    )  # fmt: skip
+    )
 
 
 def _memory_cut(look: Look) -> bool:
@@ -115,7 +116,7 @@ exercise = Exercise(
         Case(2, 1, {"to": "heads", "n": 2, "heads": 4, "d": 3}),
         Case(3, 2, {"to": "sequence", "n": 2, "heads": 9, "d": 2}),
     ),
-    rules=(carried.exactly(all_to_all=1), traffic.nothing_left_open),
+    traffic=(carried.exactly(all_to_all=1),),
     hints=(
         hints.NOTHING,
         carried.messages(
@@ -132,11 +133,7 @@ exercise = Exercise(
             "One all-to-all is enough: put the pieces for all ranks one behind the other in one "
             "tensor.",
         ),
-        Hint(
-            hints.EARLY.name,
-            lambda look: any(map(hints.poisoned, returned(look))),
-            hints.EARLY.says,
-        ),
+        hints.EARLY,
         Hint(
             "list for tensor",
             lambda look: any(isinstance(got, (list, tuple)) for got in returned(look)),
@@ -193,4 +190,4 @@ exercise = Exercise(
             "(The output has to be contiguous as well: it is filled in the order of memory.)",
         ),
     ),
-)  # fmt: skip
+)
