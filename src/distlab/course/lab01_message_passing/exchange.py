@@ -10,7 +10,7 @@ from distlab.exercises.hints import brought, everywhere, own_tensor, told_apart
 from distlab.exercises.inputs import tensor_per_rank
 
 
-def with_input(function, rank, size, inputs):
+def _with_input(function, rank, size, inputs):
     """Also hand back the input as it is afterwards, for exercises that must leave it unchanged."""
     result = function(rank, size, *inputs.values())
     return {"returned": result, "input": inputs["tensor"]}
@@ -24,7 +24,7 @@ def _neighbours(look: Look, step: int) -> list[np.ndarray]:
 exercise = Exercise(
     points=3,
     make=tensor_per_rank,
-    call=with_input,
+    call=_with_input,
     asks="In exchange, ranks 0 and 1, 2 and 3, … swap their tensors, each returns its partner's, "
     "and the input stays as it was.",
     visible=(Case(2, 1), Case(4, 2, {"shape": [2, 3]})),

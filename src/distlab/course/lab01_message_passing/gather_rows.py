@@ -7,13 +7,13 @@ from distlab.course.lab01_message_passing.rows import HINTS, row_of_each_rank
 from distlab.exercises.exercise import Case, Exercise, Hint
 
 
-def row_and_dst(case: Case) -> list[dict]:
+def _row_and_dst(case: Case) -> list[dict]:
     return [{**own, "dst": case.params["dst"]} for own in row_of_each_rank(case)]
 
 
 exercise = Exercise(
     points=2,
-    make=row_and_dst,
+    make=_row_and_dst,
     asks="In gather_rows, rank dst returns all rows as a tensor of shape (size, width), row r from "
     "rank r; the others return None.",
     visible=(Case(2, 1, {"dst": 0}), Case(4, 2, {"dst": 1, "width": 2})),

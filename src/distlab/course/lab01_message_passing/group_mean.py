@@ -9,7 +9,7 @@ from distlab.exercises.hints import brought, returned, wanted
 from distlab.exercises.inputs import tensor_and
 
 
-def group_call(function, rank, size, inputs):
+def _group_call(function, rank, size, inputs):
     """`members` as a list of its own, which a function may sort or empty as it likes."""
     return function(rank, size, inputs["tensor"], list(inputs["members"]))
 
@@ -52,7 +52,7 @@ def _members_total(look: Look) -> np.ndarray:
 exercise = Exercise(
     points=3,
     make=tensor_and("members"),
-    call=group_call,
+    call=_group_call,
     asks="In group_mean, every rank calls dist.new_group once; the members return the mean over "
     "the members, every other rank its own tensor as it was.",
     visible=(

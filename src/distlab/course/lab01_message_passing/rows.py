@@ -9,6 +9,10 @@ from distlab.exercises.hints import returned, wanted
 from distlab.exercises.inputs import drawn_for
 
 
+def row_of_each_rank(case: Case) -> list[dict]:
+    return [{"row": drawn_for(case, rank, [case.get("width", 3)])} for rank in range(case.size)]
+
+
 def _matrices(look: Look) -> list[np.ndarray]:
     return [got for got in returned(look) if isinstance(got, np.ndarray) and got.ndim == 2]
 
@@ -81,7 +85,3 @@ HINTS = (
         "All rows are there, in another order: the row of rank r is row r, whoever came first.",
     ),
 )
-
-
-def row_of_each_rank(case: Case) -> list[dict]:
-    return [{"row": drawn_for(case, rank, [case.get("width", 3)])} for rank in range(case.size)]

@@ -8,7 +8,7 @@ from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.exercises.hints import everywhere, returned, wanted
 
 
-def matrix_on_src(case: Case) -> list[dict]:
+def _matrix_on_src(case: Case) -> list[dict]:
     src, width = case.params["src"], case.get("width", 3)
     matrix = case.draw(src, (case.size, width))
     return [
@@ -19,7 +19,7 @@ def matrix_on_src(case: Case) -> list[dict]:
 
 exercise = Exercise(
     points=2,
-    make=matrix_on_src,
+    make=_matrix_on_src,
     asks="In scatter_rows, rank r returns row r of the matrix that rank src has, a tensor of shape "
     "(width,).",
     visible=(Case(2, 1, {"src": 0}), Case(4, 2, {"src": 3, "width": 2})),

@@ -14,7 +14,7 @@ OF_INPUTS = "gradient of its inputs"
 
 
 def model_inputs(case: Case) -> list[dict]:
-    """The whole model, of which each rank is given its own part (`_own_part`).
+    """The whole model, of which each rank is given its own part (`own_part`).
 
     `widths`: features in front of and behind each stage; `bare`: ranks whose stage is a Tanh alone.
     """
