@@ -147,7 +147,7 @@ def _of_exercise(exercise: Exercise) -> Iterator[str]:
     except ModuleNotFoundError:
         hidden = ()
     if not hidden:
-        yield f"{exercise.id} has no hidden cases: add some to grader/cases."
+        yield f"{exercise.id} has no hidden cases: add HIDDEN to its module in grader/cases."
     if not exercise.asks:
         yield f"{exercise.id} does not say what it asks: one sentence in `asks`."
     yield from _unfinished(exercise.id, _module(exercise))

@@ -27,7 +27,7 @@ class NotMade(Exception):
 
 
 def lab(name: str) -> list[Path]:
-    """Begin a lab: an empty package, hidden cases, notebook, script and batch file.
+    """Begin a lab: empty packages for exercises and hidden cases, notebook, script, batch file.
 
     Returns:
         the files that were written.
@@ -43,7 +43,7 @@ def lab(name: str) -> list[Path]:
     folder = SOLUTIONS / name
     made = {
         _package(name) / "__init__.py": _filled("lab.py", **words),
-        _CASES / f"{course.package(name)}.py": _filled("cases.py", **words),
+        _CASES / course.package(name) / "__init__.py": f'"""Hidden cases of lab {name}."""\n',
         folder / f"{_stem(name)}.ipynb": _notebook(words),
         folder / f"{_stem(name)}.py": _filled("script.py", **words),
         folder / f"{_stem(name)}.sbatch": _filled("script.sbatch", **words),
@@ -52,7 +52,7 @@ def lab(name: str) -> list[Path]:
 
 
 def exercise(lab: str, name: str) -> list[Path]:
-    """Begin an exercise of a lab: its module, a hidden case, cells, two collected answers.
+    """Begin an exercise of a lab: its module, hidden cases, cells, two collected answers.
 
     Returns:
         the files that were written or changed.
@@ -69,15 +69,14 @@ def exercise(lab: str, name: str) -> list[Path]:
         raise NotMade(f"lab {lab} has an exercise {name} already")
     words = {"lab": lab, "name": name, "points": str(_POINTS)}
     listed = _package(lab) / "__init__.py"
-    hidden = _CASES / f"{course.package(lab)}.py"
     notebook = SOLUTIONS / lab / course.notebook_name(lab)
     changed = {
         listed: _listed(listed.read_text("utf-8"), name),
-        hidden: _with_case(hidden.read_text("utf-8"), name),
         notebook: _with_cells(json.loads(notebook.read_text("utf-8")), words),
     }
     made = {
         _package(lab) / f"{name}.py": _filled("exercise.py", **words),
+        _CASES / course.package(lab) / f"{name}.py": _filled("cases.py", **words),
         ANSWERS / lab / name / "right_sum_of_a_list.py": _filled("right.py", **words),
         ANSWERS / lab / name / "wrong_own_tensor.py": _filled("wrong.py", **words),
     }
@@ -115,15 +114,6 @@ def _listed(source: str, name: str) -> str:
         raise NotMade(f"the lab's EXERCISES is no list of names: add {name!r} to it by hand")
     between = "" if head.endswith("\n") else "\n"
     return f'{head}{between}    "{name}",\n]{tail}'
-
-
-def _with_case(source: str, name: str) -> str:
-    """A module of hidden cases with one for the exercise, last in `HIDDEN`."""
-    head, brace, tail = source.rstrip().rpartition("}")
-    if not brace:
-        raise NotMade(f"the lab's hidden cases are no dict: add those of {name} by hand")
-    between = "" if head.endswith("\n") else "\n"
-    return f"{head}{between}{_filled('case.py', name=name)}}}{tail}\n"
 
 
 def _notebook(words: dict[str, str]) -> str:
