@@ -46,7 +46,7 @@ def server(rank, size, parameters, gradients, lr, from_anybody):
 def measure() -> Iterator[Row]:
     from distlab import course
     from distlab.checking.check import Local, _reference
-    from distlab.exercises.exercise import judge
+    from distlab.exercises.judge import judge
     from grader.coursedir import LABS
 
     os.chdir(LABS / LAB)

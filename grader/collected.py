@@ -22,7 +22,7 @@ from typing import Any
 
 from distlab import course as labs
 from distlab.checking.judge_notebook import Grader
-from distlab.exercises.exercise import Verdict
+from distlab.exercises.judge import Verdict
 from grader import coursedir
 from grader.paths import ROOT
 

@@ -6,7 +6,8 @@ import dataclasses
 import functools
 import importlib
 import json
-from collections.abc import Callable, Collection
+import pkgutil
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +58,19 @@ def hidden(lab: str) -> dict[str, tuple[Case, ...]]:
 
 @functools.cache
 def _hidden(lab: str, of: secret.Secret) -> dict[str, tuple[Case, ...]]:
-    cases = importlib.import_module(f"grader.cases.{course.package(lab)}").HIDDEN
     return {
         name: tuple(_made(case, functools.partial(of.entropy, lab, name)) for case in some)
-        for name, some in cases.items()
+        for name, some in _listed(lab)
     }
+
+
+def _listed(lab: str) -> Iterator[tuple[str, Sequence[Case | Drawn]]]:
+    """The cases that a lab's folder holds, by the names of its modules."""
+    package = importlib.import_module(f"grader.cases.{course.package(lab)}")
+    for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        cases = getattr(importlib.import_module(found.name), "HIDDEN", None)
+        if cases is not None:  # other modules hold what several exercises share
+            yield found.name.rpartition(".")[2], cases
 
 
 def _made(case: Case | Drawn, entropy: Callable[[str], bytes]) -> Case:

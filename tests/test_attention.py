@@ -4,7 +4,7 @@ import classes
 import pytest
 from classes import graded, wrong
 
-from distlab.exercises.exercise import NOT_READABLE
+from distlab.exercises.judge import NOT_READABLE
 from grader.reports import flagged
 
 UNTOUCHED = {name: {"status": "unanswered", "seconds": 0.0} for name in classes.NAMES}

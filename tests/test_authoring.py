@@ -65,6 +65,18 @@ def test_lint_names_each_line_that_is_still_to_be_written(course):
         assert said in told.stdout
 
 
+def test_lint_names_a_module_that_the_lab_does_not_list(course):
+    package = course / "src" / "distlab" / "course" / "lab12_trying_out"
+    other = package / "forgotten.py"
+    shutil.copy(package / f"{NAME}.py", other)
+    try:
+        told = distlab(course, "lint", LAB)
+    finally:
+        other.unlink()
+    said = f"{LAB}: forgotten.py asks for something, and EXERCISES does not name it."
+    assert told.returncode == 1 and told.stdout.splitlines()[0] == said
+
+
 def test_what_is_there_already_is_left_alone(course):
     before = {path: path.read_bytes() for path in course.rglob("*.py")}
     for words, said in [

@@ -13,7 +13,7 @@ import torch.distributed as dist
 
 from distlab import check, course
 from distlab.checking.check import CheckFailed
-from distlab.exercises.exercise import Verdict
+from distlab.exercises.judge import Verdict
 from distlab.exercises.reference import NoReference
 from grader.coursedir import LABS, SOLUTIONS
 
@@ -100,7 +100,7 @@ def test_a_notebook_away_from_its_folder_is_told_so(monkeypatch, tmp_path):
 
 def test_the_html_form_says_the_same_and_has_the_picture():
     from distlab.checking.check import Local, Shown, _reference
-    from distlab.exercises.exercise import judge
+    from distlab.exercises.judge import judge
 
     def exchange(rank, size, tensor):
         dist.recv(tensor, rank ^ 1)
@@ -137,7 +137,7 @@ def crowding() -> float:
 
 def test_a_check_on_warm_ranks_costs_at_most_a_tenth_of_a_second_more_than_the_code_itself():
     from distlab.checking.check import Local, Shown, _reference
-    from distlab.exercises.exercise import judge
+    from distlab.exercises.judge import judge
 
     asked, local, own = course.find("01-message-passing/exchange"), Local(exchange, 2), []
 

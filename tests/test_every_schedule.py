@@ -10,7 +10,7 @@ import torch.distributed as dist
 from distlab import course
 from distlab.checking.check import Local, Shown, _reference
 from distlab.engines.results import AllSchedules, RunFailed
-from distlab.exercises.exercise import judge
+from distlab.exercises.judge import judge
 from grader.coursedir import LABS
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

@@ -8,7 +8,7 @@ from distlab import course as labs
 from distlab.checking import judge_notebook
 from distlab.checking.submission import Plan
 from distlab.engines.runs import Outcome, Run
-from distlab.exercises.exercise import Verdict
+from distlab.exercises.judge import Verdict
 from distlab.notebook import Cell
 from distlab.processes.isolation import Limits
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from distlab import course
 from distlab.course.lab11_long_sequences_and_experts import (
     attention,
     dispatch_combine,
@@ -21,7 +22,7 @@ from distlab.exercises.exercise import Case, Look
 from grader import coursedir
 
 LAB = "11-long-sequences-and-experts"
-MERGE = merge_attention.exercise
+MERGE = course.find("merge_attention")
 
 
 def look(exercise, case, returned):
@@ -92,7 +93,7 @@ def test_only_tensors_that_are_made_count_and_views_do_not():
 
 
 def test_every_case_of_ring_attention_leaves_room_for_a_block_of_keys_and_values():
-    for case in coursedir.cases(ring_attention.exercise):
+    for case in coursedir.cases(course.find("ring_attention")):
         heads, n, d = (case.get(*name) for name in (("heads", 2), ("n", 4), ("d", 2)))
         assert n >= 2 * d, case
         assert case.size * n <= heads * n * n, f"no room to count all positions: {case}"
@@ -118,7 +119,7 @@ def test_an_expert_counts_its_calls_and_refuses_other_shapes():
 
 
 def test_the_bytes_of_tokens_are_those_that_leave_and_those_that_go_back():
-    exercise = dispatch_combine.exercise
+    exercise = course.find("dispatch_combine")
     case = Case(2, 1, {"tokens": [2, 3], "d": 4})
     run = look(exercise, case, [])
     run = dataclasses.replace(run, inputs=[

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from distlab.course.lab06_model_parallel import one_f_one_b as schedule
+from distlab.course.lab06_model_parallel import one_f_one_b_step as schedule
 from distlab.records import events as records
 
 EVENT = records.Event(

@@ -4,7 +4,8 @@ import pytest
 
 from distlab import course as labs
 from distlab.engines.runs import Finding, Outcome, Run
-from distlab.exercises.exercise import Case, judge
+from distlab.exercises.exercise import Case
+from distlab.exercises.judge import judge
 from distlab.exercises.sources import Sources
 from distlab.records import events, redaction
 

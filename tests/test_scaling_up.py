@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distlab.course.lab05_scaling_up import feeding
+from distlab.course.lab05_scaling_up import make_feeding_loader as feeding
 from distlab.rank import sharing
 from grader import coursedir
 

@@ -17,7 +17,8 @@ from distlab import course as labs
 from distlab.checking.judge_notebook import Grader, Lab
 from distlab.course import find
 from distlab.engines.runs import Outcome, Run
-from distlab.exercises.exercise import LARGE, Case, judge
+from distlab.exercises.exercise import LARGE, Case
+from distlab.exercises.judge import judge
 from distlab.exercises.reference import NoReference
 from distlab.processes import payload
 from grader import collected, coursedir, secret

@@ -5,7 +5,7 @@ import pytest
 
 from distlab.checking.session import Session, SessionLost
 from distlab.course import find
-from distlab.exercises.exercise import judge
+from distlab.exercises.judge import judge
 from distlab.notebook import Cell
 from distlab.processes import payload
 

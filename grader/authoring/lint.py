@@ -7,6 +7,7 @@ keeps its own exercise's rules says `distlab reference record`.
 from __future__ import annotations
 
 import ast
+import importlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -33,6 +34,9 @@ def complaints(lab: str) -> Iterator[str]:
     Raises:
         ValueError: there is no such lab.
     """
+    if unlisted := list(_of_modules(lab)):
+        yield from unlisted
+        return
     exercises = course.exercises(lab)
     try:
         cells = _named(coursedir.solution(lab)["cells"])
@@ -46,6 +50,24 @@ def complaints(lab: str) -> Iterator[str]:
     yield from _unfinished(f"{lab}'s notebook", "\n".join(map(_source, _all(cells))))
     for exercise in exercises.values():
         yield from _of_exercise(exercise)
+
+
+def _of_modules(lab: str) -> Iterator[str]:
+    """Does the lab's list name the modules that ask for something, and no others?"""
+    if lab not in course.LABS:
+        return
+    listed = importlib.import_module(course.LABS[lab]).EXERCISES
+    asking = [
+        path.stem
+        for path in sorted(Path(course.__path__[0], course.package(lab)).glob("*.py"))
+        if "\nexercise = " in path.read_text("utf-8")
+    ]
+    for name in listed:
+        if name not in asking:
+            yield f"{lab}: EXERCISES names {name}, and no {name}.py beside it has an `exercise`."
+    for name in asking:
+        if name not in listed:
+            yield f"{lab}: {name}.py asks for something, and EXERCISES does not name it."
 
 
 def _named(cells: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -125,7 +147,7 @@ def _of_exercise(exercise: Exercise) -> Iterator[str]:
     except ModuleNotFoundError:
         hidden = ()
     if not hidden:
-        yield f"{exercise.id} has no hidden cases: add some to grader/cases."
+        yield f"{exercise.id} has no hidden cases: add HIDDEN to its module in grader/cases."
     if not exercise.asks:
         yield f"{exercise.id} does not say what it asks: one sentence in `asks`."
     yield from _unfinished(exercise.id, _module(exercise))
@@ -142,7 +164,7 @@ def _of_exercise(exercise: Exercise) -> Iterator[str]:
 
 def _module(exercise: Exercise) -> str:
     path = Path(course.__path__[0], course.package(exercise.lab), f"{exercise.name}.py")
-    return path.read_text("utf-8") if path.exists() else ""
+    return path.read_text("utf-8")
 
 
 def _of_answers(exercise: Exercise, collected: list[Answer]) -> Iterator[str]:

@@ -6,7 +6,6 @@ replace says so, and `distlab lint` names those that are left.
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import string
@@ -28,7 +27,7 @@ class NotMade(Exception):
 
 
 def lab(name: str) -> list[Path]:
-    """Begin a lab: an empty package, hidden cases, notebook, script and batch file.
+    """Begin a lab: empty packages for exercises and hidden cases, notebook, script, batch file.
 
     Returns:
         the files that were written.
@@ -44,7 +43,7 @@ def lab(name: str) -> list[Path]:
     folder = SOLUTIONS / name
     made = {
         _package(name) / "__init__.py": _filled("lab.py", **words),
-        _CASES / f"{course.package(name)}.py": _filled("cases.py", **words),
+        _CASES / course.package(name) / "__init__.py": f'"""Hidden cases of lab {name}."""\n',
         folder / f"{_stem(name)}.ipynb": _notebook(words),
         folder / f"{_stem(name)}.py": _filled("script.py", **words),
         folder / f"{_stem(name)}.sbatch": _filled("script.sbatch", **words),
@@ -53,7 +52,7 @@ def lab(name: str) -> list[Path]:
 
 
 def exercise(lab: str, name: str) -> list[Path]:
-    """Begin an exercise of a lab: its module, a hidden case, cells, two collected answers.
+    """Begin an exercise of a lab: its module, hidden cases, cells, two collected answers.
 
     Returns:
         the files that were written or changed.
@@ -70,15 +69,14 @@ def exercise(lab: str, name: str) -> list[Path]:
         raise NotMade(f"lab {lab} has an exercise {name} already")
     words = {"lab": lab, "name": name, "points": str(_POINTS)}
     listed = _package(lab) / "__init__.py"
-    hidden = _CASES / f"{course.package(lab)}.py"
     notebook = SOLUTIONS / lab / course.notebook_name(lab)
     changed = {
-        listed: _listed(listed.read_text("utf-8"), course.LABS[lab], name),
-        hidden: _with_case(hidden.read_text("utf-8"), name),
+        listed: _listed(listed.read_text("utf-8"), name),
         notebook: _with_cells(json.loads(notebook.read_text("utf-8")), words),
     }
     made = {
         _package(lab) / f"{name}.py": _filled("exercise.py", **words),
+        _CASES / course.package(lab) / f"{name}.py": _filled("cases.py", **words),
         ANSWERS / lab / name / "right_sum_of_a_list.py": _filled("right.py", **words),
         ANSWERS / lab / name / "wrong_own_tensor.py": _filled("wrong.py", **words),
     }
@@ -109,49 +107,13 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def _listed(source: str, package: str, name: str) -> str:
-    """A lab's `__init__` with the exercise imported, and last in its list."""
-    tree = ast.parse(source)
-    lines = source.splitlines(keepends=True)
-    (listing,) = [
-        node.value for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "EXERCISES"
-    ]  # fmt: skip
-    if not isinstance(listing, ast.List):
-        raise NotMade(f"EXERCISES of {package} is no list: add {name}.exercise to it by hand")
-    row, column = listing.end_lineno - 1, listing.end_col_offset - 1
-    before, after = lines[row][:column], lines[row][column:]
-    comma = "," if listing.elts and "".join([*lines[:row], before]).rstrip()[-1] != "," else ""
-    start = before.rstrip() + comma + "\n" if before.strip() else ""
-    lines[row] = f"{start}    {name}.exercise,\n{after}"
-    same = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == package]
-    names = sorted({name, *(alias.name for node in same for alias in node.names)})
-    if same:
-        lines[same[0].lineno - 1 : same[0].end_lineno] = [_import(package, names)]
-    else:  # before those of its modules, where formatters want it
-        others = [
-            node for node in tree.body
-            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("distlab.")
-        ]  # fmt: skip
-        at = others[0].lineno - 1 if others else tree.body[0].end_lineno
-        lines.insert(at, ("" if others else "\n") + _import(package, names))
-    return "".join(lines)
-
-
-def _import(package: str, names: list[str]) -> str:
-    line = f"from {package} import {', '.join(names)}\n"
-    if len(line) <= 101:
-        return line
-    return f"from {package} import (\n" + "".join(f"    {name},\n" for name in names) + ")\n"
-
-
-def _with_case(source: str, name: str) -> str:
-    """A module of hidden cases with one for the exercise, last in `HIDDEN`."""
-    head, brace, tail = source.rstrip().rpartition("}")
-    if not brace:
-        raise NotMade(f"the lab's hidden cases are no dict: add those of {name} by hand")
+def _listed(source: str, name: str) -> str:
+    """A lab's `__init__` with the exercise last in its list."""
+    head, bracket, tail = source.rpartition("]")
+    if not bracket:
+        raise NotMade(f"the lab's EXERCISES is no list of names: add {name!r} to it by hand")
     between = "" if head.endswith("\n") else "\n"
-    return f"{head}{between}{_filled('case.py', name=name)}}}{tail}\n"
+    return f'{head}{between}    "{name}",\n]{tail}'
 
 
 def _notebook(words: dict[str, str]) -> str:

@@ -1,4 +1,5 @@
-"""Hidden cases, a module a lab: `HIDDEN` gives each exercise's cases beyond the visible ones.
+"""Hidden cases, a folder a lab and a module an exercise: its `HIDDEN` are the cases beyond the
+visible ones. What several exercises share stands beside them.
 
 What a case is made of comes from the course's secret (`grader.secret`): its random numbers, and of
 a `Drawn` case its parameters too. The seeds written here only number the cases.

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from distlab.exercises.exercise import Verdict
+from distlab.exercises.judge import Verdict
 
 MESSAGE_LIMIT = 10_000  # characters
 

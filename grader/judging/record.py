@@ -15,7 +15,8 @@ from distlab import course as labs
 from distlab import notebook
 from distlab.engines import by_value, ranks, results, runs
 from distlab.exercises.compare import compare
-from distlab.exercises.exercise import Case, Exercise, judge
+from distlab.exercises.exercise import Case, Exercise
+from distlab.exercises.judge import judge
 from distlab.exercises.reference import NoReference, write
 from distlab.processes import frameworks, payload
 from distlab.rank import world

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from distlab.exercises.exercise import NOT_READABLE
+from distlab.exercises.judge import NOT_READABLE
 from grader.judging.grade import Graded
 from grader.judging.ledger import Line
 

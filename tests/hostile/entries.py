@@ -17,6 +17,7 @@ all of it, so that no attack acts outside of the sandbox.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -153,14 +154,14 @@ def labs_cell(answer: collected.Answer):
 
 def predictable(exercise: str) -> dict[str, str]:
     """What an attack can know of an exercise's cases: all that the repository holds."""
-    from grader.cases import lab01_message_passing
     from grader.secret import PUBLIC_SECRET
 
+    package = labs.package(LAB)
     cases = [
         (exercise, case.size, case.seed, dict(case.params), hidden)
         for hidden, some in (
             (False, labs.exercises(LAB)[exercise].visible),
-            (True, lab01_message_passing.HIDDEN[exercise]),
+            (True, importlib.import_module(f"grader.cases.{package}.{exercise}").HIDDEN),
         )
         for case in some
     ]

@@ -13,7 +13,8 @@ from typing import Any
 from distlab import course
 from distlab.engines import by_value, progress
 from distlab.engines.runs import Run
-from distlab.exercises.exercise import Case, Exercise, Verdict, judge
+from distlab.exercises.exercise import Case, Exercise
+from distlab.exercises.judge import Verdict, judge
 from distlab.exercises.reference import NoReference, References
 from distlab.exercises.sources import Sources
 from distlab.processes import frameworks

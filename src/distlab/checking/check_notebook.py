@@ -11,7 +11,7 @@ from typing import Any
 from distlab import course
 from distlab.checking import submission
 from distlab.checking.judge_notebook import Grader, Lab
-from distlab.exercises.exercise import Verdict
+from distlab.exercises.judge import Verdict
 from distlab.exercises.reference import References
 from distlab.processes import frameworks
 from distlab.processes.forkserver import PRELOAD, Zygote

@@ -16,7 +16,8 @@ from typing import Any, Protocol
 from distlab.checking import submission
 from distlab.checking.session import RoomLost, Session, SessionLost, Source
 from distlab.engines.runs import Run
-from distlab.exercises.exercise import Case, Exercise, Verdict, judge
+from distlab.exercises.exercise import Case, Exercise
+from distlab.exercises.judge import Verdict, judge
 from distlab.processes.forkserver import ZygoteLost
 from distlab.processes.isolation import Limits
 from distlab.records.choices import Schedule

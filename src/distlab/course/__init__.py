@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import importlib
 import pkgutil
 
+from distlab.exercises.defaults import completed
 from distlab.exercises.exercise import Exercise
 from distlab.processes import frameworks
 
@@ -33,20 +33,19 @@ def notebook_name(lab: str) -> str:
 
 @functools.cache
 def exercises(lab: str) -> dict[str, Exercise]:
-    """The exercises of a lab by name, in the order of its notebook, with the hints that all share.
+    """The exercises of a lab by name, in the order of its notebook, with what all of them share.
+
+    A lab's package lists the names in `EXERCISES`; what one of them asks is `exercise` in the
+    module of that name.
 
     Raises:
         ValueError: there is no such lab.
     """
-    from distlab.exercises.hints import FIRST, LAST
-
     if lab not in LABS:
         raise ValueError(f"there is no lab {lab!r}; the labs are {', '.join(LABS)}")
-    module = importlib.import_module(LABS[lab])
-    return {
-        one.name: dataclasses.replace(one, hints=(*FIRST, *one.hints, *LAST))
-        for one in module.EXERCISES
-    }
+    names = importlib.import_module(LABS[lab]).EXERCISES
+    asked = {name: importlib.import_module(f"{LABS[lab]}.{name}").exercise for name in names}
+    return {name: completed(one, lab, name) for name, one in asked.items()}
 
 
 def needs(lab: str) -> tuple[str, ...]:

@@ -45,6 +45,10 @@ def everywhere(look: Look, values: list[Any]) -> bool:
 
 def poisoned(value: Any) -> bool:
     """Does it hold what strict runs put into a buffer until its request has been waited for?"""
+    if isinstance(value, dict):
+        return any(map(poisoned, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(poisoned, value))
     if not isinstance(value, np.ndarray):
         return False
     if value.dtype.kind == "f":
@@ -121,7 +125,7 @@ DTYPE = Hint(
 )
 EARLY = Hint(
     "read before wait",
-    lambda look: any(map(poisoned, returned(look))),
+    lambda look: poisoned(returned(look)) and not all(e.blocking for e in look.events()),
     "The buffer was read before its request had been waited for: until wait() returns, its content "
     "is undefined.",
 )
@@ -138,7 +142,8 @@ CHANGED = Hint(
     "to the message on its way.",
 )
 COMMON = (NOTHING, NUMBER, REQUEST, ARRAY, DTYPE)
-#: what `course.exercises` puts before and behind the hints of every exercise
+#: what `distlab.exercises.defaults` puts before and behind the hints of every exercise, and behind
+#: those of exercises that have rules on traffic
 FIRST, LAST = (IN_PLACE,), COMMON
 MESSAGES = (EARLY, CHANGED, *COMMON, UNWAITED)
 

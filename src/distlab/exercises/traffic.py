@@ -108,3 +108,7 @@ def nothing_left_open(look: Look) -> str | None:
         if not (event.waited or event.done):
             return f"rank {event.rank} never waited for the request of {event} at {event.place}."
     return None
+
+
+#: asked of every exercise that has rules on traffic
+SOUND = (nothing_left_open, sends_unchanged)

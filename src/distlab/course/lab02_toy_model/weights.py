@@ -13,9 +13,6 @@ import numpy as np
 
 from distlab.exercises.exercise import Case, Look
 
-LAB = "02-toy-model"
-
-
 PATIENCE = 2.0  # seconds that a rank waits for the others outside of any process group
 _SHAPES = ((10, 10), (10,), (5, 10), (5,))  # of a ToyModel's parameters
 

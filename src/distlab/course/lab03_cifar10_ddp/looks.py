@@ -6,8 +6,6 @@ from typing import Any
 
 from distlab.exercises.exercise import Case, Hint, Look
 
-LAB = "03-cifar10-ddp"
-
 
 def same_on_all(case: Case, **more) -> list[dict]:
     return [{"seed": case.number(), **case.params, **more} for _ in range(case.size)]
@@ -29,6 +27,11 @@ def returned_number(look: Look, values: list[float], decimals: float = 1e-4) -> 
         isinstance(g, float) and abs(g - v) <= decimals * max(abs(v), 1e-3)
         for g, v in zip(got, values, strict=True)
     )
+
+
+def unequal_results(look: Look) -> bool:
+    got = [look.got[r]["returned"] for r in look.ranks]
+    return any(abs(g - got[0]) > 1e-6 for g in got)
 
 
 none_somewhere = Hint(

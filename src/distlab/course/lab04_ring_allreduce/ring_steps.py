@@ -40,9 +40,13 @@ class Steps(Picture):
     """
 
     def __init__(
-        self, records: Sequence[RankRecord], chunks: int, reduced: bool, title: str | None,
+        self,
+        records: Sequence[RankRecord],
+        chunks: int,
+        reduced: bool,
+        title: str | None,
         width: float,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.records, self.chunks, self.title, self.width = list(records), chunks, title, width
         self.size = len(self.records)
         # messages alone that arrived; the k-th of a rank is its step k
@@ -62,12 +66,15 @@ class Steps(Picture):
         everyone = frozenset(range(self.size))
         return [
             [
-                everyone if reduced and chunk == (rank + 1) % self.chunks
-                else frozenset() if reduced else frozenset([rank])
+                everyone
+                if reduced and chunk == (rank + 1) % self.chunks
+                else frozenset()
+                if reduced
+                else frozenset([rank])
                 for chunk in range(self.chunks)
             ]
             for rank in range(self.size)
-        ]  # fmt: skip
+        ]
 
     def _step(self, step: int) -> None:
         before = self.held[-1]
@@ -169,9 +176,11 @@ class Steps(Picture):
 
     def _note(self, step: int, rank: int, chunk: int, arrival: Arrival | None) -> str:
         ranks = sorted(self.held[step][rank][chunk])
-        what = f"the sum of ranks {', '.join(map(str, ranks))}" if len(ranks) > 1 else (
-            f"the part of rank {ranks[0]}" if ranks else "nothing yet"
-        )  # fmt: skip
+        what = (
+            f"the sum of ranks {', '.join(map(str, ranks))}"
+            if len(ranks) > 1
+            else (f"the part of rank {ranks[0]}" if ranks else "nothing yet")
+        )
         lines = [f"rank {rank}, chunk {chunk}: {what}"]
         if arrival is not None:
             event = arrival.receive
@@ -182,8 +191,9 @@ class Steps(Picture):
         return "\n".join(lines)
 
     def _legend(self, y: float) -> str:
-        mark = tag("rect", x=8, y=y - 5, width=11, height=11, fill="none", stroke=ORANGE,
-                   stroke_width=2.5)  # fmt: skip
+        mark = tag(
+            "rect", x=8, y=y - 5, width=11, height=11, fill="none", stroke=ORANGE, stroke_width=2.5
+        )
         words = "number and height: over how many ranks a chunk is summed"
         return mark + text(26, y + 5, "received in this step", 10) + text(160, y + 5, words, 10)
 
@@ -193,9 +203,13 @@ def _step_name(step: int) -> str:
 
 
 def ring_steps(
-    records: Sequence[RankRecord], chunks: int, *, reduced: bool = False,
-    title: str | None = None, width: float = 900,
-) -> Steps:  # fmt: skip
+    records: Sequence[RankRecord],
+    chunks: int,
+    *,
+    reduced: bool = False,
+    title: str | None = None,
+    width: float = 900,
+) -> Steps:
     """Draw a ring algorithm step by step, from the records of all ranks.
 
     Args:

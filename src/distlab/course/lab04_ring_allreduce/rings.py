@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
-from distlab.exercises import hints, traffic
 from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Hint, Look
 from distlab.records.events import Event
@@ -137,14 +134,6 @@ def _chunk(look: Look, rank: int) -> tuple[int, np.dtype]:
     return -(-inputs["tensor"].size // look.size), inputs["tensor"].dtype
 
 
-def _arrays(tree) -> Iterator[np.ndarray]:
-    if isinstance(tree, np.ndarray):
-        yield tree
-    elif isinstance(tree, (list, tuple, dict)):
-        for part in tree.values() if isinstance(tree, dict) else tree:
-            yield from _arrays(part)
-
-
 def _peers(look: Look) -> set[tuple[int, int]]:
     return {(e.rank, e.peer) for e in look.events("send")}
 
@@ -217,9 +206,6 @@ OTHER_DTYPE = Hint(
     "Messages travel in another dtype than the tensor's. torch.empty_like(tensor) makes a buffer "
     "of the right one; torch.zeros(n) and torch.empty(n) are float32 whatever arrives.",
 )
-EARLY = dataclasses.replace(
-    hints.EARLY, shows=lambda look: any(map(hints.poisoned, _arrays(look.got)))
-)
 LIST_CHANGED = Hint(
     "list changed",
     lambda look: any(got["list of chunks"] != "as it was" for got in look.got),
@@ -248,6 +234,3 @@ STEPS = Hint(
     "Count the steps: a chunk that has to visit every rank makes one hop less than there are "
     "ranks.",
 )
-MESSAGES = (hints.CHANGED, hints.UNWAITED)
-#: what holds for the messages of every ring, beside how many there are
-SOUND = (traffic.nothing_left_open, traffic.sends_unchanged)

@@ -7,8 +7,6 @@ from typing import Any
 
 from distlab.exercises.exercise import Hint, Look
 
-LAB = "07-horovod"
-
 
 def initialised(rank: int, size: int, per_node: int | None = None):
     """Horovod, initialised on this rank by the course."""

@@ -88,9 +88,11 @@ def _shut_down() -> None:
 
 
 def with_horovod(
-    function: Callable[..., Any], per_node: int | None = None, framework: str = "torch",
+    function: Callable[..., Any],
+    per_node: int | None = None,
+    framework: str = "torch",
     **settings: object,
-) -> Callable[..., Any]:  # fmt: skip
+) -> Callable[..., Any]:
     """`function(rank, size, …)` for `Ranks.run`, called after `hvd.init()` on every rank.
 
     Args:

@@ -31,9 +31,12 @@ _LIBRARIES = tuple(
     sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
 _OPERATIONS = {
-    mpi_ops.Average: "avg", mpi_ops.Sum: "sum", mpi_ops.Min: "min", mpi_ops.Max: "max",
+    mpi_ops.Average: "avg",
+    mpi_ops.Sum: "sum",
+    mpi_ops.Min: "min",
+    mpi_ops.Max: "max",
     mpi_ops.Product: "product",
-}  # fmt: skip
+}
 
 
 class _Function(NamedTuple):
@@ -116,11 +119,16 @@ def _noted(record: recorder.Recorder, about: _Function, name: str, arguments: tu
         tensor = tensor[0]
     reduction = _OPERATIONS.get(arguments[about.reduction]) if about.reduction >= 0 else None
     return record.begin(
-        about.op, events.WORLD, tensor, arguments[about.root] if about.root >= 0 else -1,
-        tag=_tag(name), reduction=events.REDUCTIONS.index(reduction or ""),
-        note=name.partition(".")[2].encode()[-48:], called=called,
+        about.op,
+        events.WORLD,
+        tensor,
+        arguments[about.root] if about.root >= 0 else -1,
+        tag=_tag(name),
+        reduction=events.REDUCTIONS.index(reduction or ""),
+        note=name.partition(".")[2].encode()[-48:],
+        called=called,
         also=events.INTERNAL if internal else 0,
-    )  # fmt: skip
+    )
 
 
 def _tag(name: str) -> int:

@@ -131,20 +131,32 @@ def draw(timeline: Timeline, axis: Any, tensors: Sequence[str] | None = None) ->
         if what and activity.tensor in rows:
             width = 1e3 * (activity.end - activity.begin)
             axis.barh(
-                rows[activity.tensor], max(width, 0.004), 0.7, 1e3 * (activity.begin - start),
+                rows[activity.tensor],
+                max(width, 0.004),
+                0.7,
+                1e3 * (activity.begin - start),
                 color=COLOURS[what][0],
-            )  # fmt: skip
+            )
     for mark in timeline.ready:
         if mark.tensor in rows:
             axis.text(
-                1e3 * (mark.time - start), rows[mark.tensor], str(mark.rank), fontsize=8,
-                ha="center", va="center",
-            )  # fmt: skip
+                1e3 * (mark.time - start),
+                rows[mark.tensor],
+                str(mark.rank),
+                fontsize=8,
+                ha="center",
+                va="center",
+            )
     axis.set_yticks(range(len(rows)), rows)
     axis.invert_yaxis()
     axis.set_xlabel("milliseconds")
     handles = [axis.barh([0], [0], color=colour) for colour, _ in COLOURS.values()]
     axis.legend(
-        handles, [name for _, name in COLOURS.values()], loc="upper center", ncols=4, fontsize=8,
-        bbox_to_anchor=(0.5, 1.16), frameon=False,
-    )  # fmt: skip
+        handles,
+        [name for _, name in COLOURS.values()],
+        loc="upper center",
+        ncols=4,
+        fontsize=8,
+        bbox_to_anchor=(0.5, 1.16),
+        frameon=False,
+    )

@@ -1,10 +1,10 @@
-"""Lab 08: TensorFlow's strategies, and how its processes find each other."""
+"""Lab 08, TensorFlow strategies: its exercises in the order of the notebook."""
 
-from __future__ import annotations
-
-from distlab.course.lab08_tensorflow_strategies.addresses import EXERCISES as ADDRESSES
-from distlab.course.lab08_tensorflow_strategies.coordinating import EXERCISES as COORDINATING
-from distlab.course.lab08_tensorflow_strategies.replicas import EXERCISES as REPLICAS
-from distlab.course.lab08_tensorflow_strategies.replicating import EXERCISES as REPLICATING
-
-EXERCISES = (*REPLICAS, *ADDRESSES, *REPLICATING, *COORDINATING)
+EXERCISES = [
+    "mirrored",
+    "central_storage",
+    "tf_config",
+    "tf_config_from_slurm",
+    "train",
+    "parameter_server",
+]

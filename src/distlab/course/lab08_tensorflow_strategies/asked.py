@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from distlab.exercises.exercise import Exercise, Hint, Look
 
-LAB = "08-tensorflow-strategies"
 NEEDS = ("tensorflow",)
 #: TensorFlow's servers and collectives start 100 threads in each process on two cores and 300 on
 #: 64; an exercise has up to four processes, one of them twice
@@ -16,9 +15,9 @@ PROCESSES = 2048
 DEADLINE = 30.0
 
 
-def exercise(name: str, points: int, **about) -> Exercise:
+def with_tensorflow(points: int, **about) -> Exercise:
     """An exercise of this lab. Its processes are its own: the ranks have no process group."""
-    return Exercise(name, LAB, points, group=False, needs=NEEDS, processes=PROCESSES, **about)
+    return Exercise(points, group=False, needs=NEEDS, processes=PROCESSES, **about)
 
 
 def left(name: str) -> Callable[[Look], list]:

@@ -33,8 +33,10 @@ def four(found: Sequence[Sequence[Placement]]) -> Figure:
             plt.Line2D([], [], color=WEIGHTS, label="weights that travel in a step"),
             plt.Line2D([], [], color=GRADIENTS, label="gradients that travel in a step"),
         ],
-        loc="outside lower center", ncols=3, frameon=False,
-    )  # fmt: skip
+        loc="outside lower center",
+        ncols=3,
+        frameon=False,
+    )
     plt.close(figure)  # what a cell returns is shown: once is enough
     return figure
 
@@ -91,9 +93,15 @@ def _box(axis: Axes, name: str, x: float, y: float, size: int, computes: bool) -
             plt.Rectangle((x + 0.06, y + 0.05), _WIDTH - 0.12, 0.2, color=WEIGHTS, zorder=2)
         )
         axis.text(
-            x + _WIDTH / 2, y + 0.15, _bytes(size), color="white", ha="center", va="center",
-            fontsize=8, zorder=3,
-        )  # fmt: skip
+            x + _WIDTH / 2,
+            y + 0.15,
+            _bytes(size),
+            color="white",
+            ha="center",
+            va="center",
+            fontsize=8,
+            zorder=3,
+        )
 
 
 def _arrow(axis: Axes, places: dict, start: str, end: str, what: str, size: int) -> None:
@@ -139,12 +147,22 @@ def steps(bars: Sequence[Any], story: Story) -> Figure:
     for number, (pid, begin, end) in enumerate(bars):
         row = rows[int(pid)]
         axis.barh(
-            row, float(end - begin), 0.6, float(begin) - zero, color=_STEPS[row % len(_STEPS)],
+            row,
+            float(end - begin),
+            0.6,
+            float(begin) - zero,
+            color=_STEPS[row % len(_STEPS)],
             edgecolor="white",
-        )  # fmt: skip
+        )
         if end - begin > 0.02:
-            axis.text(float(begin + end) / 2 - zero, row, str(number), ha="center", va="center",
-                      fontsize=8)  # fmt: skip
+            axis.text(
+                float(begin + end) / 2 - zero,
+                row,
+                str(number),
+                ha="center",
+                va="center",
+                fontsize=8,
+            )
     if story.killed:
         lost = [row for row, (index, _) in enumerate(workers) if index == story.lost][:1]
         axis.plot([story.killed - zero] * len(lost), lost, "x", color=GRADIENTS, ms=12, mew=3)

@@ -1,25 +1,25 @@
-"""Lab 08: strategies over the devices of one process."""
+"""Strategies over the devices of one process: how they are made, looked at and hinted at."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from distlab.course.lab08_tensorflow_strategies import placement, strategies
-from distlab.course.lab08_tensorflow_strategies.asked import NOTHING, exercise, left
+from distlab.course.lab08_tensorflow_strategies.asked import NOTHING, left
 from distlab.exercises.exercise import Case, Hint, Look
 
 #: strategies by what they do: their class, and whether each device holds a copy of the variables
 _CLASSES = {"mirrored": "MirroredStrategy", "central storage": "CentralStorageStrategy"}
 
 
-def _devices(case: Case) -> list[dict]:
+def devices(case: Case) -> list[dict]:
     """`values`: eighths, which a variable holds that each replica adds up."""
     values = [float(n) / 8 for n in case.generator().integers(1, 1000, 2)]
     given = {"logical": case.params["logical"], "devices": list(case.params["devices"])}
     return [{**given, "values": values}]
 
 
-def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
+def call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
     devices = inputs["devices"]
     values = list(inputs["values"])
     return strategies.run(_seen, function, list(devices), values, devices=inputs["logical"])
@@ -60,7 +60,7 @@ def _short(device: str) -> str:
     return ":".join(device.upper().split(":")[-2:])
 
 
-_HINTS = (
+HINTS = (
     NOTHING,
     Hint(
         "a scope",
@@ -110,25 +110,3 @@ VISIBLE = (
     _over("CPU:0", "CPU:1", logical=2, seed=1),
     _over("CPU:2", "CPU:0", logical=3, seed=2),
 )
-
-mirrored = exercise(
-    "mirrored", 1,
-    make=_devices,
-    call=_call,
-    asks="mirrored returns a strategy that keeps a copy of every variable on each of the named "
-    "devices.",
-    visible=VISIBLE,
-    hints=_HINTS,
-)  # fmt: skip
-
-central_storage = exercise(
-    "central_storage", 1,
-    make=_devices,
-    call=_call,
-    asks="central_storage returns a strategy that computes on the named devices and keeps one copy "
-    "of every variable.",
-    visible=VISIBLE,
-    hints=_HINTS,
-)  # fmt: skip
-
-EXERCISES = (mirrored, central_storage)

@@ -170,9 +170,12 @@ def work(seconds: float) -> None:
 
 
 def coordinate(
-    function: Callable[..., Any], *args: Any, kill: int | None = None, workers: int = 2,
+    function: Callable[..., Any],
+    *args: Any,
+    kill: int | None = None,
+    workers: int = 2,
     report: bool = False,
-) -> Any:  # fmt: skip
+) -> Any:
     """Call `function(coordinator, gate, *args)` in the coordinator's process, over real servers.
 
     Args:

@@ -96,9 +96,13 @@ def free_port() -> int:
 
 
 def run(
-    function: Callable[..., Any], *args: Any, rank: int = 0, size: int = 1, devices: int = 1,
+    function: Callable[..., Any],
+    *args: Any,
+    rank: int = 0,
+    size: int = 1,
+    devices: int = 1,
     config: Callable[[list[str], int], str] | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """Call `function(*args)` in a process of its own that has this many devices.
 
     On several ranks of one run these are workers of one cluster, and `function` gets its `Place`

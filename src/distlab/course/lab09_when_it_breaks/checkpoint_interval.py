@@ -1,33 +1,15 @@
-"""Lab 09, `checkpoint_interval`: how long to train between two checkpoints."""
+"""`checkpoint_interval`: how long to train between two checkpoints."""
 
 from __future__ import annotations
 
 import math
 
-from distlab.course.lab09_when_it_breaks.lab import LAB
-from distlab.exercises.compare import Tolerance
-from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.exercise import Case, Hint
+from distlab.exercises.formulas import formula, gives
 from distlab.exercises.hints import returned
 
-EXACT = Tolerance(rtol=1e-9, atol=0.0)
-
-
-def _is(of):
-    """A hint's `shows`: was this worked out of the cost C and the mean time M between failures?"""
-
-    def shows(look: Look) -> bool:
-        cost, mtbf = look.case.params["cost"], look.case.params["mtbf"]
-        return look.same(float(of(cost, mtbf)), returned(look)[0])
-
-    return shows
-
-
-exercise = Exercise(
-    "checkpoint_interval", LAB, 1,
-    make=lambda case: [{name: case.params[name] for name in ("cost", "mtbf")}],
-    call=lambda function, rank, size, inputs: function(inputs["cost"], inputs["mtbf"]),
-    group=False,
-    tolerance=EXACT,
+exercise = formula(
+    points=1,
     asks="checkpoint_interval returns the seconds between checkpoints at which the least time is "
     "lost, √(2·cost·mtbf), as a plain number.",
     visible=(
@@ -40,21 +22,20 @@ exercise = Exercise(
             "Return a plain number: math.sqrt does, torch.sqrt makes a tensor.",
         ),
         Hint(
-            "without the 2", _is(lambda c, m: math.sqrt(c * m)),
+            "without the 2", gives(lambda c, m: math.sqrt(c * m)),
             "A factor is missing: a failure costs half an interval on average, and that half comes "
             "out as a 2 under the root.",
         ),
         Hint(
-            "2 outside the root", _is(lambda c, m: 2 * math.sqrt(c * m)),
+            "2 outside the root", gives(lambda c, m: 2 * math.sqrt(c * m)),
             "The 2 belongs under the root.",
         ),
         Hint(
-            "no root", _is(lambda c, m: 2 * c * m),
+            "no root", gives(lambda c, m: 2 * c * m),
             "That is the square of the interval: take its root.",
         ),
         Hint(
-            "divided", lambda look: _is(lambda c, m: math.sqrt(2 * m / c))(look)
-            or _is(lambda c, m: math.sqrt(2 * c / m))(look),
+            "divided", gives(lambda c, m: math.sqrt(2 * m / c), lambda c, m: math.sqrt(2 * c / m)),
             "A checkpoint that costs more is made less often, and so is one where failures are "
             "rare: both are factors under the root.",
         ),
@@ -63,7 +44,7 @@ exercise = Exercise(
             "The result is rounded: return it as it is.",
         ),
         Hint(
-            "Daly's", _is(lambda c, m: math.sqrt(2 * c * m) - c),
+            "Daly's", gives(lambda c, m: math.sqrt(2 * c * m) - c),
             "That is Daly's refinement, which counts the interval without the checkpoint's own "
             "time. Young's formula is asked for.",
         ),

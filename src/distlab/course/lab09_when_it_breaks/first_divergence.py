@@ -7,7 +7,6 @@ import random
 from collections import Counter
 from typing import Any
 
-from distlab.course.lab09_when_it_breaks.lab import LAB
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 _OPS = ("all_reduce", "broadcast", "barrier", "all_gather")
@@ -30,7 +29,7 @@ _EXAMPLES = {
         [("all_reduce", (2,))],
     ],
     "all equal": [[("barrier", ()), ("broadcast", (1,))]] * 3,
-}  # fmt: skip
+}
 
 
 def _inputs(case: Case) -> list[dict]:
@@ -134,7 +133,7 @@ def _past_the_end(logs, got, want) -> bool:
 
 
 exercise = Exercise(
-    "first_divergence", LAB, 2,
+    points=2,
     make=_inputs,
     call=_call,
     group=False,

@@ -36,14 +36,19 @@ class Job:
             "PATH": os.pathsep.join([beside, os.environ.get("PATH", "")]),
             # where there is no network gloo has to be told where its messages go
             "GLOO_SOCKET_IFNAME": os.environ.get("GLOO_SOCKET_IFNAME", forkserver.loopback()),
-            "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1",
-        }  # fmt: skip
+            "OMP_NUM_THREADS": "1",
+            "PYTHONUNBUFFERED": "1",
+        }
         env.pop("TORCH_DISTRIBUTED_DEBUG", None)
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                shlex.split(command), stdout=log, stderr=subprocess.STDOUT, env=env | environment,
-                stdin=subprocess.DEVNULL, start_new_session=True,
-            )  # fmt: skip
+                shlex.split(command),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=env | environment,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
         atexit.register(self.end)
 
     @property

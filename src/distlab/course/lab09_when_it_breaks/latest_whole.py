@@ -11,7 +11,6 @@ from typing import Any
 
 from distlab.course.lab09_when_it_breaks import checkpoints
 from distlab.course.lab09_when_it_breaks.checkpoints import index_file, rank_file, step_folder
-from distlab.course.lab09_when_it_breaks.lab import LAB
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 LENGTHS = [4, 0, 6]
@@ -114,7 +113,7 @@ FLAWS: dict[str, Callable[[Path, int], None]] = {
         shutil.rmtree(step_folder(folder, step)),
         step_folder(folder, step).write_text("notes"),
     ),
-}  # fmt: skip
+}
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -160,7 +159,7 @@ def _steps(look: Look) -> list[int]:
 
 
 exercise = Exercise(
-    "latest_whole", LAB, 3,
+    points=3,
     make=lambda case: [{"steps": case.params["steps"]}],
     call=_call,
     group=False,

@@ -55,18 +55,24 @@ class Met:
             axis.axvline(moment, color="black", linestyle="--", linewidth=1)
             axis.text(moment, -0.75, f" {name}", va="center", ha="left", fontsize=9)
         axis.set(
-            yticks=range(len(self.names)), yticklabels=self.names, xlabel="seconds", title=title,
-            xlim=(-0.02 * last, 1.3 * last), ylim=(len(self.names) - 0.4, -1.1),
-        )  # fmt: skip
+            yticks=range(len(self.names)),
+            yticklabels=self.names,
+            xlabel="seconds",
+            title=title,
+            xlim=(-0.02 * last, 1.3 * last),
+            ylim=(len(self.names) - 0.4, -1.1),
+        )
         for side in ("top", "right"):
             axis.spines[side].set_visible(False)
         plt.show()
 
 
 def meet(
-    function: Callable[..., Any], calls: dict[str, tuple[float, tuple] | None], store: str = TCP,
+    function: Callable[..., Any],
+    calls: dict[str, tuple[float, tuple] | None],
+    store: str = TCP,
     patience: float = PATIENCE,
-) -> Met:  # fmt: skip
+) -> Met:
     """Have workers call `function(store, *args)`, each a process with its own connection.
 
     Args:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from distlab.course.lab09_when_it_breaks.lab import LAB
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
 
@@ -33,8 +32,12 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, s
         again = function(*values, rank, size)
         wrong = _not_ints(mine)
         listed = None if wrong else [int(index) for index in mine]
-        return {"list": listed, "kind": wrong or LIST, "untouched": untouched,
-                "again": repr(mine) == repr(again)}  # fmt: skip
+        return {
+            "list": listed,
+            "kind": wrong or LIST,
+            "untouched": untouched,
+            "again": repr(mine) == repr(again),
+        }
 
     told = among_ranks("remaining", rank, size, ask)
     mine = told[rank] or {"kind": "nothing", "untouched": True, "again": True}
@@ -104,7 +107,7 @@ def _covers(look: Look, *words: str, without: str = "nothing") -> bool:
 
 
 exercise = Exercise(
-    "remaining", LAB, 3,
+    points=3,
     make=lambda case: [
         {name: case.get(name, case.number(2**31)) for name in _NAMES} for _ in range(case.size)
     ],

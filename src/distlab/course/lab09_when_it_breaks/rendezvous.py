@@ -11,7 +11,6 @@ import re
 from typing import Any
 
 from distlab.course.lab09_when_it_breaks import meeting as stores
-from distlab.course.lab09_when_it_breaks.lab import LAB
 from distlab.course.lab09_when_it_breaks.meeting import SLOWNESS, Answer, Call, Meeting
 from distlab.course.lab09_when_it_breaks.rounds import until_met
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -131,9 +130,14 @@ def _places(nodes: list[str], members: list[int]) -> dict[int, tuple[int, int]]:
 
 
 def _judge(
-    found: list[dict], nodes: list[str], answers: list[Answer | None], planned: list[str],
-    seconds: float, lag: float, near: float,
-) -> bool:  # fmt: skip
+    found: list[dict],
+    nodes: list[str],
+    answers: list[Answer | None],
+    planned: list[str],
+    seconds: float,
+    lag: float,
+    near: float,
+) -> bool:
     """Add to `found` what every worker got and when; was all as asked?
 
     `near`: seconds before the end from which on a call is close to it on a slow store, else 0.
@@ -259,7 +263,7 @@ def _divided(look: Look) -> bool:
 
 
 exercise = Exercise(
-    "rendezvous", LAB, 5,
+    points=5,
     make=_inputs,
     call=_call,
     group=False,

@@ -11,7 +11,6 @@ from typing import Any
 
 from distlab import notebook
 from distlab.course.lab09_when_it_breaks import meeting as stores
-from distlab.course.lab09_when_it_breaks.lab import LAB
 from distlab.course.lab09_when_it_breaks.meeting import Answer, Call, Meeting
 from distlab.course.lab09_when_it_breaks.rounds import until_met
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -78,9 +77,14 @@ def _held(function, size: int, inputs: dict, factor: float) -> tuple[list[dict],
 
 
 def _judge(
-    rank: int, answers: list[Answer | None], moments, planned: float, seconds: float, lag: float,
+    rank: int,
+    answers: list[Answer | None],
+    moments,
+    planned: float,
+    seconds: float,
+    lag: float,
     found: dict[str, Any],
-) -> bool:  # fmt: skip
+) -> bool:
     """Add to `found` what a rank returned and when; was both as asked?"""
     answer = answers[rank]
     if answer is None:
@@ -196,7 +200,7 @@ def _had_called(look: Look, rank: int, number: int, listed: set, right: set) -> 
 
 
 exercise = Exercise(
-    "roll_call", LAB, 3,
+    points=3,
     make=_inputs,
     call=_call,
     group=False,

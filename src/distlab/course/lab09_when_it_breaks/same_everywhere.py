@@ -10,7 +10,6 @@ import builtins
 import contextlib
 from typing import Any
 
-from distlab.course.lab09_when_it_breaks.lab import LAB
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.records.events import Event
@@ -19,9 +18,14 @@ A_TENSOR, A_CALL = 64, 256  # bytes that a rank may give for each of its tensors
 LARGE = 300_000  # elements of the large tensors
 
 EQUAL = (
-    "equal", "equal, in other strides", "equal, one requires a gradient", "equal, with NaN",
-    "equal, large", "equal, empty ones among them", "nothing anywhere",
-)  # fmt: skip
+    "equal",
+    "equal, in other strides",
+    "equal, one requires a gradient",
+    "equal, with NaN",
+    "equal, large",
+    "equal, empty ones among them",
+    "nothing anywhere",
+)
 DIFFERENT = (
     "last bit", "minus zero", "another NaN", "swapped elements", "swapped tensors", "more and less",
     "shape", "empty shape", "scalar or not", "dtype", "dtype of one width", "cut elsewhere",
@@ -107,10 +111,14 @@ def _equal(name: str, base: list, differs: bool, generator) -> list:
     if name == "equal, empty ones among them":
         return [torch.empty(0), base[0], torch.empty(0, 3), torch.tensor(2.5), base[2]]
     return [
-        *base, torch.tensor([True, False, True]), torch.randn(2, generator=generator).double(),
-        torch.randn(3, generator=generator).half(), torch.tensor(7, dtype=torch.int32),
-        torch.complex(base[0][0], base[0][1]), torch.tensor([1, 2, 255], dtype=torch.uint8),
-    ]  # fmt: skip
+        *base,
+        torch.tensor([True, False, True]),
+        torch.randn(2, generator=generator).double(),
+        torch.randn(3, generator=generator).half(),
+        torch.tensor(7, dtype=torch.int32),
+        torch.complex(base[0][0], base[0][1]),
+        torch.tensor([1, 2, 255], dtype=torch.uint8),
+    ]
 
 
 def _plain(name: str, base: list, generator) -> list:
@@ -229,7 +237,7 @@ def _disagree(look: Look) -> bool:
 
 
 exercise = Exercise(
-    "same_everywhere", LAB, 3,
+    points=3,
     make=_inputs,
     call=_call,
     rules=(gives_little,),

@@ -24,7 +24,6 @@ import numpy as np
 from distlab.course.lab09_when_it_breaks import checkpoints
 from distlab.course.lab09_when_it_breaks.checkpoints import index_file, rank_file, step_folder
 from distlab.course.lab09_when_it_breaks.file_watch import Deed, watched
-from distlab.course.lab09_when_it_breaks.lab import LAB
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks, meet
 
@@ -43,12 +42,16 @@ def _inputs(case: Case) -> list[dict]:
     lengths, step = case.params["lengths"], case.get("step", 7)
     return [
         {
-            "lengths": lengths, "step": step, "seed": case.number(2**31), "turn": case.seed,
-            "view": case.get("view", False), "left": case.get("left", "nothing"),
+            "lengths": lengths,
+            "step": step,
+            "seed": case.number(2**31),
+            "turn": case.seed,
+            "view": case.get("view", False),
+            "left": case.get("left", "nothing"),
             "fails": case.get("fails"),
         }
         for _ in range(case.size)
-    ]  # fmt: skip
+    ]
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -306,7 +309,7 @@ def _isnt(name: str, value: Any):
 
 
 exercise = Exercise(
-    "save_sharded", LAB, 5,
+    points=5,
     make=_inputs,
     call=_call,
     group=False,  # the call makes it: a save that fails needs another one

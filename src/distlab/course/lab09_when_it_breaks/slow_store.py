@@ -39,9 +39,12 @@ _OPERATIONS = (
 )  # fmt: skip
 #: by these names torch's C++ asks for them, when another store is put over this one
 _INNER = {
-    "deleteKey": "delete_key", "getNumKeys": "num_keys", "compareSet": "compare_set",
-    "multiGet": "multi_get", "multiSet": "multi_set",
-}  # fmt: skip
+    "deleteKey": "delete_key",
+    "getNumKeys": "num_keys",
+    "compareSet": "compare_set",
+    "multiGet": "multi_get",
+    "multiSet": "multi_set",
+}
 for _name in _OPERATIONS:
     setattr(SlowStore, _name, _slowly(_name))
 for _inner, _name in _INNER.items():

@@ -1,17 +1,12 @@
-"""Lab 10: what its exercises ask, one module each, in the order of the notebook."""
-
-from distlab.course.lab10_sharding_and_overlap import (
-    checkpointed,
-    clip_sharded,
-    fsdp_step,
-    hybrid_step,
-    mesh_groups,
-    overlapped_ddp,
-    shard_flat,
-    unshard,
-)
+"""Lab 10, sharding and overlap: its exercises in the order of the notebook."""
 
 EXERCISES = [
-    shard_flat.exercise, unshard.exercise, fsdp_step.exercise, overlapped_ddp.exercise,
-    mesh_groups.exercise, hybrid_step.exercise, clip_sharded.exercise, checkpointed.exercise,
-]  # fmt: skip
+    "shard_flat",
+    "unshard",
+    "fsdp_step",
+    "overlapped_ddp",
+    "mesh_groups",
+    "hybrid_step",
+    "clip_sharded",
+    "checkpointed",
+]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 
-from distlab.course.lab10_sharding_and_overlap.flat import LAB
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
@@ -229,8 +228,12 @@ _HINTS = (
     ),
     Hint(
         "random numbers differ",
-        lambda look: "dropout" in _of(look, "stages") and len(_of(look, "inputs")) == 1
-        and not _far(_RANDOM)(look) and _far(_OF_PARAMETERS, _OF_INPUT)(look),
+        lambda look: (
+            "dropout" in _of(look, "stages")
+            and len(_of(look, "inputs")) == 1
+            and not _far(_RANDOM)(look)
+            and _far(_OF_PARAMETERS, _OF_INPUT)(look)
+        ),
         "With dropout the gradients are wrong: when a segment runs again, its dropout has to draw "
         "the same numbers as the first time. torch.get_rng_state() and torch.set_rng_state() keep "
         "and restore what comes next.",
@@ -288,7 +291,7 @@ _HINTS = (
         "its backward pass, and that of its input comes out of it and goes on to the segment "
         "before. Every parameter gets its gradient once.",
     ),
-)  # fmt: skip
+)
 
 
 #: what the graph of each kind of stage keeps, in outputs of a stage, its own output included
@@ -305,8 +308,8 @@ def _keeps_last_alone(look: Look) -> bool:
     return len(cuts) > 1 and abs(excess - inner[-1]) < abs(excess - sum(inner))
 
 
-checkpointed = exercise = Exercise(
-    "checkpointed", LAB, 4,
+exercise = Exercise(
+    points=4,
     make=_stages,
     call=_call,
     group=False,
@@ -317,8 +320,11 @@ checkpointed = exercise = Exercise(
     visible=(
         Case(1, 1, {"stages": ["linear"] * 6, "every": 2}),
         Case(1, 2, {"stages": ["wide", "dropout", "linear", "norm", "wide"], "every": 2}),
-        Case(1, 3, {"stages": ["linear", "dropout", "linear"], "every": 2, "leaf": False,
-                    "forwards": 2}),
+        Case(
+            1,
+            3,
+            {"stages": ["linear", "dropout", "linear"], "every": 2, "leaf": False, "forwards": 2},
+        ),
     ),
     hints=_HINTS,
-)  # fmt: skip
+)

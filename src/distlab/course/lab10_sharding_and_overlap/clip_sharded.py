@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from distlab.course.lab10_sharding_and_overlap.flat import LAB, shortened
+from distlab.course.lab10_sharding_and_overlap.flat import shortened
 from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
-from distlab.exercises import hints, traffic
+from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
@@ -121,8 +121,8 @@ def _right_norm(look: Look) -> bool:
     return all(isinstance(got, float) and look.same(_norm(look), got) for got in returned(look))
 
 
-clip_sharded = exercise = Exercise(
-    "clip_sharded", LAB, 3,
+exercise = Exercise(
+    points=3,
     make=_gradients,
     call=_call,
     # asked is 1e-5: the reference and the rounding of the pieces have errors of their own
@@ -134,7 +134,7 @@ clip_sharded = exercise = Exercise(
         Case(3, 2, {"shapes": [[[5]], [], [[0], [2]]], "max_norm": 0.5, "dtype": "float64"}),
         Case(2, 3, {"shapes": [[[2]], [[3]]], "max_norm": 100.0}),
     ),
-    rules=(_one_number, traffic.nothing_left_open),
+    traffic=(_one_number,),
     hints=(
         hints.NOTHING,
         Hint(
@@ -237,6 +237,5 @@ clip_sharded = exercise = Exercise(
             "Ranks have multiplied by different factors: it is the norm over all ranks that says "
             "whether to clip, and by how much.",
         ),
-        *hints.COMMON[2:],
     ),
 )  # fmt: skip

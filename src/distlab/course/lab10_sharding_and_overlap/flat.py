@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-LAB = "10-sharding-and-overlap"
 LARGE = 20_000  # elements; an output beyond that is told by a part of them
 _KEPT = 64
 _PARTS = 1024

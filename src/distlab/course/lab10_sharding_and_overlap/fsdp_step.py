@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab10_sharding_and_overlap.flat import LAB, pieces_of, shortened
+from distlab.course.lab10_sharding_and_overlap.flat import pieces_of, shortened
 from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
-from distlab.exercises import hints, traffic
+from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 _CALLS = "number of calls of layer beyond two for each layer"
@@ -38,8 +38,10 @@ def _model(case: Case) -> list[dict]:
     made = []
     for rank in range(size):
         own = case.generator(rank)
-        drawn = [own.standard_normal((rows, width)) * (rank not in still)
-                 for width in (widths[0], widths[-1])]  # fmt: skip
+        drawn = [
+            own.standard_normal((rows, width)) * (rank not in still)
+            for width in (widths[0], widths[-1])
+        ]
         made.append(
             {
                 "pieces": [pieces[rank] for pieces in cut],
@@ -78,9 +80,13 @@ def _call(function, rank, size, inputs):
 
     with seen, layers.watched(told):
         returned = function(
-            rank, size, list(inputs["pieces"]), [list(shapes) for shapes in inputs["shapes"]],
-            inputs["inputs"], inputs["targets"],
-        )  # fmt: skip
+            rank,
+            size,
+            list(inputs["pieces"]),
+            [list(shapes) for shapes in inputs["shapes"]],
+            inputs["inputs"],
+            inputs["targets"],
+        )
     return {
         "returned": shortened(returned),
         _CALLS: max(calls - 2 * len(inputs["pieces"]), 0),
@@ -156,10 +162,14 @@ def _layers_gathered(gathers, pieces: list[int]) -> list[list[int]] | None:
     count = len(pieces)
     every = list(reversed(range(count)))
     possible = [
-        [layer for layer in every if not (skip_last and layer == count - 1)
-         and not (skip_first and layer == 0)]
-        for skip_last in (False, True) for skip_first in (False, True)
-    ]  # fmt: skip
+        [
+            layer
+            for layer in every
+            if not (skip_last and layer == count - 1) and not (skip_first and layer == 0)
+        ]
+        for skip_last in (False, True)
+        for skip_first in (False, True)
+    ]
     nbytes = [event.nbytes for event in gathers]
     found = [layers for layers in possible if [pieces[layer] for layer in layers] == nbytes]
     return found or None
@@ -236,8 +246,9 @@ def _of_rank_alone(look: Look, rank: int, first: int = 0) -> list[np.ndarray]:
     for number, shapes in enumerate(given["shapes"]):
         line = np.concatenate([look.inputs[r]["pieces"][number] for r in look.ranks])
         rows = shapes[0][0]
-        weights.append((line[: rows * shapes[0][1]].reshape(shapes[0]),
-                        line[rows * shapes[0][1] :][:rows]))  # fmt: skip
+        weights.append(
+            (line[: rows * shapes[0][1]].reshape(shapes[0]), line[rows * shapes[0][1] :][:rows])
+        )
     outputs = [given["inputs"]]
     for weight, bias in weights:
         outputs.append(np.tanh(outputs[-1] @ weight.T + bias))
@@ -399,8 +410,8 @@ def _proportional(look: Look) -> bool:
     return factor > 0 and np.allclose(got, factor * want, rtol=1e-3, atol=1e-5 * factor)
 
 
-fsdp_step = exercise = Exercise(
-    "fsdp_step", LAB, 6,
+exercise = Exercise(
+    points=6,
     make=_model,
     call=_call,
     asks="fsdp_step returns this rank's own loss and, for each layer, this rank's piece of the "
@@ -410,6 +421,6 @@ fsdp_step = exercise = Exercise(
         Case(2, 1, {"widths": [3, 5, 4, 6, 3], "rows": 4}),
         Case(3, 2, {"widths": [4, 3, 6, 5], "rows": 3}),
     ),
-    rules=(_in_order, traffic.nothing_left_open),
+    traffic=(_in_order,),
     hints=_HINTS,
-)  # fmt: skip
+)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab10_sharding_and_overlap.flat import LAB, drawn, shortened
+from distlab.course.lab10_sharding_and_overlap.flat import drawn, shortened
 from distlab.course.lab10_sharding_and_overlap.rules import called, traffic_of
-from distlab.exercises import hints, traffic
+from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 from distlab.records import events as records
@@ -78,10 +78,13 @@ def _scatter_then_reduce(look: Look) -> str | None:
 def _same_groups(look: Look) -> str | None:
     """All ranks make the same groups in the same order, or say that members alone make them."""
     made = [
-        [tuple(sorted(e.group)) for e in record.events if e.op == "new_group"
-         and not e.flags & records.LOCAL]
+        [
+            tuple(sorted(e.group))
+            for e in record.events
+            if e.op == "new_group" and not e.flags & records.LOCAL
+        ]
         for record in look.records
-    ]  # fmt: skip
+    ]
     for rank, groups in enumerate(made):
         if groups != made[0]:
             return (
@@ -117,8 +120,8 @@ def _mine(look: Look, rank: int) -> int:
     return rank % _mesh(look)[1]
 
 
-hybrid_step = exercise = Exercise(
-    "hybrid_step", LAB, 3,
+exercise = Exercise(
+    points=3,
     make=_gradients,
     call=_call,
     asks="hybrid_step returns this rank's piece of the mean gradient of all ranks, by a "
@@ -128,7 +131,7 @@ hybrid_step = exercise = Exercise(
         Case(3, 2, {"replicas": 1, "length": 2}),
         Case(2, 3, {"replicas": 2, "length": 4}),
     ),
-    rules=(_same_groups, _scatter_then_reduce, traffic.nothing_left_open),
+    traffic=(_same_groups, _scatter_then_reduce),
     hints=(
         hints.NOTHING,
         hints.EARLY,
@@ -213,7 +216,5 @@ hybrid_step = exercise = Exercise(
                              for want, got in zip(wanted(look), returned(look), strict=True)),
             "More than a piece came back: n/shards elements are this rank's.",
         ),
-        *hints.COMMON,
-        hints.UNWAITED,
     ),
 )  # fmt: skip

@@ -41,9 +41,12 @@ def compare(runs: Mapping[str, Sequence[Moment]], layers: int):
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(
-        len(runs), 1, squeeze=False, layout="constrained",
+        len(runs),
+        1,
+        squeeze=False,
+        layout="constrained",
         figsize=(9, 0.6 + (0.9 + 0.22 * layers) * len(runs)),
-    )  # fmt: skip
+    )
     most = max(m.nbytes for moments in runs.values() for m in moments)
     for axis, (title, moments) in zip(axes[:, 0], runs.items(), strict=True):
         at_once = max(len(m.layers) for m in moments)

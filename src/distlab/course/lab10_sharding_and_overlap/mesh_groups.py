@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from distlab.course.lab10_sharding_and_overlap.flat import LAB
 from distlab.course.lab10_sharding_and_overlap.rules import silent
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -84,8 +83,9 @@ def _without(look: Look) -> bool:
     pairs = zip(wanted(look)[0], returned(look)[0], look.inputs[0]["ranks"], strict=True)
     return all(
         sorted(got[name]) == [r for r in ranks if r != own]
-        for want, got, own in pairs for name, ranks in want.items()
-    )  # fmt: skip
+        for want, got, own in pairs
+        for name, ranks in want.items()
+    )
 
 
 def _names(look: Look) -> bool:
@@ -99,12 +99,13 @@ def _plain(look: Look) -> bool:
     """Are all of them lists of plain ints?"""
     return all(
         isinstance(ranks, list) and all(type(r) is int for r in ranks)
-        for got in returned(look)[0] for ranks in got.values()
-    )  # fmt: skip
+        for got in returned(look)[0]
+        for ranks in got.values()
+    )
 
 
-mesh_groups = exercise = Exercise(
-    "mesh_groups", LAB, 2,
+exercise = Exercise(
+    points=2,
     make=_mesh,
     call=_call,
     asks="mesh_groups returns for each dimension's name the sorted list of ranks that differ from "

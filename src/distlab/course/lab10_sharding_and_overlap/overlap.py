@@ -97,9 +97,13 @@ def compare(steps: Mapping[str, Step]):
     from matplotlib.patches import Patch
 
     figure, axes = plt.subplots(
-        len(steps), 1, sharex=True, squeeze=False, layout="constrained",
+        len(steps),
+        1,
+        sharex=True,
+        squeeze=False,
+        layout="constrained",
         figsize=(9, 0.7 + 1.15 * len(steps)),
-    )  # fmt: skip
+    )
     for axis, (title, one) in zip(axes[:, 0], steps.items(), strict=True):
         _draw(axis, title, one)
     axes[-1, 0].set_xlabel("time in ms since the backward pass began")
@@ -108,8 +112,10 @@ def compare(steps: Mapping[str, Step]):
             Patch(color=COLOURS[BACKWARD], label="a layer's backward pass"),
             Patch(color=_LINK, label="a bucket on its way"),
         ],
-        loc="outside lower right", ncols=2, frameon=False,
-    )  # fmt: skip
+        loc="outside lower right",
+        ncols=2,
+        frameon=False,
+    )
     return figure
 
 
@@ -121,16 +127,22 @@ def _draw(axis, title: str, one: Step) -> None:
         _box(axis, 1, left, width, _LINK)
         if width > 0.02 * one.seconds:
             axis.text(
-                1000 * (left + width / 2), 1, number, ha="center", va="center", fontsize=8,
+                1000 * (left + width / 2),
+                1,
+                number,
+                ha="center",
+                va="center",
+                fontsize=8,
                 color="white",
-            )  # fmt: skip
+            )
     axis.axvline(1000 * one.seconds, color="black", lw=1)
     axis.set_yticks((0, 1), ("computes", "link"))
     axis.set_ylim(1.6, -0.6)
     axis.set_title(
         f"{title}: {1000 * one.seconds:.0f} ms, {one.hidden:.0%} of the communication hidden",
-        loc="left", fontsize=10,
-    )  # fmt: skip
+        loc="left",
+        fontsize=10,
+    )
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from distlab.course.lab10_sharding_and_overlap.flat import LAB, shortened
+from distlab.course.lab10_sharding_and_overlap.flat import shortened
 from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
-from distlab.exercises import hints, traffic
+from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.records import events as records
 
@@ -57,10 +57,12 @@ def _models(case: Case) -> list[dict]:
     for rank in range(case.size):
         own = case.generator(rank)
         batches = [
-            [own.standard_normal((case.get("rows", 3), len(layers[0][0][0]))).astype(dtype)
-             for layers in weights]
+            [
+                own.standard_normal((case.get("rows", 3), len(layers[0][0][0]))).astype(dtype)
+                for layers in weights
+            ]
             for _ in range(case.get("steps", 3))
-        ]  # fmt: skip
+        ]
         made.append(
             {
                 "models": [{"widths": [3, 4, 2], "bytes": 64, **model} for model in models],
@@ -258,9 +260,9 @@ def parameter_bytes(described: dict, weights: list) -> list[int]:
         if described.get("empty") and place == count - 1:
             found.append(0)
         weight, bias = weights[number]
-        found += [bias.nbytes] if number in described.get("frozen", []) else [
-            weight.nbytes, bias.nbytes
-        ]  # fmt: skip
+        found += (
+            [bias.nbytes] if number in described.get("frozen", []) else [weight.nbytes, bias.nbytes]
+        )
     return found
 
 
@@ -483,8 +485,8 @@ _HINTS = (
 )  # fmt: skip
 
 
-overlapped_ddp = exercise = Exercise(
-    "overlapped_ddp", LAB, 6,
+exercise = Exercise(
+    points=6,
     make=_models,
     call=_call,
     asks="overlapped_ddp(model, bucket_bytes) returns finish(). In each backward pass one "
@@ -496,6 +498,6 @@ overlapped_ddp = exercise = Exercise(
         Case(2, 3, {"models": [{"widths": [3, 4, 3], "bytes": 1},
                                {"widths": [2, 5, 2], "bytes": 10_000}], "steps": 2}),
     ),
-    rules=(_one_all_reduce_a_bucket, traffic.nothing_left_open),
+    traffic=(_one_all_reduce_a_bucket,),
     hints=_HINTS,
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab10_sharding_and_overlap.flat import LAB, drawn, shortened
+from distlab.course.lab10_sharding_and_overlap.flat import drawn, shortened
 from distlab.course.lab10_sharding_and_overlap.rules import silent
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -101,8 +101,8 @@ def _arrays(look: Look) -> list[tuple[np.ndarray, np.ndarray]]:
     ]
 
 
-shard_flat = exercise = Exercise(
-    "shard_flat", LAB, 2,
+exercise = Exercise(
+    points=2,
     make=_tensors,
     call=_call,
     asks="shard_flat returns this rank's piece of all tensors laid end to end: 1-D, ⌈n/size⌉ "
@@ -117,8 +117,10 @@ shard_flat = exercise = Exercise(
         hints.NOTHING,
         Hint(
             "shares memory",
-            lambda look: any(got[_SHARED] or got[_BEYOND] > 0 for got in look.got)
-            and all(map(look.same, wanted(look), returned(look))),
+            lambda look: (
+                any(got[_SHARED] or got[_BEYOND] > 0 for got in look.got)
+                and all(map(look.same, wanted(look), returned(look)))
+            ),
             "The values are right, but the piece is a view: as long as it lives, the memory of all "
             "the tensors lives too, and nothing is saved. Take a copy of the piece (clone). "
             "(.contiguous() of what is contiguous already is no copy.)",
@@ -164,9 +166,11 @@ shard_flat = exercise = Exercise(
         ),
         Hint(
             "same piece everywhere",
-            lambda look: look.size > 1
-            and len({got.tobytes() for _, got in _arrays(look)}) == 1
-            and len({want.tobytes() for want, _ in _arrays(look)}) > 1,
+            lambda look: (
+                look.size > 1
+                and len({got.tobytes() for _, got in _arrays(look)}) == 1
+                and len({want.tobytes() for want, _ in _arrays(look)}) > 1
+            ),
             "All ranks have the same piece: rank says which one is this rank's.",
         ),
         Hint(
@@ -174,6 +178,5 @@ shard_flat = exercise = Exercise(
             lambda look: any(want.shape != got.shape for want, got in _arrays(look)),
             "Every rank's piece has ⌈n/size⌉ elements, n counting those of all tensors.",
         ),
-        *hints.COMMON,
     ),
-)  # fmt: skip
+)

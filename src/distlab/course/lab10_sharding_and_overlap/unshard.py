@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from distlab.course.lab10_sharding_and_overlap.flat import LAB, drawn, pieces_of, shortened
+from distlab.course.lab10_sharding_and_overlap.flat import drawn, pieces_of, shortened
 from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
-from distlab.exercises import hints, traffic
+from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 
@@ -57,9 +57,10 @@ def _flat(look: Look) -> list[np.ndarray]:
     """What each rank returned, end to end."""
     return [
         np.concatenate([part.reshape(-1) for part in got])
-        if isinstance(got, (list, tuple)) else got.reshape(-1)
+        if isinstance(got, (list, tuple))
+        else got.reshape(-1)
         for got in returned(look)
-    ]  # fmt: skip
+    ]
 
 
 def _count(look: Look) -> int:
@@ -108,8 +109,8 @@ def _repeated(look: Look) -> bool:
     )
 
 
-unshard = exercise = Exercise(
-    "unshard", LAB, 2,
+exercise = Exercise(
+    points=2,
     make=_pieces,
     call=_call,
     asks="unshard gathers the pieces of all ranks by one all-gather and returns, on every rank, "
@@ -118,14 +119,10 @@ unshard = exercise = Exercise(
         Case(2, 1, {"shapes": [[2, 3], [3]]}),
         Case(3, 2, {"shapes": [[4, 2], [], [0, 3], [2]]}),
     ),
-    rules=(_one_all_gather, traffic.nothing_left_open),
+    traffic=(_one_all_gather,),
     hints=(
         hints.NOTHING,
-        Hint(
-            "read before wait",
-            lambda look: any(hints.poisoned(part) for part in _parts(look)),
-            hints.EARLY.says,
-        ),
+        hints.EARLY,
         Hint(
             "flat tensor returned",
             lambda look: any(isinstance(got, np.ndarray) for got in returned(look)),
@@ -136,8 +133,9 @@ unshard = exercise = Exercise(
             "padding left in",
             lambda look: any(
                 len(line) > _count(look) and np.array_equal(line[: _count(look)], right)
-                for line, right in zip(_flat(look), [_line(look)[: _count(look)]] * look.size,
-                                       strict=True)
+                for line, right in zip(
+                    _flat(look), [_line(look)[: _count(look)]] * look.size, strict=True
+                )
             ),
             "The padding came back too: behind the last tensor's elements there are zeros that "
             "belong to none of them.",
@@ -150,9 +148,7 @@ unshard = exercise = Exercise(
         ),
         Hint(
             "another collective",
-            lambda look: any(
-                event.op not in ("all_gather", "barrier") for event in look.events()
-            ),
+            lambda look: any(event.op not in ("all_gather", "barrier") for event in look.events()),
             "Each rank has one piece and is to get all of them: that is what an all-gather is for. "
             "Other ways send more, or more often.",
         ),
@@ -180,11 +176,8 @@ unshard = exercise = Exercise(
         ),
         Hint(
             hints.DTYPE.name,
-            lambda look: any(
-                part.dtype != look.inputs[0]["piece"].dtype for part in _parts(look)
-            ),
+            lambda look: any(part.dtype != look.inputs[0]["piece"].dtype for part in _parts(look)),
             hints.DTYPE.says,
         ),
-        *hints.COMMON,
     ),
-)  # fmt: skip
+)

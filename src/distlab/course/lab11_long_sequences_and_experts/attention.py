@@ -35,10 +35,12 @@ def blocks(heads_first: bool):
                 q, k = (np.round(part * steep) for part in (q, k))
             inputs.append(
                 {
-                    "q": q.astype(dtype), "k": k.astype(dtype), "v": v.astype(dtype),
+                    "q": q.astype(dtype),
+                    "k": k.astype(dtype),
+                    "v": v.astype(dtype),
                     "causal": case.get("causal", False),
                 }
-            )  # fmt: skip
+            )
         return inputs
 
     return make
@@ -172,8 +174,10 @@ def hints_on_values(heads_first: bool) -> tuple[Hint, ...]:
         ),
         Hint(
             "own position not seen",
-            lambda look: causal(look)
-            and masked(lambda look: seen(look) & ~np.eye(len(seen(look)), dtype=bool))(look),
+            lambda look: (
+                causal(look)
+                and masked(lambda look: seen(look) & ~np.eye(len(seen(look)), dtype=bool))(look)
+            ),
             "A position sees itself too: i sees j where j ≤ i.",
         ),
         Hint(
@@ -194,17 +198,20 @@ def hints_on_values(heads_first: bool) -> tuple[Hint, ...]:
         ),
         Hint(
             "blocks averaged",
-            lambda look: look.size > 1 and (like(_averaged, heads_first)(look)
-                                            or like(_added, heads_first)(look)),
+            lambda look: (
+                look.size > 1
+                and (like(_averaged, heads_first)(look) or like(_added, heads_first)(look))
+            ),
             "The results of the blocks were added up or averaged. A block counts by the sum of "
             "its exponentials: merge two results by their lse.",
         ),
         Hint(
             "a block missing",
-            lambda look: look.size > 1 and any(
-                masked(lambda look, k=k: without(look, k))(look) for k in range(look.size)
+            lambda look: (
+                look.size > 1
+                and any(masked(lambda look, k=k: without(look, k))(look) for k in range(look.size))
             ),
             "One block is missing on every rank. How many blocks does a rank see, its own "
             "included, and how many times does it have to receive?",
         ),
-    )  # fmt: skip
+    )

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import carried
-from distlab.course.lab11_long_sequences_and_experts.returning import LAB
-from distlab.exercises import hints, traffic
+from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
@@ -30,9 +29,10 @@ def _make(case: Case) -> list[dict]:
         probabilities = exp / exp.sum(axis=1, keepdims=True)
         # not the best of the probabilities only: whoever takes argmax in place of `expert` is seen
         expert = np.where(
-            drawn.random(counts[rank]) < 0.7, probabilities.argmax(1),
+            drawn.random(counts[rank]) < 0.7,
+            probabilities.argmax(1),
             drawn.integers(0, experts, counts[rank]),
-        )  # fmt: skip
+        )
         expert = np.where(drawn.random(counts[rank]) < kept, expert, -1)
         inputs.append(
             {"probabilities": probabilities.astype(dtype), "expert": expert.astype("int64")}
@@ -60,9 +60,10 @@ def _own(look: Look) -> list[float]:
     """What each rank's own tokens would give."""
     return [
         _loss(given["probabilities"].astype("float64"), given["expert"])
-        if len(given["expert"]) else float("nan")
+        if len(given["expert"])
+        else float("nan")
         for given in look.inputs
-    ]  # fmt: skip
+    ]
 
 
 def _numbers(look: Look) -> list[float]:
@@ -129,7 +130,7 @@ def _small(look: Look) -> str | None:
 
 
 exercise = Exercise(
-    "balance_loss", LAB, 2,
+    points=2,
     make=_make,
     tolerance=Tolerance(rtol=1e-5, atol=0.0),
     asks="balance_loss returns E·Σ f·P over the tokens of all ranks as a float, the same on every "
@@ -138,7 +139,7 @@ exercise = Exercise(
         Case(2, 1, {"tokens": [5, 3], "experts": 3}),
         Case(3, 2, {"tokens": [4, 0, 7], "experts": 2}),
     ),
-    rules=(carried.exactly(all_reduce=1), _small, traffic.nothing_left_open),
+    traffic=(carried.exactly(all_reduce=1), _small),
     hints=(
         hints.NOTHING,
         Hint(

@@ -13,9 +13,11 @@ from distlab.exercises.exercise import Hint, Look, Rule
 from distlab.records.events import Event, RankRecord
 
 _NAMES = {
-    "all_to_all": "all-to-all", "all_gather": "all-gather", "reduce_scatter": "reduce-scatter",
+    "all_to_all": "all-to-all",
+    "all_gather": "all-gather",
+    "reduce_scatter": "reduce-scatter",
     "all_reduce": "all-reduce",
-}  # fmt: skip
+}
 
 
 def elements(event: Event) -> int:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import carried
-from distlab.course.lab11_long_sequences_and_experts.returning import LAB, one, shape_of, shortened
-from distlab.exercises import hints, traffic
+from distlab.course.lab11_long_sequences_and_experts.returning import one, shape_of, shortened
+from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 
@@ -99,8 +99,10 @@ def _outputs(look: Look, experts: list[np.ndarray], inputs=None) -> list[np.ndar
     """Each token's output of the expert that is named for it; zeros where none is."""
     found = []
     for given, expert in zip(inputs or look.inputs, experts, strict=True):
-        rows = [_output(token, e) if e >= 0 else token * 0
-                for token, e in zip(given["tokens"], expert, strict=True)]  # fmt: skip
+        rows = [
+            _output(token, e) if e >= 0 else token * 0
+            for token, e in zip(given["tokens"], expert, strict=True)
+        ]
         tokens = given["tokens"]
         found.append(np.array(rows, tokens.dtype).reshape(tokens.shape))
     return found
@@ -182,7 +184,7 @@ def _rows_given(look: Look) -> list[tuple[int, int]]:
 
 
 exercise = Exercise(
-    "dispatch_combine", LAB, 5,
+    points=5,
     make=_make,
     call=_call,
     asks="In dispatch_combine each token goes to the rank of its expert and its output comes back, "
@@ -192,7 +194,7 @@ exercise = Exercise(
         Case(3, 2, {"tokens": [3, 0, 5], "d": 3}),
         Case(4, 3, {"tokens": [2, 6, 1, 4], "d": 2}),
     ),
-    rules=(carried.all_to_alls_alone, _each_token_once_each_way, traffic.nothing_left_open),
+    traffic=(carried.all_to_alls_alone, _each_token_once_each_way),
     hints=(
         hints.NOTHING,
         carried.messages("All-to-alls are asked for, not messages between two ranks."),
@@ -205,11 +207,7 @@ exercise = Exercise(
             lambda look: carried.other_ops(look, "all_to_all"),
             "Nothing but all-to-alls is needed, a barrier neither: an all-to-all waits by itself.",
         ),
-        Hint(
-            hints.EARLY.name,
-            lambda look: any(map(hints.poisoned, returned(look))),
-            hints.EARLY.says,
-        ),
+        hints.EARLY,
         Hint(
             "expert_fn left out",
             lambda look: 0 in _calls(look),
@@ -224,8 +222,11 @@ exercise = Exercise(
         ),
         Hint(
             "own expert for all",
-            _as(lambda look: _outputs(look, [np.where(c < 0, -1, r)
-                                             for r, c in enumerate(_chosen(look))])),
+            _as(
+                lambda look: _outputs(
+                    look, [np.where(c < 0, -1, r) for r, c in enumerate(_chosen(look))]
+                )
+            ),
             "Each rank's tokens all went through its own expert: expert e lives on rank e.",
         ),
         Hint(
@@ -236,8 +237,9 @@ exercise = Exercise(
         ),
         Hint(
             "dropped tokens sent",
-            lambda look: any(got > want for want, got in _rows_given(look)) and any(
-                (c < 0).any() for c in _chosen(look)
+            lambda look: (
+                any(got > want for want, got in _rows_given(look))
+                and any((c < 0).any() for c in _chosen(look))
             ),
             "An expert got more tokens than were routed to it: those with expert −1 are routed "
             "to nobody, and padding is no token.",
@@ -281,4 +283,4 @@ exercise = Exercise(
             "which they left.",
         ),
     ),
-)  # fmt: skip
+)

@@ -65,8 +65,9 @@ class Chart:
         axis.invert_yaxis()
         axis.set_title(
             f"{title}: {1000 * self.seconds:.0f} ms, {self.idle:.0%} of it idle",
-            loc="left", fontsize=10,
-        )  # fmt: skip
+            loc="left",
+            fontsize=10,
+        )
         for side in ("top", "right"):
             axis.spines[side].set_visible(False)
 
@@ -86,9 +87,13 @@ def compare(charts: Mapping[str, Chart], label: str):
 
     rows = sum(len(chart.logs) for chart in charts.values())
     figure, axes = plt.subplots(
-        len(charts), 1, sharex=True, squeeze=False, layout="constrained",
+        len(charts),
+        1,
+        sharex=True,
+        squeeze=False,
+        layout="constrained",
         figsize=(9, 0.8 + 0.36 * rows + 0.35 * len(charts)),
-    )  # fmt: skip
+    )
     for axis, (title, chart) in zip(axes[:, 0], charts.items(), strict=True):
         chart.draw(axis, title)
     axes[-1, 0].set_xlabel(f"time in ms (the number in a box is {label})")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import returning
-from distlab.course.lab11_long_sequences_and_experts.returning import LAB, pair
+from distlab.course.lab11_long_sequences_and_experts.returning import pair
 from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -152,7 +152,7 @@ def _narrow(look: Look) -> bool:
 
 
 exercise = Exercise(
-    "merge_attention", LAB, 2,
+    points=2,
     make=_make,
     call=returning.call_pure,
     group=False,
@@ -189,8 +189,10 @@ exercise = Exercise(
         ),
         Hint(
             "weights along the wrong dimension",
-            lambda look: pair(returned(look)[0])[0].shape != wanted(look)[0][0].shape
-            or _alike(_wrong_axis)(look),
+            lambda look: (
+                pair(returned(look)[0])[0].shape != wanted(look)[0][0].shape
+                or _alike(_wrong_axis)(look)
+            ),
             "o has one dimension more than lse, and it is the last one: lse.unsqueeze(-1) "
             "stretches over it. Without it, torch lines up the last dimensions of both, which are "
             "queries on one side and numbers of a query on the other.",
@@ -255,4 +257,4 @@ exercise = Exercise(
             "small added, or something computed in a narrower type?",
         ),
     ),
-)  # fmt: skip
+)

@@ -26,9 +26,15 @@ def draw(groups: Mapping[str, Sequence[int]], size: int, rank: int, told: Mappin
         for member in members:
             weight = "bold" if member == rank else "normal"
             axis.text(
-                member, row, member, ha="center", va="center", color="white", weight=weight,
+                member,
+                row,
+                member,
+                ha="center",
+                va="center",
+                color="white",
+                weight=weight,
                 fontsize=min(9, 260 / size),
-            )  # fmt: skip
+            )
     axis.set_yticks(range(len(groups)), [f"{told.get(name, name)}  {name}" for name in groups])
     axis.invert_yaxis()
     axis.set_xticks(range(0, size, max(1, size // 8)))

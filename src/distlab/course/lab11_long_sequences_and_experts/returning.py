@@ -9,7 +9,6 @@ import numpy as np
 from distlab.exercises.exercise import Hint, Look
 from distlab.exercises.hints import returned, wanted
 
-LAB = "11-long-sequences-and-experts"
 ARGUMENTS = "arguments"
 _STEP = 1009  # a prime: the elements that are looked at lie in every row and column
 _LARGE = 100_000  # elements of a tensor of which only every `_STEP`-th is handed back

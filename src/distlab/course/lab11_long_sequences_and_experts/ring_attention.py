@@ -8,7 +8,7 @@ import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import attention
 from distlab.course.lab11_long_sequences_and_experts.carried import counted, elements
-from distlab.course.lab11_long_sequences_and_experts.returning import LAB, one, shape_of, shortened
+from distlab.course.lab11_long_sequences_and_experts.returning import one, shape_of, shortened
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
@@ -96,7 +96,7 @@ def _blind_rounds(look: Look) -> bool:
 
 
 exercise = Exercise(
-    "ring_attention", LAB, 5,
+    points=5,
     make=attention.blocks(heads_first=True),
     call=_call,
     tolerance=attention.TOLERANCE,
@@ -107,8 +107,8 @@ exercise = Exercise(
         Case(4, 2, {"heads": 1, "n": 6, "d": 3, "causal": True}),
         Case(2, 3, {"n": 4, "d": 2, "causal": True}),
     ),
-    rules=(
-        traffic.no_collectives, _ring_of_blocks, traffic.nothing_left_open, traffic.sends_unchanged,
+    traffic=(
+        traffic.no_collectives, _ring_of_blocks,
     ),
     hints=(
         hints.NOTHING,
@@ -199,6 +199,5 @@ exercise = Exercise(
             "A rank attended to a block twice, or to keys and values that do not belong together. "
             "Receive into new tensors, wait, and only then let them take the place of the old.",
         ),
-        hints.UNWAITED,
     ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import returning
-from distlab.course.lab11_long_sequences_and_experts.returning import LAB, pair
+from distlab.course.lab11_long_sequences_and_experts.returning import pair
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
@@ -89,7 +89,7 @@ def _another_expert(look: Look) -> bool:
 
 
 exercise = Exercise(
-    "route", LAB, 2,
+    points=2,
     make=_make,
     call=returning.call_pure,
     group=False,
@@ -116,8 +116,8 @@ exercise = Exercise(
         Hint(
             "another shape",
             lambda look: any(
-                g.shape != w.shape for g, w in zip(pair(returned(look)[0]), wanted(look)[0],
-                                                   strict=True)
+                g.shape != w.shape
+                for g, w in zip(pair(returned(look)[0]), wanted(look)[0], strict=True)
             ),
             "Both have one number for each token, shape (tokens,), also where there are none.",
         ),
@@ -185,4 +185,4 @@ exercise = Exercise(
             "order of the tokens, and a token's slot is the number of earlier ones there.",
         ),
     ),
-)  # fmt: skip
+)

@@ -9,13 +9,12 @@ import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import carried
 from distlab.course.lab11_long_sequences_and_experts.returning import (
-    LAB,
     misplaced,
     one,
     shape_of,
     shortened,
 )
-from distlab.exercises import hints, traffic
+from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 
@@ -96,7 +95,7 @@ def _rows_added_up(look: Look, rank: int) -> np.ndarray:
 
 
 exercise = Exercise(
-    "sequence_parallel_mlp", LAB, 3,
+    points=3,
     make=_make,
     call=_call,
     asks="sequence_parallel_mlp returns this rank's rows of gelu(X·W1ᵀ)·W2ᵀ, by one all-gather and "
@@ -105,7 +104,7 @@ exercise = Exercise(
         Case(2, 1, {"n": 2, "d": 3, "hidden": 4}),
         Case(3, 2, {"n": 1, "d": 4, "hidden": 6}),
     ),
-    rules=(carried.exactly(all_gather=1, reduce_scatter=1), traffic.nothing_left_open),
+    traffic=(carried.exactly(all_gather=1, reduce_scatter=1),),
     hints=(
         hints.NOTHING,
         carried.messages("One all-gather and one reduce-scatter are asked for, and no messages."),
@@ -126,11 +125,7 @@ exercise = Exercise(
             "The weights were gathered. They stay where they are: it is the rows of x that every "
             "rank needs.",
         ),
-        Hint(
-            hints.EARLY.name,
-            lambda look: any(map(hints.poisoned, returned(look))),
-            hints.EARLY.says,
-        ),
+        hints.EARLY,
         Hint(
             "rows never gathered",
             lambda look: look.size > 1 and not look.events("all_gather") and (

@@ -8,13 +8,12 @@ import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import carried
 from distlab.course.lab11_long_sequences_and_experts.returning import (
-    LAB,
     misplaced,
     one,
     shape_of,
     shortened,
 )
-from distlab.exercises import hints, traffic
+from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 
@@ -76,10 +75,11 @@ def _anothers(look: Look) -> bool:
     """Has some rank what belongs to another one?"""
     want, got = wanted(look), returned(look)
     return look.size > 1 and any(
-        one(g) is not None and not np.array_equal(w, g)
+        one(g) is not None
+        and not np.array_equal(w, g)
         and any(np.array_equal(other, g) for other in want)
         for w, g in zip(want, got, strict=True)
-    )  # fmt: skip
+    )
 
 
 def _memory_cut(look: Look) -> bool:
@@ -107,7 +107,7 @@ def _other_way(look: Look) -> bool:
 
 
 exercise = Exercise(
-    "swap_shards", LAB, 3,
+    points=3,
     make=_make,
     call=_call,
     asks="swap_shards gives each rank all positions of its heads (to='heads'), or its positions of "
@@ -116,7 +116,7 @@ exercise = Exercise(
         Case(2, 1, {"to": "heads", "n": 2, "heads": 4, "d": 3}),
         Case(3, 2, {"to": "sequence", "n": 2, "heads": 9, "d": 2}),
     ),
-    rules=(carried.exactly(all_to_all=1), traffic.nothing_left_open),
+    traffic=(carried.exactly(all_to_all=1),),
     hints=(
         hints.NOTHING,
         carried.messages(
@@ -133,11 +133,7 @@ exercise = Exercise(
             "One all-to-all is enough: put the pieces for all ranks one behind the other in one "
             "tensor.",
         ),
-        Hint(
-            hints.EARLY.name,
-            lambda look: any(map(hints.poisoned, returned(look))),
-            hints.EARLY.says,
-        ),
+        hints.EARLY,
         Hint(
             "list for tensor",
             lambda look: any(isinstance(got, (list, tuple)) for got in returned(look)),
@@ -194,4 +190,4 @@ exercise = Exercise(
             "(The output has to be contiguous as well: it is filled in the order of memory.)",
         ),
     ),
-)  # fmt: skip
+)

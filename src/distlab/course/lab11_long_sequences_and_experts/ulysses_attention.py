@@ -6,13 +6,12 @@ import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import attention, carried
 from distlab.course.lab11_long_sequences_and_experts.returning import (
-    LAB,
     misplaced,
     one,
     shape_of,
     shortened,
 )
-from distlab.exercises import hints, traffic
+from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 
@@ -47,7 +46,7 @@ def _over_heads(look: Look, q, k, v) -> np.ndarray:
 
 
 exercise = Exercise(
-    "ulysses_attention", LAB, 3,
+    points=3,
     make=attention.blocks(heads_first=False),
     call=_call,
     tolerance=attention.TOLERANCE,
@@ -57,7 +56,7 @@ exercise = Exercise(
         Case(2, 1, {"heads": 4, "n": 3, "d": 2}),
         Case(3, 2, {"heads": 3, "n": 2, "d": 4, "causal": True}),
     ),
-    rules=(carried.all_to_alls_alone, _at_most_four, traffic.nothing_left_open),
+    traffic=(carried.all_to_alls_alone, _at_most_four),
     hints=(
         hints.NOTHING,
         carried.messages("All-to-alls are asked for, not messages between two ranks: swap_shards."),
@@ -84,12 +83,15 @@ exercise = Exercise(
         hints.DTYPE,
         Hint(
             "not swapped back",
-            lambda look: look.size > 1 and any(
-                one(got) is not None and got.shape == (
-                    want.shape[0] * look.size, want.shape[1] // look.size, want.shape[2]
+            lambda look: (
+                look.size > 1
+                and any(
+                    one(got) is not None
+                    and got.shape
+                    == (want.shape[0] * look.size, want.shape[1] // look.size, want.shape[2])
+                    for want, got in zip(wanted(look), returned(look), strict=True)
+                    if one(want) is not None
                 )
-                for want, got in zip(wanted(look), returned(look), strict=True)
-                if one(want) is not None
             ),
             "The result holds all positions of some heads: it has to go back to the ranks that "
             "its positions belong to.",
@@ -113,8 +115,9 @@ exercise = Exercise(
         ),
         Hint(
             "positions and heads mixed up",
-            lambda look: any(misplaced(w, g) for w, g in zip(wanted(look), returned(look),
-                                                             strict=True)),
+            lambda look: any(
+                misplaced(w, g) for w, g in zip(wanted(look), returned(look), strict=True)
+            ),
             "The values are right and lie in other places: look at what the result looks like "
             "before it goes back.",
         ),
@@ -126,4 +129,4 @@ exercise = Exercise(
             "input, so that a transposed view is not what is sent.",
         ),
     ),
-)  # fmt: skip
+)

@@ -1,0 +1,15 @@
+"""Hidden cases of `relay`."""
+
+from distlab.exercises.exercise import Case
+from grader.cases.lab01_message_passing.sizes import LARGE
+
+HIDDEN = (
+    Case(3, 101, {"shape": [5]}),
+    Case(3, 102, {"shape": [5]}),
+    Case(5, 103, {"shape": [2, 3], "dtype": "float64"}),
+    Case(4, 104, {"dtype": "int64"}),
+    Case(1, 105, {"shape": [3]}),
+    Case(2, 106, {"shape": [20_000]}),
+    Case(5, 107, {"shape": []}),
+    Case(2, 108, {"shape": [LARGE]}),
+)

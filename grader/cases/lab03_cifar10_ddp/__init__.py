@@ -1,0 +1,1 @@
+"""Hidden cases of lab 03."""

@@ -1,0 +1,10 @@
+"""Hidden cases of `set_random_seeds`."""
+
+from distlab.exercises.exercise import Case
+from grader.cases import Drawn
+
+HIDDEN = (
+    Case(1, 101),
+    Drawn(1, 102, lambda chance: {"seed": chance.whole(4_294_900_000, 4_294_967_000)}),
+    Case(2, 103),
+)

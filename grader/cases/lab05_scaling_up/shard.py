@@ -1,0 +1,15 @@
+"""Hidden cases of `shard`."""
+
+from distlab.exercises.exercise import Case
+from grader.cases import Drawn
+
+HIDDEN = (
+    Case(2, 101, {"n": 57}),
+    Case(2, 102, {"n": 57}),
+    Case(5, 103, {"n": 63, "epoch": 3}),
+    Case(1, 104, {"n": 30, "epoch": 1}),
+    Case(4, 105, {"n": 101, "epoch": 12}),
+    Case(3, 106, {"n": 0}),
+    Case(5, 107, {"n": 3, "epoch": 2}),
+    Drawn(3, 108, lambda chance: {"n": chance.whole(4_900, 5_100), "seed": 0}),
+)

@@ -1,0 +1,21 @@
+"""Hidden cases of `speedup_and_efficiency`."""
+
+from grader.cases import Drawn
+from grader.cases.lab05_scaling_up.parameters import case
+
+
+def _measured(seed: int, *throughputs: tuple[int, float]) -> Drawn:
+    """Throughputs like these of (size, throughput)."""
+    return Drawn(
+        1, seed, lambda chance: {"throughputs": [[s, chance.around(t)] for s, t in throughputs]}
+    )
+
+
+HIDDEN = (
+    _measured(101, (1, 250.5), (3, 700.25), (5, 1100.0)),
+    _measured(102, (16, 9000.0), (4, 2600.0), (64, 20000.0)),
+    _measured(103, (6, 81.0)),
+    case(throughputs=[[1, 123.456]]),
+    _measured(104, (2, 500.0), (1, 320.0)),
+    case(throughputs=[[3, 90], [12, 400]]),  # faster than perfect, and ints
+)

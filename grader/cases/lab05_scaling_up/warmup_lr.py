@@ -1,0 +1,29 @@
+"""Hidden cases of `warmup_lr`."""
+
+from grader.cases import Drawn
+from grader.cases.lab05_scaling_up.parameters import case
+
+
+def _rates(seed: int, step: int, warmup_steps: int, base_lr: float, target_lr: float) -> Drawn:
+    """These steps, and rates like these."""
+    return Drawn(
+        1, seed, lambda chance: {
+            "step": step, "warmup_steps": warmup_steps,
+            "base_lr": chance.around(base_lr), "target_lr": chance.around(target_lr),
+        },
+    )  # fmt: skip
+
+
+HIDDEN = (
+    _rates(101, 0, 5, base_lr=0.3, target_lr=2.4),
+    _rates(102, 3, 7, base_lr=0.05, target_lr=1.6),
+    case(step=7, warmup_steps=7, base_lr=0.05, target_lr=1.6),
+    _rates(103, 6, 7, base_lr=0.05, target_lr=1.6),
+    _rates(104, 1000, 7, base_lr=0.05, target_lr=1.6),
+    _rates(105, 9, 0, base_lr=0.2, target_lr=0.7),
+    case(step=0, warmup_steps=0, base_lr=0.2, target_lr=0.7),
+    _rates(106, 2, 8, base_lr=0.8, target_lr=0.1),
+    case(step=20, warmup_steps=8, base_lr=0.8, target_lr=0.1),
+    case(step=4, warmup_steps=9, base_lr=0.0, target_lr=0.9),
+    case(step=1, warmup_steps=1, base_lr=0.1, target_lr=0.2),
+)

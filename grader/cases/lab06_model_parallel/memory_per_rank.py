@@ -1,0 +1,23 @@
+"""Hidden cases of `memory_per_rank`."""
+
+from distlab.exercises.exercise import Case
+from grader.cases import Drawn
+
+
+def _memory(seed, parameters, ranks, stage):
+    return Drawn(1, seed, lambda chance: {
+        "parameters": chance.around(parameters), "ranks": ranks, "stage": stage
+    })  # fmt: skip
+
+
+HIDDEN = (
+    Case(1, 101, {"parameters": 1000, "ranks": 4, "stage": 2}),
+    Case(1, 102, {"parameters": 1000, "ranks": 4, "stage": 3}),
+    _memory(103, 7_500_000_000, 64, 1),
+    _memory(104, 7_500_000_000, 64, 2),
+    Case(1, 105, {"parameters": 1_000_003, "ranks": 7, "stage": 1}),
+    _memory(106, 1_000_003, 7, 2),
+    _memory(107, 1_000_003, 7, 3),
+    Case(1, 108, {"parameters": 10, "ranks": 1, "stage": 3}),
+    Case(1, 109, {"parameters": 175_000_000_000, "ranks": 1024, "stage": 0}),
+)

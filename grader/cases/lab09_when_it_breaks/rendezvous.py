@@ -1,0 +1,71 @@
+"""Hidden cases of `rendezvous`."""
+
+from string import ascii_lowercase
+from typing import Any
+
+from grader.cases import Chance, Drawn
+from grader.cases.lab09_when_it_breaks.stores import HASH, SLOW, TCP
+
+
+def _names(chance: Chance, count: int) -> list[str]:
+    """Different names, the last in their order first: no worker's rank is that of its arrival."""
+    letters = [
+        ascii_lowercase[place] for place in chance.rising(count, 0, len(ascii_lowercase) - 1)
+    ]
+    return [f"{letter}{chance.whole(1, 99)}" for letter in reversed(letters)]
+
+
+def _rendezvous(chance: Chance, nodes: list[str], *rounds: list, **params: Any) -> dict:
+    """These workers, of which each is some rank.
+
+    Args:
+        rounds: (generation, when each node calls).
+    """
+    order = chance.order(range(len(nodes)))
+    rounds = [[generation, [moments[i] for i in order]] for generation, moments in rounds]
+    return {"nodes": [nodes[i] for i in order], "rounds": rounds, **params}
+
+
+def _odd_names(chance: Chance) -> dict:
+    """Names with a comma and with more than ASCII in them; another one comes late."""
+    odd = [f"rack {chance.whole(2, 9)}, gpu {chance.whole(0, 7)}", f"Ä{chance.whole(1, 99)}"]
+    plain = chance.order([f"{letter}{chance.whole(1, 99)}" for letter in "ab"])
+    nodes = [*sorted([*odd, plain[0]], reverse=True), plain[1]]
+    rounds = [chance.whole(1, 10**6), [0.0, 0.1, 0.5, 1.5]]
+    return _rendezvous(chance, nodes, rounds, store=TCP, seconds=0.8)
+
+
+def _three_generations(chance: Chance) -> dict:
+    first, second = chance.rising(2, 1, 10**6)
+    rounds = [[first, [0.0, 1.0]], [second, [0.0, 0.1]], [0, [None, 0.0]]]
+    return _rendezvous(chance, _names(chance, 2), *rounds, store=HASH, seconds=0.5)
+
+
+def _own_clocks(chance: Chance) -> dict:
+    rounds = [chance.whole(1, 10**6), [0.0, 0.2, 1.2]]
+    return _rendezvous(chance, _names(chance, 3), rounds, store=TCP, seconds=0.6, clocks="differ")
+
+
+def _at_the_end(chance: Chance) -> dict:
+    rounds = [chance.whole(1, 10**6), [0.0, 0.49, 0.5, 0.51]]
+    return _rendezvous(chance, _names(chance, 4), rounds, store=HASH, seconds=0.5)
+
+
+def _crowd(seed: int, workers: int, **params: Any) -> Drawn:
+    """Many workers on a slow store, told of by one rank."""
+
+    def drawn(chance: Chance) -> dict:
+        nodes = [f"node {number}" for number in chance.rising(workers, 100, 999)]
+        return {"store": SLOW, "workers": workers, "nodes": nodes[::-1], **params}
+
+    return Drawn(1, seed, drawn)
+
+
+HIDDEN = (
+    Drawn(4, 101, _odd_names),
+    _crowd(102, 21, seconds=0.6, crowd="at the end"),
+    _crowd(106, 8, seconds=2.0, slowness=0.1, crowd="at the beginning"),
+    Drawn(2, 103, _three_generations),
+    Drawn(3, 104, _own_clocks),
+    Drawn(4, 105, _at_the_end),
+)

@@ -1,0 +1,26 @@
+"""Hidden cases of `roll_call`."""
+
+from distlab.exercises.exercise import Case
+from grader.cases import Drawn
+from grader.cases.lab09_when_it_breaks.stores import HASH, TCP
+
+PREFIXED_HASH, PREFIXED_TCP = f"PrefixStore over {HASH}", f"PrefixStore over {TCP}"
+
+
+def _roll_calls(
+    size: int, seed: int, store: str, seconds: float, *calls: list[float | None]
+) -> Drawn:
+    """Roll calls at these moments, each of which some rank has."""
+    return Drawn(size, seed, lambda chance: {
+        "store": store, "seconds": seconds, "calls": [chance.order(moments) for moments in calls],
+    })  # fmt: skip
+
+
+HIDDEN = (
+    _roll_calls(4, 101, TCP, 0.6, [None, 0.0, None, 0.3]),
+    _roll_calls(4, 102, HASH, 0.5, [0.0, None, None, 1.0]),
+    Case(1, 103, {"store": TCP, "seconds": 0.3, "calls": [[0.0]]}),
+    _roll_calls(5, 104, PREFIXED_TCP, 2.0, [0.05, 0.0, 0.02, 0.1, 0.08]),
+    _roll_calls(3, 105, HASH, 0.4, [0.0, 0.1, 0.2], [None, 0.0, 0.1], [0.1, None, None]),
+    _roll_calls(2, 106, PREFIXED_HASH, 0.3, [0.9, 0.0]),
+)

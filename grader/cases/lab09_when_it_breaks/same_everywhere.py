@@ -1,0 +1,30 @@
+"""Hidden cases of `same_everywhere`."""
+
+from typing import Any
+
+from distlab.course.lab09_when_it_breaks.same_everywhere import DIFFERENT, EQUAL
+from grader.cases import Chance, Drawn
+
+
+def _situations(size: int, seed: int, *names: str, **params: Any) -> Drawn:
+    """These situations and two others, in some order."""
+
+    def drawn(chance: Chance) -> dict:
+        others = chance.order(EQUAL if size == 1 else EQUAL + DIFFERENT)[:2]
+        return {"situations": chance.order([*names, *others]), **params}
+
+    return Drawn(size, seed, drawn)
+
+
+HIDDEN = (
+    _situations(1, 101, "equal", "nothing anywhere"),
+    _situations(4, 102, "equal", "equal, empty ones among them", "two and two"),
+    _situations(3, 103, "more and less", "last bit", "swapped tensors", odd=1),
+    _situations(5, 104, "another NaN", "dtype", "dtype of one width", odd=0),
+    _situations(2, 105, "empty shape", "scalar or not", "cut elsewhere"),
+    _situations(3, 106, "nothing on one rank", "one more, empty", odd=0),
+    _situations(2, 107, "equal, one requires a gradient", "equal, in other strides", odd=0),
+    _situations(4, 108, "last of many", odd=2),
+    _situations(2, 109, "nothing anywhere", "more and less", "one more"),
+    _situations(4, 110, "equal, with NaN", "minus zero", "shape", odd=1),
+)

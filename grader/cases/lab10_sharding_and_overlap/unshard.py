@@ -1,0 +1,15 @@
+"""Hidden cases of `unshard`."""
+
+from distlab.exercises.exercise import Case
+
+HIDDEN = (
+    Case(2, 101, {"shapes": [[2, 3], [3]]}),
+    Case(5, 102, {"shapes": [[3]]}),
+    Case(4, 103, {"shapes": [[3, 2], [0], [], [5, 1, 2]], "dtype": "float64"}),
+    Case(3, 104, {"shapes": [[7], [2, 2]], "dtype": "int64"}),
+    Case(1, 105, {"shapes": [[4, 2], [3]]}),
+    Case(3, 106, {"shapes": [[0, 4], [0]]}),
+    Case(2, 107, {"shapes": [[1000, 2500], [777], [1]]}),
+    Case(3, 108, {"shapes": [[2, 2, 2], [3, 1], [1, 4]]}),
+    Case(3, 109, {"shapes": [[2, 2, 2], [3, 1], [1, 4]]}),
+)

@@ -1,0 +1,16 @@
+"""Hidden cases of `ulysses_attention`."""
+
+from distlab.exercises.exercise import Case
+
+HIDDEN = (
+    Case(3, 101, {"heads": 6, "n": 4, "d": 3, "causal": True}),
+    Case(3, 102, {"heads": 6, "n": 4, "d": 3, "causal": True}),
+    Case(5, 103, {"heads": 5, "n": 3, "d": 2}),
+    Case(4, 104, {"heads": 4, "n": 4, "d": 4, "causal": True}),
+    Case(1, 105, {"heads": 3, "n": 4, "d": 2, "causal": True}),
+    Case(1, 106, {"heads": 1, "n": 1, "d": 1}),
+    Case(2, 107, {"heads": 2, "n": 1, "d": 5, "dtype": "float64"}),
+    Case(4, 108, {"heads": 8, "n": 2, "d": 1, "dtype": "float64", "causal": True}),
+    Case(3, 109, {"heads": 3, "n": 6, "d": 4, "steep": 6}),
+    Case(2, 110, {"heads": 256, "n": 64, "d": 64}),
+)

@@ -1,0 +1,38 @@
+"""`all_gather_rows`: all ranks' rows as a matrix on every rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.course.lab01_message_passing.rows import HINTS, row_of_each_rank
+from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.exercises.hints import brought, returned
+
+exercise = Exercise(
+    points=2,
+    make=row_of_each_rank,
+    asks="In all_gather_rows, every rank returns all rows as a tensor of shape (size, width), row "
+    "r from rank r.",
+    visible=(Case(2, 1), Case(4, 2, {"width": 2})),
+    traffic=(),
+    hints=(
+        Hint(
+            "on one rank only",
+            lambda look: 0 < sum(got is None for got in returned(look)) < look.size,
+            "Some ranks returned None: here every rank is to have all rows.",
+        ),
+        Hint(
+            "own row only",
+            lambda look: (
+                all(
+                    isinstance(got, np.ndarray)
+                    and (look.same(own, got) or look.same(np.stack([own] * look.size), got))
+                    for own, got in zip(brought(look), returned(look), strict=True)
+                )
+                and look.size > 1
+            ),
+            "Each rank has its own row alone: the others' have to arrive.",
+        ),
+        *HINTS,
+    ),
+)

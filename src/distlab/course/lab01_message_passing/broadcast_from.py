@@ -1,0 +1,35 @@
+"""`broadcast_from`: one rank's tensor for all."""
+
+from __future__ import annotations
+
+from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.exercises.hints import brought, everywhere, own_tensor, returned, told_apart
+from distlab.exercises.inputs import tensor_and
+
+exercise = Exercise(
+    points=1,
+    make=tensor_and("src"),
+    asks="In broadcast_from, every rank returns the tensor of rank src.",
+    visible=(Case(2, 1, {"src": 0}), Case(4, 2, {"src": 2})),
+    traffic=(),
+    hints=(
+        Hint(
+            "always from rank 0",
+            lambda look: (
+                look.case.get("src") != 0
+                and told_apart(look)
+                and everywhere(look, [brought(look)[0]] * look.size)
+            ),
+            "Every rank has rank 0's tensor: the argument `src` says whose it should be.",
+        ),
+        own_tensor(
+            "Each rank still has its own tensor. A broadcast is called by every rank, and "
+            "writes into the tensor that it is given."
+        ),
+        Hint(
+            "all returned",
+            lambda look: any(isinstance(got, list) for got in returned(look)),
+            "One tensor is asked for, that of rank src, not the list of everybody's.",
+        ),
+    ),
+)

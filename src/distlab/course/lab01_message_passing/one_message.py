@@ -1,0 +1,78 @@
+"""One message from rank 0 to rank 1: what the blocking and the non-blocking exercise share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.exercises.exercise import BROUGHT, Case, Hint, Look
+from distlab.exercises.hints import returned
+
+
+def stamp_on_rank_0(case: Case) -> list[dict]:
+    """A number that goes along with what rank 0 sends: of it the other rank hears by a message."""
+    number = int(case.generator().integers(1, 1 << 20))
+    return [{"stamp": number if rank == 0 else None} for rank in range(case.size)]
+
+
+def with_stamp(function, rank, size, inputs):
+    """Call it while messages carry a stamp; hand back the one that arrived, if any."""
+    from distlab.rank import stamps
+
+    with stamps.on_messages(inputs["stamp"]) as arrived:
+        result = function(rank, size)
+    return {"returned": result, BROUGHT: arrived[0] if arrived else None}
+
+
+def carries_one(look: Look) -> str | None:
+    """The message holds 1.0. (On a GPU its content is not recorded, and the values have to do.)"""
+    for event in look.events("send"):
+        if event.value == event.value and event.value != 1.0:
+            return (
+                f"rank {event.rank} sent {event.value:g} at {event.place}, and the message should "
+                "carry 1."
+            )
+    return None
+
+
+def only_0_to_1(case: Case) -> list[tuple[int, int]]:
+    return [(0, 1)]
+
+
+HINTS = (
+    Hint(
+        "result of the call",
+        lambda look: (
+            any(event.op == "recv" and event.blocking for event in look.events())
+            and returned(look)[1] == 0
+            and type(returned(look)[1]) is int
+        ),
+        "recv returns the number of the rank that the message came from, and send returns None. "
+        "The message itself is in the tensor that you passed.",
+    ),
+    Hint(
+        "sent before adding",
+        lambda look: [event.value for event in look.events("send")] == [0.0],
+        "A message holds what the tensor holds when the send is called: rank 0 has to add 1 before "
+        "it.",
+    ),
+    Hint(
+        "both added",
+        lambda look: look.same(np.array([2.0], "float32"), returned(look)[1]),
+        "Rank 1 has one more than it was sent: only rank 0 adds 1, rank 1 takes what arrives.",
+    ),
+    Hint(
+        "both ranks do the same",
+        lambda look: any(event.op == "send" and event.rank == 1 for event in look.events()),
+        "All ranks run the same function. What differs comes from `rank`: let rank 0 alone send "
+        "and rank 1 alone receive.",
+    ),
+    Hint(
+        "received elsewhere",
+        lambda look: (
+            any(event.value == 1.0 for event in look.events("recv"))
+            and look.same(np.zeros(1, "float32"), returned(look)[1])
+        ),
+        "The 1 did arrive on rank 1, but in another tensor than the one returned. A receive writes "
+        "into the tensor that it is given.",
+    ),
+)

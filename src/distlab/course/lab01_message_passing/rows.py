@@ -1,0 +1,87 @@
+"""A row of each rank, and the well-known ways to make no matrix of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.exercises.exercise import Case, Hint, Look
+from distlab.exercises.hints import returned, wanted
+from distlab.exercises.inputs import drawn_for
+
+
+def row_of_each_rank(case: Case) -> list[dict]:
+    return [{"row": drawn_for(case, rank, [case.get("width", 3)])} for rank in range(case.size)]
+
+
+def _matrices(look: Look) -> list[np.ndarray]:
+    return [got for got in returned(look) if isinstance(got, np.ndarray) and got.ndim == 2]
+
+
+HINTS = (
+    Hint(
+        "nothing arrived",
+        lambda look: any(got.size and not got.any() for got in _matrices(look)),
+        "The matrix holds the zeros that its buffers began with: nothing had arrived in them yet. "
+        "With async_op=True, wait for the request first.",
+    ),
+    Hint(
+        "list of rows",
+        lambda look: any(isinstance(got, (list, tuple)) for got in returned(look)),
+        "A list of rows is no matrix yet: torch.stack makes one of shape (size, width) of them.",
+    ),
+    Hint(
+        "rows end to end",
+        lambda look: (
+            any(
+                isinstance(got, np.ndarray)
+                and got.shape == (look.size * look.case.get("width", 3),)
+                for got in returned(look)
+            )
+            and look.size > 1
+        ),
+        "The rows stand end to end in one dimension: torch.cat joins along a dimension that is "
+        "there, torch.stack makes a new one. (reshape helps too.)",
+    ),
+    Hint(
+        "columns for rows",
+        lambda look: any(
+            any(look.same(want.T, got) for want in wanted(look) if want is not None)
+            for got in _matrices(look)
+        ),
+        "The ranks' rows became columns: rank r's row is row r of the result, dimension 0.",
+    ),
+    Hint(
+        "one buffer size times",
+        lambda look: (
+            look.size > 1
+            and any(
+                want is not None and look.same(np.stack([want[-1]] * look.size), got)
+                for want, got in zip(wanted(look), returned(look), strict=True)
+            )
+        ),
+        "All rows are the same one: `[tensor] * size` holds one tensor `size` times, and each "
+        "row that arrives overwrites the one before. Make a new tensor for each row.",
+    ),
+    Hint(
+        "own row missing",
+        lambda look: any(
+            want is not None
+            and isinstance(got, np.ndarray)
+            and got.ndim == 2
+            and got.shape == (look.size - 1, look.case.get("width", 3))
+            for want, got in zip(wanted(look), returned(look), strict=True)
+        ),
+        "One row is missing: a rank's own row belongs into the matrix as well.",
+    ),
+    Hint(
+        "rows in another order",
+        lambda look: any(
+            want is not None
+            and isinstance(got, np.ndarray)
+            and sorted(got.tolist()) == sorted(want.tolist())
+            and not look.same(want, got)
+            for want, got in zip(wanted(look), returned(look), strict=True)
+        ),
+        "All rows are there, in another order: the row of rank r is row r, whoever came first.",
+    ),
+)

@@ -1,0 +1,85 @@
+"""`run_all_reduce`: a sum over a group of all ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import (
+    brought,
+    everywhere,
+    own_tensor,
+    returned,
+    told_apart,
+    total,
+    wanted,
+)
+from distlab.exercises.inputs import tensor_per_rank
+
+
+def _whole_group_used(look: Look) -> str | None:
+    """A group of all ranks is made by `new_group` on every rank, and something runs in it."""
+    everybody = set(look.ranks)
+    for record in look.records:
+        calls = [e for e in record.events if e.op == "new_group"]
+        if not calls:
+            return (
+                f"rank {record.rank} never called dist.new_group: every rank has to, and the sum "
+                "is taken in the group that it returns."
+            )
+        whole = {e.group_index for e in calls if set(e.group) == everybody}
+        if not whole:
+            return (
+                f"rank {record.rank} made a group of the ranks {sorted(calls[0].group)} at "
+                f"{calls[0].place}, and the group should hold all ranks of the world."
+            )
+        used = any(e.group_index in whole for e in record.events if e.op != "new_group")
+        if not used and look.size > 1:
+            return (
+                f"rank {record.rank} made its group at {calls[0].place} and then did nothing in "
+                "it: a collective runs in the default group unless it is given another one."
+            )
+    return None
+
+
+exercise = Exercise(
+    points=2,
+    make=tensor_per_rank,
+    asks="In run_all_reduce, every rank makes a group of all ranks with dist.new_group and returns "
+    "the sum of all tensors over that group.",
+    visible=(Case(2, 1), Case(4, 2, {"shape": [2, 2]})),
+    traffic=(_whole_group_used,),
+    hints=(
+        Hint(
+            "mean for sum",
+            lambda look: told_apart(look)
+            and everywhere(look, [(total(look) / look.size).astype(total(look).dtype)] * look.size),
+            "This is the mean: the sum is asked for, so nothing is divided.",
+        ),
+        Hint(
+            "another operation",
+            lambda look: any(
+                everywhere(look, [operation(brought(look), axis=0)] * look.size)
+                for operation in (np.max, np.min, np.prod)
+            ),
+            "The tensors were combined by another operation than the sum: look at `op`.",
+        ),
+        Hint(
+            "on one rank only",
+            lambda look: look.size > 1 and 0 < sum(
+                look.same(want, got)
+                for want, got in zip(wanted(look), returned(look), strict=True)
+            ) < look.size,
+            "Some ranks have the sum and others do not: every rank is to have it.",
+        ),
+        Hint(
+            "summed again",
+            lambda look: (
+                told_apart(look) and everywhere(look, [total(look) * look.size] * look.size)
+            ),
+            "This is the sum `size` times over: it was summed twice.",
+        ),
+        own_tensor("Each rank still has its own tensor. An all-reduce writes into the tensor that "
+                    "it is given: return that one, after it has ended."),
+    ),
+)  # fmt: skip

@@ -1,0 +1,138 @@
+"""`average_gradients`: the mean of all gradients, by hand."""
+
+from __future__ import annotations
+
+from distlab.course.lab02_toy_model.weights import ranks_differ
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+
+def _layers(case: Case) -> list[tuple[int, int]]:
+    sizes = case.get("sizes", [10, 10, 5])
+    return list(zip(sizes[:-1], sizes[1:], strict=True))
+
+
+def _gradient_inputs(case: Case) -> list[dict]:
+    dtype, layers = case.get("dtype", "float32"), _layers(case)
+    rows = case.get("rows", 4)
+    shared = case.generator(stream=3)
+    weights = []
+    for inside, outside in [*layers, (inside_of_unused := layers[0][0], 3)]:
+        weights.append(shared.standard_normal((outside, inside)).astype(dtype))
+        weights.append(shared.standard_normal(outside).astype(dtype))
+    assert inside_of_unused == layers[0][0]
+    return [
+        {
+            "weights": weights,
+            "unused": case.get("unused", False),
+            "frozen": case.get("frozen", False),
+            "zero": rank in case.get("zero", []),
+            "inputs": case.draw(rank, (rows, layers[0][0]), dtype),
+            "targets": case.draw(rank + 50, (rows, layers[-1][1]), dtype),
+        }
+        for rank in range(case.size)
+    ]
+
+
+def _after_backward(inputs):
+    """A model whose gradients are those of this rank's own data."""
+    import torch
+    from torch import nn
+
+    weights = inputs["weights"]
+    linear = [nn.Linear(w.shape[1], w.shape[0], dtype=w.dtype) for w in weights[::2]]
+    model = nn.Module()
+    model.layers = nn.ModuleList(linear[:-1])
+    if inputs["unused"]:
+        model.unused = linear[-1]
+    with torch.no_grad():
+        for layer, weight, bias in zip(linear, weights[::2], weights[1::2], strict=True):
+            layer.weight.copy_(weight)
+            layer.bias.copy_(bias)
+    if inputs["frozen"]:
+        linear[0].requires_grad_(False)
+    values = inputs["inputs"]
+    for number, layer in enumerate(model.layers):
+        values = layer(values if number == 0 else torch.relu(values))
+    nn.functional.mse_loss(values, inputs["targets"]).backward()
+    if inputs["zero"]:
+        for parameter in model.layers.parameters():
+            parameter.grad.zero_()
+    return model
+
+
+def _call_average_gradients(function, rank, size, inputs):
+    model = _after_backward(inputs)
+    function(model)
+    return {
+        "gradients": [p.grad for p in model.parameters()],
+        "parameters": [p.detach() for p in model.parameters()],
+    }
+
+
+def _gradients(tree) -> list:
+    return tree["gradients"]
+
+
+def _scaled(factor) -> callable:
+    """Every gradient is this factor times the right one."""
+
+    def shows(look: Look) -> bool:
+        by = factor(look)
+        return by != 1 and all(
+            (right is None and got is None) or look.same(right * by, got)
+            for r in look.ranks
+            for right, got in zip(
+                _gradients(look.expected[r]), _gradients(look.got[r]), strict=True
+            )
+        )
+
+    return shows
+
+
+def _none_filled(look: Look) -> bool:
+    return any(
+        right is None and got is not None
+        for r in look.ranks
+        for right, got in zip(_gradients(look.expected[r]), _gradients(look.got[r]), strict=True)
+    )
+
+
+exercise = Exercise(
+    points=4,
+    make=_gradient_inputs,
+    call=_call_average_gradients,
+    asks="After average_gradients every gradient of the model is the mean of that gradient over "
+    "all ranks; parameters stay as they are, and a parameter that has no gradient keeps none.",
+    visible=(Case(2, 1), Case(4, 2, {"sizes": [3, 2], "unused": True})),
+    hints=(
+        Hint(
+            "gradient made up",
+            _none_filled,
+            "A parameter that was not used in the forward pass has the gradient None on every "
+            "rank, and has to keep it: an optimizer skips None, but steps with a zero.",
+        ),
+        Hint(
+            "sum for mean",
+            _scaled(lambda look: look.size),
+            "Every gradient is the sum over the ranks: a mean is divided by their number.",
+        ),
+        Hint(
+            "divided twice",
+            _scaled(lambda look: 1 / look.size),
+            "Every gradient is the mean divided once more by the number of ranks: divide before "
+            "the sum or after it, not both.",
+        ),
+        Hint(
+            "divided by another number",
+            lambda look: any(_scaled(lambda look, n=n: look.size / n)(look) for n in range(1, 9)),
+            "The gradients are the right sums over a wrong number: ask the process group for its "
+            "size.",
+        ),
+        Hint(
+            "some gradients left out",
+            lambda look: ranks_differ(look, _gradients),
+            "The ranks still have different gradients. Every parameter that has a gradient takes "
+            "part, and the result has to end up in its .grad, not in a copy.",
+        ),
+    ),
+)

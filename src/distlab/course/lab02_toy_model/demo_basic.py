@@ -1,0 +1,137 @@
+"""`demo_basic`: one step with DDP."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.course.lab02_toy_model.weights import (
+    loss_of,
+    pinned_weights,
+    ranks_differ,
+    starting_from,
+)
+from distlab.exercises.compare import Tolerance
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+
+def _step_inputs(case: Case) -> list[dict]:
+    rows = case.get("rows", 6)
+    return [
+        {
+            "weights": pinned_weights(case, rank),
+            "inputs": case.draw(rank, (rows, 10)),
+            "targets": 3 * case.draw(rank + 50, (rows, 5)),
+        }
+        for rank in range(case.size)
+    ]
+
+
+def _call_demo_basic(function, rank, size, inputs):
+    with starting_from(inputs["weights"]):
+        return function(rank, size, inputs["inputs"], inputs["targets"])
+
+
+def _reduced_by_ddp(look: Look) -> str | None:
+    for record in look.records:
+        if not any(e.op == "all_reduce" and e.internal for e in record.events):
+            return (
+                f"on rank {record.rank} DDP reduced no gradient. Wrap the model in "
+                "DistributedDataParallel, and let the forward pass go through the wrapped model, "
+                "not through the one inside."
+            )
+    return None
+
+
+def _moved(look: Look, r: int) -> tuple[np.ndarray, np.ndarray]:
+    """How far the parameters went from rank 0's, as flat arrays: expected and got."""
+    begin = np.concatenate([w.ravel() for w in look.inputs[0]["weights"]])
+    return tuple(
+        np.concatenate([p.ravel() for p in tree["parameters"]]) - begin
+        for tree in (look.expected[r], look.got[r])
+    )
+
+
+def _wrong_length(look: Look) -> bool:
+    """The step goes the right way by the wrong amount."""
+    expected, got = _moved(look, 0)
+    ratio = float(expected @ got / (expected @ expected))
+    return abs(ratio - 1) > 0.02 and np.abs(got - ratio * expected).max() < 0.02 * np.abs(got).max()
+
+
+exercise = Exercise(
+    points=4,
+    make=_step_inputs,
+    call=_call_demo_basic,
+    asks="demo_basic makes one SGD step (lr 0.001) on a ToyModel wrapped in DDP and returns this "
+    "rank's own MSE loss before the step and the parameters after it.",
+    visible=(Case(2, 1), Case(4, 2, {"rows": 3})),
+    rules=(_reduced_by_ddp,),
+    tolerance=Tolerance(rtol=1e-5, atol=2e-6),
+    hints=(
+        Hint(
+            "ranks ended differently",
+            lambda look: ranks_differ(look, lambda tree: tree["parameters"]),
+            "The ranks ended with different parameters. DDP gives every rank rank 0's weights "
+            "when it wraps the model, and averages gradients only of what went through its own "
+            "forward.",
+        ),
+        Hint(
+            "loss as a tensor",
+            lambda look: any(isinstance(got["loss"], np.ndarray) for got in look.got),
+            "The loss is a tensor of one element: item() makes a plain number of it.",
+        ),
+        Hint(
+            "no step",
+            lambda look: bool(np.abs(_moved(look, 0)[1]).max() == 0),
+            "The parameters are those before the step. The order is forward, loss, backward, step.",
+        ),
+        Hint(
+            "wrong length of step",
+            _wrong_length,
+            "The parameters moved in the right direction by the wrong amount: look at the "
+            "learning rate, and remember that DDP has already divided the gradients by the "
+            "number of ranks.",
+        ),
+        Hint(
+            "loss after the step",
+            lambda look: all(
+                np.isclose(
+                    look.got[r]["loss"],
+                    loss_of(
+                        look.expected[r]["parameters"],
+                        look.inputs[r]["inputs"],
+                        look.inputs[r]["targets"],
+                    ),
+                    rtol=1e-5,
+                )
+                for r in look.ranks
+            ),
+            "The loss was computed after the step: return the one that the backward pass began "
+            "from.",
+        ),
+        Hint(
+            "loss of all ranks",
+            lambda look: look.size > 1 and len({round(g["loss"], 4) for g in look.got}) == 1,
+            "Every rank returned the same loss. Asked for is each rank's own: DDP averages "
+            "gradients, the losses differ.",
+        ),
+        Hint(
+            "own weights",
+            lambda look: any(
+                np.isclose(
+                    look.got[r]["loss"],
+                    loss_of(
+                        look.inputs[r]["weights"],
+                        look.inputs[r]["inputs"],
+                        look.inputs[r]["targets"],
+                    ),
+                    rtol=1e-5,
+                )
+                for r in look.ranks
+                if r > 0
+            ),
+            "The loss is that of this rank's own first weights: compute it after DDP has wrapped "
+            "the model, when all ranks have rank 0's.",
+        ),
+    ),
+)

@@ -1,0 +1,181 @@
+"""`demo_checkpoint`: a checkpoint that one rank writes and all read."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from pathlib import Path
+
+from distlab.course.lab02_toy_model.weights import PATIENCE, pinned_weights, starting_from
+from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.exercises.raised import STATE_DICT
+from distlab.rank.sharing import meet
+
+# demo_checkpoint
+
+
+_watched: dict = {"folder": "", "log": None, "slow": False}  # what the audit hook looks at
+
+
+_SLOW = 0.12  # seconds that rank 0 takes to begin writing, and again to end
+
+
+def _checkpoint_inputs(case: Case) -> list[dict]:
+    older = pinned_weights(case, 0, salt=1) if case.get("older_file", False) else None
+    return [{"weights": pinned_weights(case, rank), "older": older} for rank in range(case.size)]
+
+
+def _audit(event: str, args: tuple) -> None:
+    if event != "open" or not _watched["folder"] or not args:
+        return
+    path, mode, flags = (*args, None, None)[:3]
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        return
+    where = os.path.realpath(os.fsdecode(path))
+    if not where.startswith(_watched["folder"]):
+        return
+    writes = bool(set(mode or "") & set("wax+")) if mode else bool((flags or 0) & 3)
+    _watched["log"].add("saved" if writes else "loaded")
+    if writes and _watched["slow"]:
+        time.sleep(2 * _SLOW)
+
+
+@contextlib.contextmanager
+def _watching(folder: str, slow: bool):
+    """Note whether files in `folder` are written and read here; `slow`: writing takes its time."""
+    import torch.serialization as serialization
+
+    if not _watched.get("hooked"):
+        sys.addaudithook(_audit)
+        _watched["hooked"] = True
+    writer = serialization._open_zipfile_writer
+    log: set[str] = set()
+
+    def opened(target):
+        if not isinstance(target, (str, os.PathLike)):
+            return writer(target)
+        if os.path.realpath(target).startswith(folder):
+            log.add("saved")
+        time.sleep(_SLOW if slow else 0)
+        file = writer(target)
+        time.sleep(_SLOW if slow else 0)
+        return file
+
+    serialization._open_zipfile_writer = opened
+    _watched.update(folder=folder, log=log, slow=slow)
+    try:
+        yield log
+    finally:
+        _watched.update(folder="", slow=False)
+        serialization._open_zipfile_writer = writer
+
+
+def _in_file(path: Path):
+    """The tensors of a saved state dict, in its order; `None` without a file."""
+    import torch
+
+    if not path.exists():
+        return None
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+        return list(state.values())
+    except Exception as error:
+        return f"nothing that torch.load can read as a state dict ({type(error).__name__})"
+
+
+def _call_demo_checkpoint(function, rank, size, inputs):
+    import torch
+
+    folder = Path(os.environ["DISTLAB_RUN"], "checkpoint")
+    path = folder / "toy_model.pt"
+    if rank == 0:
+        folder.mkdir(exist_ok=True)
+        if inputs["older"] is not None:
+            names = ("net1.weight", "net1.bias", "net2.weight", "net2.bias")
+            torch.save(dict(zip(names, inputs["older"], strict=True)), path)
+    meet("before", rank, size, PATIENCE)
+    try:
+        with (
+            starting_from(inputs["weights"]),
+            _watching(os.path.realpath(folder), slow=rank == 0) as log,
+        ):
+            returned = function(rank, size, str(path))
+    finally:
+        meet("after", rank, size, PATIENCE)
+    return {
+        "file": _in_file(path),
+        "record of the file": " and ".join(sorted(log, reverse=True)) or "nothing",
+        "returned": returned,
+        "device of the tensors": "its own" if _own_device(returned, rank) else "another rank's",
+    }
+
+
+def _own_device(tensors, rank: int) -> bool:
+    import torch
+
+    if not isinstance(tensors, (list, tuple)):
+        return True
+    return all(
+        t.device.type == "cpu" or t.device.index == rank % torch.cuda.device_count()
+        for t in tensors
+        if isinstance(t, torch.Tensor)
+    )
+
+
+exercise = Exercise(
+    points=4,
+    make=_checkpoint_inputs,
+    call=_call_demo_checkpoint,
+    asks="In demo_checkpoint rank 0 alone saves its ToyModel's state dict, and every rank loads "
+    "it after it was written and returns the loaded tensors; the file stays.",
+    visible=(Case(2, 1), Case(3, 2, {"older_file": True})),
+    hints=(
+        Hint(
+            "file removed",
+            lambda look: any(got["file"] is None for got in look.got),
+            "The file is gone when the function has returned: leave it where it is, or ask "
+            "whether it was written to the given path at all.",
+        ),
+        Hint(
+            "everyone saves",
+            lambda look: any(
+                "saved" in look.got[r]["record of the file"] for r in look.ranks if r > 0
+            ),
+            "More than one rank writes to the same path: the file can end up mixed or half "
+            "written. Rank 0 alone saves.",
+        ),
+        Hint(
+            "older file read",
+            lambda look: (
+                look.inputs[0]["older"] is not None
+                and any(look.same(look.inputs[0]["older"], got["returned"]) for got in look.got)
+            ),
+            "A rank has read the older file that lay there: that a file exists does not say that "
+            "rank 0 has written it. Let the ranks wait for each other between saving and "
+            "loading.",
+        ),
+        Hint(
+            "not loaded",
+            lambda look: any("loaded" not in got["record of the file"] for got in look.got),
+            "Every rank has to read the file, rank 0 too: torch.load, then load_state_dict.",
+        ),
+        Hint(
+            "own weights",
+            lambda look: any(
+                look.same(look.inputs[r]["weights"], look.got[r]["returned"])
+                for r in look.ranks
+                if r
+            ),
+            "A rank returned the weights that it began with: what was loaded has to go into the "
+            "model.",
+        ),
+        Hint(
+            "state dict returned",
+            lambda look: all(isinstance(got["returned"], dict) for got in look.got),
+            "A state dict has names and tensors. Asked for are the tensors alone, in a list.",
+        ),
+    ),
+    advice=(STATE_DICT,),
+)

@@ -1,0 +1,202 @@
+"""`run_demo`: starting the ranks by spawn."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.exercises.raised import Advice
+
+_DEMO = """
+import os
+import signal
+
+import torch
+import torch.distributed as dist
+
+FOLDER, FAILS, PARENT, NUMBER = {folder!r}, {fails!r}, {parent!r}, {number!r}
+
+
+def note(rank, text):
+    with open(os.path.join(FOLDER, f"{{rank}}.txt"), "w") as file:
+        file.write(f"{{os.getpid()}} {{text}}")
+
+
+def demo(rank, world_size):
+    if os.getpid() == PARENT:
+        raise RuntimeError("demo_fn was called in the parent, not in a new process")
+    signal.alarm(40)  # nothing is left behind, however run_demo ends
+    if FAILS is not None:
+        note(rank, f"the number {{NUMBER}}")
+        if rank == FAILS:
+            raise RuntimeError(f"rank {{rank}} was told to fail")
+        return
+    store = dist.FileStore(os.path.join(FOLDER, "store"), world_size)
+    dist.init_process_group("gloo", store=store, rank=rank, world_size=world_size)
+    total = torch.tensor([NUMBER + rank])
+    dist.all_reduce(total)
+    dist.destroy_process_group()
+    note(rank, f"rank {{rank}} of {{world_size}}, a sum of {{int(total)}}")
+"""
+
+
+def _demo_inputs(case: Case) -> list[dict]:
+    return [
+        {
+            "world_size": case.get("world_size"),
+            "script": case.get("script", False),
+            "fails": case.get("fails"),
+            "number": case.number(),
+        }
+    ]
+
+
+def _demo_in(folder: str, script: bool, fails: int | None, number: int):
+    """The demo as a notebook's `__main__` would hold it, or as a module would."""
+    import importlib
+
+    source = _DEMO.format(folder=folder, fails=fails, parent=os.getpid(), number=number)
+    if not script:
+        namespace = {"__name__": "__main__"}
+        exec(compile(source, "<demo>", "exec"), namespace)
+        return namespace["demo"]
+    name = f"demo_script_{os.path.basename(folder)}"
+    Path(folder, f"{name}.py").write_text(source, "utf-8")
+    sys.path.insert(0, folder)
+    importlib.invalidate_caches()
+    return importlib.import_module(name).demo
+
+
+@contextlib.contextmanager
+def _spawns_noted(log: list[str]):
+    """Note each use of torch.multiprocessing.spawn, by whatever name it was imported."""
+    import torch.multiprocessing  # noqa: F401
+
+    module = sys.modules["torch.multiprocessing.spawn"]
+    start = module.start_processes
+
+    def start_processes(*args, **kwargs):
+        log.append("torch.multiprocessing.spawn")
+        return start(*args, **kwargs)
+
+    module.start_processes = start_processes
+    try:
+        yield
+    finally:
+        module.start_processes = start
+
+
+def _call_run_demo(function, rank, size, inputs):
+    import multiprocessing
+
+    folder = tempfile.mkdtemp(prefix="demo", dir=os.environ["DISTLAB_RUN"])
+    fails, world_size = inputs["fails"], inputs["world_size"]
+    demo = _demo_in(folder, inputs["script"], fails, inputs["number"])
+    starts: list[str] = []
+    returned, raised = None, False
+    try:
+        with _spawns_noted(starts):
+            returned = function(demo, world_size)
+    except NotImplementedError:
+        raise
+    except Exception:
+        if fails is None:
+            raise
+        raised = True
+    finally:
+        running = multiprocessing.active_children()
+        for process in running:
+            process.kill()
+        if folder in sys.path:
+            sys.path.remove(folder)
+    notes = [_note_of(folder, r) for r in range(world_size)]
+    pids = {pid for pid, _ in notes} - {"", str(os.getpid())}
+    found = {
+        "returned": returned,
+        "list of what started the processes": starts,
+        "parent": "with an exception" if raised else "without an exception",
+        "number of processes still running": len(running),
+    }
+    if fails is None:
+        found |= {
+            "notes of the ranks": [text for _, text in notes],
+            "number of processes": len(pids),
+        }
+    else:
+        found["note of the rank that fails"] = notes[fails][1]
+    return found
+
+
+def _note_of(folder: str, rank: int) -> tuple[str, str]:
+    try:
+        pid, _, text = Path(folder, f"{rank}.txt").read_text().partition(" ")
+    except OSError:
+        return "", "nothing"
+    return pid, text
+
+
+exercise = Exercise(
+    points=3,
+    make=_demo_inputs,
+    call=_call_run_demo,
+    group=False,
+    asks="run_demo starts world_size processes with torch.multiprocessing.spawn, in each of which "
+    "demo_fn(rank, world_size) runs, waits for them, returns None, and raises when a rank raised.",
+    visible=(Case(1, 1, {"world_size": 2}),),
+    deadline=60.0,  # each spawned process imports torch anew, which takes seconds
+    hints=(
+        Hint(
+            "not waited for",
+            lambda look: look.got[0]["number of processes still running"] > 0,
+            "run_demo returned while its processes were still running: whoever calls it can then "
+            "know neither their results nor their failures.",
+        ),
+        Hint(
+            "called here",
+            lambda look: not look.got[0]["list of what started the processes"],
+            "torch.multiprocessing.spawn was not called.",
+        ),
+        Hint(
+            "failure swallowed",
+            lambda look: (
+                look.inputs[0]["fails"] is not None
+                and look.got[0]["parent"] == "without an exception"
+            ),
+            "A rank raised and run_demo returned as if nothing had happened. Or that rank was "
+            "never started: look at the number of processes.",
+        ),
+        Hint(
+            "wrong number",
+            lambda look: (
+                look.got[0]["notes of the ranks"] != look.expected[0]["notes of the ranks"]
+            ),
+            "Not every rank ran as rank r of world_size: look at nprocs and at args. spawn "
+            "passes the process's number first, by itself.",
+        ),
+    ),
+    advice=(
+        Advice(
+            "not by name",
+            "PicklingError|Can't pickle|Can't get attribute|cannot pickle",
+            "A new process is sent a function by its name, and looks for it in a module that it "
+            "can import. One that was defined in a notebook, or inside another function, has to be "
+            "sent by value: the class ByValue above does that.",
+        ),
+        Advice(
+            "called here",
+            "called in the parent",
+            "torch.multiprocessing.spawn calls demo_fn in each new process: hand the function over "
+            "without calling it.",
+        ),
+        Advice(
+            "wrong arguments",
+            "ProcessRaisedException.*positional argument",
+            "spawn calls its function with the process's number and then with what is in `args`: "
+            "world_size belongs into `args`, and the rank does not.",
+        ),
+    ),
+)

@@ -1,0 +1,201 @@
+"""`setup`: making the process group."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+
+from distlab.course.lab02_toy_model.weights import PATIENCE
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.rank.sharing import among_ranks
+
+# setup
+
+
+_FOUND = (
+    "default process group",
+    "choice of the back end",
+    "address of the rendezvous",
+    "sum of a number from each rank",
+)
+
+
+_MISLEADING = "127.0.0.2"  # reaches this machine too, so that a mistake shows and does not hang
+
+
+def _setup_inputs(case: Case) -> list[dict]:
+    """Each rank has a number of its own: only a group that works knows their sum."""
+    numbers = [int(case.generator(rank).integers(1, 10_000)) for rank in range(case.size)]
+    return [{"gpus": case.get("gpus", 0), "number": number} for number in numbers]
+
+
+@contextlib.contextmanager
+def _pretending(gpus: int, asked: list[str]):
+    """A machine with this many GPUs, where gloo takes NCCL's part; notes what was asked for."""
+    from unittest import mock
+
+    import torch
+    import torch.distributed as dist
+    from torch.distributed import distributed_c10d as c10d
+
+    make = c10d._new_process_group_helper
+
+    def helper(size, rank, ranks, backend, *args, **kwargs):
+        name = str(backend).lower()
+        if name == "undefined":  # torch then takes what the machine has
+            name = "nccl" if gpus else "gloo"
+        asked.append("nccl" if "nccl" in name else name)
+        kwargs.pop("device_id", None)
+        return make(size, rank, ranks, c10d.Backend("gloo"), *args, **kwargs)
+
+    def count() -> int:
+        return gpus
+
+    def available() -> bool:
+        return gpus > 0
+
+    replaced = [
+        (torch.cuda, "_is_compiled", available),
+        (torch.cuda, "_cached_device_count", gpus),
+        (torch.cuda, "device_count", count),
+        (torch.cuda, "is_available", available),
+        (torch.cuda, "set_device", lambda device: None),
+        (torch.cuda, "init", lambda: None),
+        (torch.accelerator, "device_count", count),
+        (torch.accelerator, "is_available", available),
+        (torch._C, "_cuda_getDeviceCount", count),
+        (dist, "is_nccl_available", lambda: True),
+        (c10d, "is_nccl_available", lambda: True),
+        (c10d, "_new_process_group_helper", helper),
+    ]
+    with contextlib.ExitStack() as stack:
+        for where, name, value in replaced:
+            stack.enter_context(mock.patch.object(where, name, value, create=True))
+        yield
+
+
+def _told_port(turn: int, rank: int, size: int) -> int:
+    """A free port that rank 0 has found."""
+
+    def found() -> int | None:
+        if rank != 0:
+            return None
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return probe.getsockname()[1]
+
+    return among_ranks(f"port.{turn}", rank, size, found, PATIENCE)[0]
+
+
+def _group_as_found(port: int, asked: list[str], number: int) -> dict:
+    import torch
+    import torch.distributed as dist
+    from torch.distributed import distributed_c10d as c10d
+
+    from distlab.rank import recorder
+
+    if not dist.is_initialized():
+        return dict.fromkeys(_FOUND)
+    store = c10d._get_default_store()
+    while hasattr(store, "underlying_store"):
+        store = store.underlying_store
+    host, at = getattr(store, "host", type(store).__name__), getattr(store, "port", None)
+    host = "127.0.0.1" if host == "localhost" else host
+    total = torch.tensor([number])
+    with recorder.paused():
+        dist.all_reduce(total)
+    values = (
+        f"rank {dist.get_rank()} of {dist.get_world_size()}",
+        asked[-1] if asked else "",
+        f"{host}, {'this port' if at == port else 'another port'}",
+        int(total.item()),
+    )
+    return dict(zip(_FOUND, values, strict=True))
+
+
+def _call_setup(function, rank, size, inputs):
+    import torch.distributed as dist
+
+    from distlab.rank import recorder
+
+    found, before = [], dict(os.environ)
+    try:
+        for turn in range(2):
+            port, asked = _told_port(turn, rank, size), []
+            os.environ.update(
+                MASTER_ADDR=_MISLEADING,
+                MASTER_PORT=str(_told_port(turn + 10, rank, size)),
+                RANK=str(size - 1 - rank),
+                WORLD_SIZE="1",
+            )
+            with _pretending(inputs["gpus"], asked):
+                function(rank, size, port)
+                found.append(_group_as_found(port, asked, inputs["number"]))
+            if turn == 0 and dist.is_initialized():
+                with recorder.paused():
+                    dist.barrier()
+                dist.destroy_process_group()
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    return {"first group": found[0], "group after cleanup()": found[1]}
+
+
+def _found(look: Look, key: str) -> list:
+    return [group.get(key) for got in look.got for group in got.values()]
+
+
+exercise = Exercise(
+    points=3,
+    make=_setup_inputs,
+    call=_call_setup,
+    group=False,
+    deadline=20.0,  # who knocks before rank 0 listens tries again, on a busy machine seconds later
+    asks="setup makes the default process group of world_size ranks at 127.0.0.1 and the given "
+    "port, with NCCL when there are at least world_size GPUs and with gloo otherwise, whatever "
+    "the environment says.",
+    visible=(Case(2, 1, {"gpus": 0}), Case(2, 2, {"gpus": 2}), Case(3, 3, {"gpus": 2})),
+    hints=(
+        Hint(
+            "no group",
+            lambda look: None in _found(look, "default process group"),
+            "After setup there is no default process group: init_process_group has to be called.",
+        ),
+        Hint(
+            "environment believed",
+            lambda look: any(
+                _MISLEADING in str(a) for a in _found(look, "address of the rendezvous")
+            ),
+            "The check leaves another program's MASTER_ADDR in the environment. Set the variable "
+            "yourself (os.environ[...] = ..., not setdefault), or pass the address as "
+            "init_method.",
+        ),
+        Hint(
+            "port not used",
+            lambda look: any(
+                "another" in str(a) for a in _found(look, "address of the rendezvous")
+            ),
+            "The ranks met at another port than the one that setup was given: two jobs on one "
+            "machine would then collide.",
+        ),
+        Hint(
+            "NCCL without enough GPUs",
+            lambda look: (
+                "nccl" in _found(look, "choice of the back end")
+                and look.inputs[0]["gpus"] < look.size
+            ),
+            "NCCL refuses two ranks on one GPU: that there is a GPU is not enough. Compare their "
+            "number with world_size.",
+        ),
+        Hint(
+            "gloo beside enough GPUs",
+            lambda look: (
+                "gloo" in _found(look, "choice of the back end")
+                and look.inputs[0]["gpus"] >= look.size
+            ),
+            "With one GPU for each rank, or more, the back end has to be NCCL. Look at the "
+            "comparison: exactly as many GPUs as ranks are enough.",
+        ),
+    ),
+)

@@ -1,0 +1,126 @@
+"""`train`: steps that come out as those of a single process."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.course.lab02_toy_model.weights import (
+    pinned_weights,
+    ranks_differ,
+    starting_from,
+    trained,
+)
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+
+def _train_inputs(case: Case) -> list[dict]:
+    rows = case.get("rows", [4, 4, 2])
+    return [
+        {
+            "weights": pinned_weights(case, rank),
+            "batches": [
+                (
+                    case.draw(rank + 10 * number, (count, 10)),
+                    2 * case.draw(rank + 500 + 10 * number, (count, 5)),
+                )
+                for number, count in enumerate(rows)
+            ],
+            "lr": case.get("lr", 0.1),
+        }
+        for rank in range(case.size)
+    ]
+
+
+def _call_train(function, rank, size, inputs):
+    with starting_from(inputs["weights"]):
+        return function(rank, size, inputs["batches"], inputs["lr"])
+
+
+def _union(look: Look) -> list:
+    return [
+        tuple(np.concatenate(parts) for parts in zip(*batches, strict=True))
+        for batches in zip(*(look.inputs[r]["batches"] for r in look.ranks), strict=True)
+    ]
+
+
+def _like(simulated) -> callable:
+    """Every rank returned what this mistake would give."""
+
+    def shows(look: Look) -> bool:
+        return all(look.same(simulated(look, r), look.got[r]) for r in look.ranks)
+
+    return shows
+
+
+def _begin(look: Look, r: int = 0) -> list[np.ndarray]:
+    return look.inputs[r]["weights"]
+
+
+def _lr(look: Look) -> float:
+    return look.inputs[0]["lr"]
+
+
+exercise = Exercise(
+    points=5,
+    make=_train_inputs,
+    call=_call_train,
+    asks="train makes one SGD step for each batch, and every rank ends with the parameters that "
+    "one process would have reached from rank 0's weights on the batches of all ranks put "
+    "together.",
+    visible=(Case(2, 1), Case(3, 2, {"rows": [2, 5], "lr": 0.05})),
+    hints=(
+        Hint(
+            "no step",
+            lambda look: (
+                any(look.inputs[0]["batches"])
+                and all(
+                    any(look.same(_begin(look, k), look.got[r]) for k in {0, r}) for r in look.ranks
+                )
+            ),
+            "The parameters are those from the beginning: no step has reached them.",
+        ),
+        Hint(
+            "no averaging",
+            lambda look: all(
+                any(
+                    look.same(
+                        trained(_begin(look, k), look.inputs[r]["batches"], _lr(look)), look.got[r]
+                    )
+                    for k in {0, r}
+                )
+                for r in look.ranks
+            ),
+            "Every rank has trained on its own batches alone: between backward and step the "
+            "gradients of all ranks have to be averaged.",
+        ),
+        Hint(
+            "gradients pile up",
+            _like(lambda look, r: trained(_begin(look), _union(look), _lr(look), pile_up=True)),
+            "The gradients of earlier batches are still in .grad and are added to: they have to "
+            "be cleared before each backward.",
+        ),
+        Hint(
+            "sum for mean",
+            _like(lambda look, r: trained(_begin(look), _union(look), _lr(look) * look.size)),
+            "Every step is as many times too long as there are ranks: a sum where a mean "
+            "belongs, or a learning rate multiplied.",
+        ),
+        Hint(
+            "divided twice",
+            _like(lambda look, r: trained(_begin(look), _union(look), _lr(look) / look.size)),
+            "Every step is too short by the number of ranks: the gradients are divided twice "
+            "(DDP has already divided them).",
+        ),
+        Hint(
+            "first batch alone",
+            _like(lambda look, r: trained(_begin(look), _union(look)[:1], _lr(look))),
+            "Only the first batch was used: look for a return inside the loop.",
+        ),
+        Hint(
+            "ranks began differently",
+            lambda look: ranks_differ(look, lambda tree: tree),
+            "The ranks ended with different parameters. Each builds a ToyModel with random "
+            "weights of its own: before the first step all need rank 0's.",
+        ),
+    ),
+)

@@ -1,0 +1,130 @@
+"""`world_from_env`: who a rank is, by what launchers leave in the environment."""
+
+from __future__ import annotations
+
+import re
+
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+_TORCHRUN = {"RANK": "5", "LOCAL_RANK": "1", "WORLD_SIZE": "8", "MASTER_PORT": "29400"}
+
+
+_OPEN_MPI = {
+    "OMPI_COMM_WORLD_RANK": "2",
+    "OMPI_COMM_WORLD_LOCAL_RANK": "0",
+    "OMPI_COMM_WORLD_SIZE": "3",
+}
+
+
+_SLURM = {"SLURM_PROCID": "6", "SLURM_LOCALID": "2", "SLURM_NTASKS": "12", "SLURM_JOB_ID": "77"}
+
+
+_NAME = re.compile(r"[A-Z][A-Z_]+")
+
+
+#: what the visible cases ask: environments by name, and in which variables they are broken
+_VISIBLE = {
+    "one launcher, or none": ({"torchrun": _TORCHRUN, "nobody": {"HOME": "/home/ada"}}, {}),
+    "other launchers": (
+        {"Open MPI": _OPEN_MPI, "Slurm": _SLURM, "torchrun inside Slurm": _SLURM | _TORCHRUN},
+        {},
+    ),
+    "something broken": (
+        {
+            "a size that is missing": {"RANK": "0", "LOCAL_RANK": "0"},
+            "a rank that is no integer": {"RANK": "one", "LOCAL_RANK": "0", "WORLD_SIZE": "2"},
+        },
+        {"a size that is missing": ["WORLD_SIZE"], "a rank that is no integer": ["RANK"]},
+    ),
+}
+
+
+def _environments(case: Case) -> list[dict]:
+    environments, bad = _VISIBLE.get(case.get("with"), ({}, {}))
+    return [{"environments": case.get("environments", environments), "bad": case.get("bad", bad)}]
+
+
+def _call_world_from_env(function, rank, size, inputs):
+    returned = {}
+    for name, environment in inputs["environments"].items():
+        bad = set(inputs["bad"].get(name, ()))
+        try:
+            returned[name] = function(dict(environment))
+        except NotImplementedError:
+            raise
+        except ValueError as error:
+            named = bad & set(_NAME.findall(str(error)))
+            returned[name] = (
+                f"ValueError that names {'the variable' if named else 'no bad variable'}"
+            )
+        except Exception as error:
+            returned[name] = f"{type(error).__name__}: {error}"
+    return {"returned": returned}
+
+
+def _answers(look: Look) -> dict:
+    """The wrong ones, by name."""
+    expected = look.expected[0]["returned"]
+    got = look.got[0]["returned"]
+    return {name: answer for name, answer in got.items() if not look.same(expected[name], answer)}
+
+
+exercise = Exercise(
+    points=3,
+    make=_environments,
+    call=_call_world_from_env,
+    group=False,
+    asks="world_from_env reads (rank, local_rank, world_size) as integers from the variables of "
+    "torchrun, else of Open MPI, else of Slurm, gives (0, 0, 1) without any, and raises a "
+    "ValueError that names a variable which is missing or no integer.",
+    visible=tuple(Case(1, number, {"with": name}) for number, name in enumerate(_VISIBLE, 1)),
+    hints=(
+        Hint(
+            "job before launcher",
+            lambda look: any("inside" in name for name in _answers(look)),
+            "A launcher inside a job leaves two families of variables. The launcher started this "
+            "process, the job only gave it the machine: ask torchrun first, then Open MPI, then "
+            "Slurm.",
+        ),
+        Hint(
+            "text for numbers",
+            lambda look: any(
+                isinstance(part, str)
+                for got in _answers(look).values()
+                if isinstance(got, (tuple, list))
+                for part in got
+            ),
+            "What stands in an environment is text: turn it into integers.",
+        ),
+        Hint(
+            "KeyError",
+            lambda look: any(str(got).startswith("KeyError") for got in _answers(look).values()),
+            "A missing variable raises KeyError in a dictionary. Asked for is a ValueError whose "
+            "message names the variable, which is what somebody can fix at 2 a.m.",
+        ),
+        Hint(
+            "variable not named",
+            lambda look: any("no bad variable" in str(got) for got in _answers(look).values()),
+            "The ValueError does not say which variable is wrong: int() knows the text alone. "
+            "Catch it and raise one that names the variable.",
+        ),
+        Hint(
+            "nothing started",
+            lambda look: any(
+                list(look.expected[0]["returned"][name]) == [0, 0, 1] for name in _answers(look)
+            ),
+            "Without any launcher's rank variable a program is one process: (0, 0, 1).",
+        ),
+        Hint(
+            "a default for what is missing",
+            lambda look: any(
+                str(look.expected[0]["returned"][name]).startswith("ValueError")
+                and isinstance(got, (tuple, list))
+                for name, got in _answers(look).items()
+            ),
+            "A family is there when its rank variable is. A missing or broken one of that family "
+            "is an error to report, not one to guess over: a wrong size hangs the job an hour "
+            "later.",
+        ),
+    ),
+)

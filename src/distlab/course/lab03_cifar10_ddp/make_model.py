@@ -1,0 +1,125 @@
+"""`make_model`: ResNet-18 for so many classes."""
+
+from __future__ import annotations
+
+import contextlib
+import zlib
+
+from distlab.course.lab03_cifar10_ddp.looks import was_left
+from distlab.exercises.exercise import Case, Exercise, Hint
+
+
+@contextlib.contextmanager
+def _no_downloads(asked: list[str]):
+    """Note who asks for pretrained weights, and give an untrained network's instead."""
+    import importlib
+
+    from distlab.training.vision import models
+
+    def instead(url, *args, **kwargs):
+        asked.append(str(url))
+        return models.resnet18().state_dict()
+
+    places = [
+        (importlib.import_module(name), "load_state_dict_from_url")
+        for name in (
+            "torch.hub",
+            "torchvision._internally_replaced_utils",
+            "torchvision.models._api",
+        )
+    ]
+    places = [(module, name) for module, name in places if hasattr(module, name)]
+    real = [getattr(module, name) for module, name in places]
+    for module, name in places:
+        setattr(module, name, instead)
+    try:
+        yield
+    finally:
+        for (module, name), was in zip(places, real, strict=True):
+            setattr(module, name, was)
+
+
+def _build_twice(function, rank, size, inputs):
+    import torch
+
+    asked: list[str] = []
+    with _no_downloads(asked):
+        model, other = function(inputs["num_classes"]), function(inputs["num_classes"])
+    if not isinstance(model, torch.nn.Module):
+        return {"returned": type(model).__name__}
+    state = model.state_dict()
+    entries = [f"{name} {tuple(value.shape)}" for name, value in state.items()]
+    shapes = {
+        name: list(state[name].shape) if name in state else None
+        for name in ("conv1.weight", "layer4.1.bn2.running_var", "fc.weight", "fc.bias")
+    }
+    with torch.no_grad():
+        output = list(model.eval()(torch.zeros(2, 3, 32, 32)).shape)
+    return {
+        "returned": "Module",
+        "weights downloaded": bool(asked),
+        "shapes": shapes,
+        "number of entries": len(entries),
+        "frozen parameters": [n for n, p in model.named_parameters() if not p.requires_grad][:3],
+        "output's shape": output,
+        "state dict's names and shapes": zlib.crc32("\n".join(entries).encode()),
+        "second model": "the same one" if other is model else "another one",
+    }
+
+
+exercise = Exercise(
+    points=2,
+    make=lambda case: [dict(case.params) for _ in range(case.size)],
+    call=_build_twice,
+    asks="make_model returns torchvision's ResNet-18 with a head for num_classes classes, "
+    "untrained "
+    "and with every parameter trainable.",
+    visible=(Case(1, 0, {"num_classes": 10}), Case(1, 0, {"num_classes": 3})),
+    hints=(
+        Hint(
+            "no module",
+            lambda look: look.got[0]["returned"] != "Module",
+            "What came back is no model: is the network returned, and is the constructor called?",
+        ),
+        Hint(
+            "weights downloaded",
+            lambda look: look.got[0]["weights downloaded"],
+            "This asks torchvision for pretrained weights: the lab trains from scratch, also where "
+            "there is no network.",
+        ),
+        Hint(
+            "parameters frozen",
+            lambda look: bool(look.got[0]["frozen parameters"]),
+            "Some parameters do not require a gradient: here nothing is frozen, DDP would not even "
+            "look at them.",
+        ),
+        Hint(
+            "one model for all calls",
+            was_left("second model", "the same one"),
+            "A second call returned the first call's model: build a new one each time.",
+        ),
+        Hint(
+            "stem changed",
+            lambda look: (
+                look.got[0]["shapes"]["conv1.weight"] != [64, 3, 7, 7]
+                and look.got[0]["shapes"]["conv1.weight"] is not None
+            ),
+            "The first convolution is another one. Small stems are popular for 32×32 images, but "
+            "here the network is torchvision's own.",
+        ),
+        Hint(
+            "wrong head",
+            lambda look: (
+                look.got[0]["shapes"]["fc.weight"] != look.expected[0]["shapes"]["fc.weight"]
+            ),
+            "The last layer, fc, is not the one for this number of classes (1000 is ImageNet's).",
+        ),
+        Hint(
+            "other names",
+            lambda look: look.got[0]["number of entries"] != look.expected[0]["number of entries"],
+            "Names or number of the state dict's entries are not resnet18's: another depth, a "
+            "wrapper around it, or a head of several layers. A checkpoint would not fit.",
+        ),
+    ),
+    group=False,
+)

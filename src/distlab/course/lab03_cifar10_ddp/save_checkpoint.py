@@ -1,0 +1,263 @@
+"""`save_checkpoint`: a checkpoint that survives an interruption."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from distlab.course.lab03_cifar10_ddp.checkpoints import (
+    PathText,
+    model_and_optimizer,
+    state_of,
+    trained,
+    wrapped,
+)
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.raised import STATE_DICT
+
+
+class _Audit:
+    """Files opened for writing, renamed or removed below a folder, as Python reports them.
+
+    The folder is taken for a file system of its own, as a shared disk is beside a node's folder
+    for temporary files: nothing can be renamed or linked into it from outside.
+    """
+
+    def __init__(self) -> None:
+        self.folder, self.events, self._added = "", [], False
+
+    def __call__(self, event: str, args: tuple) -> None:
+        if not self.folder or event not in _WATCHED:
+            return
+        names: list[str] = []
+        with contextlib.suppress(Exception):
+            names = [os.path.abspath(os.fspath(a)) for a in args[: 2 if event in _MOVES else 1]]
+            if event == "open" and not _writes(args):
+                return
+        inside = [name.startswith(self.folder) for name in names]
+        if inside == [False, True] and event in _MOVES:
+            self.events.append(("refused", names[1]))
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), names[0], None, names[1])
+        if any(inside) and event != "os.link":
+            self.events.append((event, *names))
+
+    @contextlib.contextmanager
+    def watching(self, folder: Path):
+        if not self._added:
+            sys.addaudithook(self)  # it cannot be taken out again
+            self._added = True
+        self.folder, self.events = str(folder), []
+        try:
+            yield
+        finally:
+            self.folder = ""
+
+
+_MOVES = ("os.rename", "os.link")
+_WATCHED = ("open", "os.remove", "os.truncate", *_MOVES)
+
+
+def _writes(args: tuple) -> bool:
+    mode, flags = (*args, None, None)[1:3]
+    if isinstance(mode, str):
+        return any(letter in mode for letter in "wax+")
+    return bool((flags or 0) & (os.O_WRONLY | os.O_RDWR))
+
+
+_audit = _Audit()
+
+
+def _save_watched(function, rank, size, inputs):
+    """Save into a folder of this rank's own, where an older checkpoint lies that is held open."""
+    import torch
+
+    model, optimizer = model_and_optimizer(inputs["seed"], inputs["width"], lr=0.25)
+    model = wrapped(model, inputs["wrapped"])
+    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="checkpoint-")))
+    path = folder / "model.pth"
+    older = b"an older checkpoint, whole " * 40
+    try:
+        path.write_bytes(older)
+        with path.open("rb") as held, _audit.watching(folder):
+            failing = inputs["file"] == "failing"
+            if failing:
+                _save_without_room(function, path, model, optimizer, inputs["epoch"])
+            else:
+                function(PathText(path), model, optimizer, inputs["epoch"])
+            events = list(_audit.events)
+            kept = held.read() == older
+        result: dict[str, Any] = {"older file": _fate(path, events, kept, older, failing)}
+        changed = not path.exists() or path.read_bytes() != older
+        if failing:
+            return result
+        others = [name for name in os.listdir(folder) if name != path.name]
+        if rank:
+            written = changed or others or any(event[0] == "open" for event in events)
+            return {"files": "written" if written else "none written"}
+        result["files"] = "written" if changed else "none written"
+        result["checkpoint"] = _content(path) if changed else None
+        result["optimizer"] = None
+        if changed and isinstance(result["checkpoint"], dict):
+            result["optimizer"] = _restored(torch, path)
+        return result
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _fate(path: Path, events: list, kept: bool, older: bytes, failing: bool) -> str:
+    """What became of the file that lay there before."""
+    if failing and (not path.exists() or path.read_bytes() != older):
+        return "lost when a save failed"
+    overwritten = "overwritten in place"
+    if ("refused", str(path)) in events:
+        overwritten = "overwritten by a file from elsewhere"
+    if not kept:
+        return overwritten
+    for event, *names in events:
+        if event == "os.remove" and names[0] == str(path):
+            return "removed before the new one was there"
+        if event == "os.rename" and names[0] == str(path):
+            return "moved away before the new one was there"
+        if event in ("open", "os.truncate") and names[0] == str(path):
+            return overwritten
+    return "whole at every moment"
+
+
+def _save_without_room(function, path: Path, model, optimizer, epoch: int) -> None:
+    """Save where no file may grow beyond 32 kB: any save of a larger model fails midway."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (32_768, hard))
+    try:
+        function(PathText(path), model, optimizer, epoch)
+    except NotImplementedError:
+        raise
+    except Exception:  # that it fails is right; what it leaves behind is asked
+        pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def _content(path: Path) -> Any:
+    """The checkpoint in the file, without its optimizer, whose form varies with torch."""
+    import torch
+
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:
+        return f"a file that torch.load cannot read ({type(error).__name__})"
+    if not isinstance(content, dict):
+        return f"a {type(content).__name__}"
+    return {
+        "keys": sorted(map(str, content)),
+        "model": dict(content["model"]) if isinstance(content.get("model"), dict) else None,
+        "epoch": content.get("epoch"),
+    }
+
+
+def _restored(torch, path: Path) -> Any:
+    """An optimizer's momentum and rate, brought back from the file."""
+    content = torch.load(path, map_location="cpu", weights_only=True)
+    if not isinstance(content.get("optimizer"), dict) or not isinstance(content.get("model"), dict):
+        return None
+    weight = next(iter(content["model"].values()), None)
+    if not isinstance(weight, torch.Tensor) or weight.dim() != 2:
+        return None
+    model, optimizer = model_and_optimizer(0, weight.shape[0], lr=1.0)
+    try:
+        optimizer.load_state_dict(content["optimizer"])
+    except Exception:
+        return "not a state dict of this optimizer"
+    state = state_of(model, optimizer)
+    return {"momentum": state["momentum"], "learning rate": state["learning rate"]}
+
+
+def _older(look: Look) -> list[str]:
+    return [look.got[r].get("older file", "") for r in look.ranks]
+
+
+exercise = Exercise(
+    points=4,
+    make=trained,
+    call=_save_watched,
+    asks="save_checkpoint lets rank 0 alone write the bare model's state dict, the optimizer's "
+    "and the "
+    "epoch just finished, so that at every moment a whole checkpoint lies at the path.",
+    visible=(
+        Case(2, 1), Case(3, 2, {"wrapped": True, "epoch": 0}),
+        Case(1, 3, {"file": "failing", "width": 6000}),
+    ),
+    hints=(
+        Hint(
+            "every rank writes",
+            lambda look: any(look.got[r]["files"] == "written" for r in look.ranks if r),
+            "Other ranks than 0 wrote too: on a shared disk they write over each other.",
+        ),
+        Hint(
+            "nothing written", lambda look: look.got[0].get("files") == "none written",
+            "After the call there was no new checkpoint at the path.",
+        ),
+        Hint(
+            "lost when a save failed", lambda look: "lost when a save failed" in _older(look),
+            "A save that failed midway (disk full) took the older checkpoint along. Write beside "
+            "it "
+            "first, and let the new file take the old one's place in one step.",
+        ),
+        Hint(
+            "moved by copying",
+            lambda look: "overwritten by a file from elsewhere" in _older(look),
+            "The new checkpoint was written elsewhere and then moved. Between two file systems a "
+            "move is a copy, which writes over the older checkpoint in place: a job that is killed "
+            "in the middle has neither. Write into the folder where the file is to stay.",
+        ),
+        Hint(
+            "overwritten in place", lambda look: "overwritten in place" in _older(look),
+            "The older checkpoint was written over in place: a job that is killed in the middle "
+            "has "
+            "neither. Write beside it first; one system call puts a finished file in another's "
+            "place.",
+        ),
+        Hint(
+            "gap", lambda look: any("before the new one" in was for was in _older(look)),
+            "The older file was taken away before the new one was in its place: for a moment there "
+            "is none. There is a call that replaces a file in one step.",
+        ),
+        Hint(
+            "no state dict", lambda look: isinstance(look.got[0]["checkpoint"], str)
+            and "cannot read" in look.got[0]["checkpoint"],
+            "torch.load refuses the file: it holds whole objects where state dicts should be.",
+        ),
+        Hint(
+            "module. in the names",
+            lambda look: any(
+                name.startswith("module.") for name in look.got[0]["checkpoint"]["model"]
+            ),
+            "The names begin with `module.`: that is the DDP wrapper's state dict. Save the module "
+            "inside, so that also a single process can load it.",
+        ),
+        Hint(
+            "wrong keys",
+            lambda look: look.got[0]["checkpoint"]["keys"] != ["epoch", "model", "optimizer"],
+            'The file holds something other than a dict of "model", "optimizer" and "epoch".',
+        ),
+        Hint(
+            "next epoch",
+            lambda look: look.got[0]["checkpoint"]["epoch"]
+            == look.expected[0]["checkpoint"]["epoch"] + 1,
+            "Save the epoch that was just finished; which one is next is the loader's business.",
+        ),
+        Hint(
+            "objects saved", lambda look: look.got[0]["checkpoint"]["model"] is None
+            or not isinstance(look.got[0]["optimizer"], dict),
+            "Save state dicts, not the objects themselves.",
+        ),
+    ),
+    advice=(STATE_DICT,),
+)  # fmt: skip

@@ -1,0 +1,219 @@
+"""`train_epoch`: an epoch of training."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.course.lab03_cifar10_ddp.looks import (
+    differs,
+    no_float,
+    none_somewhere,
+    returned_number,
+    unequal_results,
+)
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+
+def _shares(case: Case) -> list[dict]:
+    """Per rank: equally many batches, the last ones of unequal sizes."""
+    batch, batches = case.get("batch_size", 4), case.get("batches", 2)
+    shared = case.generator()
+    weights = [
+        shared.standard_normal(shape).astype("float32") * 0.5
+        for shape in ((6, 12), (6,), (3, 6), (3,))
+    ]
+    inputs = []
+    for rank in range(case.size):
+        n = batch * batches
+        if not case.get("equal"):
+            n -= (rank * 2) % (batch - 1)
+        generator = case.generator(rank)
+        inputs.append(
+            {
+                "images": generator.standard_normal((n, 3, 2, 2)).astype("float32") * (1 + rank),
+                "labels": generator.integers(0, 3, n),
+                "weights": weights,
+                "batch_size": batch,
+                "lr": case.get("lr", 0.1),
+                "epoch": case.get("epoch", 0),
+                "momentum": case.get("momentum", 0.0),
+            }
+        )
+    return inputs
+
+
+def _network(weights):
+    import torch
+    from torch import nn
+
+    model = nn.Sequential(
+        nn.Flatten(), nn.Linear(12, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Linear(6, 3)
+    )
+    with torch.no_grad():
+        for layer, (weight, bias) in ((1, weights[:2]), (4, weights[2:])):
+            model[layer].weight.copy_(weight)
+            model[layer].bias.copy_(bias)
+    return model
+
+
+def _noting_sampler(dataset, told: list):
+    """A sampler like DistributedSampler that notes what epoch it was told, and when it was used."""
+    import torch
+    from torch.utils.data.distributed import DistributedSampler
+
+    class Sampler(DistributedSampler):
+        def __init__(self):
+            super().__init__(dataset, num_replicas=1, rank=0, seed=5)
+
+        def set_epoch(self, epoch):
+            self.epoch = epoch
+
+        def __iter__(self):
+            told.append(int(self.epoch))
+            generator = torch.Generator().manual_seed(5 + int(self.epoch))
+            return iter(torch.randperm(len(dataset), generator=generator).tolist())
+
+        def __len__(self):
+            return len(dataset)
+
+    sampler = Sampler()
+    sampler.epoch = -1  # nobody has told it yet
+    return sampler
+
+
+def _train_one_epoch(function, rank, size, inputs):
+    import torch
+    from torch.nn.parallel import DistributedDataParallel
+    from torch.utils.data import DataLoader, TensorDataset
+
+    from distlab.rank import recorder, world
+
+    device = world.here().device
+    dataset = TensorDataset(inputs["images"], inputs["labels"])
+    told: list[int] = []
+    sampler = _noting_sampler(dataset, told)
+    loader = DataLoader(dataset, inputs["batch_size"], sampler=sampler)
+    with recorder.paused():
+        bare = _network(inputs["weights"]).to(device)
+        model = DistributedDataParallel(
+            bare, device_ids=[device.index] if device.type == "cuda" else None
+        )
+    model.eval()
+    optimizer = torch.optim.SGD(model.parameters(), lr=inputs["lr"], momentum=inputs["momentum"])
+    epoch = inputs["epoch"]
+    result = function(model, loader, optimizer, device, epoch)
+    return {
+        "returned": result,
+        "sampler's epoch": told,
+        "mean of BatchNorm": bare[2].running_mean.clone(),
+        "parameters": [p.detach().clone() for p in bare.parameters()],
+    }
+
+
+def _told_no_epoch(look: Look) -> bool:
+    return any(set(look.got[r]["sampler's epoch"]) == {-1} for r in look.ranks)
+
+
+def _values_right(look: Look) -> bool:
+    """Everything is right but what is returned."""
+    return not differs(look, "parameters") and not differs(look, "sampler's epoch")
+
+
+exercise = Exercise(
+    points=4,
+    make=_shares,
+    call=_train_one_epoch,
+    asks="train_epoch trains one epoch in train mode, tells the sampler the epoch first, and "
+    "returns "
+    "on every rank the mean loss over all samples of all ranks, each taken before its step.",
+    visible=(
+        Case(2, 1, {"epoch": 3}),
+        Case(3, 2, {"epoch": 0, "batches": 3}),
+        Case(2, 3, {"epoch": 1, "lr": 0.5, "equal": True}),
+    ),
+    hints=(
+        Hint(
+            "epoch passed twice",
+            lambda look: any(len(look.got[r]["sampler's epoch"]) != 1 for r in look.ranks),
+            "One call is one pass over the loader: here it was begun another number of times.",
+        ),
+        Hint(
+            "set_epoch forgotten", _told_no_epoch,
+            "The sampler was not told the epoch before the loop over the loader began: every "
+            "epoch would "
+            "have the same order.",
+        ),
+        Hint(
+            "wrong epoch", lambda look: differs(look, "sampler's epoch"),
+            "The sampler was told another epoch than the given one, or only after the loop had "
+            "begun.",
+        ),
+        none_somewhere,
+        no_float,
+        Hint(
+            "eval mode",
+            lambda look: any(
+                not np.asarray(look.got[r]["mean of BatchNorm"]).any() for r in look.ranks
+            ),
+            "BatchNorm has not moved its running mean: the model was in eval mode. Whoever "
+            "evaluated "
+            "before left it there.",
+        ),
+        Hint(
+            "no step",
+            lambda look: all(
+                look.same(list(look.inputs[r]["weights"][:1]), look.got[r]["parameters"][:1])
+                for r in look.ranks
+            ),
+            "The parameters are those from before: the optimizer has not made a step.",
+        ),
+        Hint(
+            "each rank its own", lambda look: _values_right(look) and unequal_results(look),
+            "Training is right, but each rank returned its own figure: the ranks have to put "
+            "theirs "
+            "together, and each gets the result.",
+        ),
+        Hint(
+            "sum over ranks",
+            lambda look: _values_right(look) and look.size > 1
+            and returned_number(
+                look, [look.expected[r]["returned"] * look.size for r in look.ranks], 0.2
+            ),
+            "Training is right, but the figure is about as many times too large as there are "
+            "ranks: "
+            "a sum over ranks is no mean.",
+        ),
+        Hint(
+            "not weighted by samples",
+            lambda look: _values_right(look)
+            and returned_number(look, [look.expected[r]["returned"] for r in look.ranks], 0.15)
+            and len({len(i["images"]) for i in look.inputs}) > 1,
+            "Training is right and the figure nearly. Two things to look at: batches and ranks do "
+            "not have equally many samples, so that a mean of means counts some samples more than "
+            "others; and each loss is the one before its step.",
+        ),
+        Hint(
+            "loss not that before the step", _values_right,
+            "Training is right, but the figure is another than the cross-entropy before each step.",
+        ),
+        Hint(
+            "gradients kept",
+            lambda look: not differs(look, "sampler's epoch") and differs(look, "parameters")
+            and not _unequal_parameters(look),
+            "The ranks agree on parameters that are not right: look at the order of zero_grad, "
+            "backward and step, at the loss, and at what the loss is divided by.",
+        ),
+        Hint(
+            "ranks drift apart",
+            lambda look: _unequal_parameters(look),
+            "The ranks end with unequal parameters: the forward pass has to go through the DDP "
+            "module, not through the module inside.",
+        ),
+    ),
+)  # fmt: skip
+
+
+def _unequal_parameters(look: Look) -> bool:
+    return any(
+        not look.same(look.got[0]["parameters"], look.got[r]["parameters"]) for r in look.ranks
+    )

@@ -1,0 +1,178 @@
+"""`wrap`: a model in DDP."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from distlab.exercises.exercise import Case, Exercise, Hint
+
+
+def _linear(case: Case) -> list[dict]:
+    features, n = case.get("features", 3), case.get("n", 4)
+    return [
+        {
+            "weight": case.draw(r, [2, features]),
+            "bias": case.draw(r, [2]),
+            "batch": case.draw(10 + r, [n, features]),
+            "index": case.get("index", 0),
+        }
+        for r in range(case.size)
+    ]
+
+
+def _small_model(weight, bias):
+    import torch
+    from torch import nn
+
+    model = nn.Sequential(nn.Linear(weight.shape[1], weight.shape[0]))
+    with torch.no_grad():
+        model[0].weight.copy_(weight)
+        model[0].bias.copy_(bias)
+    return model
+
+
+def _wrap_and_step(function, rank, size, inputs):
+    from torch.nn.parallel import DistributedDataParallel
+
+    from distlab.rank import world
+
+    device = world.here().device
+    model = _small_model(inputs["weight"], inputs["bias"])
+    wrapped = function(model, device)
+    if not isinstance(wrapped, DistributedDataParallel):
+        return {"returned": type(wrapped).__name__}
+    inside = wrapped.module
+    own = not hasattr(inside, "module") and [p.shape for p in inside.parameters()] == [
+        p.shape for p in model.parameters()
+    ]
+    result = {
+        "returned": "DistributedDataParallel",
+        "wrapped module": "the model" if own else "something else",
+        "device of the parameters": "the rank's"
+        if all(p.device == device for p in inside.parameters())
+        else "another",
+        "device_ids": "fitting"
+        if _ids(wrapped.device_ids) == ([] if device.type == "cpu" else [device.index])
+        else "others",
+        "parameters": [p.detach().clone() for p in inside.parameters()],
+    }
+    wrapped(inputs["batch"].to(device)).square().mean().backward()
+    result["gradients"] = [p.grad.clone() for p in inside.parameters()]
+    result["GPU"] = _pretend_gpu(function, inputs)
+    return result
+
+
+def _ids(device_ids) -> list[int | str]:
+    """device_ids as plain numbers: torch takes devices, names and numbers."""
+    import torch
+
+    found = []
+    for one in device_ids or []:
+        one = torch.device(one) if isinstance(one, str) else one
+        found.append(one.index if isinstance(one, torch.device) else one)
+    return found
+
+
+def _pretend_gpu(function, inputs) -> dict[str, Any]:
+    """What a rank with a GPU would do with it, on a machine that may have none."""
+    import torch
+    from torch import nn
+    from torch.nn.parallel import DistributedDataParallel
+
+    index = inputs["index"]
+    device = torch.device("cuda", index)
+    seen: dict[str, Any] = {"moved to": None, "device_ids": None, "moved": "never"}
+
+    def moved(model, where=None, *args, device=None, **kwargs):
+        where = device if where is None else where
+        where = index if where is None else where
+        where = torch.device("cuda", where) if isinstance(where, int) else torch.device(where)
+        if where.type == "cuda" and where.index is None:
+            where = torch.device("cuda", current[0])
+        seen["moved to"] = str(where)
+        if seen["moved"] == "never":
+            seen["moved"] = "before wrapping" if seen["device_ids"] is None else "after wrapping"
+        return model
+
+    def wrap(self, module, device_ids=None, *args, **kwargs):
+        nn.Module.__init__(self)
+        self.module, self.device_ids = module, device_ids
+        seen["device_ids"] = _ids(device_ids)
+
+    current = [0]
+
+    def select(which):
+        found = torch.device("cuda", which) if isinstance(which, int) else torch.device(which)
+        current[0] = found.index or 0
+
+    with contextlib.ExitStack() as stack:
+        for owner, name, value in (
+            (nn.Module, "to", moved),
+            (nn.Module, "cuda", moved),
+            (DistributedDataParallel, "__init__", wrap),
+            (torch.cuda, "set_device", select),
+            (torch.cuda, "is_available", lambda: True),
+            (torch.cuda, "device_count", lambda: index + 1),
+            (torch.cuda, "current_device", lambda: current[0]),
+        ):
+            stack.callback(setattr, owner, name, getattr(owner, name))
+            setattr(owner, name, value)
+        function(_small_model(inputs["weight"], inputs["bias"]), device)
+    return seen
+
+
+exercise = Exercise(
+    points=3,
+    make=_linear,
+    call=_wrap_and_step,
+    asks="wrap moves the model to the device and returns it inside DistributedDataParallel, with "
+    "device_ids on a GPU and without on a CPU.",
+    visible=(Case(2, 1), Case(4, 2, {"features": 5, "index": 1})),
+    hints=(
+        Hint(
+            "no DDP",
+            lambda look: look.got[0]["returned"] != "DistributedDataParallel",
+            "What came back is no DistributedDataParallel module: is the wrapped model returned?",
+        ),
+        Hint(
+            "wrapped twice",
+            lambda look: look.got[0]["wrapped module"] != "the model",
+            "Inside DDP there is something other than the model that was given.",
+        ),
+        Hint(
+            "not moved",
+            lambda look: any(look.got[r]["GPU"]["moved to"] is None for r in look.ranks),
+            "With a GPU as device the model was never moved there.",
+        ),
+        Hint(
+            "moved too late",
+            lambda look: look.got[0]["GPU"]["moved"] == "after wrapping",
+            "With a GPU as device the model was moved after it was wrapped: DDP builds its buckets "
+            "on the device where it finds the parameters.",
+        ),
+        Hint(
+            "wrong GPU",
+            lambda look: any(
+                look.got[r]["GPU"]["moved to"] != look.expected[r]["GPU"]["moved to"]
+                for r in look.ranks
+            ),
+            "With a GPU as device the model went to another one: use the device that is given, "
+            "neither the rank's number nor the default.",
+        ),
+        Hint(
+            "no device_ids",
+            lambda look: any(look.got[r]["GPU"]["device_ids"] == [] for r in look.ranks),
+            "With a GPU as device, DDP was given no device_ids: they name the one GPU of this "
+            "process.",
+        ),
+        Hint(
+            "wrong device_ids",
+            lambda look: any(
+                look.got[r]["GPU"]["device_ids"] != look.expected[r]["GPU"]["device_ids"]
+                for r in look.ranks
+            ),
+            "With a GPU as device, device_ids is not that GPU: the device knows its own index.",
+        ),
+    ),
+)

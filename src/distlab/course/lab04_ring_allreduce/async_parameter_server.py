@@ -1,0 +1,291 @@
+"""`async_parameter_server`: a server that waits for none.
+
+How its run is made repeatable is in `fixed_schedule`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from distlab.course.lab04_ring_allreduce.fixed_schedule import Gradient, Turns
+from distlab.course.lab04_ring_allreduce.parameter_server import (
+    COLLECTIVE,
+    WORKERS_TALK,
+    made_tensors,
+    stepped_from,
+)
+from distlab.exercises import hints
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import returned
+
+
+def _equal_parameters(case: Case) -> list[dict]:
+    turns = case.params["turns"]
+    steps = sum(turn.count(1) for turn in turns)
+    assert all(sum(turn.count(w) for turn in turns) == steps for w in range(1, case.size))
+    return [
+        {
+            "parameters": made_tensors(case, -1, 0),
+            "minimum": made_tensors(case, rank, 1),
+            "steps": steps,
+            "lr": case.get("lr", 0.25),
+            "turns": turns,
+        }
+        for rank in range(case.size)
+    ]
+
+
+_QUEUE = "queue of pushes while a worker was slow"
+_GIVEN = "parameters that gradient_fn was given"
+
+
+def _call_async(function, rank, size, inputs):
+    turns = Turns(rank, inputs["turns"])
+    gradient = Gradient(turns, inputs["minimum"])
+    result = function(rank, size, inputs["parameters"], gradient, inputs["steps"], inputs["lr"])
+    turns.end()
+    found = {_QUEUE: "a push unanswered" if turns.given_up else "no push unanswered"}
+    if rank:
+        found[_GIVEN] = gradient.given
+    return {**found, "returned": result}
+
+
+def _no_first_pull(look: Look) -> str | None:
+    """Nothing arrives at a worker before it has sent something."""
+    for record in look.records[1:]:
+        sent = min((e.begin for e in record.sends()), default=float("inf"))
+        for event in record.receives():
+            if event.done and (event.wait_end or event.end) < sent:
+                return (
+                    f"rank {record.rank} received a message at {event.place} before its first push:"
+                    " all ranks begin with equal parameters, nobody has to fetch them."
+                )
+    return None
+
+
+def _one_worker_at_a_time(look: Look) -> str | None:
+    """No collective but of the server and one worker: whoever calls another waits for the rest."""
+    for event in look.events():
+        if event.is_collective and event.op != "barrier" and len(event.group) > 2:
+            return (
+                f"rank {event.rank} called {event.api or event.op} at {event.place}, in which all "
+                "workers take part: the server deals with one worker at a time."
+            )
+    return None
+
+
+def _every_push_answered(look: Look) -> str | None:
+    """In bytes, because a push may be one message or several."""
+    asked = look.inputs[0]["steps"] * sum(p.nbytes for p in look.inputs[0]["parameters"])
+    for record in look.records[1:]:
+        together = sum(e.nbytes for e in record.collectives())
+        if sum(e.nbytes for e in record.sends()) + together < asked:
+            return f"rank {record.rank} pushed less than {look.inputs[0]['steps']} times."
+        if sum(e.nbytes for e in record.receives()) + together < asked:
+            return (
+                f"rank {record.rank} did not receive new parameters after each of its pushes, the "
+                "last one included."
+            )
+    return None
+
+
+def _simulated(look: Look, factor: float = 1.0) -> tuple[list[np.ndarray], list[tuple[int, int]]]:
+    """The server's parameters in the end, and (worker, staleness) of each push in order."""
+    inputs = look.inputs
+    server = inputs[0]["parameters"]
+    given = [server] * look.size
+    known, pushes = [0] * look.size, []
+    for turn in inputs[0]["turns"]:
+        for worker in turn:
+            gradients = [
+                p - m for p, m in zip(given[worker], inputs[worker]["minimum"], strict=True)
+            ]
+            server = stepped_from(server, gradients, factor * inputs[0]["lr"])
+            pushes.append((worker, len(pushes) - known[worker]))
+            given[worker], known[worker] = server, len(pushes)
+    return server, pushes
+
+
+def _told(look: Look, name: str) -> Any:
+    """What rank 0 returned under that name."""
+    answer = returned(look)[0]
+    return answer.get(name) if isinstance(answer, dict) else None
+
+
+def _stale_by(formula) -> Callable[[Look], bool]:
+    """Is the returned max_staleness what this formula makes of the pushes, and wrong?"""
+
+    def shows(look: Look) -> bool:
+        said = _told(look, "max_staleness")
+        return said != look.expected[0]["returned"]["max_staleness"] and any(
+            said == value for value in formula(_simulated(look)[1])
+        )
+
+    return shows
+
+
+def _later_pushes(pushes: list[tuple[int, int]]) -> list[int]:
+    """The staleness of all pushes but each worker's first."""
+    seen: set[int] = set()
+    later = [s for worker, s in pushes if worker in seen or seen.add(worker)]
+    return later or [0]
+
+
+def _first_answer_lost(look: Look) -> bool:
+    """Did the worker that pushed first go on with other parameters than it was answered?"""
+    (worker, *others), *_ = look.inputs[0]["turns"]
+    want, got = look.expected[worker][_GIVEN], look.got[worker][_GIVEN]
+    return not others and len(got) > 1 and not look.same(want[1], got[1])
+
+
+_STALENESS = (
+    Hint(
+        "itself counted",
+        lambda look: (
+            _told(look, "max_staleness") == look.expected[0]["returned"]["max_staleness"] + 1
+        ),
+        "The staleness is one too large: the push's own update does not count, only those applied "
+        "since that worker's last answer.",
+    ),
+    Hint(
+        "staleness since the start",
+        _stale_by(lambda pushes: [len(pushes) - 1, len(pushes)]),
+        "The staleness counts from the start. It begins anew with each answer: note for every "
+        "worker how many updates there were when it was answered.",
+    ),
+    Hint(
+        "first pushes left out",
+        _stale_by(lambda pushes: [max(_later_pushes(pushes))]),
+        "A worker's first push can be stale too: for it, count the updates since the start.",
+    ),
+    Hint(
+        "last staleness",
+        _stale_by(lambda pushes: [pushes[-1][1]]),
+        "This is the staleness of the last push. The largest of all is asked for.",
+    ),
+    Hint(
+        "all staleness added",
+        _stale_by(
+            lambda pushes: [sum(s for _, s in pushes), sum(s for _, s in pushes) / len(pushes)]
+        ),
+        "This is the sum or the mean of the staleness of all pushes: the largest is asked for.",
+    ),
+)
+
+
+def _served_from_any(look: Look) -> bool:
+    from distlab.records import events
+
+    return any(e.flags & events.ANY_SOURCE for e in look.records[0].receives())
+
+
+def _several_open(look: Look) -> bool:
+    """Did rank 0 begin to receive from a second worker before the first receive had ended?"""
+    begun = look.records[0].receives()
+    return any(
+        later.peer != one.peer and not later.blocking and later.begin < max(one.end, one.wait_end)
+        for one, later in zip(begun, begun[1:], strict=False)
+    )
+
+
+def _queued(look: Look) -> bool:
+    return any(got[_QUEUE] == "a push unanswered" for got in look.got)
+
+
+exercise = Exercise(
+    points=5,
+    make=_equal_parameters,
+    call=_call_async,
+    asks="In async_parameter_server, rank 0 applies each worker's push when it arrives, whoever it "
+    "is from, and answers that worker alone with the new parameters; in the end rank 0 returns "
+    "parameters, updates and max_staleness, the others None.",
+    visible=(
+        Case(3, 1, {"turns": [[2], [2], [2], [1], [1], [2], [1], [1]]}),
+        Case(4, 2, {"turns": [[1, 2, 3]]}),
+        Case(3, 3, {"turns": [[1], [2], [2], [2], [1], [1]]}),
+    ),
+    traffic=(
+        _one_worker_at_a_time,
+        _no_first_pull,
+        _every_push_answered,
+    ),
+    hints=(
+        hints.EARLY,
+        replace(COLLECTIVE, shows=lambda look: _one_worker_at_a_time(look) is not None),
+        WORKERS_TALK,
+        Hint(
+            "fetched first",
+            lambda look: _no_first_pull(look) is not None,
+            "A worker got parameters before its first push. It has them already: begin with "
+            "gradient_fn.",
+        ),
+        Hint(
+            "served in a fixed order",
+            lambda look: _queued(look) and not _served_from_any(look) and not _several_open(look),
+            "Rank 0 waited for one worker, which was still computing, while another's push lay "
+            "there. dist.recv(buffer) without src takes the next message from whomever, and "
+            "returns that rank.",
+        ),
+        Hint(
+            "several receives open",
+            lambda look: _queued(look) and _several_open(look),
+            "Rank 0 had receives from several workers open, one message had come, and it was not "
+            "answered. Waiting for them in order serves in a fixed order, and with gloo "
+            "is_completed() stays False until wait() is called. dist.recv(buffer) without src "
+            "takes the next message from whomever, and returns that rank.",
+        ),
+        Hint(
+            "collected before answered",
+            _queued,
+            "Rank 0 took a push and did not answer it before the next one came. Apply and answer "
+            "each push at once: the next one may come from the same worker.",
+        ),
+        Hint(
+            "answer not used",
+            lambda look: any(
+                len(got[_GIVEN]) > 1 and look.same(got[_GIVEN][0], got[_GIVEN][-1])
+                for got in look.got[1:]
+            ),
+            "gradient_fn got the same parameters again: what rank 0 answers has to be what the "
+            "worker passes to gradient_fn in its next step.",
+        ),
+        Hint(
+            "gradients averaged",
+            lambda look: (
+                look.same(_simulated(look, 1 / (look.size - 1))[0], _told(look, "parameters"))
+                and look.size > 2
+            ),
+            "Each update was divided by the number of workers. An asynchronous server has one push "
+            "in its hand and nothing to average: p -= lr * g.",
+        ),
+        Hint(
+            "uphill",
+            lambda look: look.same(_simulated(look, -1.0)[0], _told(look, "parameters")),
+            "The updates went up the gradient: p -= lr * g.",
+        ),
+        Hint(
+            "something else than the answer",
+            _first_answer_lost,
+            "A worker passed something else to gradient_fn than what rank 0 had answered: take no "
+            "step of your own on a worker, and change nothing that has arrived.",
+        ),
+        Hint(
+            "other updates",
+            lambda look: (
+                _told(look, "updates") is not None
+                and _told(look, "updates") != look.expected[0]["returned"]["updates"]
+            ),
+            "`updates` counts every applied push, from all workers together.",
+        ),
+        *_STALENESS,
+        Hint(
+            "not None elsewhere",
+            lambda look: any(got is not None for got in returned(look)[1:]),
+            "Only rank 0 returns something: a worker's answer is None.",
+        ),
+    ),
+)

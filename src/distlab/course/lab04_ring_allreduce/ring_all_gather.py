@@ -1,0 +1,99 @@
+"""`ring_all_gather`: the second half of a ring all-reduce."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.course.lab04_ring_allreduce import rings
+from distlab.course.lab04_ring_allreduce.chunks import in_place
+from distlab.exercises import hints, traffic
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+
+def _one_chunk_of_each_rank(case: Case) -> list[dict]:
+    """After a reduce-scatter: rank r has chunk r + 1, and the others hold anything."""
+    shape, dtype = case.get("shape", [2]), case.get("dtype", "float32")
+    inputs = []
+    for rank in range(case.size):
+        chunks = list(case.draw(rank, [case.size, *shape], dtype) + np.dtype(dtype).type(100))
+        chunks[(rank + 1) % case.size] = case.draw(100 + rank, shape, dtype)
+        inputs.append({"chunks": chunks})
+    return inputs
+
+
+def _call_all_gather(function, rank, size, inputs):
+    chunks, fate = in_place(function, rank, size, inputs["chunks"])
+    return {"chunks": chunks, "list of chunks": fate}
+
+
+def _gathered(look: Look) -> list[np.ndarray]:
+    """What the chunks should hold, on every rank."""
+    return look.expected[0]["chunks"]
+
+
+def _misplaced(look: Look) -> bool:
+    """Did all chunks arrive, in another order?"""
+
+    def key(chunk):
+        return np.asarray(chunk).ravel().tolist()
+
+    right = sorted(map(key, _gathered(look)))
+    return look.size > 1 and any(
+        sorted(map(key, got["chunks"])) == right and not look.same(_gathered(look), got["chunks"])
+        for got in look.got
+    )
+
+
+def _added(look: Look) -> bool:
+    """Does a chunk hold what arrived plus what was there before?"""
+    return any(
+        look.same(right + before, now) and not look.same(right, now)
+        for rank in look.ranks
+        for right, before, now in zip(
+            _gathered(look), look.inputs[rank]["chunks"], look.got[rank]["chunks"], strict=True
+        )
+    )
+
+
+exercise = Exercise(
+    points=3,
+    make=_one_chunk_of_each_rank,
+    call=_call_all_gather,
+    asks="ring_all_gather begins with chunk (r + 1) mod size on rank r and leaves every chunk on "
+    "every rank; each rank has sent size − 1 messages of one chunk to (r + 1) mod size.",
+    visible=(Case(4, 1, {"shape": [3]}), Case(2, 2), Case(4, 3, {"shape": [3]})),
+    traffic=(traffic.no_collective_but_barrier, rings.one_chunk_each),
+    hints=(
+        hints.EARLY,
+        rings.LIST_CHANGED,
+        *rings.TRAFFIC,
+        rings.OTHER_DTYPE,
+        rings.WHOLE,
+        rings.STEPS,
+        rings.SAME_AGAIN,
+        Hint(
+            "added, not copied",
+            _added,
+            "What arrived was added to what lay in the chunk. These chunks are finished sums: "
+            "receive straight into the chunk, nothing is added any more.",
+        ),
+        Hint(
+            "another chunk first",
+            lambda look: (
+                look.size > 1
+                and all(
+                    rings.first_chunk(look, rank) not in ((rank + 1) % look.size, None)
+                    for rank in look.ranks
+                )
+            ),
+            "In the first step a rank sent a chunk that it did not have yet. On entry rank r holds "
+            "one finished chunk, and its number is not r.",
+        ),
+        Hint(
+            "chunks in other places",
+            _misplaced,
+            "Every chunk arrived, but not in its own place: whoever receives chunk c must receive "
+            "into chunks[c]. Which chunk does the left neighbour send in this step?",
+        ),
+    ),
+)

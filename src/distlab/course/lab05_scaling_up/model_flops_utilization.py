@@ -1,0 +1,84 @@
+"""`model_flops_utilization`: which share of the peak the model's own arithmetic takes."""
+
+from __future__ import annotations
+
+from distlab.course.lab05_scaling_up.formulas import EXACT, NO_NUMBER, case_of
+from distlab.exercises import hints
+from distlab.exercises.exercise import Hint
+from distlab.exercises.formulas import formula, gives
+
+exercise = formula(
+    points=1,
+    asks="model_flops_utilization returns which share of `peak_flops` the model's own arithmetic "
+    "takes, 6 floating-point operations for each parameter and token.",
+    visible=(
+        case_of(parameters=1_000_000, tokens_per_second=50_000.0, peak_flops=1e12),
+        case_of(parameters=7e9, tokens_per_second=3_400.0, peak_flops=312e12),
+    ),
+    hints=(
+        hints.NOTHING,
+        Hint(
+            "percent",
+            gives(lambda parameters, tokens_per_second, peak_flops:
+                600 * parameters * tokens_per_second / peak_flops),
+            "A share is asked for, 1 being all of the peak, not a percentage.",
+        ),
+        Hint(
+            "forward alone",
+            gives(lambda parameters, tokens_per_second, peak_flops:
+                2 * parameters * tokens_per_second / peak_flops),
+            "2 operations for each parameter and token are the forward pass: the backward pass "
+            "takes twice as many again.",
+        ),
+        Hint(
+            "backward alone",
+            gives(lambda parameters, tokens_per_second, peak_flops:
+                4 * parameters * tokens_per_second / peak_flops),
+            "4 operations for each parameter and token are the backward pass alone.",
+        ),
+        Hint(
+            "multiplications alone",
+            gives(lambda parameters, tokens_per_second, peak_flops:
+                3 * parameters * tokens_per_second / peak_flops),
+            "A multiplication and an addition are two operations, and peaks count both.",
+        ),
+        Hint(
+            "recomputation counted",
+            gives(lambda parameters, tokens_per_second, peak_flops:
+                8 * parameters * tokens_per_second / peak_flops),
+            "With activation recomputation a machine does 8 operations for each parameter and "
+            "token. That is hardware utilization: what the model needs is 6, however it is done.",
+        ),
+        Hint(
+            "no factor",
+            gives(lambda parameters, tokens_per_second, peak_flops:
+                parameters * tokens_per_second / peak_flops),
+            "How many operations does each parameter take part in for one token, forward and "
+            "backward?",
+        ),
+        Hint(
+            "upside down",
+            gives(lambda parameters, tokens_per_second, peak_flops:
+                peak_flops / (6 * parameters * tokens_per_second)),
+            "The fraction stands on its head: what was done comes before what could be done.",
+        ),
+        Hint(
+            "tokens divided",
+            gives(lambda parameters, tokens_per_second, peak_flops:
+                6 * parameters / tokens_per_second / peak_flops),
+            "More tokens a second use the machine better: they multiply.",
+        ),
+        Hint(
+            "whole numbers only",
+            lambda look: look.got[0] == look.expected[0] // 1 == 0,
+            "// rounds down, and a share is less than 1.",
+        ),
+        Hint(
+            "cut off at 1",
+            lambda look: look.got[0] == 1 and look.expected[0] > 1,
+            "A share above 1 is told as it is: it says that a figure is wrong, such as the peak.",
+        ),
+        NO_NUMBER,
+    ),
+    tolerance=EXACT,
+)  # fmt: skip

@@ -1,0 +1,213 @@
+"""`shard`: a rank's share of the indices, and how answers are judged.
+
+Any division will do that is fair and drawn afresh, so what is compared is not the indices but what
+can be said of all ranks' shares together.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.rank.sharing import among_ranks
+
+
+def _call_shard(function, rank, size, inputs):
+    n, epoch, seed = inputs["n"], inputs["epoch"], inputs["seed"]
+
+    def ask() -> list[list[int]] | str:
+        answers = []
+        for turn, (epoch_, seed_) in enumerate(
+            ((epoch, seed), (epoch, seed), (epoch + 1, seed), (epoch, seed + 7919))
+        ):
+            _draw(turn + rank)  # what others draw in between must not matter
+            answers.append(function(n, rank, size, epoch_, seed_))
+        wrong = [told for answer in answers if (told := _not_ints(answer))]
+        return wrong[0] if wrong else answers
+
+    told = among_ranks("shard", rank, size, ask)
+    for one in told:
+        if not isinstance(one, list):
+            return {"returned": one or "nothing", **dict.fromkeys(_asked(n, size), "not asked")}
+    shares = [[answers[turn] for answers in told] for turn in range(4)]
+    return {"returned": "a list of ints", **_judged(n, rank, shares)}
+
+
+def _draw(times: int) -> None:
+    """Move every global generator on, on each rank by another amount."""
+    import torch
+
+    torch.rand(1 + times)
+    for _ in range(1 + times):
+        random.random(), np.random.random()
+
+
+def _not_ints(answer: Any) -> str:
+    """What an answer is, where it is no list of plain ints."""
+    if not isinstance(answer, list):
+        return "None" if answer is None else f"a {type(answer).__name__}"
+    odd = [type(item).__name__ for item in answer if type(item) is not int]
+    return f"a list that holds {odd[0]}" if odd else ""
+
+
+_ALWAYS = (
+    "indices of all ranks",
+    "indices of all ranks in the next epoch",
+    "lengths of the shares",
+    "result of a second call",
+)
+_IF_LONG = ("order", "order in the next epoch", "order for another seed")
+_DIVISION = "division in the next epoch"
+
+
+def _asked(n: int, size: int) -> tuple[str, ...]:
+    """The facts that a case can tell."""
+    long = n >= 12 * size  # two random orders, or divisions, agree by chance once in a million
+    return _ALWAYS + _IF_LONG * long + (_DIVISION,) * (long and size > 1)
+
+
+def _judged(n: int, rank: int, shares: list[list[list[int]]]) -> dict[str, Any]:
+    """What four calls gave, [call][rank]: this one, again, the next epoch, another seed."""
+    now, again, later, other = shares
+    size = len(now)
+    lengths = [len(share) for share in now]
+    even = max(lengths) - min(lengths) <= 1
+    facts = {
+        "indices of all ranks": _coverage(n, now),
+        "indices of all ranks in the next epoch": _coverage(n, later),
+        "lengths of the shares": "as equal as can be" if even else _range(lengths),
+        "result of a second call": "the same" if now == again else "another one",
+        "order": _pattern(now[rank]),
+        "order in the next epoch": "another" if now[rank] != later[rank] else "the same",
+        "order for another seed": "another" if now[rank] != other[rank] else "the same",
+        _DIVISION: "the same" if _divided_alike(now[rank], later) else "another",
+    }
+    return {name: facts[name] for name in _asked(n, size)}
+
+
+def _range(lengths: list[int]) -> str:
+    return f"{min(lengths)} to {max(lengths)}"
+
+
+def _divided_alike(mine: list[int], later: list[list[int]]) -> bool:
+    """Does some rank have just these indices in the next epoch, or were they not drawn at all: a
+    block, or every size-th?
+    """
+    again = any(set(mine) == set(share) for share in later)
+    return again or len(set(np.diff(sorted(mine)).tolist())) == 1
+
+
+def _coverage(n: int, shares: list[list[int]]) -> str:
+    counts = Counter(index for share in shares for index in share)
+    if any(not 0 <= index < n for index in counts):
+        return "some outside 0..n−1"
+    missing, twice = n - len(counts), sum(count > 1 for count in counts.values())
+    if not missing and not twice:
+        return f"each of {n} once"
+    parts = [f"{missing} missing"] * bool(missing) + [f"{twice} more than once"] * bool(twice)
+    return " and ".join(parts)
+
+
+def _pattern(share: list[int]) -> str:
+    """Shuffled, or mostly going up or down by one step?"""
+    steps = Counter(np.diff(share).tolist())
+    regular = max(steps.values(), default=0) > len(share) / 2 or share == sorted(share)
+    return "a regular one" if regular else "a shuffled one"
+
+
+def _left(name: str, *values: str):
+    """A sign: some rank left one of these values under `name`."""
+    return lambda look: any(look.got[r].get(name) in values for r in look.ranks)
+
+
+def _coverage_says(word: str):
+    return lambda look: any(
+        word in look.got[r].get(name, "")
+        for r in look.ranks
+        for name in ("indices of all ranks", "indices of all ranks in the next epoch")
+    )
+
+
+exercise = Exercise(
+    points=3,
+    make=lambda case: [
+        {"n": case.get("n"), "epoch": case.get("epoch", 0), "seed": case.get("seed", case.number())}
+        for _ in range(case.size)
+    ],
+    call=_call_shard,
+    asks="shard returns this rank's indices as a list of ints: over all ranks every index once, "
+    "lengths that differ by one at most, order and division drawn afresh each epoch, the same for "
+    "the same epoch and seed.",
+    visible=(Case(2, 1, {"n": 31}), Case(3, 2, {"n": 40, "epoch": 5}), Case(4, 3, {"n": 2})),
+    rules=(
+        lambda look: next(
+            (f"rank {e.rank} called {e.api or e.op} at {e.place}: shard needs no communication, "
+             "each rank works its share out by itself." for e in look.events()), None
+        ),
+    ),
+    hints=(
+        Hint(
+            "no list of ints",
+            lambda look: any(look.got[r]["returned"] != "a list of ints" for r in look.ranks),
+            "Return a list of plain ints: .tolist() makes one of a tensor or an array, int(i) one "
+            "of a single element.",
+        ),
+        Hint(
+            "generator not seeded",
+            lambda look: _left("result of a second call", "another one")(look),
+            "The same call gave another answer the second time: the order was drawn from a "
+            "generator that others draw from too, or that was not seeded. Make one in the "
+            "function, seeded from what all ranks know.",
+        ),
+        Hint(
+            "padded",
+            lambda look: _coverage_says("more than once")(look)
+            and not _coverage_says("missing")(look),
+            "Some indices came twice: shares were filled up to equal lengths. Here they may differ "
+            "by one instead.",
+        ),
+        Hint(
+            "rest dropped",
+            lambda look: _coverage_says("missing")(look)
+            and not _coverage_says("more than once")(look),
+            "Indices are missing. They go from 0 to n − 1, and where n is no multiple of size the "
+            "rest belongs to somebody too.",
+        ),
+        Hint(
+            "ranks disagree",
+            lambda look: _coverage_says("missing and")(look),
+            "Some indices came twice and others not at all: the ranks did not cut up the same "
+            "order. All have to draw it from the same seed; rank only says which piece to take.",
+        ),
+        Hint(
+            "unequal lengths",
+            lambda look: any(
+                look.got[r]["lengths of the shares"] != "as equal as can be" for r in look.ranks
+            ),
+            "The shares' lengths differ by more than one: one rank would still work while the "
+            "others wait. Where n is no multiple of size, the rest is spread over several ranks.",
+        ),
+        Hint(
+            "not shuffled", _left("order", "a regular one"),
+            "The indices come in order, or in steps of one size: draw an order at random.",
+        ),
+        Hint(
+            "epoch ignored", _left("order in the next epoch", "the same"),
+            "The next epoch has the same order: the epoch has to go into what you seed with.",
+        ),
+        Hint(
+            "seed ignored", _left("order for another seed", "the same"),
+            "Another seed gave the same order: whoever repeats an experiment changes the seed. "
+            "(seed * epoch is 0 in epoch 0, whatever the seed is.)",
+        ),
+        Hint(
+            "same division", _left(_DIVISION, "the same"),
+            "The same indices stay together, in another order or on another rank: shuffle all n "
+            "first, then divide.",
+        ),
+    ),
+)  # fmt: skip

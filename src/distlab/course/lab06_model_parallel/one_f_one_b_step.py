@@ -1,0 +1,295 @@
+"""`one_f_one_b_step`: a pipeline in the order of 1F1B, and the memory that this saves.
+
+What autograd keeps is seen by `saved_tensors_hooks`: each tensor that a forward pass saves is held
+by an object of ours for as long as the graph holds it. Received inputs are seen by their storages.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from distlab.course.lab06_model_parallel.pipeline import (
+    GRADIENTS,
+    OF_A_STEP,
+    chain,
+    gradients_of,
+    microbatches,
+    model_inputs,
+    stage_of,
+)
+from distlab.exercises import hints, traffic
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.records.events import Event
+
+_KEPT = "micro-batches whose activations were kept, beyond the size − rank of 1F1B"
+_INPUTS = "received inputs that were kept, beyond those and one more"
+
+
+# on a rank
+
+
+class _Saved:
+    """Stands in the graph for a tensor that a forward pass has saved for its backward pass."""
+
+    def __init__(self, tensor: Any, part: int) -> None:
+        self.tensor, self.part = tensor, part
+
+
+class _Memory:
+    """How many micro-batches a stage remembers at once."""
+
+    def __init__(self) -> None:
+        self.part = 0  # number of the forward pass under way, from 1
+        self.most_kept = self.most_inputs = 0
+        self._saved: weakref.WeakSet = weakref.WeakSet()
+        self._inputs: list = []
+
+    @contextlib.contextmanager
+    def watching(self, stage: Any, receives: bool) -> Iterator[None]:
+        import torch
+
+        hooks = [stage[-1].register_forward_hook(lambda *_: self._count())]
+        hooks.append(stage[0].register_forward_pre_hook(lambda _, given: self._begin(*given)))
+        self._receives = receives
+        try:
+            with torch.autograd.graph.saved_tensors_hooks(self._save, lambda saved: saved.tensor):
+                yield
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+    def _begin(self, given: Any) -> None:
+        from torch.multiprocessing.reductions import StorageWeakRef
+
+        self.part += 1
+        if self._receives:
+            self._inputs = [one for one in self._inputs if not one.expired()]
+            self._inputs.append(StorageWeakRef(given.untyped_storage()))
+            self.most_inputs = max(self.most_inputs, len(self._inputs))
+
+    def _save(self, tensor: Any) -> _Saved:
+        saved = _Saved(tensor, self.part)
+        self._saved.add(saved)
+        return saved
+
+    def _count(self) -> None:
+        self.most_kept = max(self.most_kept, len({saved.part for saved in self._saved}))
+
+
+def _call_step(function, rank, size, inputs):
+    stage, parts = stage_of(inputs["weights"][rank]), inputs["microbatches"]
+    batch = inputs["batch"] if rank == 0 else None
+    targets = inputs["targets"] if rank == size - 1 else None
+    memory, allowed = _Memory(), min(size - rank, parts)
+    with memory.watching(stage, receives=rank > 0):
+        loss = function(rank, size, stage, batch, targets, parts)
+    return {
+        "returned": loss,
+        GRADIENTS: gradients_of(stage),
+        _KEPT: max(0, memory.most_kept - allowed),
+        _INPUTS: max(0, memory.most_inputs - allowed - 1),
+    }
+
+
+# the order of a rank's calls
+
+
+def _passes(rank: int, size: int, parts: int) -> str:
+    """F for each forward and B for each backward pass of a rank, in the order of 1F1B."""
+    ahead = min(size - 1 - rank, parts)
+    return "F" * ahead + "FB" * (parts - ahead) + "B" * ahead
+
+
+def _calls(passes: str, rank: int, size: int) -> list[tuple[str, int]]:
+    """(operation, peer) of each message that these passes receive and send, in order."""
+    of = {
+        "F": (("recv", rank - 1), ("send", rank + 1)),
+        "B": (("recv", rank + 1), ("send", rank - 1)),
+    }
+    return [call for one in passes for call in of[one] if 0 <= call[1] < size]
+
+
+def _groups(events: list[Event]) -> Iterator[list[Event]]:
+    """The calls of a rank; those of one `batch_isend_irecv`, which have no order, together."""
+    group: list[Event] = []
+    for event in events:
+        if group and not _of_one_batch(group, event):
+            yield group
+            group = []
+        group.append(event)
+    if group:
+        yield group
+
+
+def _of_one_batch(group: list[Event], event: Event) -> bool:
+    last = group[-1]
+    return (
+        event.api == last.api == "batch_isend_irecv"
+        and event.place == last.place
+        and (event.op, event.peer) not in [(one.op, one.peer) for one in group]
+        and not any(0 < one.wait_begin <= event.begin for one in group)
+    )
+
+
+def _messages(look: Look, rank: int) -> list[Event]:
+    return [event for event in look.records[rank].events if event.is_message]
+
+
+def _out_of_order(look: Look, rank: int) -> tuple[Event, tuple[str, int] | None] | None:
+    """The first call that is not in the order of 1F1B, and the one that should be there."""
+    wanted = _calls(_passes(rank, look.size, microbatches(look)), rank, look.size)
+    for group in _groups(_messages(look, rank)):
+        expected, wanted = wanted[: len(group)], wanted[len(group) :]
+        missing = Counter(expected) - Counter((event.op, event.peer) for event in group)
+        for event in group:
+            if (event.op, event.peer) not in expected:
+                return event, next(iter(missing), None)
+    return None
+
+
+def _in_order(look: Look) -> str | None:
+    for rank in look.ranks:
+        found = _out_of_order(look, rank)
+        if found is not None:
+            event, wanted = found
+            return f"rank {rank} called {event} at {event.place}, where 1F1B {_told(wanted)}."
+    return None
+
+
+def _told(call: tuple[str, int] | None) -> str:
+    if call is None:
+        return "has no call left"
+    op, peer = call
+    return f"sends to rank {peer}" if op == "send" else f"receives from rank {peer}"
+
+
+def _forwards_first(look: Look, rank: int) -> int:
+    """How many micro-batches a rank took forward before it began with a backward pass."""
+    forward, events = 0, _messages(look, rank)
+    for event in events:
+        # the last rank sends nothing forward, and its backward pass begins with what it sends back
+        if rank < look.size - 1:
+            if (event.op, event.peer) == ("recv", rank + 1):
+                break
+            forward += (event.op, event.peer) == ("send", rank + 1)
+        else:
+            if event.op == "send":
+                break
+            forward += 1
+    return forward
+
+
+def _began_with(look: Look, forwards) -> bool:
+    """Is the number of forward passes that each rank began with what `forwards(rank)` says?"""
+    parts, right = microbatches(look), lambda rank: _ahead(look, rank) + 1
+    began = [_forwards_first(look, rank) for rank in look.ranks]
+    if look.size == 1 or began == [min(right(rank), parts) for rank in look.ranks]:
+        return False
+    return began == [min(max(forwards(rank), 1), parts) for rank in look.ranks]
+
+
+def _ahead(look: Look, rank: int) -> int:
+    return min(look.size - 1 - rank, microbatches(look))
+
+
+def _left(look: Look, name: str) -> bool:
+    return any(got[name] for got in look.got)
+
+
+exercise = Exercise(
+    points=4,
+    make=model_inputs,
+    call=_call_step,
+    asks="In one_f_one_b_step, rank r takes size − 1 − r micro-batches forward, then one forward "
+    "and one back in turn, then back those that are left; gradients and loss are those of "
+    "pipeline_step, and no rank remembers more than size − r micro-batches.",
+    visible=(
+        Case(4, 1, {"widths": [2, 6, 3, 4, 1], "rows": [12], "microbatches": 6}),
+        Case(2, 2, {"widths": [3, 5, 2], "rows": [8], "microbatches": 4}),
+    ),
+    traffic=(
+        traffic.no_collective_but_barrier,
+        traffic.messages(
+            lambda case: chain(1, "microbatches")(case) + chain(-1, "microbatches")(case)
+        ),
+        _in_order,
+    ),
+    hints=(
+        hints.EARLY,
+        Hint(
+            "GPipe",
+            lambda look: microbatches(look) > look.size
+            and _began_with(look, lambda rank: microbatches(look)),
+            "Every rank took all micro-batches forward before the first came back: that is GPipe. "
+            "Here a rank goes back as soon as it can.",
+        ),
+        Hint(
+            "one micro-batch at a time",
+            lambda look: _began_with(look, lambda rank: 1),
+            "Every rank waits for the gradient of a micro-batch before it takes the next one "
+            "forward, so only one rank works at any time. The ranks in front need a few to fill "
+            "the pipeline: how many are there behind rank r?",
+        ),
+        Hint(
+            "one too many to begin with",
+            lambda look: _began_with(look, lambda rank: _ahead(look, rank) + 2),
+            "Each rank begins with one forward pass more than it should. In the part that takes "
+            "turns, forward comes first: that pass is not one of those that fill the pipeline.",
+        ),
+        Hint(
+            "one too few to begin with",
+            lambda look: _began_with(look, lambda rank: _ahead(look, rank)),
+            "Each rank goes back one forward pass too early. Behind rank r there are size − 1 − r "
+            "ranks: as many forward passes fill the pipeline, and then in each turn forward comes "
+            "before backward.",
+        ),
+        Hint(
+            "filled from the wrong end",
+            lambda look: look.size > 1 and _began_with(look, lambda rank: rank + 1),
+            "The last rank takes most micro-batches forward before it goes back, and rank 0 "
+            "fewest. It is rank 0 that has to wait longest for its first gradient.",
+        ),
+        Hint(
+            "as many on every rank",
+            lambda look: _began_with(look, lambda rank: look.size),
+            "Every rank begins with the same number of forward passes. A gradient reaches rank "
+            "r after a way through the ranks behind it, and there are fewer the larger r is.",
+        ),
+        Hint(
+            "backward first",
+            lambda look: _in_order(look) is not None and any(
+                found is not None and (found[0].op, found[0].peer) == ("recv", rank + 1)
+                for rank in look.ranks
+                if (found := _out_of_order(look, rank))
+            ),
+            "A rank received a gradient, or began to, before its turn. In each turn forward comes "
+            "before backward, and a receive is begun where its message is needed, not earlier.",
+        ),
+        Hint(
+            "received ahead",
+            lambda look: _in_order(look) is not None and any(
+                found is not None and (found[0].op, found[0].peer) == ("recv", rank - 1)
+                for rank in look.ranks
+                if (found := _out_of_order(look, rank))
+            ),
+            "A rank received a micro-batch, or began to, before its turn: a receive is begun where "
+            "its message is needed, and the buffer takes memory from then on.",
+        ),
+        Hint(
+            "graphs kept", lambda look: _left(look, _KEPT),
+            "The order is right, but the graphs of more micro-batches are alive than are under "
+            "way. backward() lets go of a graph, unless it is told to retain it, and a loss that "
+            "is added up as a tensor holds on to all of them.",
+        ),
+        Hint(
+            "inputs kept", lambda look: _left(look, _INPUTS),
+            "The order is right, but what was received is still there after its backward pass: a "
+            "list that only grows keeps every tensor in it. Take out what has come back.",
+        ),
+        *OF_A_STEP,
+    ),
+)  # fmt: skip

@@ -1,0 +1,134 @@
+"""`pipeline_step`: GPipe's many small batches, all forward and then all back."""
+
+from __future__ import annotations
+
+from distlab.course.lab06_model_parallel.pipeline import (
+    GRADIENTS,
+    OF_A_STEP,
+    chain,
+    gradients_of,
+    microbatches,
+    model_inputs,
+    own_part,
+    stage_of,
+)
+from distlab.exercises import hints, traffic
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.records.events import Event
+
+
+def _call_step(function, rank, size, inputs):
+    stage = stage_of(inputs["weights"][rank])
+    batch = inputs["batch"] if rank == 0 else None
+    targets = inputs["targets"] if rank == size - 1 else None
+    loss = function(rank, size, stage, batch, targets, inputs["microbatches"])
+    return {"returned": loss, GRADIENTS: gradients_of(stage)}
+
+
+def _moments(look: Look, rank: int) -> tuple[list[float], list[float], list[float], list[float]]:
+    """When forward messages arrived and left on a rank, and backward ones arrived and left.
+
+    A message leaves when its send is called. It arrives when its receive is over: a receive may be
+    begun as early as one likes.
+    """
+
+    def when(events: list[Event], peer: int) -> list[float]:
+        of_peer = [event for event in events if event.peer == peer]
+        return [e.begin if e.op == "send" else e.wait_end or e.end for e in of_peer]
+
+    record = look.records[rank]
+    return (
+        when(record.receives(), rank - 1),
+        when(record.sends(), rank + 1),
+        when(record.receives(), rank + 1),
+        when(record.sends(), rank - 1),
+    )
+
+
+def _forward_first(look: Look) -> str | None:
+    """GPipe: on each rank all forward messages before any backward one."""
+    for rank in look.ranks:
+        arrived, left, back_arrived, back_left = _moments(look, rank)
+        forward, backward = arrived + left, back_arrived + back_left
+        if forward and backward and min(backward) < max(forward):
+            return (
+                f"on rank {rank} a gradient went back before all micro-batches had gone forward: "
+                "GPipe takes all of them forward first."
+            )
+    return None
+
+
+def _overlapping(look: Look) -> str | None:
+    """A rank hands a micro-batch on before the last one has come."""
+    for rank in look.ranks[1:-1]:
+        arrived, left, *_ = _moments(look, rank)
+        if len(arrived) > 1 and left and left[0] > max(arrived):
+            return (
+                f"rank {rank} passed its first micro-batch on only when all {len(arrived)} had "
+                "arrived: the ranks work one after the other, as without micro-batches."
+            )
+    for rank in look.ranks:
+        arrived, left, back_arrived, back_left = _moments(look, rank)
+        barriers = [e.begin for e in look.records[rank].events if e.op == "barrier"]
+        for some in (arrived + left, back_arrived + back_left):
+            if any(min(some, default=b) < b < max(some, default=b) for b in barriers):
+                return (
+                    f"rank {rank} called a barrier between its micro-batches: all ranks then wait "
+                    "for the slowest, and nothing overlaps."
+                )
+    return None
+
+
+def _in_flight(look: Look) -> int:
+    """How many micro-batches rank 0 had sent when the first gradient came back."""
+    _, left, back_arrived, _ = _moments(look, 0)
+    return sum(moment < min(back_arrived) for moment in left)
+
+
+exercise = Exercise(
+    points=5,
+    make=model_inputs,
+    share=own_part,
+    call=_call_step,
+    asks="In pipeline_step, the batch goes through the stages in `microbatches` equal parts, all "
+    "of them forward and then all of them back; every gradient is the undivided model's, and the "
+    "last rank returns the mean loss as a float.",
+    visible=(
+        Case(2, 1, {"widths": [3, 5, 2], "rows": [4], "microbatches": 2}),
+        Case(4, 2, {"widths": [2, 6, 3, 4, 1], "rows": [12], "microbatches": 4}),
+    ),
+    traffic=(
+        traffic.no_collective_but_barrier,
+        traffic.messages(
+            lambda case: chain(1, "microbatches")(case) + chain(-1, "microbatches")(case)
+        ),
+        _forward_first,
+        _overlapping,
+    ),
+    hints=(
+        hints.EARLY,
+        Hint(
+            "one micro-batch at a time",
+            lambda look: look.size > 1 and microbatches(look) > 1
+            and _forward_first(look) is not None and _in_flight(look) == 1,
+            "Each micro-batch goes forward and back before the next one begins, so only one rank "
+            "works at any time. Two loops are needed: one in which all go forward, and after it "
+            "one in which all come back.",
+        ),
+        Hint(
+            "1F1B",
+            lambda look: look.size > 1 and microbatches(look) > 1
+            and _forward_first(look) is not None and _in_flight(look) > 1,
+            "This looks like 1F1B, one forward, one backward in turn: a good schedule, which needs "
+            "less memory, but another one. GPipe is asked for here: no backward pass begins "
+            "before the last micro-batch has gone forward.",
+        ),
+        Hint(
+            "no overlap",
+            lambda look: _overlapping(look) is not None,
+            "Values and messages are right, but nobody works while the rank before does: send the "
+            "output of a micro-batch as soon as you have it, before you receive the next one.",
+        ),
+        *OF_A_STEP,
+    ),
+)  # fmt: skip

@@ -1,0 +1,273 @@
+"""`sharded_adam_step`: ZeRO's first stage: each rank keeps the moments of its own share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.exercises.compare import Tolerance
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+FEW = 8  # elements beside the moments that a state may hold: counts of steps and the like
+_BEYOND = "state: elements beyond 2⌈n/size⌉ and a few scalars"
+_SHORT = "state: elements of moments that are kept elsewhere"
+_FIRST = "parameters after the first step"
+
+
+def _training(case: Case) -> list[dict]:
+    """Gradients between 1e-9 and 1: Adam hides a constant factor in all but the smallest of them.
+
+    Over the ranks an element's gradients have one sign, so that no order of adding them matters.
+    """
+    shapes, steps = case.get("shapes", [[4, 3], [3]]), case.get("steps", 4)
+    dtype, shared = case.get("dtype", "float32"), case.generator()
+    parameters = [np.asarray(shared.uniform(-0.1, 0.1, shape), dtype) for shape in shapes]
+    gradients = []
+    for _ in range(steps):
+        base = [10 ** shared.uniform(-9, 0, s) * shared.choice([-1, 1], s) for s in shapes]
+        gradients.append(
+            [
+                [np.asarray(b * shared.uniform(0.5, 1.5, np.shape(b)), dtype) for b in base]
+                for _ in range(case.size)
+            ]
+        )
+    return [{"parameters": parameters, "gradients": gradients} for _ in range(case.size)]
+
+
+def _own_gradients(inputs: dict, rank: int, size: int) -> dict:
+    return inputs | {"gradients": [step[rank] for step in inputs["gradients"]]}
+
+
+def _call_adam(function, rank, size, inputs):
+    """Two models take their steps in turn, each with a state of its own."""
+    models = [_Model(inputs), _Model(inputs, negated=True)]
+    for step in range(len(inputs["gradients"])):
+        for model in models:
+            model.step(function, rank, size, step)
+    return {
+        "parameters": [model.parameters for model in models],
+        _FIRST: models[0].after_one,
+        _BEYOND: max(model.beyond for model in models),
+        _SHORT: max(model.short for model in models),
+    }
+
+
+class _Model:
+    """Parameters, their gradients and the optimizer's state; `negated`: all with the other sign."""
+
+    def __init__(self, inputs, negated: bool = False) -> None:
+        sign = -1 if negated else 1
+        self.gradients = [[g * sign for g in step] for step in inputs["gradients"]]
+        self.parameters = [p * sign for p in inputs["parameters"]]
+        self.after_one: list = []
+        self.state: dict = {}
+        self.beyond = self.short = 0
+
+    def step(self, function, rank: int, size: int, number: int) -> None:
+        gradients = [g.clone() for g in self.gradients[number]]
+        # a list of its own: only the tensors in it count
+        function(rank, size, list(self.parameters), gradients, self.state)
+        self.after_one = self.after_one or [p.clone() for p in self.parameters]
+        count = sum(p.numel() for p in self.parameters)
+        held = _elements(self.state) + sum(_elements(vars(p)) for p in self.parameters)
+        self.beyond = max(self.beyond, held - 2 * -(-count // size) - FEW)
+        # where all but the last share are rounded up, the last is so much shorter
+        self.short = max(self.short, 2 * (count // size - size) - held)
+
+
+SUM, OWN, NOTHING = "the sum of the gradients", "the rank's own gradients", "nothing changed"
+LATER, UNCORRECTED = "right after one step", "moments not corrected"
+UNKNOWN = "none that is known"
+
+
+def _mistake(look: Look, rank: int) -> str:
+    """The name of a well-known mistake that leads to just these parameters; "" for none."""
+    given = look.inputs[rank]["parameters"]
+    steps = look.inputs[rank]["gradients"]  # [step][rank][tensor]
+    got, after_one = look.got[rank]["parameters"][0], look.got[rank][_FIRST]
+    means = [[np.mean(some, axis=0) for some in zip(*step, strict=True)] for step in steps]
+    if _near(got, _trained(given, means)):
+        return ""
+    if _near(got, _trained(given, [[g * look.size for g in mean] for mean in means])):
+        return SUM
+    if _near(got, *(_trained(given, [step[r] for step in steps]) for r in look.ranks)):
+        return OWN
+    if _near(got, given):
+        return NOTHING
+    first = _trained(given, means[:1])
+    if _near(after_one, first):
+        return LATER
+    moved, right = _moved(given, after_one), _moved(given, first)
+    return UNCORRECTED if 2.8 * right < moved < 3.5 * right else UNKNOWN
+
+
+def _trained(parameters, gradients) -> list[np.ndarray]:
+    """What Adam (Kingma and Ba, 2015) makes of them on one process, with torch's defaults."""
+    now = [p.astype("float64") for p in parameters]
+    first, second = [np.zeros_like(p) for p in now], [np.zeros_like(p) for p in now]
+    for number, step in enumerate(gradients, 1):
+        for i, g in enumerate(step):
+            first[i] = 0.9 * first[i] + 0.1 * g
+            second[i] = 0.999 * second[i] + 0.001 * g.astype("float64") ** 2
+            corrected = np.sqrt(second[i] / (1 - 0.999**number)) + 1e-8
+            now[i] = now[i] - 1e-3 * first[i] / (1 - 0.9**number) / corrected
+    return now
+
+
+def _near(some, *others) -> bool:
+    """Is each element near that of one of the others? Wider than the judge's tolerance."""
+    for found, *twins in zip(some, *others, strict=True):
+        close = [np.abs(found - twin) <= 2e-6 + 1e-5 * np.abs(twin) for twin in twins]
+        if not np.logical_or.reduce(close).all():
+            return False
+    return True
+
+
+def _moved(before, after) -> float:
+    """The largest step that an element has made."""
+    steps = [np.abs(a - b).max(initial=0.0) for a, b in zip(before, after, strict=True)]
+    return float(max(steps, default=0.0))
+
+
+def _elements(held, depth: int = 0) -> int:
+    """Elements of all tensors in a state, however it is nested."""
+    import torch
+
+    if isinstance(held, torch.Tensor):
+        return held.numel()
+    if isinstance(held, torch.optim.Optimizer):
+        return _elements(dict(held.state), depth + 1)
+    if depth > 6:
+        return 0
+    if isinstance(held, dict):
+        return sum(_elements(value, depth + 1) for value in held.values())
+    if isinstance(held, (list, tuple, set)):
+        return sum(_elements(value, depth + 1) for value in held)
+    if isinstance(held, np.ndarray):
+        return held.size
+    return _elements(vars(held), depth + 1) if hasattr(held, "__dict__") else 0
+
+
+def _looks_like(mistake: str):
+    return lambda look: look.size > 1 and any(_mistake(look, r) == mistake for r in look.ranks)
+
+
+def _parts_wrong(look: Look) -> list[np.ndarray]:
+    """For each rank, which elements of its first model are not right, end to end."""
+    found = []
+    for want, got in zip(look.expected, look.got, strict=True):
+        pairs = zip(want["parameters"][0], got["parameters"][0], strict=True)
+        found.append(np.concatenate([~np.isclose(g, w, 1e-5, 1e-6).reshape(-1) for w, g in pairs]))
+    return found
+
+
+def _own_share_alone(look: Look) -> bool:
+    """Is each element right on some rank, and none of the ranks right in all of them?"""
+    wrong = np.array(_parts_wrong(look))
+    return (
+        look.size > 1 and wrong.any(axis=1).sum() >= look.size - 1 and not wrong.all(axis=0).any()
+    )
+
+
+def _nearly(look: Look) -> bool:
+    """Are the parameters wrong, and all within a hundredth of one step's length of the right?"""
+    pairs = [
+        (w["parameters"], g["parameters"]) for w, g in zip(look.expected, look.got, strict=True)
+    ]
+    return not all(look.same(w, g) for w, g in pairs) and all(
+        np.abs(found - right).max(initial=0) < 1e-5
+        for want, got in pairs
+        for of_one, of_other in zip(want, got, strict=True)
+        for right, found in zip(of_one, of_other, strict=True)
+    )
+
+
+def _unevenly_kept(look: Look) -> bool:
+    """Does some rank hold more than its share, or do some hold less and others not?"""
+    short = [got[_SHORT] > 0 for got in look.got]
+    return any(got[_BEYOND] > 0 for got in look.got) or any(short) and not all(short)
+
+
+exercise = Exercise(
+    points=5,
+    make=_training,
+    share=_own_gradients,
+    call=_call_adam,
+    tolerance=Tolerance(rtol=1e-5, atol=1e-6),
+    asks="sharded_adam_step takes one step of Adam on the mean of all ranks' gradients: each rank "
+    "keeps the moments of its share of the elements alone, updates that share, and in the end all "
+    "ranks hold all parameters, changed in place.",
+    visible=(
+        Case(2, 1, {"shapes": [[4, 3], [3]], "steps": 3}),
+        Case(3, 2, {"shapes": [[20, 10], [7], [2, 2]], "steps": 4}),
+    ),
+    hints=(
+        Hint(
+            "state not divided",
+            _unevenly_kept,
+            "A rank's state holds more than its share: two moments for ⌈n/size⌉ elements, n "
+            "counting the elements of all tensors. Whole tensors cannot be dealt out evenly: one "
+            "may be larger than all the others. What is kept in an attribute of a parameter, or "
+            "as a copy of the parameters, counts as well.",
+        ),
+        Hint(
+            "kept elsewhere",
+            lambda look: all(got[_SHORT] > 0 for got in look.got),
+            "The states hold less than the two moments of each rank's share. `state` is where they "
+            "are kept from one step to the next. In a global variable they would be mixed up when "
+            "several models take turns, and nobody would see how much memory they take.",
+        ),
+        Hint(
+            "not in place",
+            _looks_like(NOTHING),
+            "The parameters are as they were. Write into the tensors that you were given (copy_, "
+            "add_, sub_): `p = p - …` makes a new one that nobody else sees.",
+        ),
+        Hint(
+            "sum for mean",
+            _looks_like(SUM),
+            "These are the parameters that the sum of the gradients gives. Adam divides by the "
+            "gradients' size, so it almost hides the factor: only gradients near eps tell.",
+        ),
+        Hint(
+            "own gradients",
+            _looks_like(OWN),
+            "These are parameters that a rank's own gradients give: the gradients of all ranks "
+            "have to be averaged first.",
+        ),
+        Hint(
+            "own share alone",
+            _own_share_alone,
+            "Each element is right on some rank and not on the others: after the update, all ranks "
+            "have to get all shares.",
+        ),
+        Hint(
+            "NaN",
+            lambda look: any(
+                np.isnan(p).any() for got in look.got for model in got["parameters"] for p in model
+            ),
+            "There are NaNs. 1 − β**t is 0 for t = 0: the first step is number 1. And a buffer "
+            "that was made by torch.empty holds anything until something is written into it.",
+        ),
+        Hint(
+            "moments not corrected",
+            _looks_like(UNCORRECTED),
+            "The first step is about three times too large: the moments begin at 0, and Adam makes "
+            "up for that by dividing them by 1 − β**t.",
+        ),
+        Hint(
+            "nearly right",
+            _nearly,
+            "The parameters are nearly right, but farther off than rounding would leave them. "
+            "Plain Adam has no weight decay (torch.optim.AdamW has some, unless it is told not "
+            "to).",
+        ),
+        Hint(
+            "wrong from the second step on",
+            _looks_like(LATER),
+            "The first step is right, a later one is not. Does every step find the moments of the "
+            "step before in `state`, and the number of the step? Several models may take "
+            "turns, each with a state of its own, and one step is one call, however many tensors. "
+            "(And is each moment decayed by its own beta?)",
+        ),
+    ),
+)

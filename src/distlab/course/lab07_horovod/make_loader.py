@@ -1,0 +1,93 @@
+"""`make_loader`: a worker's share of the data."""
+
+from __future__ import annotations
+
+from distlab.course.lab07_horovod.looks import initialised, left
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.rank.sharing import among_ranks
+
+PATIENCE = 3.0  # seconds that ranks wait for what the others were given
+
+
+def _loader_inputs(case: Case) -> list[dict]:
+    return [dict(case.params) for _ in range(case.size)]
+
+
+def _call_make_loader(function, rank, size, inputs):
+    import torch
+    from torch.utils.data import DataLoader
+    from torch.utils.data.distributed import DistributedSampler
+
+    initialised(rank, size)
+    n = inputs["n"]
+    dataset = torch.utils.data.TensorDataset(torch.arange(n), torch.arange(n) % 10)
+    loader = function(dataset, inputs["batch_size"])
+    if not isinstance(loader, DataLoader):
+        return {"loader": type(loader).__name__}
+    sampler = loader.sampler
+    seen = [[int(i) for i in batch[0]] for batch in loader]
+    everybody = among_ranks("seen", rank, size, lambda: sum(seen, []), PATIENCE)
+    result = {"loader": "DataLoader", "sampler": type(sampler).__name__}
+    if isinstance(sampler, DistributedSampler):
+        result["sampler"] = "DistributedSampler"
+        result["share"] = f"{int(sampler.rank)} of {int(sampler.num_replicas)}"
+    return {
+        **result,
+        "sizes of the batches": [len(batch) for batch in seen],
+        "number of samples seen by all workers": len(set().union(*(s or () for s in everybody))),
+    }
+
+
+def _samples(look: Look, outputs: list, r: int) -> int:
+    return sum(outputs[r]["sizes of the batches"])
+
+
+exercise = Exercise(
+    points=2,
+    make=_loader_inputs,
+    call=_call_make_loader,
+    group=False,
+    needs=("horovod",),
+    asks="make_loader returns a DataLoader of batch_size samples per worker whose sampler is a "
+    "DistributedSampler over Horovod's ranks; nothing is dropped.",
+    visible=(
+        Case(2, 1, {"n": 21, "batch_size": 4}),
+        Case(3, 2, {"n": 12, "batch_size": 2}),
+    ),
+    hints=(
+        Hint(
+            "no loader",
+            lambda look: not left("loader", "DataLoader")(look),
+            "Return a torch.utils.data.DataLoader.",
+        ),
+        Hint(
+            "no DistributedSampler",
+            lambda look: not left("sampler", "DistributedSampler")(look),
+            "loader.sampler is no DistributedSampler: every worker would go through the whole set "
+            "by itself. The sampler divides and shuffles; the loader then must not.",
+        ),
+        Hint(
+            "wrong share",
+            lambda look: any(look.got[r]["share"] != look.expected[r]["share"] for r in look.ranks),
+            "The sampler's share is not this worker's. It has to be told num_replicas, how many "
+            "workers there are, and rank, which of them this is: both by Horovod.",
+        ),
+        Hint(
+            "dropped",
+            lambda look: any(
+                _samples(look, look.got, r) < _samples(look, look.expected, r) for r in look.ranks
+            ),
+            "Samples were left out: both the sampler and the loader have a drop_last, and neither "
+            "may drop here.",
+        ),
+        Hint(
+            "wrong batch size",
+            lambda look: any(
+                _samples(look, look.got, r) == _samples(look, look.expected, r)
+                and look.got[r]["sizes of the batches"] != look.expected[r]["sizes of the batches"]
+                for r in look.ranks
+            ),
+            "batch_size is what each worker takes at a time, not what all take together.",
+        ),
+    ),
+)

@@ -1,0 +1,161 @@
+"""`make_optimizer`: an optimizer in Horovod's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.course.lab07_horovod.looks import differs, initialised, left, ranks_differ
+from distlab.course.lab07_horovod.network import data, network, parameters, weights
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+
+def _optimizer_inputs(case: Case) -> list[dict]:
+    momentum = case.get("momentum", 0.5)
+    return [
+        {
+            "weights": weights(case, r),
+            **data(case, r, case.get("rows", 4)),
+            # rank 0's counts: a worker that was told otherwise gets it with the optimizer's state
+            # (without momentum Horovod takes SGD to have no state, and sends no rate)
+            "lr": case.get("lr", 0.1) * (1 + r * (momentum > 0)),
+            "momentum": momentum,
+            "compression": case.get("compression", "none"),
+            "op": case.get("op", "Average"),
+        }
+        for r in range(case.size)
+    ]
+
+
+def _is_horovods(optimizer) -> bool:
+    import torch
+
+    return isinstance(optimizer, torch.optim.Optimizer) and hasattr(optimizer, "_requires_update")
+
+
+def _call_make_optimizer(function, rank, size, inputs):
+    hvd = initialised(rank, size)
+    model = network(inputs["weights"])
+    compression = getattr(hvd.Compression, inputs["compression"])
+    op = getattr(hvd, inputs["op"])
+    optimizer = function(model, inputs["lr"], inputs["momentum"], compression, op)
+    if not _is_horovods(optimizer):
+        return {"optimizer": type(optimizer).__name__}
+    names = [optimizer._parameter_names.get(p) for p in model.parameters()]
+    result = {
+        "optimizer": "DistributedOptimizer",
+        "learning rate": float(optimizer.param_groups[0]["lr"]),
+        "momentum": float(optimizer.param_groups[0].get("momentum", 0.0)),
+        "names of the parameters": "the model's"
+        if names == [name for name, _ in model.named_parameters()]
+        else "others",
+        "parameters at the start": parameters(model),
+        "compression": optimizer._compression.__name__,
+        "operation": _operation(hvd, optimizer),
+    }
+    if inputs["op"] == "Adasum" and size > 1:  # without MPI its steps cannot be taken
+        return result
+    for _ in range(2):  # the first one does not yet show the momentum
+        optimizer.zero_grad()
+        _loss(model, inputs["images"], inputs["labels"]).backward()
+        optimizer.step()
+    return {**result, "parameters after two steps": parameters(model)}
+
+
+def _operation(hvd, optimizer) -> str:
+    op = getattr(optimizer, "op", hvd.Adasum)  # the optimizer for Adasum has no other
+    return next((n for n in ("Average", "Sum", "Adasum") if getattr(hvd, n) == op), "another")
+
+
+def _loss(model, images, labels):
+    import torch
+
+    return torch.nn.functional.nll_loss(model(images), labels)
+
+
+def _rate(look: Look, factor) -> bool:
+    """Is the rate of every worker rank 0's times this, and not what it should be?"""
+    if not differs(look, "learning rate"):
+        return False
+    return all(
+        np.isclose(look.got[r]["learning rate"], look.inputs[0]["lr"] * factor(r))
+        for r in look.ranks
+    )
+
+
+def _own_rate(look: Look) -> bool:
+    """Has each worker a rate that was made of its own argument?"""
+    ratios = {round(look.got[r]["learning rate"] / look.inputs[r]["lr"], 4) for r in look.ranks}
+    return look.size > 1 and len(ratios) == 1 and ranks_differ(look, "learning rate")
+
+
+exercise = Exercise(
+    points=4,
+    make=_optimizer_inputs,
+    call=_call_make_optimizer,
+    group=False,
+    needs=("horovod",),
+    asks="make_optimizer returns SGD inside hvd.DistributedOptimizer, with named parameters, the "
+    "given compression and operation, and the rate scaled by the number of workers (not for "
+    "Adasum), after parameters and optimizer state were broadcast from rank 0.",
+    visible=(
+        Case(2, 1),
+        Case(2, 2, {"compression": "fp16", "lr": 0.3}),
+        Case(2, 3, {"op": "Adasum"}),
+        Case(3, 4, {"op": "Sum", "lr": 0.01, "momentum": 0.9}),
+    ),
+    hints=(
+        Hint(
+            "not wrapped", lambda look: not left("optimizer", "DistributedOptimizer")(look),
+            "What came back is no hvd.DistributedOptimizer: is the wrapped one returned?",
+        ),
+        Hint(
+            "parameters not broadcast",
+            lambda look: ranks_differ(look, "parameters at the start"),
+            "The workers start from different parameters. Horovod's optimizer averages gradients, "
+            "and never looks at the parameters: rank 0's have to be broadcast.",
+        ),
+        Hint(
+            "other parameters at the start",
+            lambda look: differs(look, "parameters at the start"),
+            "The workers agree on parameters that are not rank 0's: look at root_rank.",
+        ),
+        Hint(
+            "momentum ignored", lambda look: differs(look, "momentum"),
+            "The optimizer's momentum is not the given one.",
+        ),
+        Hint(
+            "optimizer state not broadcast", _own_rate,
+            "The workers' rates differ, because each was given another one in this check. Rate and "
+            "momentum belong to the optimizer's state: broadcast that from rank 0, too.",
+        ),
+        Hint(
+            "Adasum scaled",
+            lambda look: look.inputs[0]["op"] == "Adasum" and _rate(look, lambda r: look.size),
+            "For Adasum the rate was multiplied by the number of workers. It adds up gradients "
+            "that point in different directions and averages those that agree, so that its step "
+            "needs no larger rate.",
+        ),
+        Hint(
+            "rate not scaled", lambda look: _rate(look, lambda r: 1),
+            "The rate is the given one. So many workers make a batch that many times larger: "
+            "multiply the rate by their number.",
+        ),
+        Hint(
+            "rate scaled otherwise", lambda look: differs(look, "learning rate"),
+            "The rate is neither the given one nor that times the number of workers.",
+        ),
+        Hint(
+            "operation ignored", lambda look: differs(look, "operation"),
+            "The gradients are combined by another operation than the given one: hand op on.",
+        ),
+        Hint(
+            "compression ignored", lambda look: differs(look, "compression"),
+            "The gradients travel in another form than the one asked for: hand compression on.",
+        ),
+        Hint(
+            "names missing", lambda look: differs(look, "names of the parameters"),
+            "The optimizer does not know the model's names for its parameters. Horovod matches "
+            "tensors by name: give it model.named_parameters().",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,90 @@
+"""`metric_average`: the mean of all workers' figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from distlab.course.lab07_horovod.looks import AS_TENSOR, initialised
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+
+def _metric_inputs(case: Case) -> list[dict]:
+    return [
+        {"values": [float(x) for x in case.draw(r, [2], "float64") * case.get("scale", 1.0)]}
+        for r in range(case.size)
+    ]
+
+
+def _call_metric_average(function, rank, size, inputs):
+    initialised(rank, size)
+    first, second = inputs["values"]
+    return {"returned": [function(first, "loss"), function(second, "accuracy")]}
+
+
+def _metrics(look: Look) -> np.ndarray:
+    """What each rank was given, a row each."""
+    return np.array([inputs["values"] for inputs in look.inputs])
+
+
+def _came_back(values) -> Any:
+    """Did every rank return this?"""
+
+    def shows(look: Look) -> bool:
+        return look.size > 1 and all(
+            np.allclose(look.got[r]["returned"], values(look, r), rtol=1e-4) for r in look.ranks
+        )
+
+    return shows
+
+
+exercise = Exercise(
+    points=2,
+    make=_metric_inputs,
+    call=_call_metric_average,
+    group=False,
+    needs=("horovod",),
+    asks="metric_average returns, on every worker, the mean over all workers of the number that "
+    "each passes, as a float.",
+    visible=(Case(2, 1), Case(3, 2)),
+    hints=(
+        Hint(
+            "nothing returned",
+            lambda look: all(v is None for g in look.got for v in g["returned"]),
+            "metric_average returned None. Is there a `return` at its end?",
+        ),
+        Hint(
+            "tensor for number",
+            lambda look: any(hasattr(v, "shape") for g in look.got for v in g["returned"]),
+            AS_TENSOR.says,
+        ),
+        Hint(
+            "own value",
+            _came_back(lambda look, r: look.inputs[r]["values"]),
+            "Each worker got its own value back: nothing was averaged.",
+        ),
+        Hint(
+            "sum for mean",
+            _came_back(lambda look, r: _metrics(look).sum(0)),
+            "This is the sum over the workers. Horovod averages where nothing else is said: look "
+            "at op.",
+        ),
+        Hint(
+            "divided twice",
+            _came_back(lambda look, r: _metrics(look).mean(0) / look.size),
+            "This is the mean, divided once more by the number of workers: hvd.allreduce averages "
+            "by itself.",
+        ),
+        Hint(
+            "rank 0's value",
+            _came_back(lambda look, r: _metrics(look)[0]),
+            "Every worker returned rank 0's value: that is a broadcast, not a mean.",
+        ),
+        Hint(
+            "rounded",
+            lambda look: all(v == int(v) for g in look.got for v in g["returned"]),
+            "Only whole numbers came back: a tensor of integers cannot hold a mean.",
+        ),
+    ),
+)

@@ -1,0 +1,194 @@
+"""`start`: joining the other workers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+from distlab.course.lab07_horovod.looks import NOTHING, left
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+
+def _start_inputs(case: Case) -> list[dict]:
+    return [
+        {
+            "seed": case.number(),
+            "use_cuda": case.get("use_cuda", False),
+            "per_node": case.get("per_node", case.size),
+            "gpus": case.get("gpus", 0),
+        }
+        for _ in range(case.size)
+    ]
+
+
+@contextlib.contextmanager
+def _pretending(gpus: int, pinned: list[str]):
+    """A machine with this many GPUs; notes which of them is chosen, in whichever way."""
+    from unittest import mock
+
+    import torch
+
+    def count() -> int:
+        return gpus
+
+    def available() -> bool:
+        return gpus > 0
+
+    def choose(device) -> None:
+        index = device if isinstance(device, int) else torch.device(device).index
+        pinned.append(str(index))
+
+    def seed(value) -> None:
+        return None
+
+    replaced = [
+        (torch.cuda, "_is_compiled", available),
+        (torch.cuda, "_cached_device_count", gpus),
+        (torch.cuda, "device_count", count),
+        (torch.cuda, "is_available", available),
+        (torch.cuda, "set_device", choose),
+        (torch.cuda, "init", lambda: None),
+        (torch.cuda, "manual_seed", seed),
+        (torch.cuda, "manual_seed_all", seed),
+        (torch.cuda, "current_device", lambda: int(pinned[-1]) if pinned else 0),
+        (torch._C, "_cuda_getDeviceCount", count),
+    ]
+    visible = os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+    with contextlib.ExitStack() as stack:
+        for where, name, value in replaced:
+            stack.enter_context(mock.patch.object(where, name, value, create=True))
+        try:
+            yield
+            if chosen := os.environ.get("CUDA_VISIBLE_DEVICES"):
+                pinned.append(chosen)
+        finally:
+            os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+            if visible is not None:
+                os.environ["CUDA_VISIBLE_DEVICES"] = visible
+
+
+def _call_start(function, rank, size, inputs):
+    import horovod.torch as hvd
+    import torch
+
+    from distlab.course.lab07_horovod import ranks
+
+    ranks.prepare(rank, size, inputs["per_node"])
+    torch.set_num_threads(3)
+    torch.manual_seed(inputs["seed"] + 1)
+    pinned: list[str] = []
+    try:
+        with _pretending(inputs["gpus"], pinned):
+            returned = function(inputs["seed"], inputs["use_cuda"])
+        return {
+            "Horovod": f"rank {hvd.rank()} of {hvd.size()}"
+            if hvd.is_initialized()
+            else "not initialised",
+            "GPU": pinned[-1] if pinned else "none chosen",
+            "seed of torch": torch.initial_seed(),
+            "number of CPU threads": torch.get_num_threads(),
+            "returned": returned,
+        }
+    finally:
+        torch.set_num_threads(1)
+
+
+def _chosen(look: Look, number) -> bool:
+    """Was this the GPU of every rank, and is that wrong for one of them?"""
+    return all(look.got[r]["GPU"] == str(number(r)) for r in look.ranks) and any(
+        look.expected[r]["GPU"] != str(number(r)) for r in look.ranks
+    )
+
+
+def _same_items(look: Look) -> bool:
+    """Is what was returned right but for the order?"""
+    pairs = [(look.expected[r]["returned"], look.got[r]["returned"]) for r in look.ranks]
+    return all(sorted(want) == sorted(got) for want, got in pairs)
+
+
+def _first_two(look: Look) -> bool:
+    return all(
+        tuple(look.got[r]["returned"])[:2] == tuple(look.expected[r]["returned"])[:2]
+        for r in look.ranks
+    )
+
+
+exercise = Exercise(
+    points=3,
+    make=_start_inputs,
+    call=_call_start,
+    group=False,
+    needs=("horovod",),
+    asks="start initialises Horovod, pins the GPU of this worker's local rank where use_cuda is "
+    "true, seeds torch, keeps to one CPU thread and returns (rank, size, local_rank).",
+    visible=(
+        Case(2, 42),
+        Case(4, 7, {"use_cuda": True, "gpus": 2, "per_node": 2}),
+    ),
+    hints=(
+        Hint(
+            "not initialised",
+            left("Horovod", "not initialised"),
+            "Horovod is not running after start: hvd.init() has to be called, also where the "
+            "environment would tell rank and size.",
+        ),
+        Hint(
+            "GPU without use_cuda",
+            lambda look: not look.inputs[0]["use_cuda"] and not left("GPU", "none chosen")(look),
+            "A GPU was chosen although use_cuda is false.",
+        ),
+        Hint(
+            "GPU by rank",
+            lambda look: _chosen(look, lambda r: r),
+            "The workers of the second machine chose GPUs that it does not have: GPUs are counted "
+            "on each machine from 0, like local ranks, and ranks are counted over all of them.",
+        ),
+        Hint(
+            "no GPU chosen",
+            lambda look: look.inputs[0]["use_cuda"] and left("GPU", "none chosen")(look),
+            "No GPU was chosen although use_cuda is true: all workers of a machine would crowd "
+            "onto its first GPU.",
+        ),
+        Hint(
+            "all on one GPU",
+            lambda look: look.inputs[0]["use_cuda"] and len({g["GPU"] for g in look.got}) == 1,
+            "All workers chose the same GPU: each needs the one of its own local rank.",
+        ),
+        Hint(
+            "other seed on each rank",
+            lambda look: look.size > 1 and len({g["seed of torch"] for g in look.got}) > 1,
+            "The workers were seeded differently. Use the seed as it is given: what has to differ "
+            "from worker to worker here, the sampler takes care of.",
+        ),
+        Hint(
+            "not seeded",
+            lambda look: all(g["seed of torch"] != look.inputs[0]["seed"] for g in look.got),
+            "torch was not seeded with the given seed: torch.manual_seed does that, on the CPU and "
+            "on every GPU.",
+        ),
+        Hint(
+            "many threads",
+            lambda look: any(g["number of CPU threads"] != 1 for g in look.got),
+            "torch still uses several CPU threads. Workers on one machine share its cores: one "
+            "thread each, by torch.set_num_threads.",
+        ),
+        NOTHING,
+        Hint(
+            "size for local rank",
+            lambda look: (
+                _first_two(look)
+                and all(g["returned"][2] == look.inputs[0]["per_node"] for g in look.got)
+            ),
+            "The third item is the number of workers on this machine, not this worker's place "
+            "among them.",
+        ),
+        Hint(
+            "rank for local rank",
+            lambda look: (
+                _first_two(look) and all(look.got[r]["returned"][2] == r for r in look.ranks)
+            ),
+            "The third item is the rank once more: the local rank counts on each machine from 0.",
+        ),
+        Hint("other order", _same_items, "The order is rank, size, local rank."),
+    ),
+)

@@ -1,0 +1,191 @@
+"""`tape_step`: a step in TensorFlow 2 with Keras 3."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from distlab.course.lab07_horovod.looks import AS_TENSOR, NOTHING, differs, ranks_differ
+from distlab.exercises.compare import Tolerance
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+_INPUTS, _HIDDEN, _CLASSES = 5, 4, 3
+
+
+def _inputs(case: Case) -> list[dict]:
+    made = []
+    for rank in range(case.size):
+        own = case.generator(100 + rank)
+        shapes = ((_INPUTS, _HIDDEN), (_HIDDEN,), (_HIDDEN,), (_HIDDEN, _CLASSES), (_CLASSES,))
+        generator = case.generator(rank)
+        rows = case.get("rows", 4)
+        made.append(
+            {
+                "weights": [own.standard_normal(shape).astype("float32") for shape in shapes],
+                "images": generator.standard_normal((2, rows, _INPUTS)).astype("float32"),
+                "labels": generator.integers(0, _CLASSES, (2, rows)),
+                "lr": case.get("lr", 0.1) * (1 + rank),
+                "momentum": case.get("momentum", 0.9),
+                "optimizer": case.get("optimizer", "SGD"),
+            }
+        )
+    return made
+
+
+def _keras_model(weights):
+    """Two layers, and between them a factor that belongs to the model and is not trained."""
+    import keras
+
+    class Scaled(keras.layers.Layer):
+        def build(self, shape):
+            self.factor = self.add_weight(shape=(shape[-1],), trainable=False)
+
+        def call(self, x):
+            return x * self.factor
+
+    model = keras.Sequential(
+        [
+            keras.layers.Input((_INPUTS,)),
+            keras.layers.Dense(_HIDDEN, activation="tanh"),
+            Scaled(),
+            keras.layers.Dense(_CLASSES),
+        ]
+    )
+    model.set_weights([weight.numpy() for weight in weights])
+    return model
+
+
+def _optimizer(inputs):
+    import keras
+
+    if inputs["optimizer"] == "Adam":
+        return keras.optimizers.Adam(inputs["lr"])
+    return keras.optimizers.SGD(inputs["lr"], momentum=inputs["momentum"])
+
+
+def _call_tape_step(function, rank, size, inputs):
+    import horovod.tensorflow as hvd
+    import keras
+    import tensorflow as tf
+
+    from distlab.course.lab07_horovod import ranks
+    from distlab.rank import recorder
+
+    ranks.restrain_tensorflow()
+    ranks.prepare(rank, size)
+    with recorder.paused():
+        hvd.init()
+    # Horovod matches by name, and Keras counts names on: ranks have not had equally many cases
+    keras.utils.clear_session()
+    model, optimizer = _keras_model(inputs["weights"]), _optimizer(inputs)
+    loss_fn = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    losses, kept = [], []
+    for step in range(2):
+        images, labels = (tf.constant(inputs[n][step].numpy()) for n in ("images", "labels"))
+        losses.append(function(model, loss_fn, optimizer, images, labels, step == 0))
+        kept.append([_tensor(v) for v in model.variables])
+    return {
+        "returned": losses,
+        "model after the first step": kept[0],
+        "optimizer after two steps": [_tensor(v) for v in optimizer.variables],
+        "model after two steps": kept[1],
+    }
+
+
+def _tensor(variable):
+    import torch
+
+    value = np.array(variable.numpy() if hasattr(variable, "numpy") else variable)
+    return torch.tensor(value.astype("int64" if value.dtype.kind in "iu" else value.dtype))
+
+
+def _types(look: Look, name: str) -> list[str]:
+    return [
+        getattr(value, "type_name", "")
+        for r in look.ranks
+        for value in look.got[r]["returned"]
+        if name in getattr(value, "type_name", "")
+    ]
+
+
+def _trained(look: Look, name: str, r: int) -> list:
+    """The trained ones of the model's variables: the third is the factor."""
+    values = list(look.got[r][name])
+    return values[:2] + values[3:]
+
+
+def _factors_alone_differ(look: Look) -> bool:
+    name = "model after the first step"
+    return ranks_differ(look, name) and all(
+        look.same(_trained(look, name, 0), _trained(look, name, r)) for r in look.ranks
+    )
+
+
+def _rates_differ(look: Look) -> bool:
+    """Do the workers have different rates? It is the second of the optimizer's variables."""
+    rates = [look.got[r]["optimizer after two steps"][1] for r in look.ranks]
+    return any(not look.same(rates[0], rate) for rate in rates)
+
+
+exercise = Exercise(
+    points=5,
+    make=_inputs,
+    call=_call_tape_step,
+    group=False,
+    needs=("horovod", "tensorflow"),
+    deadline=20.0,  # the first step of a process builds TensorFlow's graphs
+    tolerance=Tolerance(rtol=1e-3, atol=1e-4),
+    asks="tape_step makes one step with gradients averaged by hvd.DistributedGradientTape; after "
+    "the first, the model's and the optimizer's variables are rank 0's everywhere; it returns "
+    "this worker's loss as a float.",
+    visible=(Case(2, 1), Case(3, 2, {"lr": 0.05})),
+    hints=(
+        Hint(
+            "nothing returned",
+            lambda look: all(v is None for g in look.got for v in g["returned"]),
+            NOTHING.says,
+        ),
+        Hint(
+            "tensor for number",
+            lambda look: any(hasattr(v, "shape") for g in look.got for v in g["returned"])
+            or bool(_types(look, "ensor")),
+            AS_TENSOR.says.replace("item()", "float()"),
+        ),
+        Hint(
+            "never broadcast",
+            lambda look: ranks_differ(look, "model after the first step")
+            and not _factors_alone_differ(look),
+            "After the first step the workers have different models. Horovod's tape averages "
+            "gradients and leaves the variables to you: broadcast them when `first` is true.",
+        ),
+        Hint(
+            "not all variables", _factors_alone_differ,
+            "The workers' trained variables agree, the others do not: a model has variables that "
+            "are not trained, statistics for example, and they belong to the broadcast.",
+        ),
+        Hint(
+            "optimizer not broadcast", _rates_differ,
+            "The optimizer's variables differ between the workers, its rate among them: broadcast "
+            "them as well as the model's.",
+        ),
+        Hint(
+            "not averaged",
+            lambda look: ranks_differ(look, "model after two steps")
+            and not ranks_differ(look, "model after the first step"),
+            "The workers' models are equal after the first step and not after the second: their "
+            "gradients were not averaged. Is it the distributed tape whose gradients are applied?",
+        ),
+        Hint(
+            "broadcast before the step",
+            lambda look: differs(look, "model after the first step")
+            and not ranks_differ(look, "model after the first step"),
+            "After the first step the workers agree on a model that is not the right one. Look at "
+            "when the broadcast is made (an optimizer has no variables before its first step), "
+            "and from which rank.",
+        ),
+        Hint(
+            "other loss",
+            lambda look: not differs(look, "model after two steps"),
+            "The model is right, but the loss is not this worker's own before the step.",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,206 @@
+"""`train_epoch`: an epoch of training."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy as np
+
+from distlab.course.lab07_horovod.looks import (
+    AS_TENSOR,
+    NOTHING,
+    differs,
+    initialised,
+    numbers,
+    ranks_differ,
+)
+from distlab.course.lab07_horovod.network import data, network, parameters, weights
+from distlab.exercises.compare import Tolerance
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.rank.sharing import among_ranks
+
+PATIENCE = 2.0  # seconds that ranks wait for the others' losses
+
+
+def _epoch_inputs(case: Case) -> list[dict]:
+    batch, batches = case.get("batch_size", 4), case.get("batches", 2)
+    return [
+        {
+            "weights": weights(case, 0),
+            **data(case, r, batch * batches),
+            "batch_size": batch,
+            "epoch": case.get("epoch", 0),
+            "lr": case.get("lr", 0.1),
+        }
+        for r in range(case.size)
+    ]
+
+
+def _noting_sampler(dataset, told: list[int]):
+    """A DistributedSampler over this worker's own data that notes the epoch of each pass."""
+    import torch
+    from torch.utils.data.distributed import DistributedSampler
+
+    class Sampler(DistributedSampler):
+        def __iter__(self):
+            told.append(int(self.epoch))
+            generator = torch.Generator().manual_seed(5 + int(self.epoch))
+            return iter(torch.randperm(len(dataset), generator=generator).tolist())
+
+    sampler = Sampler(dataset, num_replicas=1, rank=0)
+    sampler.epoch = -1  # nobody has told it yet
+    return sampler
+
+
+@contextlib.contextmanager
+def _losses():
+    """The losses that a backward pass begins from meanwhile."""
+    from unittest import mock
+
+    import torch
+
+    found: list[float] = []
+    backward = torch.autograd.backward
+
+    def noting(tensors, *args, **kwargs):
+        if isinstance(tensors, torch.Tensor) and tensors.numel() == 1:
+            found.append(tensors.item())
+        return backward(tensors, *args, **kwargs)
+
+    with mock.patch.object(torch.autograd, "backward", noting):
+        yield found
+
+
+def _train_one_epoch(function, rank, size, inputs):
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    hvd = initialised(rank, size)
+    dataset = TensorDataset(inputs["images"], inputs["labels"])
+    told: list[int] = []
+    loader = DataLoader(dataset, inputs["batch_size"], sampler=_noting_sampler(dataset, told))
+    model = network(inputs["weights"], normalised=True).eval()
+    optimizer = hvd.DistributedOptimizer(
+        torch.optim.SGD(model.parameters(), lr=inputs["lr"], momentum=0.5),
+        named_parameters=model.named_parameters(),
+    )
+    with _losses() as losses:
+        returned = function(model, loader, optimizer, inputs["epoch"])
+    return {
+        "returned": _own(returned, losses, rank, size),
+        "sampler's epoch": told,
+        "mean of BatchNorm": model.norm.running_mean.clone(),
+        "parameters": parameters(model),
+    }
+
+
+def _own(returned: Any, losses: list[float], rank: int, size: int) -> Any:
+    """This worker's own mean loss also where the mean over all workers was returned, which is as
+    right.
+    """
+    if not isinstance(returned, (int, float)) or isinstance(returned, bool) or not losses:
+        return returned
+    own = float(np.mean(losses))
+    if np.isclose(returned, own, rtol=1e-5):
+        return returned
+    everybody = among_ranks("losses", rank, size, lambda: own, PATIENCE)
+    if None not in everybody and np.isclose(returned, np.mean(everybody), rtol=1e-5):
+        return own
+    return returned
+
+
+def _trained_right(look: Look) -> bool:
+    return not differs(look, "parameters") and not differs(look, "sampler's epoch")
+
+
+def _times(look: Look, factor: float) -> bool:
+    """Is everything right but the figure, which is so many times too large?"""
+    return _trained_right(look) and np.allclose(
+        numbers(look), [factor * look.expected[r]["returned"] for r in look.ranks], rtol=1e-4
+    )
+
+
+def _batches(look: Look) -> int:
+    return len(look.inputs[0]["labels"]) // look.inputs[0]["batch_size"]
+
+
+exercise = Exercise(
+    points=3,
+    make=_epoch_inputs,
+    call=_train_one_epoch,
+    group=False,
+    needs=("horovod",),
+    tolerance=Tolerance(rtol=1e-4, atol=5e-5),
+    asks="train_epoch tells the sampler the epoch, makes a step on each batch in train mode, and "
+    "returns the mean of this worker's losses as a float.",
+    visible=(
+        Case(2, 1, {"epoch": 3}),
+        Case(3, 2, {"epoch": 0, "batches": 3}),
+    ),
+    hints=(
+        NOTHING,
+        AS_TENSOR,
+        Hint(
+            "epoch passed twice",
+            lambda look: any(len(look.got[r]["sampler's epoch"]) != 1 for r in look.ranks),
+            "One call is one pass over the loader: here it was begun another number of times.",
+        ),
+        Hint(
+            "set_epoch forgotten",
+            lambda look: any(look.got[r]["sampler's epoch"] == [-1] for r in look.ranks),
+            "The sampler was not told the epoch before the loop over the loader began: every epoch "
+            "would have the same order.",
+        ),
+        Hint(
+            "wrong epoch", lambda look: differs(look, "sampler's epoch"),
+            "The sampler was told another epoch than the given one.",
+        ),
+        Hint(
+            "eval mode",
+            lambda look: any(not look.got[r]["mean of BatchNorm"].any() for r in look.ranks),
+            "BatchNorm has not moved its running mean: the model was in eval mode. Whoever "
+            "evaluated before left it there.",
+        ),
+        Hint(
+            "no step",
+            lambda look: all(
+                look.same(look.inputs[r]["weights"][0], look.got[r]["parameters"][0])
+                for r in look.ranks
+            ),
+            "The parameters are those from before: the optimizer has not made a step.",
+        ),
+        Hint(
+            "ranks drift apart", lambda look: ranks_differ(look, "parameters"),
+            "The workers end with different parameters: the gradients of some step were not "
+            "averaged. The step has to be that of the optimizer that was passed in.",
+        ),
+        Hint(
+            "other steps", lambda look: differs(look, "parameters"),
+            "The workers agree on parameters that are not right: look at the order of zero_grad, "
+            "backward and step, and at what the loss is divided by.",
+        ),
+        Hint(
+            "sum over batches", lambda look: _batches(look) > 1 and _times(look, _batches(look)),
+            "The steps are right, but the figure is the sum over the batches.",
+        ),
+        Hint(
+            "divided by samples",
+            lambda look: _times(look, 1 / look.inputs[0]["batch_size"]),
+            "The steps are right, but the figure is too small by the batch size: the loss of a "
+            "batch is a mean already.",
+        ),
+        Hint(
+            "sum over workers",
+            lambda look: look.size > 1 and _trained_right(look) and np.allclose(
+                numbers(look), sum(look.expected[r]["returned"] for r in look.ranks), rtol=1e-4
+            ),
+            "The steps are right, but the figure is a sum over the workers.",
+        ),
+        Hint(
+            "another figure", _trained_right,
+            "The steps are right, but what was returned is not the mean of the losses that they "
+            "began from. (The last batch's loss alone is not the epoch's.)",
+        ),
+    ),
+)  # fmt: skip

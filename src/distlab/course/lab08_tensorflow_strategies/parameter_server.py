@@ -1,0 +1,145 @@
+"""`parameter_server`: steps that a coordinator hands out, while a worker is killed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from distlab.course.lab08_tensorflow_strategies import servers
+from distlab.course.lab08_tensorflow_strategies.asked import (
+    DEADLINE,
+    NOTHING,
+    is_not,
+    with_tensorflow,
+)
+from distlab.exercises.exercise import Case, Hint, Look
+
+DONE, SCHEDULED, WAITED = "steps done", "steps scheduled", "all steps done at its return"
+
+
+def _steps(case: Case) -> list[dict]:
+    return [{"seed": case.number(2**31), **case.params}]
+
+
+def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
+    killed = inputs["killed"]
+    return servers.coordinate(_coordinated, function, inputs, kill=killed)
+
+
+def _coordinated(coordinator, gate, function, inputs: dict[str, Any]) -> dict[str, Any]:
+    """Steps of one result each, counted where they are done: on the server."""
+    import tensorflow as tf
+
+    result = float(np.random.default_rng(inputs["seed"]).integers(2, 1000)) / 8
+    with coordinator.strategy.scope():
+        done = tf.Variable(0.0)
+
+    @tf.function
+    def step_fn():
+        done.assign_add(gate.passed())
+        return tf.constant(result)
+
+    with _counted() as scheduled:
+        returned = function(coordinator, step_fn, inputs["steps"])
+    waited = coordinator.done()
+    coordinator.join()
+    return {
+        "returned": _plain(returned),
+        DONE: int(done.numpy()),
+        WAITED: bool(waited),
+        SCHEDULED: len(scheduled),
+    }
+
+
+@contextlib.contextmanager
+def _counted() -> Iterator[list]:
+    """Count the steps that are handed to the coordinator."""
+    import tensorflow as tf
+
+    kind, calls = tf.distribute.coordinator.ClusterCoordinator, []
+    schedule = kind.schedule
+
+    def counted(*args, **kwargs):
+        calls.append(1)
+        return schedule(*args, **kwargs)
+
+    kind.schedule = counted
+    try:
+        yield calls
+    finally:
+        kind.schedule = schedule
+
+
+def _plain(returned: Any) -> Any:
+    """Fetched results as plain floats; what has not been fetched as the name of its type."""
+    if not isinstance(returned, (list, tuple, np.ndarray)):
+        return returned
+    return [float(x) if _fetched(x) else type(x).__name__ for x in returned]
+
+
+def _fetched(value: Any) -> bool:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number or getattr(value, "shape", None) == ()
+
+
+def _results(look: Look) -> Any:
+    return look.got[0]["returned"]
+
+
+def _case(steps: int, seed: int, killed: int | None = None) -> Case:
+    return Case(1, seed, {"steps": steps, "killed": killed})
+
+
+exercise = with_tensorflow(
+    points=3,
+    make=_steps,
+    call=_call,
+    deadline=DEADLINE,
+    asks="parameter_server schedules step_fn `steps` times, waits for all of them, and returns the "
+    "list of what they gave back.",
+    visible=(_case(5, 1), _case(8, 2, killed=1)),
+    hints=(
+        NOTHING,
+        Hint(
+            "not fetched",
+            lambda look: any(isinstance(x, str) for x in _results(look)),
+            "schedule returns at once, with a promise of a result. Fetch what it will hold: "
+            "coordinator.fetch takes a whole list of promises.",
+        ),
+        Hint(
+            "one result",
+            lambda look: isinstance(_results(look), (int, float)),
+            "Return the results of all steps, in a list.",
+        ),
+        Hint(
+            "step called here",
+            lambda look: look.got[0][SCHEDULED] == 0 and look.got[0][DONE] > 0,
+            "The steps have run, but in the coordinator's process and not on the workers: hand "
+            "step_fn to coordinator.schedule in place of calling it.",
+        ),
+        Hint(
+            "too few steps",
+            lambda look: look.got[0][DONE] < look.expected[0][DONE],
+            "Fewer steps were done than asked for: schedule step_fn `steps` times, once for each.",
+        ),
+        Hint(
+            "too many steps",
+            lambda look: look.got[0][DONE] > look.expected[0][DONE],
+            "More steps were done than asked for. The coordinator does a lost step again by "
+            "itself: whoever schedules it once more does it twice.",
+        ),
+        Hint(
+            "number of results",
+            lambda look: len(_results(look)) != len(look.expected[0]["returned"]),
+            "As many results as steps are asked for.",
+        ),
+        Hint(
+            "not waited",
+            is_not(WAITED),
+            "The function returned while steps were still on their way: coordinator.join waits.",
+        ),
+    ),
+)

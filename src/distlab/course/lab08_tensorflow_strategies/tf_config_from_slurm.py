@@ -1,0 +1,142 @@
+"""`tf_config_from_slurm`: the same, out of a Slurm job's variables."""
+
+from __future__ import annotations
+
+from distlab.course.lab08_tensorflow_strategies.addresses import (
+    HINTS,
+    addresses,
+    call,
+    got,
+    workers,
+)
+from distlab.course.lab08_tensorflow_strategies.asked import with_tensorflow
+from distlab.exercises.exercise import Case, Hint
+
+
+def _job(case: Case) -> list[dict]:
+    """The variables of one task of a Slurm job, as `srun` sets them."""
+    tasks, nodes = case.params["tasks"], len(case.params["tasks"])
+    rank, names = case.params["rank"], case.params["nodes"]
+    told, ends = _told(tasks), [sum(tasks[: i + 1]) for i in range(nodes)]
+    node = next(i for i, end in enumerate(ends) if rank < end)
+    env = {
+        "SLURM_JOB_ID": str(1000 + case.number()), "SLURM_JOB_NODELIST": names,
+        "SLURM_NODELIST": names,
+        "SLURM_STEP_NODELIST": names, "SLURM_JOB_NUM_NODES": str(nodes),
+        "SLURM_NNODES": str(nodes), "SLURM_STEP_NUM_NODES": str(nodes),
+        "SLURM_NTASKS": str(sum(tasks)), "SLURM_NPROCS": str(sum(tasks)),
+        "SLURM_STEP_NUM_TASKS": str(sum(tasks)), "SLURM_TASKS_PER_NODE": told,
+        "SLURM_STEP_TASKS_PER_NODE": told, "SLURM_PROCID": str(rank),
+        "SLURM_LOCALID": str(rank - ends[node] + tasks[node]), "SLURM_NODEID": str(node),
+        "SLURM_CPUS_ON_NODE": "8", "SLURM_CLUSTER_NAME": "cluster",
+    }  # fmt: skip
+    return [{"env": env, "port": case.params["port"]}]
+
+
+def _told(tasks: list[int]) -> str:
+    """Slurm's way to write tasks for each node: [2, 2, 1] → "2(x2),1"."""
+    parts, begin = [], 0
+    for i in range(1, len(tasks) + 1):
+        if i == len(tasks) or tasks[i] != tasks[begin]:
+            parts.append(str(tasks[begin]) + (f"(x{i - begin})" if i - begin > 1 else ""))
+            begin = i
+    return ",".join(parts)
+
+
+def _slurm(nodes: str, tasks: list[int], rank: int, port: int, seed: int) -> Case:
+    return Case(1, seed, {"nodes": nodes, "tasks": tasks, "rank": rank, "port": port})
+
+
+def _hosts(addresses: list[str]) -> list[str]:
+    return [address.rpartition(":")[0] for address in addresses]
+
+
+def _ports(addresses: list[str]) -> list[str]:
+    return [address.rpartition(":")[2] for address in addresses]
+
+
+exercise = with_tensorflow(
+    points=3,
+    make=_job,
+    call=call,
+    asks="tf_config_from_slurm returns the TF_CONFIG of this task out of a Slurm job's variables: "
+    "one worker for each task, node by node, the tasks of a node on successive ports.",
+    visible=(
+        _slurm("n[1-2]", [1, 1], rank=1, port=12345, seed=1),
+        _slurm("gpu[08-10],login", [2, 2, 2, 1], rank=3, port=20000, seed=2),
+    ),
+    hints=(
+        *HINTS,
+        Hint(
+            "list not expanded",
+            lambda look: any("[" in host or "]" in host for host in _hosts(workers(look))),
+            "A name with brackets stands for several nodes: n[1-3,7] is n1, n2, n3 and n7. Commas "
+            "inside of brackets do not separate names.",
+        ),
+        Hint(
+            "zeros lost",
+            lambda look: (
+                _hosts(workers(look)) != _hosts(addresses(look))
+                and [_bare(h) for h in _hosts(workers(look))]
+                == [_bare(h) for h in _hosts(addresses(look))]
+            ),
+            "Numbers in brackets keep their width: n[08-10] is n08, n09 and n10.",
+        ),
+        Hint(
+            "no port of its own",
+            lambda look: len(set(workers(look))) < len(workers(look)),
+            "Two workers have the same address. Tasks on the same node need ports of their own: "
+            "`port`, port + 1 and so on.",
+        ),
+        Hint(
+            "one worker a node",
+            lambda look: len(workers(look)) < len(addresses(look)),
+            "There are fewer workers than tasks. SLURM_TASKS_PER_NODE says how many each node has: "
+            "2(x3),1 is 2, 2, 2 and 1.",
+        ),
+        Hint(
+            "too many workers",
+            lambda look: len(workers(look)) > len(addresses(look)),
+            "There are more workers than tasks. Not every node need have equally many: 2(x3),1 is "
+            "2, 2, 2 and 1.",
+        ),
+        Hint(
+            "another order",
+            lambda look: (
+                sorted(workers(look)) == sorted(addresses(look))
+                and workers(look) != addresses(look)
+            ),
+            "The addresses are right, their order is not: Slurm numbers the tasks node by node, "
+            "and worker i has to be the task whose SLURM_PROCID is i.",
+        ),
+        Hint(
+            "other nodes",
+            lambda look: set(_hosts(workers(look))) != set(_hosts(addresses(look))),
+            "These are not the nodes of the list. The last number of a range belongs to it, and "
+            "what stands outside of brackets is part of every name.",
+        ),
+        Hint(
+            "tasks of a node",
+            lambda look: _hosts(workers(look)) != _hosts(addresses(look)),
+            "The nodes have other numbers of tasks: the numbers in SLURM_TASKS_PER_NODE are in the "
+            "order of the nodes.",
+        ),
+        Hint(
+            "other ports",
+            lambda look: _ports(workers(look)) != _ports(addresses(look)),
+            "On each node the ports begin anew at `port`.",
+        ),
+        Hint(
+            "another index",
+            lambda look: got(look, "index") != look.expected[0]["index"],
+            "A task's index is SLURM_PROCID, its number in the whole job; SLURM_LOCALID and "
+            "SLURM_NODEID count something else.",
+        ),
+    ),
+)
+
+
+def _bare(host: str) -> str:
+    """A host's name with its number as a number: n08 and n8 are the same."""
+    stem = host.rstrip("0123456789")
+    return f"{stem}{int(host[len(stem) :] or 0)}"

@@ -1,0 +1,222 @@
+"""`train`: one training loop under four strategies."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from distlab.course.lab08_tensorflow_strategies import strategies
+from distlab.course.lab08_tensorflow_strategies.asked import (
+    DEADLINE,
+    NOTHING,
+    is_not,
+    with_tensorflow,
+)
+from distlab.exercises.exercise import Case, Hint, Look, Tolerance
+
+PIXELS, CLASSES = 64, 10  # what the given model takes and gives
+SCOPE, SHARE, RAN = "variables in the scope", "samples of a replica", "replicas"
+
+
+def _training(case: Case) -> list[dict]:
+    return [{"seed": case.number(2**31), **case.params}] * case.size
+
+
+def dataset(seed: int, batches: int, batch: int) -> Any:
+    """Global batches of images and labels, the same on every worker."""
+    import tensorflow as tf
+
+    generator = np.random.default_rng([seed, batches, batch])
+    labels = generator.integers(0, CLASSES, batches * batch)
+    patterns = generator.standard_normal((CLASSES, PIXELS))
+    images = patterns[labels] + generator.standard_normal((batches * batch, PIXELS))
+    made = tf.data.Dataset.from_tensor_slices((images.astype("float32"), labels))
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.DATA
+    options.threading.private_threadpool_size = 1
+    return made.batch(batch, drop_remainder=True).with_options(options)
+
+
+def strategy_of(kind: str, devices: int, place: strategies.Place | None) -> Any:
+    """The strategy of a case, over the devices of this process."""
+    import tensorflow as tf
+
+    if kind == "two workers":
+        return strategies.multi_worker(place)  # before anything has run, devices listed included
+    names = [device.name for device in tf.config.list_logical_devices()][:devices]
+    if kind == "mirrored":
+        return tf.distribute.MirroredStrategy(names)
+    if kind == "central storage":
+        return tf.distribute.experimental.CentralStorageStrategy(names)
+    return tf.distribute.OneDeviceStrategy(names[0])
+
+
+def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
+    return strategies.run(
+        _trained, function, inputs, rank=rank, size=size, devices=inputs["devices"]
+    )
+
+
+def _trained(*arguments: Any) -> dict[str, Any]:
+    import keras
+
+    *place, function, inputs = arguments
+    strategy = strategy_of(inputs["strategy"], inputs["devices"], *place or [None])
+    batches = dataset(inputs["seed"], inputs["batches"], inputs["batch"])
+    keras.utils.set_random_seed(inputs["seed"])
+    with _watched(strategy, inputs["batch"]) as seen:
+        try:
+            losses = function(strategy, batches, inputs["epochs"])
+        except Exception as error:
+            if not seen[RAN] or seen[SCOPE]:
+                raise
+            losses = f"nothing: it raised {type(error).__name__}"  # and we know why
+    return {"returned": _plain(losses), **seen}
+
+
+def _plain(losses: Any) -> Any:
+    """A list of numbers as plain floats, whatever kind of numbers; other things as they are."""
+    if not isinstance(losses, (list, tuple, np.ndarray)):
+        return losses
+    return [float(x) if getattr(x, "shape", None) == () else x for x in losses]
+
+
+@contextlib.contextmanager
+def _watched(strategy: Any, batch: int) -> Iterator[dict[str, Any]]:
+    """Note what a loop does under a strategy: where it makes variables, what its replicas get."""
+    import keras
+    import tensorflow as tf
+
+    seen = {SCOPE: False, RAN: 0, SHARE: 0}
+    called = keras.Model.__call__
+    count = strategy.num_replicas_in_sync
+
+    def call(model, *args, **kwargs):
+        context = tf.distribute.get_replica_context()
+        if context is not None and tf.distribute.get_strategy() is strategy:
+            seen[RAN] = max(seen[RAN], context.num_replicas_in_sync)
+            weights = model.trainable_variables
+            seen[SCOPE] = bool(weights) and all(
+                strategy.extended.variable_created_in_scope(v.value) for v in weights
+            )
+            rows = args[0].shape[0] if args else None
+            seen[SHARE] = max(seen[SHARE], batch // count if rows is None else int(rows))
+        return called(model, *args, **kwargs)
+
+    keras.Model.__call__ = call
+    try:
+        yield seen
+    finally:
+        keras.Model.__call__ = called
+
+
+def _losses(look: Look) -> np.ndarray:
+    return np.array(look.got[0]["returned"], dtype=float)
+
+
+def _wanted(look: Look) -> np.ndarray:
+    return np.array(look.expected[0]["returned"], dtype=float)
+
+
+def _times(factor):
+    """A hint's `shows`: is the first epoch's loss this many times what it should be?"""
+
+    def shows(look: Look) -> bool:
+        ratio = _losses(look)[0] / _wanted(look)[0]
+        return bool(abs(ratio - factor(look)) < 1e-3 * factor(look)) and factor(look) != 1
+
+    return shows
+
+
+def _replicas(look: Look) -> int:
+    return look.case.params["devices"] * look.size
+
+
+def _of_strategy(kind: str, seed: int, devices: int = 2, size: int = 1, **more) -> Case:
+    params = {"strategy": kind, "devices": devices, "batches": 3, "batch": 16, "epochs": 2}
+    return Case(size, seed, {**params, **more})
+
+
+exercise = with_tensorflow(
+    points=5,
+    make=_training,
+    call=_call,
+    deadline=DEADLINE,
+    tolerance=Tolerance(rtol=1e-5, atol=1e-5),
+    asks="train returns the mean loss of each epoch, a list of numbers: the same that a single "
+    "replica has on the same global batches, under every strategy.",
+    visible=(
+        _of_strategy("mirrored", 1),
+        _of_strategy("central storage", 1),
+        _of_strategy("two workers", 1, devices=1, size=2),
+    ),
+    hints=(
+        NOTHING,
+        Hint(
+            "not under the strategy",
+            is_not(RAN),
+            "The model was never called in a replica of this strategy: a step has to go through "
+            "strategy.run. A loop that ignores its strategy has the right losses, and does all of "
+            "the work on one device.",
+        ),
+        Hint(
+            "variables outside the scope",
+            is_not(SCOPE),
+            "The model's variables were made outside `with strategy.scope():`, so that they belong "
+            "to no strategy. Make the model and the optimizer inside.",
+        ),
+        Hint(
+            "whole batches for everybody",
+            is_not(SHARE),
+            "Each replica was given the whole global batch, and all of them compute the same. "
+            "strategy.experimental_distribute_dataset divides each batch among the replicas.",
+        ),
+        Hint(
+            "number of losses",
+            lambda look: _losses(look).shape != _wanted(look).shape,
+            "One number for each epoch: the mean over the losses of its batches.",
+        ),
+        Hint(
+            "sum of the replicas",
+            _times(_replicas),
+            "Each loss is the sum of the replicas' mean losses: the global batch's mean is wanted. "
+            "Divide each replica's sum by the size of the global batch.",
+        ),
+        Hint(
+            "mean of the sums",
+            _times(lambda look: look.case.params["batch"] / _replicas(look)),
+            "These are means over replicas of sums over samples: divide by the number of samples, "
+            "and only once.",
+        ),
+        Hint(
+            "sum of the samples",
+            _times(lambda look: look.case.params["batch"]),
+            "These are sums over the samples of a global batch: divide by how many there are.",
+        ),
+        Hint(
+            "sum of the batches",
+            _times(lambda look: look.case.params["batches"]),
+            "These are sums over the batches of an epoch: divide by how many there were.",
+        ),
+        Hint(
+            "share of the loss",
+            _times(lambda look: 1 / _replicas(look)),
+            "These losses are too small by the number of replicas: each replica's part is divided "
+            "by the global batch, so that the parts have to be added up, not averaged.",
+        ),
+        Hint(
+            "gradients of another size",
+            lambda look: bool(np.isfinite(_losses(look)).all()) and _first_step_right(look),
+            "The losses begin right and then leave the single replica's. The optimizer adds up the "
+            "replicas' gradients: each of them has to be the gradient of its part of the *global* "
+            "mean. And is every variable updated once a batch, by the given optimizer?",
+        ),
+    ),
+)
+
+
+def _first_step_right(look: Look) -> bool:
+    return abs(_losses(look)[0] - _wanted(look)[0]) < 0.5 * abs(_wanted(look)[0])

@@ -1,3 +1,0 @@
-"""The lab's name, which its exercises are filed under."""
-
-LAB = "09-when-it-breaks"
