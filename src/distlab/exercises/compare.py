@@ -123,7 +123,7 @@ def counted(number: int, what: str) -> str:
 
 _KNOWN = {
     "numpy.ndarray", "builtins.function", "builtins.generator", "builtins.type",
-    "distlab.rank.process_group.RecordedWork", "torch.nn.parameter.Parameter",
+    "distlab.rank.work.RecordedWork", "torch.nn.parameter.Parameter",
 }  # fmt: skip
 
 

@@ -25,14 +25,14 @@ EXERCISE = "distlab.course:find"
 
 # imported before the first fork
 RANK = "distlab.rank.execute"
-RANK_PRELOAD = ("distlab.rank.recorder", RANK)
+RANK_PRELOAD = ("distlab.rank.recorder", "distlab.rank.process_group", RANK)
 LAST_PRELOAD = ("distlab.training.vision",)
 ROOM_PRELOAD = ("distlab.records.deadlock", "distlab.engines.forked", "distlab.checking.belongings")
 HOROVOD_PRELOAD = ("distlab.course.lab07_horovod.records",)
 
 RECORDING_MODULES = (
-    "distlab.rank.recorder", "distlab.rank.process_group", "distlab.rank.futures",
-    "distlab.rank.races",
+    "distlab.rank.recorder", "distlab.rank.process_group", "distlab.rank.work",
+    "distlab.rank.futures", "distlab.rank.races",
 )  # fmt: skip
 EVERY = (
     FORKSERVER, WALLS_TRIAL, SLURM_TASK, SESSION, ENGINE, CONTROLLER, PROGRAM, EXERCISE,
