@@ -9,6 +9,7 @@ from test_records_untrusted import record
 from distlab.checking.doubts import doubts
 from distlab.network.seen import Seen
 from distlab.records import events as records
+from distlab.records import reading
 from distlab.records.events import DONE, OP_CODE, POSTED, RankRecord
 
 SIZE = 3
@@ -17,7 +18,7 @@ SIZE = 3
 def event(rank, op, peer=-1, nbytes=16, state=DONE, **about):
     """One event of a record, as it is read."""
     data = record(rank, SIZE, op=OP_CODE[op], peer=peer, nbytes=nbytes, state=state, **about)
-    (read,) = records.checked(data, rank, SIZE).events
+    (read,) = reading.checked(data, rank, SIZE).events
     return read
 
 
@@ -177,6 +178,6 @@ def test_no_record_is_too_strange_to_be_compared():
             for _ in range(chance.randrange(1, 30)):
                 at = chance.randrange(records.HEADER_BYTES, len(data))
                 data[at] = chance.randrange(256)
-            run.append(records.checked(bytes(data), rank, SIZE))
+            run.append(reading.checked(bytes(data), rank, SIZE))
         seen = Seen(Counter({(0, 1, 16): 1}), Counter(RING), Counter(BYTES), sent=[0] * SIZE)
         assert all(isinstance(said, str) for said in doubts(run, seen))

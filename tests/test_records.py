@@ -1,6 +1,6 @@
 """Records as bytes: what a watcher adds to them, and what was written too late."""
 
-from distlab.records import events
+from distlab.records import reading
 from distlab.records.events import (
     DONE,
     FAILED,
@@ -26,9 +26,9 @@ def test_what_a_rank_noted_after_its_run_was_ended_is_left_out(tmp_path):
     header = HEADER.pack(0, 2, 2, RAISED, 1.0, 5.1, 0, 0.0, 0.0)
     rows = entry(DONE, 2.0, 3.0) + entry(FAILED, 4.0, 5.05)
     path.write_bytes(header.ljust(HEADER_BYTES, b"\0") + rows)
-    assert events.read(path).progress == RAISED
-    events.stop(path, 5.0)
-    for record in (events.read(path), events.read(events.trimmed(path))):
+    assert reading.read(path).progress == RAISED
+    reading.stop(path, 5.0)
+    for record in (reading.read(path), reading.read(reading.trimmed(path))):
         assert (record.progress, record.end, record.stopped) == (RUNNING, 0.0, 5.0)
         assert [e.state for e in record.events] == [DONE, POSTED]
         assert record.waiting() is record.events[1]
@@ -38,10 +38,10 @@ def test_times_of_another_clock_are_moved_at_every_look(tmp_path):
     path = tmp_path / "0.rec"
     header = HEADER.pack(0, 2, 2, RUNNING, 101.0, 0.0, 0, 0.0, -100.0)
     path.write_bytes(header.ljust(HEADER_BYTES, b"\0") + entry(DONE, 102.0, 103.0))
-    follower = events.Follower(path, 0, 2)
+    follower = reading.Follower(path, 0, 2)
     with path.open("ab") as file:
         file.write(entry(POSTED, 104.0, 0.0))
-    for record in (events.read(path), follower.look()):
+    for record in (reading.read(path), follower.look()):
         assert (record.begin, record.end, record.offset) == (1.0, 0.0, -100.0)
         assert [(e.begin, e.end) for e in record.events] == [(2.0, 3.0), (4.0, 0.0)]
     path.write_bytes(path.read_bytes()[: -PACK.size] + entry(DONE, 104.0, 105.0))
@@ -49,5 +49,5 @@ def test_times_of_another_clock_are_moved_at_every_look(tmp_path):
 
 
 def test_a_record_that_is_not_there_is_not_made_by_a_stop(tmp_path):
-    events.stop(tmp_path / "0.rec", 1.0)
+    reading.stop(tmp_path / "0.rec", 1.0)
     assert not (tmp_path / "0.rec").exists()

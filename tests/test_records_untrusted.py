@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from distlab.records import events
+from distlab.records import events, reading
 from distlab.records.lint import remarks
 from distlab.viz.timeline import timeline
 
@@ -28,7 +28,7 @@ def record(rank=0, size=2, **changes) -> bytes:
 
 
 def test_a_plain_record_is_taken_as_it_is():
-    (event,) = events.checked(record(), 0, 2).events
+    (event,) = reading.checked(record(), 0, 2).events
     assert str(event) == "send(dst=1)" and event.place == "relay:3"
 
 
@@ -41,12 +41,12 @@ def test_a_plain_record_is_taken_as_it_is():
     ],
 )  # fmt: skip
 def test_an_event_that_cannot_be_is_left_out(changes):
-    assert events.checked(record(**changes), 0, 2).events == []
+    assert reading.checked(record(**changes), 0, 2).events == []
 
 
 @pytest.mark.parametrize("where", [{"rank": 1}, {"size": 30_000}])
 def test_a_record_of_another_rank_is_none(where):
-    assert events.checked(record(**where), 0, 2) == events.RankRecord(0, 2)
+    assert reading.checked(record(**where), 0, 2) == events.RankRecord(0, 2)
 
 
 def test_no_bytes_make_a_record_that_cannot_be_drawn_or_remarked_on():
@@ -55,7 +55,7 @@ def test_no_bytes_make_a_record_that_cannot_be_drawn_or_remarked_on():
         data = bytearray(record())
         for _ in range(generator.randrange(1, 30)):
             data[generator.randrange(events.HEADER_BYTES - 1, len(data))] = generator.randrange(256)
-        run = [events.checked(bytes(data), 0, 2), events.checked(record(1), 1, 2)]
+        run = [reading.checked(bytes(data), 0, 2), reading.checked(record(1), 1, 2)]
         assert timeline(run).svg().startswith("<svg")
         remarks(run)
 
@@ -69,4 +69,4 @@ def test_what_is_no_plain_file_is_no_record(tmp_path, kind):
         path.symlink_to("/dev/zero")
     else:
         path.mkdir()
-    assert events.Follower(path, 0, 2).look().events == []
+    assert reading.Follower(path, 0, 2).look().events == []

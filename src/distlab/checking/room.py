@@ -28,7 +28,7 @@ from distlab.engines import runs
 from distlab.notebook import Cell
 from distlab.processes import forkserver, framing, isolation, payload
 from distlab.processes.isolation import Limits
-from distlab.records import events
+from distlab.records import events, reading
 from distlab.records.choices import Schedule
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class _Inside:
         )  # fmt: skip
         if run.ok:
             # here, where records are whole: the judge gets the beginning of long ones
-            whole = [events.checked(data, r, run.size) for r, data in enumerate(run.raw)]
+            whole = [reading.checked(data, r, run.size) for r, data in enumerate(run.raw)]
             run.seen = engines.seen(
                 functools.partial(
                     doubts, whole, unrecorded=exercise.unrecorded, stamped=exercise.stamped

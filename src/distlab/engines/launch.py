@@ -19,7 +19,7 @@ from pathlib import Path
 from distlab.engines import ranks
 from distlab.processes import entry_points
 from distlab.processes.forkserver import Zygote
-from distlab.records import events
+from distlab.records import events, reading
 from distlab.records.deadlock import Watcher
 from distlab.viz import chrome_trace
 
@@ -124,7 +124,7 @@ class _Running:
     def stop(self) -> None:
         """Note in the records of ranks that have not ended that they are ended now."""
         for key in self._selector.get_map().values():
-            events.stop(self._folder / f"{key.data}.rec", time.monotonic())
+            reading.stop(self._folder / f"{key.data}.rec", time.monotonic())
 
     def _drain(self) -> None:
         """Print what is on its way: a rank that raised has ended before its traceback came."""
@@ -136,7 +136,7 @@ class _Running:
         found = []
         for rank in range(self._size):
             try:
-                found.append(events.read(self._folder / f"{rank}.rec"))
+                found.append(reading.read(self._folder / f"{rank}.rec"))
             except (OSError, ValueError):
                 found.append(events.RankRecord(rank, self._size))
         return found

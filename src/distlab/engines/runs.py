@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from distlab.network.seen import Seen
 from distlab.processes import clocks, payload, untrusted
-from distlab.records import events
+from distlab.records import events, reading
 
 if TYPE_CHECKING:
     from distlab.records.choices import Schedule
@@ -151,7 +151,7 @@ def drive(
     run.seconds = time.monotonic() - begin
     for rank in busy:
         died = run.outcomes[rank].seconds if run.outcomes[rank].status == "crashed" else run.seconds
-        events.stop(folder / f"{rank}.rec", begin + died)
+        reading.stop(folder / f"{rank}.rec", begin + died)
     if busy:
         # even ranks that have answered hold connections to those that are killed now
         engines.replace(sorted(busy))
@@ -199,7 +199,7 @@ def _watch(
     dead: set[int] = set()
     queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
     before = queued()
-    followers = [events.Follower(folder / f"{r}.rec", r, run.size) for r in range(run.size)]
+    followers = [reading.Follower(folder / f"{r}.rec", r, run.size) for r in range(run.size)]
     while waiting:
         left = deadline - time.monotonic()
         if left <= 0 and not dead:  # a busy machine is not the fault of those whose run this is
@@ -264,7 +264,7 @@ def _noted(run: Run, rank: int, reply: bytes | bytearray) -> bool:
 
 def _raw(path: Path) -> bytes:
     try:
-        return events.trimmed(path)
+        return reading.trimmed(path)
     except OSError:
         return b""
 
@@ -312,7 +312,7 @@ def _records(raw: Sequence[bytes]) -> list[events.RankRecord]:
     found = []
     for rank, data in enumerate(raw):
         try:
-            found.append(events.read(data))
+            found.append(reading.read(data))
         except ValueError:
             found.append(events.RankRecord(rank, len(raw)))
     return found
@@ -364,7 +364,7 @@ def unpack(parts: tuple[Any, ...]) -> Run:
         ]
         size = len(outcomes)
         raw = [bytes(block) for block in blocks[size:]] or [b""] * size
-        read = [events.checked(raw[rank], rank, size) for rank in range(size)]
+        read = [reading.checked(raw[rank], rank, size) for rank in range(size)]
         finding, hindsight = (
             Finding(**{k: str(v) for k, v in told.items()}) if told else None
             for told in (tree["finding"], tree["hindsight"])

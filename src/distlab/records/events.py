@@ -1,4 +1,4 @@
-"""What a rank wrote down about its communication, and how to read it back.
+"""What a rank wrote down about its communication, and how it lies in a file.
 
 A rank's records lie in one file that both the rank and whoever watches it have mapped. The rank
 writes an entry when an operation begins and completes the same entry when it ends, so that the
@@ -9,19 +9,11 @@ This module needs NumPy alone: watching a run must not import torch.
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import io
 import re
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-
-from distlab.processes.untrusted import plain_file
 
 HEADER_BYTES = 4096
 MOST_RANKS = 1 << 15  # what a peer's two bytes can name
@@ -70,7 +62,6 @@ PACK = struct.Struct("<BBBBhhiiBBHq6idddddII28s40s32s48sdHHHHd")
 assert PACK.size == ENTRY.itemsize == 272
 
 _RACE = re.compile(r"(read|changed) (\d+) ([\w.<>]+)")
-_IDENTIFIER = re.compile(r"[\w.<>]*")
 _TENSOR_NAME = re.compile(r"[\w./]+")
 
 #: rank, size, count, progress, start of the function, its end, what else of it goes on; when
@@ -78,7 +69,7 @@ _TENSOR_NAME = re.compile(r"[\w./]+")
 #: to add to all times of the rank to get that clock's. What goes on: in the low 16 bits the threads
 #: of the function and the callbacks that run, above these the callbacks that wait for an operation
 HEADER = struct.Struct("<iiiiddi4xdd")
-_STOPPED, OFFSET, GOES_ON = HEADER.size - 16, HEADER.size - 8, 32
+STOPPED, OFFSET, GOES_ON = HEADER.size - 16, HEADER.size - 8, 32
 #: line and function at which the rank has stood still outside torch.distributed, at this offset
 STANDS, STANDS_AT = struct.Struct("<i40s"), 256
 
@@ -315,271 +306,3 @@ def members_text(ranks: tuple[int, ...] | list[int]) -> str:
     if len(ranks) > 2 and ranks == list(range(ranks[0], ranks[0] + len(ranks))):
         return f"{ranks[0]}-{ranks[-1]}"
     return ",".join(map(str, ranks))
-
-
-def _members(text: str) -> tuple[int, ...]:
-    first, dash, last = text.partition("-")
-    if dash and first.isdecimal() and last.isdecimal():
-        return tuple(range(int(first), min(int(last), MOST_RANKS) + 1))
-    return tuple(int(part) for part in text.split(",") if part.isdecimal())
-
-
-def read(source: str | Path | bytes) -> RankRecord:
-    """The record of one rank, from its file or from bytes that `trimmed` gave.
-
-    Reads what is there at this moment: the rank may be running. Anything that is no record raises
-    `ValueError`; what a hostile rank may have scribbled into it can be wrong but never runs.
-    """
-    data = source if isinstance(source, bytes) else _prefix(Path(source))
-    if len(data) < HEADER_BYTES:
-        raise ValueError("too short for a record")
-    rank, size, count, progress, *state = HEADER.unpack_from(data)
-    if not 0 <= rank < max(size, 1) or size > MOST_RANKS or not count >= 0:
-        raise ValueError("not a record")
-    there = min(count, CAPACITY, (len(data) - HEADER_BYTES) // ENTRY.itemsize)
-    record = RankRecord(rank, size, dropped=count - there)
-    _set_state(record, progress, *state)
-    line, function = STANDS.unpack_from(data, STANDS_AT)
-    if line > 0 and not record.ended:
-        record.stands = f"{_name(function)}:{line}"
-    rows = memoryview(data)[HEADER_BYTES : HEADER_BYTES + there * ENTRY.itemsize]
-    _append(record, 0, rows, {WORLD: tuple(range(size))})
-    if record.stopped:
-        _forget_after(record, record.stopped)
-    return record
-
-
-def _set_state(
-    record: RankRecord,
-    progress: int,
-    begin: float,
-    end: float,
-    goes_on: int,
-    stopped: float,
-    offset: float,
-) -> None:
-    record.progress = progress if 0 <= progress <= RAISED else RUNNING
-    record.offset = offset
-    record.agents, record.pending = goes_on & 0xFFFF, goes_on >> 16 & 0x7FFF
-    record.begin, record.end = _moved(offset, begin, end)
-    record.stopped = stopped
-
-
-def _moved(offset: float, *times: float) -> Sequence[float]:
-    """Times on the watcher's clock; one that is not known stays 0."""
-    return [time and time + offset for time in times] if offset else times
-
-
-def _forget_after(record: RankRecord, moment: float) -> None:
-    """Leave out what a rank still noted when others were killed before it: errors, an end."""
-    if record.end > moment:
-        record.progress, record.end = RUNNING, 0.0
-    for event in record.events:
-        if event.end > moment:
-            event.state, event.end = POSTED, 0.0
-        if event.wait_end > moment:
-            event.wait_end = 0.0
-
-
-def checked(data: bytes, rank: int, size: int) -> RankRecord:
-    """The record of a rank as it came from an untrusted process: whatever can't be is left out."""
-    try:
-        record = read(data)
-    except ValueError:
-        return RankRecord(rank, size)
-    if (record.rank, record.size) != (rank, size):
-        return RankRecord(rank, size)
-    if not (_is_time(record.begin) and _is_time(record.end)):
-        record.begin = record.end = 0.0
-    record.events = [event for event in record.events if _is_possible(event, size)]
-    return record
-
-
-def _is_possible(event: Event, size: int) -> bool:
-    moments = (
-        event.begin, event.end, event.wait_begin, event.wait_end, event.until, event.polled,
-    )  # fmt: skip
-    counts = (event.tag, event.nbytes, event.line, *event.shape)
-    if event.is_message or event.op in ROOTED:
-        peers = -1 if event.op == "recv" and event.flags & ANY_SOURCE else 0, size
-        known = peers[0] <= (-1 if event.peer is None else event.peer) < peers[1]
-    else:
-        known = True
-    return (
-        known
-        and event.state in (POSTED, DONE, FAILED)
-        and min(counts) >= 0
-        and all(map(_is_time, moments))
-        and all(0 <= member < size for member in event.group)
-    )
-
-
-def _is_time(seconds: float) -> bool:
-    """Could the machine's monotonic clock say so? (False for what is no number.)"""
-    return 0.0 <= seconds < 1e10
-
-
-class Follower:
-    """The record of a rank that is running, read a bit further at each look.
-
-    A look costs time in what is new and in what was unfinished at the last look, not in all that is
-    there. The events of all looks are the same objects, brought up to date.
-    """
-
-    def __init__(self, path: str | Path, rank: int, size: int) -> None:
-        self._path = path
-        self._record = RankRecord(rank, size)
-        self._rows = 0
-        self._unfinished: list[Event] = []
-        self._groups = {WORLD: tuple(range(size))}
-
-    def look(self) -> RankRecord:
-        """What is there now; an empty record where there is none, or none of this rank."""
-        record = self._record
-        try:
-            with plain_file(self._path) as file:
-                rank, size, count, *state = HEADER.unpack(file.read(HEADER.size))
-                record.offset = state[-1]
-                if (rank, size) != (record.rank, record.size) or count < self._rows:
-                    return record
-                self._refresh(file)
-                there = min(count, CAPACITY)
-                rows = self._read(file, self._rows, there)
-        except (OSError, struct.error):
-            return record
-        known = len(record.events)
-        _append(record, self._rows, rows, self._groups)
-        self._unfinished += filter(_may_change, record.events[known:])
-        self._rows += len(rows) // ENTRY.itemsize
-        _set_state(record, *state)
-        record.dropped = count - self._rows
-        return record
-
-    def _read(self, file: io.FileIO, first: int, end: int) -> bytes:
-        file.seek(HEADER_BYTES + first * ENTRY.itemsize)
-        data = file.read((end - first) * ENTRY.itemsize)
-        return data[: len(data) // ENTRY.itemsize * ENTRY.itemsize]
-
-    def _refresh(self, file: io.FileIO) -> None:
-        """Bring the unfinished events up to date."""
-        unfinished = self._unfinished
-        if not unfinished:
-            return
-        first, end = unfinished[0].index, unfinished[-1].index + 1
-        scattered = end - first > 16 * len(unfinished)
-        block = b"" if scattered else self._read(file, first, end)
-        for event in unfinished:
-            offset = 0 if scattered else (event.index - first) * PACK.size
-            row = self._read(file, event.index, event.index + 1) if scattered else block
-            if len(row) < offset + PACK.size:
-                return
-            values = PACK.unpack_from(row, offset)
-            event.flags, event.peer = values[2] | values[-4] << 8, _peer(values[5])
-            event.thread, event.polls, event.seen = values[-5], *values[-3:-1]
-            moved = _moved(self._record.offset, *values[19:22], values[-6], values[-1])
-            event.end, event.wait_begin, event.wait_end, event.until, event.polled = moved
-            event.value = values[22]
-            event.state = values[0]
-        self._unfinished = [event for event in unfinished if _may_change(event)]
-
-
-def _may_change(event: Event) -> bool:
-    """Is it unfinished? One whose wait gave up can be waited for again."""
-    return event.state == POSTED or bool(event.state == FAILED and event.until)
-
-
-def _peer(number: int) -> int | None:
-    return number if number >= 0 else None
-
-
-def _append(
-    record: RankRecord, first: int, rows: bytes | memoryview, groups: dict[int, tuple[int, ...]]
-) -> None:
-    for index, row in enumerate(PACK.iter_unpack(rows), first):
-        if row[0] and row[1] < len(OPS):
-            record.events.append(_event(record, index, row, groups))
-
-
-@functools.lru_cache(4096)
-def _text(field: bytes) -> str:
-    return field.rstrip(b"\0").decode("utf-8", "replace")
-
-
-@functools.lru_cache(4096)
-def _name(field: bytes) -> str:
-    return plain_name(_text(field))
-
-
-def plain_name(text: str) -> str:
-    """A name of Python's; anything else a rank has scribbled there itself."""
-    return text if _IDENTIFIER.fullmatch(text) else "?"
-
-
-def _event(
-    record: RankRecord, index: int, row: tuple[Any, ...], groups: dict[int, tuple[int, ...]]
-) -> Event:
-    state, op, flags, redop, group_index, peer, tag, line, dtype, ndim, pieces, nbytes = row[:12]
-    begin, end, wait_begin, wait_end, value, _, _, api, function, file, note, until = row[18:30]
-    thread, more, polls, seen, polled = row[30:]
-    op, note = OPS[op], _text(note)
-    begin, end, wait_begin, wait_end, until, polled = _moved(
-        record.offset, begin, end, wait_begin, wait_end, until, polled
-    )
-    group = groups.get(group_index, ())
-    if op == "new_group":
-        group = _members(note)
-        if group_index > WORLD:
-            groups[group_index] = group
-    return Event(
-        rank=record.rank,
-        index=index,
-        op=op,
-        api=_name(api),
-        group=group,
-        group_index=group_index,
-        peer=_peer(peer),
-        tag=tag,
-        nbytes=nbytes,
-        dtype=DTYPES[dtype] if dtype < len(DTYPES) else "other",
-        shape=row[12 : 12 + min(ndim, 6)],
-        pieces=pieces,
-        reduction=REDUCTIONS[redop] if redop < len(REDUCTIONS) else "",
-        function=_name(function),
-        file=_text(file),
-        line=line,
-        state=state,
-        flags=flags | more << 8,
-        begin=begin,
-        end=end,
-        wait_begin=wait_begin,
-        wait_end=wait_end,
-        value=value,
-        note=note,
-        until=until,
-        thread=thread,
-        polls=polls,
-        seen=seen,
-        polled=polled,
-    )
-
-
-def _prefix(path: Path) -> bytes:
-    """The header and the entries in use, not the sparse rest of the file."""
-    with plain_file(path) as file:
-        header = file.read(HEADER_BYTES)
-        if len(header) < HEADER.size:
-            return header
-        count = min(max(HEADER.unpack_from(header)[2], 0), CAPACITY)
-        return header + file.read(count * ENTRY.itemsize)
-
-
-def stop(path: str | Path, moment: float) -> None:
-    """Note in the record of a rank when its process was ended from outside."""
-    with contextlib.suppress(OSError), plain_file(path, "r+") as file:
-        file.seek(_STOPPED)
-        file.write(struct.pack("<d", moment))
-
-
-def trimmed(path: str | Path, limit: int = CAPACITY) -> bytes:
-    """A record as bytes to hand on: header and at most `limit` entries."""
-    return _prefix(Path(path))[: HEADER_BYTES + limit * ENTRY.itemsize]

@@ -28,7 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from distlab.records import events
+from distlab.records import events, reading
 from distlab.records.deadlock import Watcher
 from distlab.records.events import DONE, FAILED, POSTED, ROOTED, Event, RankRecord
 from distlab.records.explain import Deadlock, ranks_text
@@ -297,7 +297,7 @@ def _event(record: RankRecord, entry: Dump, op: str, index: int, members: tuple[
         rank=record.rank, index=len(record.events), op=op, api=op, group=members,
         group_index=index, peer=peer, tag=0, nbytes=item * math.prod(shape) if shape else 0,
         dtype=dtype, shape=shape[:6], pieces=len(entry.get(f"{side}_sizes") or [0]), reduction="",
-        function=events.plain_name(frame.get("name", "")), line=int(frame.get("line", 0)),
+        function=reading.plain_name(frame.get("name", "")), line=int(frame.get("line", 0)),
         file=Path(frame.get("filename", "")).name, flags=events.BLOCKING | events.WAITED,
         state=events.DONE if done else events.POSTED, begin=begin,
         end=(ended / 1e9 if ended else begin + 1e-6) if done else 0.0, wait_begin=0.0,

@@ -17,7 +17,7 @@ from distlab.course.lab10_sharding_and_overlap.flat import shortened
 from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.records import events as records
+from distlab.records import reading
 
 _LATE = "number of buckets that began later than they could"
 _EARLY = "number of buckets that began before their gradients were there"
@@ -202,7 +202,7 @@ def _told_by_record(models: list[_Watched], rank: int, size: int) -> dict[str, i
     counts = dict.fromkeys(_COUNTS, 0)
     if size == 1:
         return counts
-    record = records.read(Path(os.environ["DISTLAB_RUN"], f"{rank}.rec"))
+    record = reading.read(Path(os.environ["DISTLAB_RUN"], f"{rank}.rec"))
     events = [
         (event.begin - record.offset, event.wait_begin and event.wait_begin - record.offset)
         for event in record.events
