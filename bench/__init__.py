@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 BENCHMARKS = (
-    "startup", "recorder", "ring", "scaling", "feeding", "script", "sharding", "grading",
+    "startup", "recorder", "ring", "scaling", "feeding", "script", "sharding", "choices", "grading",
 )  # fmt: skip
 
 

@@ -88,7 +88,9 @@ def _source(cell: dict[str, Any]) -> str:
     return "".join(cell["source"])
 
 
-def _of_cells(lab: str, cells: dict[str, list], exercises: dict[str, Exercise]) -> Iterator[str]:
+def _of_cells(
+    lab: str, cells: dict[str, list[Any]], exercises: dict[str, Exercise]
+) -> Iterator[str]:
     for name, some in cells.items():
         if name and len(some) > 1:
             yield f"{lab}: {len(some)} cells have the grade_id {name}: give each its own."
@@ -105,7 +107,7 @@ def _of_cells(lab: str, cells: dict[str, list], exercises: dict[str, Exercise]) 
         yield from _of_own_cells(exercise, cells)
 
 
-def _of_own_cells(exercise: Exercise, cells: dict[str, list]) -> Iterator[str]:
+def _of_own_cells(exercise: Exercise, cells: dict[str, list[Any]]) -> Iterator[str]:
     own, test = cells.get(exercise.name), cells.get(f"test_{exercise.name}")
     if own is None:
         yield f"{exercise.id} has no solution cell: one with the grade_id {exercise.name}."

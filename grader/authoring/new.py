@@ -149,7 +149,9 @@ def _with_cells(content: dict[str, Any], words: dict[str, str]) -> str:
     return _dumped(content)
 
 
-def _cell(id: str, kind: str, source: str, metadata: dict | None = None) -> dict[str, Any]:
+def _cell(
+    id: str, kind: str, source: str, metadata: dict[str, Any] | None = None
+) -> dict[str, Any]:
     cell: dict[str, Any] = {"cell_type": kind, "id": id[:64], "metadata": metadata or {}}
     cell["source"] = source.rstrip("\n").splitlines(keepends=True)
     if kind == "code":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,7 +140,7 @@ def outline(value: Any) -> str:
     return f"{article} {type(value).__name__}"
 
 
-def _arrays(expected: np.ndarray, got: Any, tolerance: Tolerance, where: str):
+def _arrays(expected: np.ndarray, got: Any, tolerance: Tolerance, where: str) -> Difference | None:
     if not isinstance(got, np.ndarray):
         wanted = f"a tensor of shape {expected.shape}"
         return Difference("type", where, wanted, describe(got), outline(got))
@@ -181,7 +182,9 @@ def _kind(expected: np.ndarray, got: np.ndarray) -> str:
     return "value"
 
 
-def _dicts(expected: dict, got: Any, tolerance: Tolerance, where: str):
+def _dicts(
+    expected: dict[Any, Any], got: Any, tolerance: Tolerance, where: str
+) -> Difference | None:
     if not isinstance(got, dict):
         return Difference("type", where, describe(expected), describe(got), outline(got))
     shared = [key for key in expected if key in got]
@@ -199,11 +202,13 @@ def _dicts(expected: dict, got: Any, tolerance: Tolerance, where: str):
     return None
 
 
-def _keys(value: dict) -> str:
+def _keys(value: dict[Any, Any]) -> str:
     return ", ".join(sorted(map(repr, value)))[:200]
 
 
-def _sequences(expected, got: Any, tolerance: Tolerance, where: str):
+def _sequences(
+    expected: Sequence[Any], got: Any, tolerance: Tolerance, where: str
+) -> Difference | None:
     if not isinstance(got, (list, tuple)):
         return Difference("type", where, describe(expected), describe(got), outline(got))
     if len(expected) != len(got):
@@ -219,7 +224,7 @@ def _sequences(expected, got: Any, tolerance: Tolerance, where: str):
     return None
 
 
-def _floats(expected: float, got: Any, tolerance: Tolerance, where: str):
+def _floats(expected: float, got: Any, tolerance: Tolerance, where: str) -> Difference | None:
     if isinstance(got, bool) or not isinstance(got, (int, float)):
         return Difference("type", where, f"the number {expected:.7g}", describe(got), outline(got))
     try:

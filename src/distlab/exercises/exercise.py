@@ -102,14 +102,16 @@ class Case:
             return self.seed if rank < 0 else 100 * self.seed + rank
         return 100 + self._derived("seed", rank) % (below - 100)
 
-    def draw(self, rank: int = -1, shape: Sequence[int] = (4,), dtype: str = "float32"):
+    def draw(
+        self, rank: int = -1, shape: Sequence[int] = (4,), dtype: str = "float32"
+    ) -> np.ndarray:
         """A random array: standard normal, or integers from −9 to 9. A `LARGE` one without rows,
         from which nobody takes one, is `BLOCK` of them again and again.
         """
         generator, count = self.generator(rank), math.prod(shape)
         drawn = BLOCK if count > LARGE and len(shape) == 1 else count
         if np.dtype(dtype).kind == "i":
-            numbers = generator.integers(-9, 10, drawn)
+            numbers: np.ndarray = generator.integers(-9, 10, drawn)
         else:
             numbers = generator.standard_normal(drawn)
         return np.resize(numbers.astype(dtype), tuple(shape))
@@ -172,7 +174,7 @@ class Hint:
     says: str
 
 
-def positional(function, rank: int, size: int, inputs: dict[str, Any]) -> Any:
+def positional(function: Callable[..., Any], rank: int, size: int, inputs: dict[str, Any]) -> Any:
     """Call an exercise the usual way: rank, size, then its inputs in order."""
     return function(rank, size, *inputs.values())
 
@@ -244,7 +246,8 @@ class Exercise:
         made = self.make(case)
         if len(made) != case.size:
             raise ValueError(f"{self.id} made inputs for {len(made)} ranks, not {case.size}")
-        return _repeated(made)
+        repeated: list[dict[str, Any]] = _repeated(made)
+        return repeated
 
     def payloads(self, inputs: list[dict[str, Any]]) -> list[bytes]:
         """What each rank is given of these inputs, as bytes."""

@@ -17,7 +17,7 @@ def arguments(case: Case) -> list[dict[str, Any]]:
     return [dict(case.params)]
 
 
-def call(function, rank: int, size: int, inputs: dict[str, Any]) -> Any:
+def call(function: Callable[..., Any], rank: int, size: int, inputs: dict[str, Any]) -> Any:
     """Call a function that has neither rank nor size."""
     return function(*inputs.values())
 

@@ -28,7 +28,8 @@ def wanted(look: Look) -> list[Any]:
 
 def brought(look: Look) -> list[np.ndarray]:
     """The tensor or row that each rank was given."""
-    return [inputs.get("tensor", inputs.get("row")) for inputs in look.inputs]
+    found: list[Any] = [inputs.get("tensor", inputs.get("row")) for inputs in look.inputs]
+    return found
 
 
 def told_apart(look: Look) -> bool:
@@ -58,7 +59,8 @@ def poisoned(value: Any) -> bool:
 
 def total(look: Look) -> np.ndarray:
     """The sum of what all ranks were given."""
-    return np.sum(brought(look), axis=0, dtype=brought(look)[0].dtype)
+    summed: np.ndarray = np.sum(brought(look), axis=0, dtype=brought(look)[0].dtype)
+    return summed
 
 
 def _none_for_something(wanted: Any, got: Any) -> bool:

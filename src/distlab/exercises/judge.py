@@ -108,7 +108,7 @@ def judge(
         verdict.run, verdict.case = result, case
         if found is None and exercise.schedules and has_choices(result.records):
             found = others.judged(asked, result, sent, seconds)
-            places |= _places(found.run) if found is not None else set()
+            places |= _places(found.run) if found is not None and found.run is not None else set()
         if case.hidden:
             result.records = redaction.events(result.records)
         if found is not None:
@@ -175,11 +175,12 @@ class _Schedules:
         self._count += len(found.explored)
         self._complete &= found.complete
         verdicts = [None, *(asked.judged(one.run) for one in found.explored[1:])]
-        wrong = next((n for n, verdict in enumerate(verdicts) if verdict is not None), None)
-        if wrong is None:
+        wrong = next((n for n, verdict in enumerate(verdicts) if verdict is not None), 0)
+        verdict = verdicts[wrong]
+        if verdict is None:
             return None
         right = [one for one, v in zip(found.explored, verdicts, strict=True) if v is None]
-        return _in_a_schedule(verdicts[wrong], asked.case, found, found.explored[wrong], right)
+        return _in_a_schedule(verdict, asked.case, found, found.explored[wrong], right)
 
     def told(self) -> str:
         """What was covered besides the first runs; nothing where there was no choice."""
@@ -194,6 +195,7 @@ def _in_a_schedule(
 ) -> Verdict:
     """The verdict on a run under one schedule, told beside a schedule that is right."""
     other = nearest(wrong, right)
+    assert other is not None  # the first run was right
     how = told(wrong, other)
     if case.hidden:  # how many there are, and a schedule's name, could carry a hidden input
         share = "Right in one order in which messages can arrive, not in every one."
@@ -238,7 +240,7 @@ def _lines(
 ) -> tuple[tuple[str, str], ...]:
     """The lines that a verdict names, as they stand in the answer."""
     said = f"{verdict.happened} {verdict.look}"
-    if verdict.case.hidden:
+    if verdict.case is not None and verdict.case.hidden:
         found = {
             f"Line {number}": {sources.line(f, n) for f, n in places if n == int(number)} - {""}
             for number in _LINE.findall(said)
@@ -279,7 +281,7 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run, sources: Sources) -> 
             "function.",
             "Look for os._exit, sys.exit, or memory used up.",
         )  # fmt: skip
-    still = [o for o in failed if o.error["type"] == STANDSTILL]
+    still = [o for o in failed if o.error and o.error["type"] == STANDSTILL]
     if still and len(still) == len(failed):
         return _stands_still(exercise, case, still)
     failed = [o for o in failed if o not in still]  # whoever waited for them is no news
@@ -305,13 +307,14 @@ def _deadlock(exercise: Exercise, case: Case, run: Run) -> Verdict:
     )  # fmt: skip
 
 
-def _stands_still(exercise: Exercise, case: Case, still: list) -> Verdict:
+def _stands_still(exercise: Exercise, case: Case, still: list[Outcome]) -> Verdict:
+    errors = {o.rank: o.error for o in still if o.error}
     if case.hidden:  # their text is a rank's own
-        lines = [(o.rank, frame["line"]) for o in still for frame in o.error["frames"][-1:]]
+        lines = [(rank, at["line"]) for rank, told in errors.items() for at in told["frames"][-1:]]
         said = ", ".join(f"rank {rank} waits at line {redaction.line(at)}" for rank, at in lines)
         said = f"{said or _ranks([o.rank for o in still]) + ' waits'} and nobody goes on"
     else:
-        said = ", ".join(o.error["message"] for o in still)
+        said = ", ".join(told["message"] for told in errors.values())
     return Verdict(
         exercise, "deadlock", exercise.asks, f"{case.told(begins=True)}, {said}.",
         "Every worker has to do the same steps in the same order: what one does alone waits for "
@@ -319,14 +322,17 @@ def _stands_still(exercise: Exercise, case: Case, still: list) -> Verdict:
     )  # fmt: skip
 
 
-def _is_todo(error: dict | None, name: str) -> bool:
-    return bool(error) and error["type"] == "NotImplementedError" and "TODO" in error["message"]
+def _is_todo(error: dict[str, Any] | None, name: str) -> bool:
+    if error is None or error["type"] != "NotImplementedError":
+        return False
+    return "TODO" in error["message"]
 
 
 def _told_error(
     exercise: Exercise, case: Case, run: Run, failed: list[Outcome], sources: Sources
 ) -> Verdict:
     first = failed[0]
+    assert first.error is not None  # who raised has one
     told = f"{case.told(begins=True)}, {_ranks([o.rank for o in failed])} raised "
     told += f"{redaction.error(first.error) if case.hidden else _raised_at(first.error)}."
     for record in run.records:
@@ -379,7 +385,10 @@ def _ranks(ranks: list[int]) -> str:
     return f"ranks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}"
 
 
-def _wrong(exercise, case, inputs, expected, run: Run, sources: Sources) -> Verdict | None:
+def _wrong(
+    exercise: Exercise, case: Case, inputs: list[dict[str, Any]], expected: list[Any], run: Run,
+    sources: Sources,
+) -> Verdict | None:  # fmt: skip
     """The verdict on a run in which every rank returned, if it is not right."""
     got = []
     for outcome in run.outcomes:

@@ -41,7 +41,8 @@ class References:
     @property
     def recorded(self) -> dict[str, Any]:
         """Device, back end and versions of the recording."""
-        return self._content["recorded"]
+        recorded: dict[str, Any] = self._content["recorded"]
+        return recorded
 
     @property
     def exercises(self) -> set[str]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from distlab import notebook
 
 _MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.M)
 _COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef, ast.ClassDef)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _NEWLINE = re.compile(r"\r\n|\r|\n")  # as Python counts lines
 MOST_LINES = 500  # of a cell whose numbers are told: a number of any size could carry something
@@ -53,15 +54,15 @@ class Sources:
     def _lines(self) -> list[list[str]]:
         return [_NEWLINE.split(source) for source in self._cells.values()]
 
-    def function(self, name: str) -> ast.FunctionDef | None:
+    def function(self, name: str) -> Function | None:
         """The last definition of a function of that name at the top of a cell."""
         top = [node for _, node in self._functions.get(name, ()) if node.col_offset == 0]
         return top[-1] if top else None
 
     @functools.cached_property
-    def _functions(self) -> dict[str, list[tuple[str, ast.FunctionDef]]]:
+    def _functions(self) -> dict[str, list[tuple[str, Function]]]:
         """All functions of the cells by name, each with the source of its cell."""
-        found: dict[str, list[tuple[str, ast.FunctionDef]]] = {}
+        found: dict[str, list[tuple[str, Function]]] = {}
         for source in self._cells.values():
             if "def" not in source:
                 continue
@@ -110,7 +111,7 @@ def _of_torch(called: ast.expr, name: str) -> bool:
 def _taken(node: ast.AST) -> list[ast.Call]:
     """The calls whose result a statement or an outer call makes use of."""
     if isinstance(node, (ast.Return, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
-        values = [node.value]
+        values: Sequence[ast.expr | None] = [node.value]
     elif isinstance(node, ast.Call):
         values = node.args
     elif isinstance(node, ast.Attribute):
@@ -149,12 +150,13 @@ def _inner(node: ast.stmt) -> Iterator[ast.stmt]:
 def _parsed(source: str) -> ast.Module:
     """An empty module for what is no Python."""
     try:
-        return notebook.parse(_MAGIC.sub(r"\1pass", source))
+        module: ast.Module = notebook.parse(_MAGIC.sub(r"\1pass", source))
+        return module
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: nested too deep
         return ast.Module([], [])
 
 
-def _quoted(source: str, function: ast.FunctionDef, number: int) -> str:
+def _quoted(source: str, function: Function, number: int) -> str:
     """A short statement whole; of one that holds others the line itself."""
     lines = _NEWLINE.split(source)
     around = [

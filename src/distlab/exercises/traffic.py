@@ -10,16 +10,17 @@ from distlab.exercises.exercise import Case, Look, Rule
 from distlab.records import events
 
 Pair = tuple[int, int]
+_Counts = Counter[tuple[int | None, int | None]]  # a receive may name no source
 
 
 def messages(pairs: Callable[[Case], Iterable[Pair]]) -> Rule:
     """Exactly these messages (src, dst), each as often as it is listed, and each received."""
 
     def rule(look: Look) -> str | None:
-        wanted = Counter(pairs(look.case))
-        sent = Counter((e.rank, e.peer) for e in look.events("send"))
-        received = Counter((e.peer, e.rank) for e in look.events("recv"))
-        for pair in sorted((wanted | sent).keys()):
+        wanted: _Counts = Counter(pairs(look.case))
+        sent: _Counts = Counter((e.rank, e.peer) for e in look.events("send"))
+        received: _Counts = Counter((e.peer, e.rank) for e in look.events("recv"))
+        for pair in sorted((wanted | sent).keys(), key=str):
             if sent[pair] != wanted[pair]:
                 return _told(pair, wanted[pair], sent[pair], look)
         for pair in sorted((wanted | received).keys(), key=str):
@@ -34,7 +35,7 @@ def messages(pairs: Callable[[Case], Iterable[Pair]]) -> Rule:
     return rule
 
 
-def _told(pair: Pair, wanted: int, sent: int, look: Look) -> str:
+def _told(pair: tuple[int | None, int | None], wanted: int, sent: int, look: Look) -> str:
     source, target = pair
     if wanted == 0:
         event = next(e for e in look.events("send") if (e.rank, e.peer) == pair)
