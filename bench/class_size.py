@@ -4,13 +4,15 @@
 
 Each submission answers one exercise of lab 01, some of them wrongly, with a deadlock or a crash.
 While `distlab grade` works, its memory, open files, ports and temporary files are counted;
-a line is printed for every tenth of the class. Nothing may grow, and nothing may be left.
+a line is printed for every tenth of the class. Nothing may grow, nothing may be left, and everybody
+is graded.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -89,11 +91,12 @@ def ports(pids: list[int]) -> int:
 
 def run(count: int, jobs: int) -> None:
     with tempfile.TemporaryDirectory(prefix="bench-class-") as name:
-        grades, temporary = Path(name), Path(name, "tmp")
+        grades, temporary, report = Path(name), Path(name, "tmp"), Path(name, "report.json")
         temporary.mkdir()
         hand_in(grades, count)
         grader = subprocess.Popen(
-            [sys.executable, "-m", "distlab", "grade", LAB, f"--jobs={jobs}"], cwd=ROOT,
+            [sys.executable, "-m", "distlab", "grade", LAB, f"--jobs={jobs}", f"--json={report}"],
+            cwd=ROOT,
             env={**os.environ, "DISTLAB_GRADES": name, "TMPDIR": str(temporary)},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         )  # fmt: skip
@@ -112,8 +115,12 @@ def run(count: int, jobs: int) -> None:
             time.sleep(0.5)
         left = [path.name for path in temporary.iterdir()]
         living = processes_of(name)
+        graded = json.loads(report.read_text("utf-8"))["submissions"]
     print(f"exit status {grader.returncode}; left behind: {len(left)} temporary files, "
           f"{len(living)} processes")  # fmt: skip
+    for one in graded:
+        if one["score"] is None:
+            print(f"not graded: {one}")
 
 
 def main() -> None:
