@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -252,6 +253,26 @@ def test_different_reduce_operations_are_a_mismatch_even_when_both_calls_ended()
         for r, how in enumerate(("sum", "max"))
     ]
     assert Watcher()(ranks, set()).kind == "mismatch"
+
+
+@pytest.mark.parametrize("room, fits", ((2, False), (3, True), (4, True)))
+def test_a_piece_of_an_all_to_all_without_room_is_a_mismatch(room, fits):
+    """Between ranks 1 and 2: the one that called first is none of them."""
+    notes = "1,1,1>1,1,1", "1,1,3>1,1,1", f"1,1,1>1,{room},1"
+    ranks = [
+        RankRecord(r, 3, RUNNING, events=[event(r, 0, "all_to_all", 3, note=note, end=2.0)])
+        for r, note in enumerate(notes)
+    ]
+    found = Watcher()(ranks, set())
+    assert (found is None) == fits
+    if not fits:
+        assert found.kind == "mismatch" and found.ranks == (1, 2)
+        assert "rank 1 gives rank 2 3 elements where it has room for 2" in found.message
+
+
+@pytest.mark.parametrize("note", ("1,1>1", "1>1", "1,1>", "x", "1,1,1>1,1,1", "9" * 40 + ",1>1,1"))
+def test_a_note_that_is_no_splits_says_nothing(note):
+    assert event(0, 0, "all_to_all", note=note).exchanged is None
 
 
 def test_a_posted_call_that_torch_may_yet_refuse_is_no_mismatch_at_once():

@@ -435,6 +435,16 @@ def test_a_long_idle_stretch_is_cut_out_with_its_length():
     assert "// 2.00 s" in words(timeline(records))
 
 
+@pytest.mark.parametrize("count", range(2, 40))
+def test_steps_each_of_which_hides_the_next_are_drawn(count):
+    """Each gap is ten times the next: one is left, and the cuts leave room for it."""
+    moments = [1 - 10.0**-i for i in range(count)]
+    scale = fit(moments, [], [], 0.0, 640.0, stretch=False)
+    assert len(scale.breaks) < count - 1
+    assert all(0 <= x <= 640 for x, _ in scale.ticks())
+    assert sorted(map(scale, moments)) == list(map(scale, moments))
+
+
 def test_a_long_wait_is_never_cut_out():
     records = world(2, end=2.010)
     add(records, 0, "all_reduce", 0.002, 2.004)

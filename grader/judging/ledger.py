@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -67,18 +68,25 @@ def line(verdict: Verdict) -> Line:
     """A verdict as the ledger keeps it. Of a hidden case there is no picture: it would show the
     inputs.
     """
-    picture = ""
-    shown = verdict.status != "passed" and verdict.case is not None and not verdict.case.hidden
-    if shown and verdict.run is not None and any(r.events for r in verdict.run.records):
-        from distlab.viz.timeline import timeline
-
-        picture = timeline(verdict.run.records).svg()
     return Line(
         verdict.exercise.name, verdict.status, verdict.score, float(verdict.exercise.points),
-        verdict.message[:MESSAGE_LIMIT], round(verdict.seconds, 3), verdict.hint, picture,
+        verdict.message[:MESSAGE_LIMIT], round(verdict.seconds, 3), verdict.hint, _picture(verdict),
         verdict.expected[:MESSAGE_LIMIT], verdict.happened[:MESSAGE_LIMIT],
         verdict.look[:MESSAGE_LIMIT],
     )  # fmt: skip
+
+
+def _picture(verdict: Verdict) -> str:
+    shown = verdict.status != "passed" and verdict.case is not None and not verdict.case.hidden
+    if not shown or verdict.run is None or not any(r.events for r in verdict.run.records):
+        return ""
+    from distlab.viz.timeline import timeline
+
+    try:
+        return timeline(verdict.run.records).svg()
+    except Exception:  # a mistake of ours in a picture is no reason not to be graded
+        logging.getLogger(__name__).exception("no picture of %s", verdict.exercise.id)
+        return ""
 
 
 class Ledger:

@@ -63,7 +63,8 @@ def terminal(command: str, only: str | tuple[str, ...] = "", limit: float = 60) 
     """Run a command and print what a terminal would show of it.
 
     Args:
-        command, limit: see `output_of`.
+        command: as for `output_of`.
+        limit: seconds, as for `output_of`.
         only: print lines that begin with this alone, or with one of these.
     """
     print("$", command)

@@ -233,12 +233,15 @@ class RecordedGroup(dist.ProcessGroup):
         recorder.open[id(request)] = request
         return request
 
-    def _collective(self, op, method, tensor, args, root=-1, reduction=0, pieces=1, nbytes=None):
+    def _collective(
+        self, op, method, tensor, args, root=-1, reduction=0, pieces=1, nbytes=None, note=b""
+    ):
         opts, after = args[-1], None
         lasts = self._lasts(opts)
         at = self._recorder.begin(
-            op, self._index, tensor, root, 0, reduction, pieces, lasts=lasts, nbytes=nbytes
-        )
+            op, self._index, tensor, root, 0, reduction, pieces, lasts=lasts, nbytes=nbytes,
+            note=note,
+        )  # fmt: skip
         if self._stages and op not in ("broadcast", "all_reduce", "barrier"):
             args, after = buffers.staged(args)
         results = None
@@ -316,8 +319,9 @@ class RecordedGroup(dist.ProcessGroup):
 
     def alltoall(self, outputs, inputs, *opts):
         return self._collective(
-            "all_to_all", "alltoall", inputs[0], (outputs, inputs, *opts), pieces=len(inputs)
-        )
+            "all_to_all", "alltoall", inputs[0], (outputs, inputs, *opts), pieces=len(inputs),
+            note=events.exchanged_text(_elements(inputs), _elements(outputs)),
+        )  # fmt: skip
 
     def barrier(self, *args, **kwargs):
         opts = next((one for one in (*args, *kwargs.values())), None)
@@ -348,16 +352,44 @@ def _flat_collective(op: str, method: str):
     return call
 
 
+def _exchange(method: str):
+    """An all-to-all of (output, input, rows received from each, rows given to each, …)."""
+
+    def call(self, output, input, received=(), given=(), *rest, **options):
+        size = self.size()
+        note = events.exchanged_text(_shares(input, given, size), _shares(output, received, size))
+        return self._collective(
+            "all_to_all", method, input,
+            (output, input, received, given, *rest, *options.values()), note=note,
+        )  # fmt: skip
+
+    return call
+
+
+for _name in ("alltoall_base", "all_to_all_single"):
+    if hasattr(dist.ProcessGroup, _name):
+        setattr(RecordedGroup, _name, _exchange(_name))
+
 for _op, _names in {
     "all_gather": ("_allgather_base", "all_gather_single", "all_gather_single_coalesced",
                    "allgather_into_tensor_coalesced"),
     "reduce_scatter": ("_reduce_scatter_base", "reduce_scatter_single",
                        "reduce_scatter_single_coalesced", "reduce_scatter_tensor_coalesced"),
-    "all_to_all": ("alltoall_base", "all_to_all_single"),
 }.items():  # fmt: skip
     for _name in _names:
         if hasattr(dist.ProcessGroup, _name):
             setattr(RecordedGroup, _name, _flat_collective(_op, _name))
+
+
+def _elements(tensors) -> list[int]:
+    return [tensor.numel() for tensor in tensors]
+
+
+def _shares(tensor, rows, size: int) -> list[int]:
+    """Elements of a tensor for each member, which has so many rows of it, or equally many."""
+    if not rows:
+        return [tensor.numel() // size] * size
+    return [tensor.numel() // max(len(tensor), 1) * count for count in rows]
 
 
 def _bytes_of(tensors) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -62,6 +63,7 @@ PACK = struct.Struct("<BBBBhhiiBBHq6idddddII28s40s32s48sdHHHHd")
 assert PACK.size == ENTRY.itemsize == 272
 
 _RACE = re.compile(r"(read|changed) (\d+) ([\w.<>]+)")
+_EXCHANGED = re.compile(r"(\d{1,12}(?:,\d{1,12})*)>(\d{1,12}(?:,\d{1,12})*)(?= |$)", re.ASCII)
 _TENSOR_NAME = re.compile(r"[\w./]+")
 
 #: rank, size, count, progress, start of the function, its end, what else of it goes on; when
@@ -213,6 +215,19 @@ class Event:
         return int(first) if self.flags & FORCED and first.isdecimal() else None
 
     @property
+    def exchanged(self) -> tuple[dict[int, int], dict[int, int]] | None:
+        """Elements that this rank gives to each member in an all-to-all, and has room for from
+        each, where its note says that.
+        """
+        told = _EXCHANGED.match(self.note) if self.op == "all_to_all" else None
+        if told is None:
+            return None
+        given, room = ([int(count) for count in half.split(",")] for half in told.groups())
+        if not len(given) == len(room) == len(self.group):
+            return None
+        return dict(zip(self.group, given, strict=True)), dict(zip(self.group, room, strict=True))
+
+    @property
     def race(self) -> tuple[str, str] | None:
         """How its buffer was touched before its wait, "read" or "changed", and where."""
         found = _RACE.search(self.note) if self.flags & RACED else None
@@ -298,6 +313,14 @@ class RankRecord:
             ):
                 return event
         return None
+
+
+def exchanged_text(given: Sequence[int], received: Sequence[int]) -> bytes:
+    """What a rank gives to each member in an all-to-all, and has room for from each, in elements,
+    as a note; nothing where that would be too long for one.
+    """
+    text = ">".join(",".join(map(str, counts)) for counts in (given, received))
+    return text.encode() if len(text) <= 24 else b""  # a race is noted behind it
 
 
 def members_text(ranks: tuple[int, ...] | list[int]) -> str:

@@ -17,6 +17,8 @@ HINTS = {
     "`if rank == …`, an early return or a loop that runs more often on one rank.",
     "order": "Every rank of a group has to call the same collectives in the same order. Look for "
     "a call inside an `if rank == …` or for two calls that are swapped.",
+    "splits": "Say for each pair of ranks how much one gives the other: input_split_sizes on the "
+    "rank that gives and output_split_sizes on the one that takes have to be the same there.",
     "mismatch": "In one collective every rank has to pass the same shape and dtype, and name the "
     "same root and operation. Print them on each rank before the call.",
     "message-size": "Make the receive buffer as large as the message, or send the size first.",
@@ -296,7 +298,7 @@ def conflict_verdict(ledger: Ledger, conflict: Conflict) -> Deadlock:
         Wait(one.rank, one, (other.rank,), conflict.text),
         Wait(other.rank, other, (one.rank,), conflict.text),
     )
-    hint = HINTS[conflict.kind]
+    hint = HINTS["splits" if conflict.text.startswith("splits") else conflict.kind]
     if ahead := _past_its_batches(one, other):
         text, hint = f"{text} {ahead}", HINTS["batches"]
     return Deadlock(conflict.kind, text, hint, waits, (one.rank, other.rank))

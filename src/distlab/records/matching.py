@@ -87,6 +87,7 @@ class Ledger:
         self._from_any: dict[Box, list[int]] = defaultdict(list)
         self._calls: dict[tuple[Group, int], list[int]] = defaultdict(list)  # (group, rank)
         self._first: dict[Group, list[tuple[int, int]]] = defaultdict(list)  # who called it first
+        self._exchanges: dict[tuple[Group, int], list[tuple[int, int]]] = defaultdict(list)
         self._creations: set[tuple[Group, int]] = set()
         self._counted = [0] * self.size  # calls of new_group, of those that every rank makes
         self._made_as: dict[Group, tuple[int, int, int]] = {}  # the first of a rank, at, its number
@@ -194,10 +195,23 @@ class Ledger:
         first = self._first[group]
         if place == len(first):
             first.append((rank, at))
-            return
-        pair = sorted([first[place], (rank, at)])
-        if difference := call_difference(*map(self.event, pair)):
-            self.conflicts.append(Conflict(*difference, group, place, pair))
+        else:
+            pair = sorted([first[place], (rank, at)])
+            if difference := call_difference(*map(self.event, pair)):
+                self.conflicts.append(Conflict(*difference, group, place, pair))
+                return
+        if self.event((rank, at)).exchanged is not None:
+            self._compare_exchange(group, place, rank, at)
+
+    def _compare_exchange(self, group: Group, place: int, rank: int, at: int) -> None:
+        """In an all-to-all each pair of ranks has a piece of its own."""
+        callers = self._exchanges[group, place]
+        for other in callers:
+            pair = sorted([other, (rank, at)])
+            if text := too_much_for(*map(self.event, pair)):
+                self.conflicts.append(Conflict("mismatch", text, group, place, pair))
+                return
+        callers.append((rank, at))
 
     def _compare_message(self, channel: Channel, place: int) -> None:
         group, src, dst, tag = channel
@@ -421,6 +435,23 @@ def call_difference(one: Event, other: Event) -> tuple[str, str] | None:
             return "mismatch", f"shapes {list(one.shape)} and {list(other.shape)}"
         return "mismatch", f"{one.nbytes} and {other.nbytes} bytes"
     return None
+
+
+def too_much_for(one: Event, other: Event) -> str:
+    """What a rank gives to another in an all-to-all and does not fit there; nothing where all does.
+
+    Less than there is room for ends well with gloo.
+    """
+    for giver, taker in ((one, other), (other, one)):
+        if giver.exchanged is None or taker.exchanged is None:
+            continue
+        given, room = giver.exchanged[0][taker.rank], taker.exchanged[1][giver.rank]
+        if given > room:
+            return (
+                f"splits that do not fit: rank {giver.rank} gives rank {taker.rank} {given} "
+                f"elements where it has room for {room}"
+            )
+    return ""
 
 
 def sits_in(ledger: Ledger, rank: int, held: bool = False) -> tuple[int, ...]:

@@ -104,7 +104,7 @@ def fit(
     if len(moments) < 2:
         start = moments[0] if moments else 0.0
         return Scale([start, start + 1e-6], [left, right], True)
-    breaks = idle(moments, list(busy))
+    breaks = idle(moments, list(busy), most=int((right - left) / 2 / BREAK))
     scale = _linear(moments, breaks, left, right)
     if stretch and any(scale(b) - scale(a) < 0.6 * pixels for a, b, pixels in needs):
         return _stretched(moments, breaks, needs, left, right)
@@ -112,12 +112,14 @@ def fit(
 
 
 def idle(
-    moments: Sequence[float], busy: Sequence[tuple[float, float]]
+    moments: Sequence[float], busy: Sequence[tuple[float, float]], most: int
 ) -> list[tuple[float, float]]:
-    """The stretches between two moments that are so long that they hide the rest, longest first."""
+    """At most so many stretches between two moments that are so long that they hide the rest. The
+    shortest is none of them: there would be nothing left to draw.
+    """
     gaps = sorted(zip(moments, moments[1:], strict=False), key=lambda g: g[0] - g[1])
     left, found = moments[-1] - moments[0], []
-    for a, b in gaps[:20]:
+    for a, b in gaps[: min(most, len(gaps) - 1)]:
         if b - a <= _SHARE * left:
             break
         if not any(x < b and a < y for x, y in busy) and len(moments) > 3:
