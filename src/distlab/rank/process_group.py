@@ -386,10 +386,15 @@ def _elements(tensors) -> list[int]:
 
 
 def _shares(tensor, rows, size: int) -> list[int]:
-    """Elements of a tensor for each member, which has so many rows of it, or equally many."""
-    if not rows:
+    """Elements of a tensor for each member, which has so many rows of it, or equally many; none
+    where torch refuses to cut it like that.
+    """
+    length = tensor.shape[0] if tensor.dim() else 0
+    if not rows and length % size == 0:
         return [tensor.numel() // size] * size
-    return [tensor.numel() // max(len(tensor), 1) * count for count in rows]
+    if len(rows) != size or sum(rows) != length:
+        return []
+    return [tensor.numel() // max(length, 1) * count for count in rows]
 
 
 def _bytes_of(tensors) -> int:

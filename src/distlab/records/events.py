@@ -319,6 +319,8 @@ def exchanged_text(given: Sequence[int], received: Sequence[int]) -> bytes:
     """What a rank gives to each member in an all-to-all, and has room for from each, in elements,
     as a note; nothing where that would be too long for one.
     """
+    if not given or not received:
+        return b""
     text = ">".join(",".join(map(str, counts)) for counts in (given, received))
     return text.encode() if len(text) <= 24 else b""  # a race is noted behind it
 
