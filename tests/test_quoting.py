@@ -7,7 +7,7 @@ from distlab.engines.runs import Finding, Outcome, Run
 from distlab.exercises.exercise import Case
 from distlab.exercises.judge import judge
 from distlab.exercises.sources import Sources
-from distlab.records import events, redaction
+from distlab.records import events, reading, redaction
 
 EXCHANGE = labs.find("01-message-passing/exchange")
 CELLS = Sources(
@@ -89,9 +89,9 @@ def test_a_deadlock_in_a_hidden_case_is_told_in_those_words():
 
 
 def test_a_name_that_is_none_is_not_read_from_a_record():
-    assert events._name(b"exchange\0\0") == "exchange"
-    assert events._name(b"<lambda>\0") == "<lambda>"
-    assert events._name(b"a 711:3\0") == "?"
+    assert reading._name(b"exchange\0\0") == "exchange"
+    assert reading._name(b"<lambda>\0") == "<lambda>"
+    assert reading._name(b"a 711:3\0") == "?"
 
 
 def test_a_rule_broken_in_a_hidden_case_is_told_without_names():
