@@ -38,6 +38,29 @@ def test_nothing_of_the_grader_is_to_be_seen_inside(monkeypatch):
     assert not (coursedir.ROOT / "grader").is_relative_to("/usr") and "grader" not in seen
 
 
+@pytest.mark.parametrize("walls", [False, True])
+def test_only_folders_of_its_own_can_be_written_inside(walls):
+    look = """
+import os
+found = set()
+for folder, folders, _ in os.walk("/"):
+    folders[:] = [f for f in folders if os.path.join(folder, f) != "/proc"]
+    if folder.count("/") > 4:
+        folders.clear()
+    try:
+        with open(os.path.join(folder, "planted"), "w"):
+            found.add(folder)
+    except OSError:
+        pass
+print(sorted(found))
+with open("/dev/null", "w") as nowhere:  # devices are what they were
+    nowhere.write("!")
+"""
+    inside = bubblewrap.command(next(bubblewrap.binaries()), walls, 1 << 20)
+    found = subprocess.run([*inside, sys.executable, "-c", look], capture_output=True, text=True)
+    assert found.stdout == "['/dev/shm', '/sandbox']\n", found
+
+
 def test_without_a_sandbox_it_is_said_in_one_line_what_to_do():
     with pytest.raises(NoSandbox) as refused:
         choose(Grading(sandbox="false"))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import distlab
-from distlab.processes.isolation import HOME
+from distlab.processes.isolation import HOME, SHARED_MEMORY
 
 _ETC = Path(__file__).parent / "etc"
 _NOBODY = 65534
@@ -99,10 +99,11 @@ def command(binary: str, walls: bool, disk: int, users: bool = False) -> list[st
     for name in ("hosts", "passwd"):
         words += ["--ro-bind", str(_ETC / name), f"/etc/{name}"]
     words += ["--dev-bind", "/proc", "/proc"] if walls else ["--proc", "/proc"]
-    words += ["--dev", "/dev"]
+    words += ["--dev", "/dev", "--perms", "1777", "--size", str(disk), "--tmpfs", SHARED_MEMORY]
     for device in sorted(glob.glob("/dev/nvidia*")):
         words += ["--dev-bind-try", device, device]
-    words += ["--remount-ro", "/"]
+    # of its own user, which all submissions are where there are no others, /dev would be one place
+    words += ["--remount-ro", "/dev", "--remount-ro", "/"]
     if users:
         for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_KILL"):
             words += ["--cap-add", capability]
