@@ -26,7 +26,7 @@ class TwoRanks:
         pass
 
     def send(self, rank, task):
-        path = f"{payload.unpack(task)[0]['folder']}/{rank}.rec"
+        path = f"{payload.unpack(b''.join(task))[0]['folder']}/{rank}.rec"
         with open(path, "wb") as file:
             progress, end = (RUNNING, 0.0) if rank else (RAISED, clocks.now())
             header = HEADER.pack(rank, 2, 0, progress, clocks.now(), end, 0, 0.0, 0.0)

@@ -16,7 +16,7 @@ from traitlets.config import Config, Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
 import distlab
-from distlab.processes.entry_points import ROOM_PRELOAD, WALLS_TRIAL
+from distlab.processes.entry_points import ROOM_PRELOAD, ROOM_PREPARE, WALLS_TRIAL
 from distlab.processes.forkserver import PRELOAD, Zygote, loopback
 from distlab.processes.isolation import Limits
 from grader.paths import ROOT
@@ -104,9 +104,7 @@ class Sandbox:
 
     def zygote(self, more: Sequence[str] = ()) -> Zygote:
         """A new zygote inside, with `more` modules imported."""
-        from distlab.course import LABS  # here: `distlab info` does without
-
-        return Zygote((*_PRELOAD, *LABS.values(), *more), self.prefix, self.env)
+        return Zygote((*_PRELOAD, *more, *ROOM_PREPARE), self.prefix, self.env)
 
 
 TRUSTED = Sandbox("none: the code is trusted")

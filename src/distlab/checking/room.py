@@ -59,9 +59,9 @@ def serve_room(root: socket.socket, home: Path | None, limits: Limits | None, wa
     tempfile.tempdir = None
     inside = _Inside(home, root, limits, walls)
     try:
-        while (message := framing.read(root)) is not None:
-            tree, *blocks = payload.unpack(message)
-            framing.write(root, inside.answer(tree, blocks))
+        while (message := payload.receive(root)) is not None:
+            tree, *blocks = message
+            framing.write(root, *inside.answer(tree, blocks))
     finally:
         inside.close()
 
@@ -77,16 +77,16 @@ class _Inside:
         self._walls = walls
         self._guard = _Guard(limits) if walls and limits else None
 
-    def answer(self, tree: dict[str, Any], blocks: list[bytes]) -> bytes:
+    def answer(self, tree: dict[str, Any], blocks: list[bytes]) -> list[payload.Block]:
         if tree["op"] == "cells":
             cells = [Cell(**cell) for cell in tree["cells"]]
             problems, functions = self._run_cells(cells, tree["limit"], tree["answers"])
             told = {name: problem for name, (problem, _) in functions.items()}
             blobs = [blob for _, blob in functions.values()]
             left = belongings.packed(self._folder)
-            return payload.pack({"problems": problems, "functions": told}, left, *blobs)
+            return payload.parts({"problems": problems, "functions": told}, left, *blobs)
         function, left, *inputs = blocks
-        return runs.pack(self._run(tree, function, left, inputs))
+        return runs.parts(self._run(tree, function, left, inputs))
 
     def _run_cells(
         self, cells: list[Cell], limit: float, answers: list[str]
@@ -190,8 +190,13 @@ class _Guard:
 
     def __init__(self, limits: Limits) -> None:
         self._usage, self._limits = isolation.Usage(), limits
+        self._due = 0.0  # when to look again, which takes some milliseconds
 
     def exceeded(self) -> runs.Finding | None:
+        now = time.monotonic()
+        if now < self._due:
+            return None
+        self._due = now + runs.POLL
         memory, files = self._usage.measured()
         if memory > self._limits.memory:
             return runs.Finding(
@@ -259,7 +264,7 @@ class _Author:
         incoming = framing.Incoming(OUTPUT_LIMIT)
         try:
             self._socket.settimeout(STALL)
-            framing.write(self._socket, payload.pack({**tree, "number": self._asked}))
+            framing.write(self._socket, *payload.parts({**tree, "number": self._asked}))
             while time.monotonic() < deadline:
                 if found := self._guard and self._guard.exceeded():
                     return problem_of("crashed", "MemoryError", found.message)
@@ -312,21 +317,21 @@ def _serve_cells(connection: socket.socket) -> None:
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
     answers: dict[str, object] = {}
-    while (message := framing.read(connection)) is not None:
-        tree = payload.unpack(message)[0]
+    while (message := payload.receive(connection)) is not None:
+        tree = message[0]
         with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), \
                 contextlib.redirect_stderr(nowhere):  # fmt: skip
             if tree["op"] == "cell":
                 problem = _run_cell(Cell(**tree["cell"]), main.__dict__, answers)
-                reply = payload.pack({"problem": problem, "number": tree["number"]})
+                reply = payload.parts({"problem": problem, "number": tree["number"]})
             else:
                 try:
                     blob = by_value.dumps(_answer(tree["name"], main.__dict__, answers))
-                    reply = payload.pack({"error": None, "number": tree["number"]}, blob)
+                    reply = payload.parts({"error": None, "number": tree["number"]}, blob)
                 except Exception as error:
                     told = {"error": execute.describe(error), "number": tree["number"]}
-                    reply = payload.pack(told, b"")
-        framing.write(connection, reply)
+                    reply = payload.parts(told, b"")
+        framing.write(connection, *reply)
 
 
 def _run_cell(

@@ -29,7 +29,7 @@ import struct
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from distlab.checking.room import CELLS_LIMIT, PATIENCE, problem_of, serve_room
 from distlab.engines import runs
@@ -38,11 +38,9 @@ from distlab.processes import entry_points, forkserver, framing, isolation, payl
 from distlab.processes.isolation import Limits
 from distlab.records.choices import Schedule
 
-if TYPE_CHECKING:
-    pass
-
 REPLY_LIMIT = 64 << 20  # bytes of one answer of the session
 FUNCTIONS_LIMIT = 256 << 20  # bytes of all that the cells answered, pickled
+_LOST = {"lost": "what ran there took its whole sandbox along"}
 _UCRED = struct.Struct("iii")  # process, user and group (unix(7))
 
 
@@ -98,7 +96,7 @@ class Session:
         """The number that the root has in this process's namespace, as the kernel tells it."""
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self._socket.settimeout(PATIENCE)
-        framing.write(self._socket, payload.pack({"op": "hello"}))
+        framing.write(self._socket, *payload.parts({"op": "hello"}))
         _, told, _, _ = self._socket.recvmsg(1, socket.CMSG_SPACE(_UCRED.size), socket.MSG_PEEK)
         framing.read(self._socket, REPLY_LIMIT)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
@@ -146,7 +144,7 @@ class Session:
             "op": "run", "exercise": exercise, "deadline": deadline, "patience": patience,
             "schedule": schedule.name if schedule else None,
         }  # fmt: skip
-        reply = self._ask(tree, inputs)
+        reply = self._ask(tree, inputs, relayed=True)
         try:
             return runs.unpack(reply)
         except ValueError as error:
@@ -156,19 +154,29 @@ class Session:
         """End all that the exercise has started: the next one gets a new room."""
         self._ask({"op": "end", "patience": PATIENCE}, [])
 
-    def _ask(self, tree: dict[str, Any], blocks: Sequence[bytes]) -> tuple[Any, ...]:
+    def _ask(
+        self, tree: dict[str, Any], blocks: Sequence[bytes], relayed: bool = False
+    ) -> tuple[Any, ...]:
+        """The reply; one that the root hands on as it comes is followed by how that went."""
         self._socket.settimeout(tree["patience"] + 3 * PATIENCE)
         try:
-            framing.write(self._socket, payload.pack(tree, *blocks))
-            reply = framing.read(self._socket, REPLY_LIMIT)
-            if reply is None:
-                raise SessionLost("the session ended")
-            parts = payload.unpack(reply)
+            framing.write(self._socket, *payload.parts(tree, *blocks))
+            try:
+                reply = payload.receive(self._socket, REPLY_LIMIT)
+            except ValueError:
+                if not relayed:
+                    raise
+                reply = None
+            told = payload.receive(self._socket, REPLY_LIMIT) if relayed else reply
         except (OSError, ValueError) as error:
             raise SessionLost(str(error)) from error
-        if isinstance(parts[0], dict) and "lost" in parts[0]:
-            raise RoomLost(str(parts[0]["lost"]))
-        return parts
+        if told is None:
+            raise SessionLost("the session ended")
+        if isinstance(told[0], dict) and "lost" in told[0]:
+            raise RoomLost(str(told[0]["lost"]))
+        if reply is None:
+            raise RoomLost("what came out of it was no reply")
+        return reply
 
     def close(self) -> None:
         self._socket.close()
@@ -194,8 +202,8 @@ def serve(
         isolation.become(user)
     root = _Root(judge, folder, Limits(**limits) if limits else None, walls)
     try:
-        while (message := framing.read(judge)) is not None:
-            framing.write(judge, root.answer(message))
+        while (message := payload.receive_head(judge)) is not None:
+            root.answer(*message)
     finally:
         root.close()
 
@@ -210,63 +218,72 @@ class _Root:
         self._sources: dict[str, str] = {}
         self._belongings = b""
         self._limits, self._walls, self._folder = limits, walls, folder
-        self._private = [judge]  # none of the rooms' business
+        self._judge = judge
         self._room: _Room | None = None
         self._ahead: _Room | None = None
         # what rooms would have to import, each for itself
         import distlab.course
         import distlab.engines.forked  # noqa: F401
 
-    def answer(self, message: bytes | bytearray) -> bytes | bytearray:
-        tree, *blocks = payload.unpack(message)
+    def answer(self, tree: dict[str, Any], lengths: Sequence[int]) -> None:
+        """Answer a message of the judge's, whose blocks, of these lengths, are still to be read."""
+        told: dict[str, Any] = {}
         if tree["op"] == "cells":
-            return self._cells(tree)
-        if tree["op"] == "run":
-            return self._run(tree, blocks)
-        if tree["op"] == "end":
+            told = self._cells(tree)
+        elif tree["op"] == "run":
+            told = self._run(tree, lengths)
+        elif tree["op"] == "end":
             self._leave()
-        return payload.pack({})
+        framing.write(self._judge, *payload.parts(told))
 
-    def _cells(self, tree: dict[str, Any]) -> bytes | bytearray:
+    def _cells(self, tree: dict[str, Any]) -> dict[str, Any]:
         self._leave()
-        reply = self._in_room(tree, [])
+        room = self._entered()
+        room.send(tree)
+        self._make_ahead()
+        reply = room.reply(tree["patience"] + PATIENCE, FUNCTIONS_LIMIT)
         self._leave()
-        tree_of, *blocks = payload.unpack(reply)
-        if "lost" in tree_of:
-            return reply
+        if reply is None:
+            return _LOST
+        tree_of, *blocks = reply
         self._belongings = blocks[0]
         told = tree_of["functions"]
         self._functions = dict(zip(told, zip(told.values(), blocks[1:], strict=True), strict=True))
         self._sources = {cell["name"]: cell["source"] for cell in tree["cells"]}
-        return payload.pack({"problems": tree_of["problems"]})
+        return {"problems": tree_of["problems"]}
 
-    def _run(self, tree: dict[str, Any], inputs: list[bytes]) -> bytes | bytearray:
+    def _run(self, tree: dict[str, Any], lengths: Sequence[int]) -> dict[str, Any]:
+        """Let a room answer the judge, each being read while the other writes."""
         from distlab.course import find
 
         name = find(tree["exercise"]).name
         told, function = self._functions.get(name) or (_todo(name), b"")
         if told:
+            framing.exactly(self._judge, sum(lengths))
             outcome = runs.Outcome(0, "raised", error=told)
-            return runs.pack(runs.Run([outcome], [], 0.0, tree["deadline"]))
-        blocks = [function, self._belongings, *inputs]
-        return self._in_room({**tree, "sources": self._sources}, blocks)
+            reply = runs.parts(runs.Run([outcome], [], 0.0, tree["deadline"]))
+            framing.write(self._judge, *reply)
+            return {}
+        room, equipped = self._entered(), {**tree, "sources": self._sources}
+        room.send(equipped, [function, self._belongings], lengths, self._judge)
+        self._make_ahead()
+        if room.answer(self._judge, tree["patience"] + PATIENCE, REPLY_LIMIT):
+            return {}
+        self._leave()
+        return _LOST
 
-    def _in_room(self, tree: dict[str, Any], blocks: list[bytes]) -> bytes | bytearray:
-        """A room's reply, or that it has none."""
+    def _entered(self) -> _Room:
         if self._room is None:
             self._room, self._ahead = self._ahead or self._made(), None
-        room, limit = self._room, FUNCTIONS_LIMIT if tree["op"] == "cells" else REPLY_LIMIT
-        room.send(payload.pack(tree, *blocks))
+        return self._room
+
+    def _make_ahead(self) -> None:
+        """Make the next room while the one that was entered is at work."""
         if self._ahead is None and self._walls:
-            self._ahead = self._made()  # while the other one is at work
-        reply = room.reply(tree["patience"] + PATIENCE, limit)
-        if reply is None:
-            self._leave()
-            return payload.pack({"lost": "what ran there took its whole sandbox along"})
-        return reply
+            self._ahead = self._made()
 
     def _made(self) -> _Room:
-        private = [*self._private, *(room.socket for room in (self._room,) if room)]
+        private = [self._judge, *(room.socket for room in (self._room,) if room)]
         return _Room(self._limits, self._walls, self._folder, private)
 
     def _leave(self) -> None:
@@ -307,18 +324,43 @@ class _Room:
             else:
                 self._pid = forkserver.spawn(entry)
 
-    def send(self, message: bytes) -> None:
+    def send(
+        self, tree: dict[str, Any], blocks: Sequence[bytes] = (), lengths: Sequence[int] = (),
+        source: socket.socket | None = None,
+    ) -> None:  # fmt: skip
+        """Send a message; after its own blocks come more, of these lengths, from `source`."""
+        head = payload.head(tree, [*map(len, blocks), *lengths])
         self.socket.settimeout(PATIENCE)
-        with contextlib.suppress(OSError):  # `reply` will tell
-            framing.write(self.socket, message)
+        target: socket.socket | None = self.socket
+        try:
+            framing.announce(self.socket, len(head) + sum(map(len, blocks)) + sum(lengths))
+            for part in (head, *blocks):
+                self.socket.sendall(part)
+        except OSError:  # the reply will tell
+            target = None
+        if source is not None:
+            framing.relay(source, target, sum(lengths))
 
-    def reply(self, patience: float, limit: int) -> bytes | bytearray | None:
+    def reply(self, patience: float, limit: int) -> tuple[Any, ...] | None:
         """The reply; `None` where the room is gone or does not answer in time."""
         self.socket.settimeout(patience)
         try:
-            return framing.read(self.socket, limit)
+            return payload.receive(self.socket, limit)
         except (OSError, ValueError):
             return None
+
+    def answer(self, judge: socket.socket, patience: float, limit: int) -> bool:
+        """Hand on the reply as it comes, or an empty one; did all of it come?"""
+        self.socket.settimeout(patience)
+        size = None
+        with contextlib.suppress(OSError, ValueError):
+            size = framing.read_size(self.socket, limit)
+        framing.announce(judge, size or 0)
+        try:
+            framing.relay(self.socket, judge, size or 0)
+        except (OSError, EOFError):
+            return False
+        return size is not None
 
     def close(self) -> None:
         self.socket.close()

@@ -48,6 +48,12 @@ def exercises(lab: str) -> dict[str, Exercise]:
     return {name: completed(one, lab, name) for name, one in asked.items()}
 
 
+def load() -> None:
+    """Import all exercises now, for the processes that this one forks."""
+    for lab in LABS:
+        exercises(lab)
+
+
 def needs(lab: str) -> tuple[str, ...]:
     """The frameworks besides torch that a lab's exercises need, by their names in
     `distlab.processes.frameworks`.

@@ -151,6 +151,11 @@ def _places() -> dict[int, tuple[str, str]]:
     return _known
 
 
+def prepare() -> None:
+    """Find everything now, for the processes that this one forks."""
+    _places()
+
+
 def _modules() -> list[tuple[str, Any]]:
     """The importable modules; packages before what is deep inside them, installed ones first."""
     found = [

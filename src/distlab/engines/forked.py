@@ -18,7 +18,7 @@ from distlab.engines import runs
 from distlab.network import gloo
 from distlab.network.measure import Wire
 from distlab.network.seen import Seen
-from distlab.processes import clocks, forkserver, framing, isolation
+from distlab.processes import clocks, forkserver, framing, isolation, payload
 from distlab.processes.run_delay import RunDelay, started
 from distlab.rank import world
 
@@ -90,25 +90,25 @@ class ForkedEngines:
         finally:
             isolation.entering.clear()
 
-    def send(self, rank: int, task: bytes) -> None:
+    def send(self, rank: int, task: Sequence[payload.Block]) -> None:
         carries = self._ranks[rank]
         if carries is None:
             carries = self._ranks[rank] = self._start(rank)
         self._pending.add(rank)
         self._incoming[rank] = framing.Incoming(self._limit)
         with contextlib.suppress(OSError):  # a dead rank is reported by `receive`
-            framing.write(carries[1], task)
+            framing.write(carries[1], *task)
 
-    def receive(self, timeout: float) -> list[tuple[int, bytes | bytearray | None]]:
+    def receive(self, timeout: float) -> list[tuple[int, payload.Block | None]]:
         pending = ((rank, self._ranks[rank]) for rank in self._pending)
         by_socket = {carries[1]: rank for rank, carries in pending if carries}
-        answers: list[tuple[int, bytes | bytearray | None]] = []
+        answers: list[tuple[int, payload.Block | None]] = []
         if time.monotonic() - self._looked > LOOK:  # processes of a rank may end before it does
             self.queued()
         for connection in self._readable(list(by_socket), timeout):
             rank = by_socket[connection]
             try:
-                reply: bytes | bytearray | None = self._incoming[rank].receive(connection)
+                reply: payload.Block | None = self._incoming[rank].receive(connection)
                 if reply is None:
                     continue
             except (OSError, EOFError):

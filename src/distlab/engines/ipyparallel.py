@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from distlab.processes import clocks, entry_points, forkserver, frameworks
+from distlab.processes import clocks, entry_points, forkserver, frameworks, payload
 from distlab.processes.forkserver import ENGINE_PRELOAD, NEEDED, PRELOAD, Forked, Zygote
 from distlab.processes.run_delay import RunDelay
 
@@ -57,15 +57,15 @@ class AttachedEngines:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def send(self, rank: int, task: bytes) -> None:
-        future = self.client[self.ids[rank]].apply_async(_execute, task)
+    def send(self, rank: int, task: Sequence[payload.Block]) -> None:
+        future = self.client[self.ids[rank]].apply_async(_execute, b"".join(task))
         self._pending[future] = rank
 
-    def receive(self, timeout: float) -> list[tuple[int, bytes | bytearray | None]]:
+    def receive(self, timeout: float) -> list[tuple[int, payload.Block | None]]:
         done: set[Any] = concurrent.futures.wait(
             list(self._pending), timeout, concurrent.futures.FIRST_COMPLETED
         ).done
-        answers: list[tuple[int, bytes | bytearray | None]] = []
+        answers: list[tuple[int, payload.Block | None]] = []
         for future in done:
             rank = self._pending.pop(future)
             try:
@@ -209,7 +209,7 @@ class LocalEngines(AttachedEngines):
             self.replace(left)
         super().tidy(size, left)
 
-    def receive(self, timeout: float) -> list[tuple[int, bytes | bytearray | None]]:
+    def receive(self, timeout: float) -> list[tuple[int, payload.Block | None]]:
         return super().receive(timeout) or [(rank, None) for rank in self._died()]
 
     def _died(self) -> list[int]:
@@ -301,7 +301,7 @@ def _execute(task: bytes) -> bytes:
     """`execute.execute`, imported on the engine alone: this process may do without torch."""
     from distlab.rank import execute
 
-    return execute.execute(task)
+    return b"".join(execute.execute(payload.unpack(task)))
 
 
 def _leave() -> None:

@@ -185,7 +185,7 @@ def _nearest(wrong: Explored, usual: list[Explored]) -> Explored:
 def _outcome(run: runs.Run) -> Hashable:
     """What tells the ends of two runs apart: what ranks returned, raised, or hang in."""
     ranks = tuple(
-        (o.status, o.output, (o.error or {}).get("type")) if run.finding is None else ()
+        (o.status, bytes(o.output), (o.error or {}).get("type")) if run.finding is None else ()
         for o in run.outcomes
     )
     return run.finding and (run.finding.kind, run.finding.ranks), run.timed_out, ranks

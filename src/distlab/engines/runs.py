@@ -40,8 +40,8 @@ class Engines(Protocol):
     folder: Path  # where the files of runs go; both sides can reach it
 
     def __len__(self) -> int: ...
-    def send(self, rank: int, task: bytes) -> None: ...
-    def receive(self, timeout: float) -> list[tuple[int, bytes | bytearray | None]]: ...
+    def send(self, rank: int, task: Sequence[payload.Block]) -> None: ...  # parts of a message
+    def receive(self, timeout: float) -> list[tuple[int, payload.Block | None]]: ...
     def settle(self) -> None: ...  # before a run
     # after one whose ranks have all answered; in these threads of the function's go on
     def tidy(self, size: int, left: Sequence[int]) -> None: ...
@@ -61,7 +61,7 @@ class Outcome:
 
     rank: int
     status: str = "killed"
-    output: bytes = b""
+    output: payload.Block = b""
     error: dict[str, Any] | None = None
     seconds: float = 0.0
     printed: str = ""
@@ -101,8 +101,8 @@ Watcher = Callable[[Sequence[events.RankRecord], set[int]], Any]
 
 def drive(
     engines: Engines,
-    function: bytes,
-    inputs: Sequence[bytes],
+    function: payload.Block,
+    inputs: Sequence[payload.Block],
     *,
     harness: str | None = None,
     group: bool = True,
@@ -144,7 +144,7 @@ def drive(
             lasts=deadline, clock=times[rank],
             schedule=schedule.of_rank(rank) if schedule else None,
         )  # fmt: skip
-        engines.send(rank, payload.pack(tree, function, values))
+        engines.send(rank, payload.parts(tree, function, values))
     outcomes = [Outcome(rank) for rank in range(size)]
     run = Run(outcomes, [], 0.0, deadline)
     busy = _watch(engines, run, folder, begin, watch)
@@ -200,17 +200,23 @@ def _watch(
     queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
     before = queued()
     followers = [reading.Follower(folder / f"{r}.rec", r, run.size) for r in range(run.size)]
+    due = begin + POLL
     while waiting:
-        left = deadline - time.monotonic()
+        now = time.monotonic()
+        left = deadline - now
         if left <= 0 and not dead:  # a busy machine is not the fault of those whose run this is
             run.queued = min(max(queued() - before, 0.0), MOST_QUEUED * run.deadline)
             left += run.queued
         if left <= 0:
             run.timed_out = True
             break
-        if _hear(engines, run, begin, waiting, dead, min(POLL, left)):
-            deadline = min(deadline, time.monotonic() + GRACE)
-        if waiting and watch is not None:
+        first = len(waiting) == run.size
+        if _hear(engines, run, begin, waiting, dead, min(max(due - now, 0.0), left)):
+            deadline, due = min(deadline, time.monotonic() + GRACE), 0.0
+        if first and len(waiting) < run.size:
+            due = 0.0  # whoever hangs may do so already
+        if waiting and watch is not None and time.monotonic() >= due:
+            due = time.monotonic() + POLL
             looks = [follower.look() for follower in followers]
             run.finding = watch(looks, dead)
             if run.finding:
@@ -245,7 +251,7 @@ def _conflict(run: Run, watch: Watcher | None) -> Any:
     return ask(run.records) if ask and broke else None
 
 
-def _noted(run: Run, rank: int, reply: bytes | bytearray) -> bool:
+def _noted(run: Run, rank: int, reply: payload.Block) -> bool:
     """Take a rank's reply into its outcome, unless it is none: student code can have written it."""
     outcome = run.outcomes[rank]
     try:
@@ -258,7 +264,7 @@ def _noted(run: Run, rank: int, reply: bytes | bytearray) -> bool:
         return False
     run.overwritten |= overwritten
     outcome.status, outcome.error = status, error
-    outcome.seconds, outcome.output = seconds, bytes(output)
+    outcome.seconds, outcome.output = seconds, output
     return True
 
 
@@ -333,8 +339,10 @@ def _told(finding: Any) -> dict[str, str] | None:
     return vars(Finding(finding.kind, finding.message[:10_000], finding.hint))
 
 
-def pack(run: Run) -> bytes:
-    """A run as data. Records beyond a few thousand events a rank stay behind."""
+def parts(run: Run) -> list[payload.Block]:
+    """What a message consists of that tells a run. Records beyond a few thousand events a rank stay
+    behind.
+    """
     tree = {
         "outcomes": [
             [o.rank, o.status, o.error, o.seconds, o.printed] for o in run.outcomes
@@ -345,11 +353,11 @@ def pack(run: Run) -> bytes:
         "records": len(run.raw), "seen": run.seen and run.seen.tree(), "causes": run.causes,
     }  # fmt: skip
     raw = [data[: events.HEADER_BYTES + RAW_EVENTS * events.ENTRY.itemsize] for data in run.raw]
-    return payload.pack(tree, *(o.output for o in run.outcomes), *raw)
+    return payload.parts(tree, *(o.output for o in run.outcomes), *raw)
 
 
 def unpack(parts: tuple[Any, ...]) -> Run:
-    """The run of `payload.unpack(pack(run))`, checked: it comes from untrusted processes.
+    """The run that `parts` tells, as it was received, checked: it comes from untrusted processes.
 
     Raises:
         ValueError: it is no run.

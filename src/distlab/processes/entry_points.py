@@ -27,7 +27,12 @@ EXERCISE = "distlab.course:find"
 RANK = "distlab.rank.execute"
 RANK_PRELOAD = ("distlab.rank.recorder", "distlab.rank.process_group", RANK)
 LAST_PRELOAD = ("distlab.training.vision",)
-ROOM_PRELOAD = ("distlab.records.deadlock", "distlab.engines.forked", "distlab.checking.belongings")
+ROOM_PRELOAD = (
+    "distlab.records.deadlock", "distlab.engines.forked", "distlab.checking.belongings",
+    "distlab.checking.check", "distlab.engines.ranks",  # what notebooks begin with
+)  # fmt: skip
+#: called before the first fork, once all is imported
+ROOM_PREPARE = ("distlab.course:load", "distlab.engines.by_value:prepare")
 HOROVOD_PRELOAD = ("distlab.course.lab07_horovod.records",)
 
 RECORDING_MODULES = (
@@ -36,7 +41,7 @@ RECORDING_MODULES = (
 )  # fmt: skip
 EVERY = (
     FORKSERVER, WALLS_TRIAL, SLURM_TASK, SESSION, ENGINE, CONTROLLER, PROGRAM, EXERCISE,
-    *RANK_PRELOAD, *LAST_PRELOAD, *ROOM_PRELOAD, *RECORDING_MODULES,
+    *RANK_PRELOAD, *LAST_PRELOAD, *ROOM_PRELOAD, *ROOM_PREPARE, *RECORDING_MODULES,
 )  # fmt: skip
 
 

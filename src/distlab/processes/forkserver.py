@@ -64,7 +64,8 @@ class Zygote:
     """A process to fork from. A context manager; closing it kills its children.
 
     Args:
-        preload: modules that it imports before the first fork; the first of them may be missing.
+        preload: modules that it imports before the first fork, of which the first may be missing,
+            and functions ("module:function") that it calls.
         prefix: command that starts it, a sandbox say; file descriptors must stay open across it.
         env: its environment, this process's own if `None`.
         within: where its folder is made, with temporary files by default.
@@ -466,7 +467,10 @@ def main() -> None:
     for name in preload:
         server.early()  # outside `_without`: what is forked here may import anything
         with contextlib.suppress(ImportError), _silent(), _without(UNWANTED):
-            importlib.import_module(name)
+            if ":" in name:
+                entry_points.load(name)()
+            else:
+                importlib.import_module(name)
     server.early()
     gc.collect()
     server.serve()

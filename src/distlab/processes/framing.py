@@ -7,20 +7,26 @@ import socket
 _PART = 1 << 18  # bytes asked for at once: no socket here holds more
 
 
-def read(connection: socket.socket, limit: int | None = None) -> bytearray | None:
+def read(connection: socket.socket, limit: int | None = None) -> bytes | bytearray | None:
     """The next message, or `None` when the other end has closed.
 
     Raises:
         ValueError: the message is longer than `limit` bytes.
         TimeoutError: the socket has a timeout and it passed.
     """
-    head = _exactly(connection, 8)
+    size = read_size(connection, limit)
+    return None if size is None else exactly(connection, size)
+
+
+def read_size(connection: socket.socket, limit: int | None = None) -> int | None:
+    """The length of the next message, which is then to be read; otherwise as `read`."""
+    head = exactly(connection, 8)
     if head is None:
         return None
     size = int.from_bytes(head, "little")
     if limit is not None and size > limit:
         raise ValueError(_too_long(size, limit))
-    return _exactly(connection, size)
+    return size
 
 
 class Incoming:
@@ -67,19 +73,73 @@ class Incoming:
         return self._received
 
 
-def write(connection: socket.socket, data: bytes | bytearray) -> None:
-    connection.sendall(len(data).to_bytes(8, "little"))
-    connection.sendall(data)
+def write(connection: socket.socket, *parts: bytes | bytearray | memoryview) -> None:
+    """Send one message that consists of these parts, which are not put together for that."""
+    announce(connection, sum(map(len, parts)))
+    for part in parts:
+        connection.sendall(part)
+
+
+def announce(connection: socket.socket, size: int) -> None:
+    """Begin a message of so many bytes, which the caller sends."""
+    connection.sendall(size.to_bytes(8, "little"))
+
+
+def relay(source: socket.socket, target: socket.socket | None, size: int) -> None:
+    """Hand on so many bytes as they come.
+
+    They go through one small buffer: memory that nobody has used before costs more than the copy.
+    What the target does not take is read all the same, so that the source's next message can be.
+
+    Raises:
+        EOFError, TimeoutError: the source has closed, or stalls; the target has got the rest as
+            zeros.
+    """
+    buffer = memoryview(bytearray(min(_PART, size)))
+    try:
+        while size:
+            count = source.recv_into(buffer[:size])
+            if not count:
+                raise EOFError("the other end has closed")
+            size -= count
+            target = _sent(target, buffer[:count])
+    except ConnectionError as error:
+        raise EOFError("the other end has closed") from error
+    finally:
+        while size and target is not None:
+            size -= len(zeros := bytes(min(_PART, size)))
+            target = _sent(target, zeros)
+
+
+def _sent(target: socket.socket | None, part: bytes | memoryview) -> socket.socket | None:
+    """Send it; the target, or `None` where it has not taken it."""
+    if target is not None:
+        try:
+            target.sendall(part)
+        except OSError:
+            return None
+    return target
 
 
 def _too_long(size: int, limit: int) -> str:
     return f"a message of {size} bytes where at most {limit} are allowed"
 
 
-def _exactly(connection: socket.socket, size: int) -> bytearray | None:
+def exactly(connection: socket.socket, size: int) -> bytes | bytearray | None:
+    """The next `size` bytes, or `None` when the other end has closed before."""
+    if not size:
+        return b""
+    try:
+        first = connection.recv(size, socket.MSG_WAITALL)  # all of it, where the socket blocks
+    except ConnectionError:
+        return None
+    if len(first) == size:
+        return first
     received = bytearray(size)
-    with memoryview(received) as left:
-        while left:
+    received[: len(first)] = first
+    with memoryview(received) as whole:
+        left = whole[len(first) :]
+        while first and left:
             try:
                 count = connection.recv_into(left)
             except ConnectionError:
@@ -87,4 +147,4 @@ def _exactly(connection: socket.socket, size: int) -> bytearray | None:
             if not count:
                 return None
             left = left[count:]
-    return received
+    return received if first else None

@@ -9,15 +9,22 @@ Needs NumPy and safetensors. On the ranks tensors are torch's, elsewhere they ar
 from __future__ import annotations
 
 import json
+import socket
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from safetensors import numpy as safe
 
+from distlab.processes import framing
+
 MAX_DEPTH = 50
 TREE_LIMIT = 2 << 20  # bytes of JSON beside the tensors; read, they take 25 times that much
+
+
+Block = bytes | bytearray | memoryview
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ def encode(value: Any, arrays: bool = True) -> bytes:
     return pack(_down(value, tensors, arrays, 0), safe.save(tensors))
 
 
-def decode(data: bytes, as_torch: bool = False) -> Any:
+def decode(data: Block, as_torch: bool = False) -> Any:
     """The tree that `encode` was given; tensors as NumPy arrays, or as torch tensors of their own.
 
     Raises:
@@ -71,10 +78,20 @@ def text(value: Any) -> str:
     return value.encode("utf-8", "replace").decode("utf-8")
 
 
-def pack(tree: Any, *blocks: bytes) -> bytes:
+def parts(tree: Any, *blocks: Block) -> list[Block]:
+    """A JSON tree and byte blocks as what one message consists of."""
+    return [head(tree, [len(block) for block in blocks]), *blocks]
+
+
+def head(tree: Any, lengths: Sequence[int]) -> bytes:
+    """How a message begins whose blocks have these lengths."""
+    told = json.dumps([lengths, tree]).encode()
+    return len(told).to_bytes(8, "little") + told
+
+
+def pack(tree: Any, *blocks: Block) -> bytes:
     """A JSON tree and byte blocks as one message."""
-    head = json.dumps([[len(block) for block in blocks], tree]).encode()
-    return b"".join([len(head).to_bytes(8, "little"), head, *blocks])
+    return b"".join(parts(tree, *blocks))
 
 
 def unpack(message: bytes | bytearray | memoryview, limit: int | None = None) -> tuple[Any, ...]:
@@ -98,6 +115,51 @@ def unpack(message: bytes | bytearray | memoryview, limit: int | None = None) ->
     except (ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"not a payload: {error}") from error
     return (tree, *blocks)
+
+
+def receive_head(
+    connection: socket.socket, limit: int | None = None
+) -> tuple[Any, list[int]] | None:
+    """The tree of the next message, and the lengths of the blocks that are to be read after it;
+    `None` when the other end has closed.
+
+    Raises:
+        ValueError: it is no such message, which was read to its end; or it has more than `limit`
+            bytes.
+        TimeoutError: the socket has a timeout and it passed.
+    """
+    size = framing.read_size(connection, limit)
+    if size is None:
+        return None
+    start = framing.exactly(connection, min(8, size))
+    if start is None:
+        return None
+    size -= len(start)
+    told = framing.exactly(connection, min(int.from_bytes(start, "little"), size))
+    if told is None:
+        return None
+    size -= len(told)
+    try:
+        lengths, tree = json.loads(told)
+        lengths = [int(length) for length in lengths]
+        if min(lengths, default=0) < 0 or sum(lengths) != size:
+            raise ValueError("a block is cut short")
+    except (ValueError, TypeError, RecursionError) as error:
+        framing.exactly(connection, size)
+        raise ValueError(f"not a payload: {error}") from error
+    return tree, lengths
+
+
+def receive(connection: socket.socket, limit: int | None = None) -> tuple[Any, ...] | None:
+    """The next message as `unpack` tells it, each block in memory of its own; otherwise as
+    `receive_head`.
+    """
+    begun = receive_head(connection, limit)
+    if begun is None:
+        return None
+    tree, lengths = begun
+    blocks = [framing.exactly(connection, length) for length in lengths]
+    return None if None in blocks else (tree, *blocks)
 
 
 def _down(value: Any, tensors: dict[str, np.ndarray], arrays: bool, depth: int) -> Any:
@@ -134,14 +196,14 @@ def _down(value: Any, tensors: dict[str, np.ndarray], arrays: bool, depth: int) 
 
 
 def _array(value: Any) -> np.ndarray | None:
-    """A torch tensor as an array of its own, where it has a plain kind."""
+    """A torch tensor as an array, where it has a plain kind."""
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(value, torch.Tensor):
         return None
     plain = value.detach().as_subclass(torch.Tensor)
     if plain.layout is not torch.strided or plain.dtype is torch.bfloat16 or plain.is_quantized:
         return None
-    array: np.ndarray = plain.resolve_conj().resolve_neg().cpu().contiguous().numpy().copy()
+    array: np.ndarray = plain.resolve_conj().resolve_neg().cpu().contiguous().numpy()
     return array
 
 
@@ -163,7 +225,8 @@ def _up(node: Any, arrays: dict[str, np.ndarray], as_torch: bool, depth: int) ->
             return array
         import torch
 
-        return torch.from_numpy(array.copy())
+        # safetensors gives each tensor memory of its own
+        return torch.from_numpy(array if array.flags.writeable else array.copy())
     if kind == "dict":
         return {
             _key(_up(k, arrays, as_torch, depth + 1)): _up(v, arrays, as_torch, depth + 1)

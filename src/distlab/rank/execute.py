@@ -43,13 +43,14 @@ _TRACED = "in user code:"  # how TensorFlow begins to tell what was raised in a 
 _TRACED_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 
 
-def execute(task: bytes | bytearray) -> bytes:
-    """Run one task; the reply says whether its function returned or raised, and what.
+def execute(task: tuple[Any, ...]) -> list[payload.Block]:
+    """Run one task, as `payload.receive` tells it. The parts of its reply: whether the function
+    returned or raised, and what.
 
     Never raises for what the student's function does. `SystemExit` counts as an exception.
     """
     end_group()
-    tree, function, inputs = payload.unpack(task)
+    tree, function, inputs = task
     rank, folder = tree["rank"], Path(tree["folder"])
     torch.set_num_threads(1)
     for name, text in tree["sources"].items():
@@ -88,7 +89,7 @@ def execute(task: bytes | bytearray) -> bytes:
         seconds = time.monotonic() - begin
         recorder.uninstall()
     reply = {"status": status, "error": error, "seconds": seconds, "overwritten": overwritten}
-    return payload.pack(reply, output)
+    return payload.parts(reply, output)
 
 
 class _Kept:
@@ -243,5 +244,5 @@ def _traced(message: str, frames: list[dict[str, Any]]) -> tuple[str, list[dict[
 
 def serve(connection: socket.socket) -> None:
     """Execute tasks that arrive on a socket until it closes: a rank without ipyparallel."""
-    while (task := framing.read(connection)) is not None:
-        framing.write(connection, execute(task))
+    while (task := payload.receive(connection)) is not None:
+        framing.write(connection, *execute(task))
