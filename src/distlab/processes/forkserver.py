@@ -51,7 +51,12 @@ NEEDED = RANK
 #: other for semaphores, and both complain in a sandbox. Engines the last, without a use for it
 UNWANTED = ("matplotlib", "sklearn", "debugpy")
 ENGINE_PRELOAD = ("ipykernel.debugger", "ipyparallel.engine.app", "ipyparallel.controller.app")
-_HUGE_PAGES = "glibc.malloc.hugetlb=1"  # a fork copies the page table: it is half as long then
+#: a fork copies the page table, which is half as long with huge pages; and memory that is given
+#: back to the kernel comes back page by page, which costs more than what is done with it
+_MALLOC = ":".join(
+    f"glibc.malloc.{name}={value}"
+    for name, value in (("hugetlb", 1), ("mmap_threshold", 32 << 20), ("trim_threshold", 64 << 20))
+)
 _PR_SET_PDEATHSIG = 1
 _LOST = "the process that ranks are forked from has ended; try `distlab info`"
 
@@ -87,7 +92,7 @@ class Zygote:
         env.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
         env.setdefault("GLOO_SOCKET_IFNAME", loopback())
         env["OMP_NUM_THREADS"] = env.get("OMP_NUM_THREADS", "1")
-        env.setdefault("GLIBC_TUNABLES", _HUGE_PAGES)
+        env.setdefault("GLIBC_TUNABLES", _MALLOC)
         env.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow tells everybody about the CPU
         with theirs, listener.socket:
             self.process = _started(
