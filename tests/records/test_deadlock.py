@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from programs import hanging, remarked, right
 
-HERE = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 SOON = 1.0  # seconds from the last rank blocking to the verdict
 
 
@@ -21,8 +21,8 @@ def observed(which: str, *options: str) -> dict[str, dict]:
     # a process of its own, because ranks are forked from one that has run no torch operation
     done = subprocess.run(
         [sys.executable, "-m", "programs.runner", which, *options],
-        cwd=HERE, capture_output=True, text=True, timeout=300,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])},
+        cwd=TESTS, capture_output=True, text=True, timeout=300,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     seen = [json.loads(line) for line in done.stdout.splitlines()]

@@ -8,15 +8,9 @@ import sys
 import textwrap
 
 import pytest
+from command_line import distlab
 
 from grader import coursedir
-
-
-def distlab(*words, cwd=coursedir.ROOT, timeout=120, **env):
-    return subprocess.run(
-        [sys.executable, "-m", "distlab", *map(str, words)],
-        cwd=cwd, capture_output=True, text=True, timeout=timeout, env={**os.environ, **env},
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from grader.reports.rendering import NotMade, Renderer
 @pytest.fixture
 def renderer(monkeypatch):
     """A renderer that finds `slow_pages`; and it is the one of this process."""
-    places = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    places = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(places))
     made = Renderer(seconds=0.5, size=10_000, preload=())
     monkeypatch.setattr(rendering, "renderer", lambda: made)

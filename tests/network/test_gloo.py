@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from distlab.network import gloo
 from distlab.network.gloo import Stream
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 HELLO = struct.pack("<Q", 1)
 FIRST = 0xFFFFFFF0  # sequence numbers begin again at 0
 

@@ -11,7 +11,7 @@ from grader import collected, coursedir
 from grader.judging import demo
 from grader.judging.internals import reached
 
-ATTACKS = Path(__file__).parent / "hostile" / "attacks"
+ATTACKS = Path(__file__).parents[2] / "hostile" / "attacks"
 
 
 def said(source, kind="solution"):

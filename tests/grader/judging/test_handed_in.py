@@ -5,7 +5,7 @@ import os
 
 import exchanging
 import pytest
-from test_untrusted import outcomes, refused_or
+from exchanging import outcomes, refused_or
 
 from distlab import course as labs
 from distlab.checking import submission

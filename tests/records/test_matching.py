@@ -8,21 +8,12 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recorded import event
 
 from distlab.records import events
 from distlab.records.deadlock import Watcher, remarks
-from distlab.records.events import DONE, POSTED, RETURNED, RUNNING, Event, RankRecord
+from distlab.records.events import DONE, POSTED, RETURNED, RUNNING, RankRecord
 from distlab.viz.wait_for_graph import wait_for_svg
-
-
-def event(rank, index, op, size=2, peer=None, tag=0, **changes) -> Event:
-    values = dict(
-        rank=rank, index=index, op=op, api=op, group=tuple(range(size)), group_index=0, peer=peer,
-        tag=tag, nbytes=4, dtype="float32", shape=(1,), pieces=1, reduction="", function="f",
-        file="cell", line=index + 1, state=DONE, flags=events.BLOCKING | events.WAITED,
-        begin=1.0, end=0.0, wait_begin=1.0, wait_end=0.0, value=1.0,
-    )  # fmt: skip
-    return Event(**{**values, **changes})
 
 
 class Machine:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-import test_cli
+from command_line import distlab
 
 from distlab.engines.slurm import batch_file, submit, task
 from grader import coursedir
@@ -55,14 +55,14 @@ def test_what_makes_no_job_is_refused_with_what_to_change(program, options, said
 def test_a_broken_header_is_refused_in_one_line(tmp_path):
     path = tmp_path / "broken.sbatch"
     path.write_text("#!/bin/bash\n# SBATCH --nodes=2\n#SBTACH -n 4\nsrun hostname\n")
-    done = test_cli.distlab("submit", path)
+    done = distlab("submit", path)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert "broken.sbatch: line 2: to Slurm a line that begins with `# SBATCH`" in done.stderr
     assert "(and 1 more)" in done.stderr
 
 
 def test_dry_run_shows_what_sbatch_would_be_given_and_needs_no_slurm():
-    done = test_cli.distlab("submit", SCRIPT, "--dry-run", "--nodes", "2", "--", "--nodes", "7")
+    done = distlab("submit", SCRIPT, "--dry-run", "--nodes", "2", "--", "--nodes", "7")
     assert done.returncode == 0, done.stderr
     assert "#SBATCH --nodes=2" in done.stdout and "ring.py --nodes 7" in done.stdout
 

@@ -2,31 +2,12 @@
 
 import os
 import socket
-import time
 
 import exchanging
 import pytest
+from exchanging import outcomes, refused_or
 
 from distlab.processes import untrusted
-
-TRIES = 3000  # a reader that checks a path and opens it then is caught after a few dozen
-LONGEST = 60.0  # seconds until both of what is exchanged were met, on a busy machine
-
-
-def outcomes(read):
-    """What many tries have read."""
-    found, end = [], time.monotonic() + LONGEST
-    while len(found) < TRIES or (len(set(found)) < 2 and time.monotonic() < end):
-        found.append(read())
-    return set(found)
-
-
-def refused_or(read, refusal=untrusted.NotPlain):
-    """What was read; `None` where it was refused."""
-    try:
-        return read()
-    except refusal:
-        return None
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "folder", "socket", "link to nothing"])

@@ -10,7 +10,7 @@ import pytest
 from distlab import cli
 from distlab.records import events, flight_recorder
 
-JOB = Path(__file__).parent / "programs" / "dumped.py"
+JOB = Path(__file__).parents[1] / "programs" / "dumped.py"
 
 
 @pytest.fixture(scope="module")

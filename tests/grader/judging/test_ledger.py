@@ -2,7 +2,7 @@
 
 import logging
 
-from test_matching import event
+from recorded import event
 
 from distlab.course import find
 from distlab.engines.runs import Run

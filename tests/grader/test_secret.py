@@ -325,7 +325,7 @@ def test_such_a_table_gets_no_points_in_any_lab(lab, tmp_path):
     assert right <= WITHOUT_NUMBERS | WITHOUT_VALUES
 
 
-PREDICTED = (Path(__file__).parent / "hostile/attacks/predicted_seeds.py").read_text("utf-8")
+PREDICTED = (Path(__file__).parents[1] / "hostile/attacks/predicted_seeds.py").read_text("utf-8")
 
 
 def test_seeds_predicted_by_the_public_scheme_get_no_points(own, zygote):

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 
 import pytest
-from test_records_untrusted import record
+from recorded import record
 
 from distlab.checking.doubts import doubts
 from distlab.network.seen import Seen
