@@ -8,9 +8,8 @@ from recorded import record
 
 from distlab.checking.doubts import doubts
 from distlab.network.seen import Seen
-from distlab.records import events as records
 from distlab.records import reading
-from distlab.records.events import DONE, OP_CODE, POSTED, RankRecord
+from distlab.records.events import DONE, HEADER_BYTES, OP_CODE, POSTED, RankRecord
 
 SIZE = 3
 
@@ -176,7 +175,7 @@ def test_no_record_is_too_strange_to_be_compared():
         for rank in range(SIZE):
             data = bytearray(record(rank, SIZE, op=chance.randrange(1, 13)))
             for _ in range(chance.randrange(1, 30)):
-                at = chance.randrange(records.HEADER_BYTES, len(data))
+                at = chance.randrange(HEADER_BYTES, len(data))
                 data[at] = chance.randrange(256)
             run.append(reading.checked(bytes(data), rank, SIZE))
         seen = Seen(Counter({(0, 1, 16): 1}), Counter(RING), Counter(BYTES), sent=[0] * SIZE)

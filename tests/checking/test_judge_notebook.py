@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from distlab import course as labs
+from distlab import course
 from distlab.checking import judge_notebook
 from distlab.checking.submission import Plan
 from distlab.engines.runs import Outcome, Run
@@ -13,7 +13,7 @@ from distlab.notebook import Cell
 from distlab.processes.isolation import Limits
 
 LAB = "01-message-passing"
-EXERCISE = labs.exercises(LAB)["relay"]
+EXERCISE = course.exercises(LAB)["relay"]
 PLAN = Plan([Cell("relay", "def relay(rank, size, tensor): ...", "solution")], {"relay"})
 
 

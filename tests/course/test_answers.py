@@ -7,7 +7,7 @@ import concurrent.futures
 import pytest
 from optional import here
 
-from distlab import course as labs
+from distlab import course
 from grader import collected
 
 #: answers that import torch in processes of their own; of the others half of the time is waiting
@@ -18,7 +18,7 @@ QUICK, SHORT = {"01-message-passing"}, {"04-ring-allreduce", "06-model-parallel"
 
 
 def marks(lab, name):
-    if lab in QUICK or labs.needs(lab):  # those that need frameworks are in `make test-frameworks`
+    if lab in QUICK or course.needs(lab):  # the latter are in `make test-frameworks`
         return []
     slow = [pytest.mark.slow]
     return slow if lab in SHORT or name in SPAWNING else [*slow, pytest.mark.long]
@@ -26,8 +26,8 @@ def marks(lab, name):
 
 EXERCISES = [
     here(lab, name, id=name, marks=marks(lab, name))
-    for lab in labs.LABS
-    for name in labs.exercises(lab)
+    for lab in course.LABS
+    for name in course.exercises(lab)
 ]
 
 
@@ -42,7 +42,7 @@ def test_every_collected_answer_is_judged_as_it_states(lab, name, zygote_for):
         said = answer.complaint(grader.grade(plan, source)[0])
         return said and f"{answer.path.name}: {said}"
 
-    at_once = 2 if name in SPAWNING or labs.needs(lab) else 4
+    at_once = 2 if name in SPAWNING or course.needs(lab) else 4
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         complaints = [said for said in pool.map(complaint, answers) if said]
     assert not complaints, "\n".join(complaints)

@@ -11,11 +11,11 @@ import zipfile
 import pytest
 from optional import here
 
-from distlab import course as labs
+from distlab import course
 from grader import collected, coursedir
 from grader.judging import demo
 
-LABS = list(labs.LABS)
+LABS = list(course.LABS)
 
 
 @pytest.mark.parametrize("lab", [here(lab) for lab in LABS])
@@ -23,7 +23,7 @@ def test_the_solutions_get_full_points(lab, zygote_for):
     grader = collected.grader(lab)
     verdicts = grader.grade(grader.plan(demo.handed_in("ada", lab)), zygote_for(lab))
     assert {v.exercise.name: (v.status, v.message) for v in verdicts} == {
-        name: ("passed", "") for name in labs.exercises(lab)
+        name: ("passed", "") for name in course.exercises(lab)
     }
 
 
@@ -42,7 +42,7 @@ def test_every_exercise_has_its_solution_cell_and_its_locked_test_cell(lab):
         for c in coursedir.released(lab)["cells"]
         if "nbgrader" in c["metadata"]
     }
-    for name, exercise in labs.exercises(lab).items():
+    for name, exercise in course.exercises(lab).items():
         grading = cells[f"test_{name}"]["metadata"]["nbgrader"]
         assert grading["locked"] and grading["grade"] and grading["points"] == exercise.points
         source = "".join(cells[name]["source"])
@@ -52,7 +52,7 @@ def test_every_exercise_has_its_solution_cell_and_its_locked_test_cell(lab):
 
 @pytest.mark.parametrize("lab", LABS)
 def test_visible_and_hidden_cases_cover_what_the_course_promises(lab):
-    for name, exercise in labs.exercises(lab).items():
+    for name, exercise in course.exercises(lab).items():
         hidden = coursedir.hidden(lab)[name]
         assert exercise.visible and hidden, name
         keys = [case.key for case in coursedir.cases(exercise)]

@@ -9,8 +9,8 @@ import zlib
 import pytest
 
 from distlab.course import find, named
-from distlab.course.lab07_horovod import ranks as horovod_ranks
 from distlab.course.lab07_horovod import timeline
+from distlab.course.lab07_horovod.ranks import variables
 from distlab.processes import frameworks
 from distlab.records.deadlock import Watcher
 from distlab.records.events import DONE, POSTED, RUNNING, Event, RankRecord
@@ -58,7 +58,7 @@ def test_a_name_that_is_no_plain_name_is_not_repeated():
 
 @pytest.mark.parametrize(("rank", "place"), [(0, "0 2 0 2"), (2, "0 1 1 2"), (1, "1 2 0 1")])
 def test_ranks_of_two_machines_are_told_what_horovodrun_tells(rank, place):
-    told = horovod_ranks.variables(rank, 3, per_node=2, port=5)
+    told = variables(rank, 3, per_node=2, port=5)
     names = ("LOCAL_RANK", "LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE")
     assert " ".join(told[f"HOROVOD_{name}"] for name in names) == place
     assert told["HOROVOD_RANK"] == str(rank) and told["HOROVOD_GLOO_RENDEZVOUS_PORT"] == "5"

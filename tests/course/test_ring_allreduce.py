@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from distlab import Ranks, each, notebook
-from distlab import course as labs
+from distlab import Ranks, course, each, notebook
 from distlab.simulation import cost_model
 from grader import coursedir
 
@@ -18,7 +17,9 @@ LAB = "04-ring-allreduce"
 
 @pytest.fixture(scope="module")
 def solution():
-    module = notebook.load(coursedir.SOLUTIONS / LAB / labs.notebook_name(LAB), name="solution_04")
+    module = notebook.load(
+        coursedir.SOLUTIONS / LAB / course.notebook_name(LAB), name="solution_04"
+    )
     cloudpickle.register_pickle_by_value(module)
     return module
 
@@ -34,7 +35,7 @@ def test_a_ring_sends_exactly_2_size_minus_1_over_size_of_the_bytes(solution, si
     assert all(torch.equal(total, sum(tensors)) for total in result)
 
 
-ASYNC = labs.exercises(LAB)["async_parameter_server"]
+ASYNC = course.exercises(LAB)["async_parameter_server"]
 CASES = coursedir.cases(ASYNC)
 
 

@@ -10,26 +10,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distlab.course.lab05_scaling_up import make_feeding_loader as feeding
+from distlab.course.lab05_scaling_up import make_feeding_loader
 from distlab.rank import sharing
 from grader import coursedir
 
 
 def made(**changes):
-    return feeding._made({"seed": 3, "shards": 4, "form": "both", **changes})
+    return make_feeding_loader._made({"seed": 3, "shards": 4, "form": "both", **changes})
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.integers(0, 65_535), min_size=1, max_size=8), st.integers(0, 1000))
 def test_an_image_carries_its_number(numbers, seed):
     generator = np.random.default_rng(seed)
-    images = np.stack([feeding._image(number, generator) for number in numbers])
-    assert feeding._numbers(images.transpose(0, 3, 1, 2) / 255) == numbers
+    images = np.stack([make_feeding_loader._image(number, generator) for number in numbers])
+    assert make_feeding_loader._numbers(images.transpose(0, 3, 1, 2) / 255) == numbers
 
 
 def test_the_number_survives_png_and_jpeg():
     shards = made()
-    assert feeding._numbers(shards.pixels) == list(range(len(shards.labels)))
+    assert make_feeding_loader._numbers(shards.pixels) == list(range(len(shards.labels)))
 
 
 def test_the_same_seed_makes_the_same_shards_and_another_one_others():
@@ -38,7 +38,7 @@ def test_the_same_seed_makes_the_same_shards_and_another_one_others():
 
 
 def test_shards_are_uneven_and_hold_all_samples_in_order():
-    lengths = feeding._lengths({"seed": 3, "shards": 4})
+    lengths = make_feeding_loader._lengths({"seed": 3, "shards": 4})
     assert len(set(lengths)) > 1
     shard_of = made().shard_of
     assert [shard_of.count(shard) for shard in range(4)] == lengths
@@ -56,7 +56,7 @@ def test_shards_are_uneven_and_hold_all_samples_in_order():
 )
 def test_a_spoilt_image_is_recognised(spoil, told):
     shards = made()
-    assert feeding._spoilt(spoil(shards.pixels[5]), shards) == told
+    assert make_feeding_loader._spoilt(spoil(shards.pixels[5]), shards) == told
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,17 @@ def test_a_spoilt_image_is_recognised(spoil, told):
     ],
 )
 def test_coverage_is_told(seen, told):
-    assert feeding._coverage(4, seen) == told
+    assert make_feeding_loader._coverage(4, seen) == told
 
 
 def test_a_shard_that_two_ranks_read_is_nobodys_own():
     shard_of = [0, 0, 1, 1, 2]
-    assert feeding._ownership([[0, 1], [2, 3, 4]], 0, shard_of) == "its own"
-    assert feeding._ownership([[0, 2], [1, 3, 4]], 0, shard_of) == "shared with other ranks"
-    assert feeding._ownership([[0, 1, 2, 3, 4], []], 1, shard_of) == "none"
+    assert make_feeding_loader._ownership([[0, 1], [2, 3, 4]], 0, shard_of) == "its own"
+    assert (
+        make_feeding_loader._ownership([[0, 2], [1, 3, 4]], 0, shard_of)
+        == "shared with other ranks"
+    )
+    assert make_feeding_loader._ownership([[0, 1, 2, 3, 4], []], 1, shard_of) == "none"
 
 
 def test_ranks_tell_each_other_and_one_that_raises_keeps_nobody_waiting(tmp_path, monkeypatch):

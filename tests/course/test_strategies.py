@@ -6,7 +6,7 @@ import pytest
 
 from distlab import course
 from distlab.processes import frameworks
-from grader import coursedir as grading
+from grader import coursedir
 
 LAB = "08-tensorflow-strategies"
 MISSING = frameworks.missing(("tensorflow",))
@@ -24,7 +24,9 @@ def session(zygote_for):
 def test_one_stream_of_batches_has_equal_losses_under_all_strategies():
     exercise = course.exercises(LAB)["train"]
     losses = [
-        rank["returned"] for case in exercise.visible for rank in grading.reference(exercise, case)
+        rank["returned"]
+        for case in exercise.visible
+        for rank in coursedir.reference(exercise, case)
     ]
     assert len(losses) == 4  # mirrored, central storage, and each of two workers
     for other in losses[1:]:
@@ -33,16 +35,16 @@ def test_one_stream_of_batches_has_equal_losses_under_all_strategies():
 
 def test_the_cases_of_training_cover_one_replica_and_the_three_synchronous_strategies():
     exercise = course.exercises(LAB)["train"]
-    kinds = {case.params["strategy"] for case in grading.cases(exercise)}
+    kinds = {case.params["strategy"] for case in coursedir.cases(exercise)}
     assert kinds == {"one replica", "mirrored", "central storage", "two workers"}
 
 
 def test_exactly_the_scheduled_steps_are_done_although_a_worker_is_killed():
     exercise = course.exercises(LAB)["parameter_server"]
-    killed = [c for c in grading.cases(exercise) if c.params["killed"] is not None]
+    killed = [c for c in coursedir.cases(exercise) if c.params["killed"] is not None]
     assert {case.params["killed"] for case in killed} == {0, 1}
     for case in killed:
-        (found,) = grading.reference(exercise, case)
+        (found,) = coursedir.reference(exercise, case)
         assert found["steps done"] == found["steps scheduled"] == case.params["steps"]
         assert len(found["returned"]) == case.params["steps"]
 

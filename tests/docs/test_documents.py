@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from distlab import course as labs
+from distlab import course
 from distlab.checking import belongings, judge_notebook, room, submission
 from distlab.exercises.exercise import DEADLINE
 from distlab.network import packets
@@ -82,7 +82,7 @@ def test_the_page_on_the_sandbox_has_the_limits_of_the_code(said):
 
 def test_the_page_on_the_sandbox_names_every_exercise_that_has_more_time():
     (told,) = re.findall(r"\(`Exercise\.deadline`;([^)]*)\)", WORDS)
-    every = {e.name: e for lab in labs.LABS for e in labs.exercises(lab).values()}
+    every = {e.name: e for lab in course.LABS for e in course.exercises(lab).values()}
     longer = {name for name, e in every.items() if e.deadline > DEADLINE}
     of_lab_08 = {name for name in longer if every[name].lab.startswith("08")}
     assert longer - of_lab_08 == {name for name in re.findall(r"`(\w+)`", told)}

@@ -6,8 +6,7 @@ import stat
 import pytest
 
 from distlab import cli
-from distlab.engines.slurm import job as jobs
-from distlab.engines.slurm import submit
+from distlab.engines.slurm import job, submit
 from distlab.engines.slurm.job import SlurmFailed, Status, Tail
 
 #: as Slurm 22.05 prints it
@@ -30,9 +29,9 @@ def commands(tmp_path, monkeypatch):
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))  # no Slurm of this machine
-    monkeypatch.setattr(jobs, "POLL", 0.01)
-    monkeypatch.setattr(jobs, "POLL_LATER", 0.01)
-    monkeypatch.setattr(jobs, "LOOK", 0.01)
+    monkeypatch.setattr(job, "POLL", 0.01)
+    monkeypatch.setattr(job, "POLL_LATER", 0.01)
+    monkeypatch.setattr(job, "LOOK", 0.01)
 
     def make(**scripts):
         for name, script in scripts.items():
@@ -44,7 +43,7 @@ def commands(tmp_path, monkeypatch):
 
 
 def test_what_scontrol_prints_is_read_with_its_spaces():
-    found = jobs.read(printed("RUNNING"))
+    found = job.read(printed("RUNNING"))
     assert found == Status(
         3, "RUNNING", "None", nodes="n[1-2]", partition="course", limit="00:05:00",
         ran="00:00:14", log=found.log,
@@ -69,7 +68,7 @@ def test_what_scontrol_prints_is_read_with_its_spaces():
     ],
 )
 def test_each_state_is_one_sentence(state, said):
-    told = jobs.read(printed(state)).told()
+    told = job.read(printed(state)).told()
     assert said in told and "\n" not in told
 
 
@@ -82,7 +81,7 @@ def test_each_state_is_one_sentence(state, said):
     ],
 )
 def test_a_failed_job_says_how(code, said):
-    assert said in jobs.read(printed("FAILED", "NonZeroExitCode", code)).told()
+    assert said in job.read(printed("FAILED", "NonZeroExitCode", code)).told()
 
 
 @pytest.mark.parametrize(
@@ -108,22 +107,22 @@ def test_a_failed_job_says_how(code, said):
     ],
 )  # fmt: skip
 def test_a_pending_job_says_what_it_waits_for(reason, said):
-    assert said in jobs.read(printed("PENDING", reason)).told()
+    assert said in job.read(printed("PENDING", reason)).told()
 
 
 def test_a_preempted_job_that_is_queued_again_is_not_over():
-    found = jobs.read(printed("PENDING", "BeginTime", restarts=1))
+    found = job.read(printed("PENDING", "BeginTime", restarts=1))
     assert not found.over
     assert found.told() == (
         "job 3 is back in the queue (restart 1) and waits until its time to begin has come"
     )
-    assert "(restart 1)" in jobs.read(printed("RUNNING", restarts=1)).told()
+    assert "(restart 1)" in job.read(printed("RUNNING", restarts=1)).told()
 
 
 def test_without_slurm_one_is_told_where_to_go(commands):
     commands()
     with pytest.raises(SlurmFailed, match="there is no sbatch here: log in to the cluster's head"):
-        jobs.submit("#!/bin/sh\n", [])
+        job.sbatch("#!/bin/sh\n", [])
 
 
 def test_where_slurm_is_installed_without_a_cluster_the_same_is_said(commands):
@@ -134,7 +133,7 @@ def test_where_slurm_is_installed_without_a_cluster_the_same_is_said(commands):
         exit 1"""
     )
     with pytest.raises(SlurmFailed, match="sbatch knows of no cluster here: log in to"):
-        jobs.submit("#!/bin/sh\n", [])
+        job.sbatch("#!/bin/sh\n", [])
 
 
 def test_a_refusal_of_sbatch_is_one_line_without_its_preamble(commands):
@@ -145,7 +144,7 @@ def test_a_refusal_of_sbatch_is_one_line_without_its_preamble(commands):
         exit 1"""
     )
     with pytest.raises(SlurmFailed) as raised:
-        jobs.submit("#!/bin/sh\n", [])
+        job.sbatch("#!/bin/sh\n", [])
     assert str(raised.value) == (
         "sbatch refused: invalid partition specified: nowhere; Batch job submission failed: "
         "Invalid partition name specified"
@@ -154,7 +153,7 @@ def test_a_refusal_of_sbatch_is_one_line_without_its_preamble(commands):
 
 def test_a_job_that_slurm_has_forgotten_is_over(commands):
     commands(scontrol="echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
-    assert jobs.status(3).told().startswith("job 3 is over, and Slurm has forgotten")
+    assert job.status(3).told().startswith("job 3 is over, and Slurm has forgotten")
 
 
 def scripted(folder, *answers):
@@ -173,7 +172,7 @@ def test_a_job_is_followed_through_its_states_with_every_line_of_its_log(command
     commands(scontrol=scripted(tmp_path, *(
         printed(state, log=log) for state in ("PENDING", "RUNNING", "RUNNING", "COMPLETED")
     )))  # fmt: skip
-    news = list(jobs.Job(3).follow())
+    news = list(job.Job(3).follow())
     assert [one.state for one in news if isinstance(one, Status)] == [
         "PENDING", "RUNNING", "COMPLETED",
     ]  # fmt: skip
@@ -183,7 +182,7 @@ def test_a_job_is_followed_through_its_states_with_every_line_of_its_log(command
 def test_a_controller_that_is_silent_for_a_while_is_asked_again(commands, tmp_path):
     once = f"[ -e {tmp_path}/once ] || {{ touch {tmp_path}/once; echo busy >&2; exit 1; }}\n"
     commands(scontrol=once + scripted(tmp_path, printed("COMPLETED")))
-    assert [one.state for one in jobs.Job(3).follow()] == ["COMPLETED"]
+    assert [one.state for one in job.Job(3).follow()] == ["COMPLETED"]
 
 
 def test_an_interrupt_cancels_the_job(commands, tmp_path, capsys):
@@ -193,7 +192,7 @@ def test_an_interrupt_cancels_the_job(commands, tmp_path, capsys):
     commands(
         scontrol=f"cat {folder}/running", scancel=f"mv {folder}/gone {folder}/running",
     )  # fmt: skip
-    job = jobs.Job(3)
+    submitted = job.Job(3)
 
     class Impatient(submit.Terminal):
         def state(self, status):
@@ -201,9 +200,9 @@ def test_an_interrupt_cancels_the_job(commands, tmp_path, capsys):
             if not status.over:
                 raise KeyboardInterrupt
 
-    assert submit.watch(job, Impatient()).state == "CANCELLED"
+    assert submit.watch(submitted, Impatient()).state == "CANCELLED"
     assert "job 3 was cancelled" in capsys.readouterr().err
-    assert not job.ok
+    assert not submitted.ok
 
 
 def test_a_log_that_begins_anew_is_read_anew(tmp_path):
@@ -221,7 +220,7 @@ def test_the_last_words_of_a_failed_job_say_where_its_log_is(commands, tmp_path,
     log.write_text("a\nb\nc\nValueError: no\n")
     commands(scontrol=scripted(tmp_path, printed("FAILED", code="1:0", log=log)))
     monkeypatch.chdir(tmp_path)
-    assert submit.verdict(jobs.Job(3)) == (
+    assert submit.verdict(job.Job(3)) == (
         "job 3 failed with exit status 1; its log is x.out, which ends: b / c / ValueError: no"
     )
 
@@ -229,7 +228,7 @@ def test_the_last_words_of_a_failed_job_say_where_its_log_is(commands, tmp_path,
 def test_commands_are_those_of_the_path(commands):
     folder = commands(sbatch="cat > /dev/null; echo '12;cluster'")
     assert os.stat(folder / "sbatch").st_mode & stat.S_IXUSR
-    assert jobs.submit("#!/bin/sh\n", []).id == 12
+    assert job.sbatch("#!/bin/sh\n", []).id == 12
 
 
 def test_a_job_that_nobody_waits_for_is_named_with_what_shows_and_ends_it(
@@ -242,5 +241,5 @@ def test_a_job_that_nobody_waits_for_is_named_with_what_shows_and_ends_it(
     assert cli.main(["submit", str(batch), "--detach", "--time", "5", "--own"]) == 0
     assert (tmp_path / "asked").read_text() == f"--parsable --time=5 {batch} --own\n"
     assert "`squeue -j 12` shows it, `scancel 12` ends it" in capsys.readouterr().out
-    job = submit.submit(batch, follow=False)
-    assert job.id == 12 and job.ok and capsys.readouterr().err == ""
+    submitted = submit.submit(batch, follow=False)
+    assert submitted.id == 12 and submitted.ok and capsys.readouterr().err == ""

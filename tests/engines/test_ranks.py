@@ -16,7 +16,7 @@ import torch
 import torch.distributed as dist
 
 from distlab import Ranks, RunFailed, each
-from distlab.engines import ipyparallel as engines
+from distlab.engines.ipyparallel import PRELOAD, LocalEngines
 from distlab.engines.ranks import end_local, sources_of
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -102,8 +102,8 @@ def test_ranks_forked_early_give_way_to_complete_ones(tmp_path, monkeypatch):
     os.mkfifo(gate)
     (tmp_path / "imported_late.py").write_text(f"open({str(gate)!r}).read()")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
-    monkeypatch.setattr(engines, "PRELOAD", (*engines.PRELOAD, "imported_late"))
-    found = engines.LocalEngines(2)
+    monkeypatch.setattr("distlab.engines.ipyparallel.PRELOAD", (*PRELOAD, "imported_late"))
+    found = LocalEngines(2)
 
     def by_rank():
         view = found.client[found.ids]

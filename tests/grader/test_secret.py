@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from optional import here
 
-from distlab import course as labs
+from distlab import course
 from distlab.checking.judge_notebook import Grader, Lab
 from distlab.course import find
 from distlab.engines.runs import Outcome, Run
@@ -27,7 +27,7 @@ from grader.judging.grade import GradingFailed
 from grader.judging.ledger import Ledger
 
 LAB = "01-message-passing"
-EXERCISES = [e for lab in labs.LABS for e in labs.exercises(lab).values()]
+EXERCISES = [e for lab in course.LABS for e in course.exercises(lab).values()]
 #: a question, whose answer is the same for everybody
 WITHOUT_NUMBERS = {"what_is_wrong"}
 #: their values say nothing: a rule judges those of the first, and the second's are how far two runs
@@ -263,17 +263,17 @@ def test_no_seed_shows_in_what_is_printed_or_written_of_a_case():
 
 
 def test_files_of_students_hold_nothing_of_hidden_cases():
-    for lab in labs.LABS:
+    for lab in course.LABS:
         text = (coursedir.LABS / lab / "reference.json").read_text("utf-8")
         content = json.loads(text)["exercises"]
-        for exercise in labs.exercises(lab).values():
+        for exercise in course.exercises(lab).values():
             assert set(content[exercise.name]) == {case.key for case in exercise.visible}
             for case in under(secret.PUBLIC_SECRET, exercise):
                 assert f'"inputs": {exercise.fingerprint(case)},' not in text
 
 
 def test_no_file_of_students_tells_a_right_set_of_letters_from_a_wrong_one():
-    exercise = labs.exercises("02-toy-model")["what_is_wrong"]
+    exercise = course.exercises("02-toy-model")["what_is_wrong"]
     (visible,), (hidden,) = exercise.visible, under(secret.PUBLIC_SECRET, exercise)
     (inputs,) = exercise.inputs(visible)
     said = {exercise.call(set(some), 0, 1, inputs) for some in ("", "A", "ABD", "BCE", "ABCDEF")}
@@ -306,7 +306,7 @@ def by_values_alone(exercise, used):
         return judge(claims, coursedir.cases(exercise), coursedir.reference, Table(exercise)).status
 
 
-@pytest.mark.parametrize("exercise", labs.exercises(LAB).values(), ids=lambda e: e.name)
+@pytest.mark.parametrize("exercise", course.exercises(LAB).values(), ids=lambda e: e.name)
 def test_a_table_of_all_public_cases_gets_no_points_from_a_course_with_its_own_secret(
     exercise, own
 ):
@@ -315,12 +315,12 @@ def test_a_table_of_all_public_cases_gets_no_points_from_a_course_with_its_own_s
 
 
 @pytest.mark.slow  # runs the solutions of a whole lab
-@pytest.mark.parametrize("lab", [here(lab) for lab in labs.LABS if lab != LAB])
+@pytest.mark.parametrize("lab", [here(lab) for lab in course.LABS if lab != LAB])
 def test_such_a_table_gets_no_points_in_any_lab(lab, tmp_path):
     fresh = secret.draw(tmp_path / "secret")
     with secret.using(fresh):
         record.record(lab)
-    statuses = {name: by_values_alone(e, fresh) for name, e in labs.exercises(lab).items()}
+    statuses = {name: by_values_alone(e, fresh) for name, e in course.exercises(lab).items()}
     right = {name for name, status in statuses.items() if status != "wrong"}
     assert right <= WITHOUT_NUMBERS | WITHOUT_VALUES
 
@@ -348,7 +348,7 @@ def test_seeds_predicted_by_the_public_scheme_get_no_points(own, zygote):
 
 
 def test_no_reference_of_a_secret_is_taken_for_another(own):
-    exercise = labs.exercises(LAB)["relay"]
+    exercise = course.exercises(LAB)["relay"]
     case = under(OTHER, exercise)[0]
     with secret.using(own), pytest.raises(NoReference, match="other") as raised:
         coursedir.reference(exercise, case)
@@ -364,7 +364,7 @@ def unpacked(exercise, case):
 
 @pytest.mark.parametrize("name", ["stage_forward", "stage_backward", "pipeline_step"])
 def test_a_rank_of_a_pipeline_is_given_its_own_stage_alone(name):
-    exercise = labs.exercises("06-model-parallel")[name]
+    exercise = course.exercises("06-model-parallel")[name]
     for case in under(OTHER, exercise):
         whole = exercise.inputs(case)[0]
         for rank, own in enumerate(unpacked(exercise, case)):
@@ -376,7 +376,7 @@ def test_a_rank_of_a_pipeline_is_given_its_own_stage_alone(name):
 
 
 def test_a_rank_is_given_its_own_gradients_alone():
-    exercise = labs.exercises("06-model-parallel")["sharded_adam_step"]
+    exercise = course.exercises("06-model-parallel")["sharded_adam_step"]
     for case in under(OTHER, exercise):
         for rank, (whole, own) in enumerate(
             zip(exercise.inputs(case), unpacked(exercise, case), strict=True)
@@ -390,7 +390,7 @@ def test_a_rank_is_given_its_own_gradients_alone():
     ("name", "part"), [("column_parallel_linear", "gradient"), ("row_parallel_linear", "x")]
 )
 def test_a_rank_is_given_its_own_slice_alone(name, part):
-    exercise = labs.exercises("06-model-parallel")[name]
+    exercise = course.exercises("06-model-parallel")[name]
     for case in under(OTHER, exercise):
         whole = exercise.inputs(case)[0][part]
         slices = [own[part] for own in unpacked(exercise, case)]

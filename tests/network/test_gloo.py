@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as some
+from hypothesis import strategies as st
 
 from distlab.network import gloo
 from distlab.network.gloo import Stream
@@ -104,8 +104,8 @@ def test_only_so_much_is_kept_of_what_comes_too_early(monkeypatch):
 
 
 @given(
-    some.lists(some.tuples(some.integers(0, 8), some.integers(0, 99), some.integers(0, 300))),
-    some.randoms(use_true_random=False),
+    st.lists(st.tuples(st.integers(0, 8), st.integers(0, 99), st.integers(0, 300))),
+    st.randoms(use_true_random=False),
 )
 def test_packets_of_any_size_in_any_order_and_more_than_once_say_the_same(messages, chance):
     data = HELLO + b"".join(frame(call(kind, n), size) for kind, n, size in messages)

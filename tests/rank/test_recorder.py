@@ -91,9 +91,9 @@ def test_the_forms_of_a_collective_are_one_operation_and_count_the_bytes_that_a_
 
 def test_functional_collectives_are_recorded_and_do_not_take_seconds_the_first_time(two):
     def program(rank, size):
-        from torch.distributed import _functional_collectives as functional
+        from torch.distributed import _functional_collectives as funcol
 
-        return functional.all_gather_tensor(torch.full((2,), float(rank)), 0, dist.group.WORLD) + 0
+        return funcol.all_gather_tensor(torch.full((2,), float(rank)), 0, dist.group.WORLD) + 0
 
     assert two.client  # those that were forked before all was imported have been replaced
     result = two.run(program)

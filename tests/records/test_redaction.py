@@ -2,14 +2,14 @@
 
 import pytest
 
-from distlab import course as labs
+from distlab import course
 from distlab.engines.runs import Finding, Outcome, Run
 from distlab.exercises.exercise import Case
 from distlab.exercises.judge import judge
 from distlab.exercises.sources import Sources
 from distlab.records import events, reading, redaction
 
-EXCHANGE = labs.find("01-message-passing/exchange")
+EXCHANGE = course.find("01-message-passing/exchange")
 CELLS = Sources(
     {"exchange": "def exchange(rank):\n" + "    pass\n" * 9 + "\n" + "    pass\n" * 999}
 )

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from distlab import course as labs
+from distlab import course
 from grader import collected, coursedir
 from grader.judging import demo
 
@@ -68,8 +68,8 @@ def test_engines_judge_and_a_lost_one_is_replaced_by_the_others(cluster, tmp_pat
     assert done.returncode == 0, done.stderr
     report = json.loads((tmp_path / "r.json").read_text())
     scores = {one["student"]: one["score"] for one in report["submissions"]}
-    full = float(sum(e.points for e in labs.exercises(LAB).values()))
-    relay = float(labs.exercises(LAB)["relay"].points)
+    full = float(sum(e.points for e in course.exercises(LAB).values()))
+    relay = float(course.exercises(LAB)["relay"].points)
     assert scores == {"ada": full, "ben": full, "crash": full - relay, "kill": full - relay}
     assert lost not in cluster.ids
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from optional import here
 
-from distlab import course as labs
+from distlab import course
 from grader import collected, coursedir
 from grader.judging import demo
 
 LAB = "01-message-passing"
-NAME = labs.notebook_name(LAB)
-MAXIMUM = float(sum(e.points for e in labs.exercises(LAB).values()))
+NAME = course.notebook_name(LAB)
+MAXIMUM = float(sum(e.points for e in course.exercises(LAB).values()))
 ANSWERS = collected.ANSWERS / LAB
 
 
@@ -85,7 +85,7 @@ def status(report, student, exercise):
 
 
 def points(name):
-    return labs.exercises(LAB)[name].points
+    return course.exercises(LAB)[name].points
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_the_table_and_the_csv_have_every_student_and_exercise(graded):
         rows = {row["student"]: row for row in csv.DictReader(file)}
     assert len(rows) == 8 and rows["deadlock"]["exchange status"] == "deadlock"
     assert float(rows["right"]["score"]) == MAXIMUM
-    for name in (*rows, *labs.exercises(LAB)):
+    for name in (*rows, *course.exercises(LAB)):
         assert name[:8] in printed
 
 
@@ -201,7 +201,7 @@ def check_by_both_commands(chosen, tmp_path):
                    grades=grades)  # fmt: skip
         if made.returncode or done.returncode:
             return f"{lab}: {made.stderr[-500:]} {done.stderr[-1000:]}"
-        full = float(sum(e.points for e in labs.exercises(lab).values()))
+        full = float(sum(e.points for e in course.exercises(lab).values()))
         got = scores(grades)
         return "" if got == {"ada": full, "ben": full, "fay": 0.0} else f"{lab} of {full}: {got}"
 
@@ -214,10 +214,10 @@ def check_by_both_commands(chosen, tmp_path):
 @pytest.mark.long
 @pytest.mark.slow  # stock nbgrader takes one submission after another
 def test_all_labs_by_both_commands(tmp_path):
-    check_by_both_commands([lab for lab in labs.LABS if not labs.needs(lab)], tmp_path)
+    check_by_both_commands([lab for lab in course.LABS if not course.needs(lab)], tmp_path)
 
 
-@pytest.mark.parametrize("lab", [here(lab) for lab in labs.LABS if labs.needs(lab)])
+@pytest.mark.parametrize("lab", [here(lab) for lab in course.LABS if course.needs(lab)])
 def test_a_lab_with_another_framework_by_both_commands(lab, tmp_path):
     check_by_both_commands([lab], tmp_path)
 

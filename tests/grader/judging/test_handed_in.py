@@ -7,7 +7,7 @@ import exchanging
 import pytest
 from exchanging import outcomes, refused_or
 
-from distlab import course as labs
+from distlab import course
 from distlab.checking import submission
 from distlab.checking.submission import Unreadable
 from distlab.processes import untrusted
@@ -15,7 +15,7 @@ from grader import coursedir
 from grader.judging import handed_in
 
 LAB = "01-message-passing"
-NAME = labs.notebook_name(LAB)
+NAME = course.notebook_name(LAB)
 WHEN, SECRET = "2026-11-02 10:00:00.000000 UTC", "ab" * 64
 
 

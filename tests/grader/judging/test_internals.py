@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from distlab import course as labs
+from distlab import course
 from distlab.checking import submission
 from distlab.notebook import Cell
 from grader import collected, coursedir
@@ -57,9 +57,11 @@ def test_the_courses_own_cells_may():
     assert said("from distlab.rank import recorder", "given") == []
 
 
-@pytest.mark.parametrize("lab", labs.LABS)
+@pytest.mark.parametrize("lab", course.LABS)
 def test_no_right_answer_and_no_solution_does(lab):
-    plan = submission.plan(coursedir.released(lab), demo.handed_in("ada", lab), labs.exercises(lab))
+    plan = submission.plan(
+        coursedir.released(lab), demo.handed_in("ada", lab), course.exercises(lab)
+    )
     assert reached(plan.cells) == []
     for answer in collected.answers(lab):
         assert said(answer.source) == [], answer.path

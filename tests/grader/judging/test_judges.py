@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from distlab import course as labs
+from distlab import course
 from distlab.checking import submission
 from distlab.checking.session import Session
 from grader import coursedir
@@ -59,14 +59,16 @@ def test_devices_are_those_that_the_job_was_given(monkeypatch, visible, expected
 
 
 def right():
-    return submission.plan(coursedir.released(LAB), demo.handed_in("ada", LAB), labs.exercises(LAB))
+    return submission.plan(
+        coursedir.released(LAB), demo.handed_in("ada", LAB), course.exercises(LAB)
+    )
 
 
 def statuses(lines):
     return {line.name: line.status for line in lines}
 
 
-PASSED = dict.fromkeys(labs.exercises(LAB), "passed")
+PASSED = dict.fromkeys(course.exercises(LAB), "passed")
 
 
 @pytest.fixture

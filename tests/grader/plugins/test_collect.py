@@ -6,14 +6,14 @@ import os
 import pwd
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from exchanging import exchanging
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from grader.plugins import collect as exchange
-from grader.plugins.collect import Collect
+from grader.plugins.collect import COPYING, Collect, _changed
 
 LAB, WHEN = "lab", "2026-11-02 10:00:00.000000 UTC"
 ME = pwd.getpwuid(os.getuid()).pw_name
@@ -134,12 +134,12 @@ def noted(folder):
 
 
 def test_the_time_of_handing_in_is_the_students_where_it_can_be_true(tmp_path, collect):
-    when = now(-exchange.COPYING / 2)  # copying a large folder has taken that long
+    when = now(-COPYING / 2)  # copying a large folder has taken that long
     hand_in(tmp_path, ME, when, answer="42")
     assert (collect() / ME / LAB / "timestamp.txt").read_text() == when
 
 
-@pytest.mark.parametrize("said", [-86400.0, -2 * exchange.COPYING, 3600.0])
+@pytest.mark.parametrize("said", [-86400.0, -2 * COPYING, 3600.0])
 def test_a_time_that_cannot_be_true_is_the_one_at_which_the_files_were_there(
     tmp_path, collect, said
 ):
@@ -151,13 +151,13 @@ def test_a_time_that_cannot_be_true_is_the_one_at_which_the_files_were_there(
 
 def test_a_file_that_is_changed_after_handing_in_was_handed_in_then(tmp_path, collect, monkeypatch):
     folder = hand_in(tmp_path, ME, now(-300), answer="too late")
-    late, changed = folder / "answer", exchange._changed
+    late, changed = folder / "answer", _changed
 
     def earlier(handle):  # nobody can set a ctime
-        path = exchange.Path(os.readlink(f"/proc/self/fd/{handle}"))
+        path = Path(os.readlink(f"/proc/self/fd/{handle}"))
         return changed(handle) - (0.0 if path == late else 290.0)
 
-    monkeypatch.setattr(exchange, "_changed", earlier)
+    monkeypatch.setattr("grader.plugins.collect._changed", earlier)
     assert abs(noted(collect())) < 60
     late = None
     (tmp_path / "course" / "submitted" / ME / LAB / "timestamp.txt").unlink()
@@ -191,7 +191,7 @@ def test_folders_and_files_without_end_are_cut(tmp_path, collect, monkeypatch):
     os.close(here)
     for number in range(200):
         (folder / f"file{number:03}").touch()
-    monkeypatch.setattr(exchange, "MOST_FILES", 100)
+    monkeypatch.setattr("grader.plugins.collect.MOST_FILES", 100)
     found = {path.name for path in (collect() / ME / LAB).iterdir()}
     assert "answer" in found and "file050" in found and "file150" not in found
     remove(folder)

@@ -10,13 +10,13 @@ import harmless
 import pytest
 from bs4 import BeautifulSoup
 
-from distlab import course as labs
+from distlab import course
 from grader import collected, coursedir
 from grader.judging import demo
 from grader.reports import feedback, html
 
 LAB = "01-message-passing"
-NAME = labs.notebook_name(LAB)
+NAME = course.notebook_name(LAB)
 #: right where the student can see it; on a hidden case its exception carries the input
 LEAK = """
 def relay(rank, size, tensor):
@@ -66,7 +66,7 @@ def mischief():
 
 def hidden_size():
     """A world size that only hidden cases have."""
-    visible = {case.size for case in labs.exercises(LAB)["relay"].visible}
+    visible = {case.size for case in course.exercises(LAB)["relay"].visible}
     return min({case.size for case in coursedir.hidden(LAB)["relay"]} - visible - {1})
 
 
@@ -116,7 +116,7 @@ def test_the_picture_of_the_failed_case_is_there_and_the_line_is_marked(grades):
 
 def test_each_exercise_has_its_anchor_its_points_and_its_place_in_the_summary(grades):
     soup = BeautifulSoup(page(grades, "dora"), "html.parser")
-    for name, asked in labs.exercises(LAB).items():
+    for name, asked in course.exercises(LAB).items():
         header = text(soup.find(id=html.anchor(name)).header)
         assert f"of {asked.points}" in header
         assert soup.select_one(f'.summary a[href="#{html.anchor(name)}"]') is not None
@@ -183,7 +183,7 @@ def test_hidden_inputs_are_nowhere_though_the_code_shouts_them(grades):
     numbers = [
         str(number)[:6]
         for case in coursedir.hidden(LAB)["relay"] if case.size == hidden_size()
-        for values in labs.exercises(LAB)["relay"].inputs(case)
+        for values in course.exercises(LAB)["relay"].inputs(case)
         for number in values["tensor"].ravel()[:50].tolist() if isinstance(number, float)
     ]  # fmt: skip
     assert len(numbers) > 5 and not [number for number in numbers if number in written]

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from distlab import course as labs
+from distlab import course
 from distlab.checking import belongings, judge_notebook, room, submission
 from distlab.exercises import exercise
 from distlab.processes.isolation import Limits
@@ -52,7 +52,7 @@ def test_code_that_is_trusted_needs_none():
 def test_another_command_serves_as_the_sandbox():
     """Without walls inside: each submission gets a zygote of its own."""
     right = demo.handed_in("ada", LAB)
-    plan = submission.plan(coursedir.released(LAB), right, labs.exercises(LAB))
+    plan = submission.plan(coursedir.released(LAB), right, course.exercises(LAB))
     judge = LocalJudges(Grading(sandbox="env SITE=apptainer"))
     judge.ready()
     assert not judge.sandbox.shared and judge.sandbox.limits

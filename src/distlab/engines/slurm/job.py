@@ -336,7 +336,7 @@ def _line(data: bytes) -> str:
     return data.decode("utf-8", "replace").rstrip("\r").rsplit("\r", 1)[-1]
 
 
-def submit(script: str | None, words: Sequence[str], cwd: Path | None = None) -> Job:
+def sbatch(script: str | None, words: Sequence[str], cwd: Path | None = None) -> Job:
     """Hand a job to sbatch.
 
     Args:
