@@ -10,6 +10,7 @@ import nbformat
 from nbformat.v4 import new_output
 from nbgrader import preprocessors
 
+from distlab import course
 from grader.judging.ledger import Line
 from grader.judging.referee import Referee
 
@@ -21,6 +22,19 @@ class ClearSolutions(preprocessors.ClearSolutions):
         name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
         self.code_stub = {"python": f'raise NotImplementedError("TODO {name}")'}
         return super().preprocess_cell(cell, resources, cell_index)
+
+
+class Points(preprocessors.NbGraderPreprocessor):
+    """Write into each test cell what its exercise is worth: the exercise alone says so."""
+
+    def preprocess(self, nb, resources):
+        exercises = course.exercises(resources["nbgrader"]["assignment"])
+        for cell in nb.cells:
+            grading = cell.metadata.get("nbgrader", {})
+            exercise = exercises.get(grading.get("grade_id", "").removeprefix("test_"))
+            if exercise is not None and grading.get("grade"):
+                grading["points"] = exercise.points
+        return nb, resources
 
 
 class Rebuild(preprocessors.NbGraderPreprocessor):

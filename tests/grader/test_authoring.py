@@ -77,6 +77,23 @@ def test_lint_names_a_module_that_the_lab_does_not_list(course):
     assert told.returncode == 1 and told.stdout.splitlines()[0] == said
 
 
+def test_lint_wants_points_in_the_exercise_alone(course):
+    (path,) = (course / "solutions" / LAB).glob("*.ipynb")
+    written = path.read_text("utf-8")
+    assert '"points"' not in written
+    content = json.loads(written)
+    for cell in content["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade"):
+            cell["metadata"]["nbgrader"]["points"] = 7
+    path.write_text(json.dumps(content), "utf-8")
+    try:
+        told = distlab(course, "lint", LAB)
+    finally:
+        path.write_text(written, "utf-8")
+    said = f"{LAB}/{NAME}: take `points` out of its test cell: its module alone has them."
+    assert said in told.stdout.splitlines()
+
+
 def test_what_is_there_already_is_left_alone(course):
     before = {path: path.read_bytes() for path in course.rglob("*.py")}
     for words, said in [
