@@ -151,6 +151,29 @@ def test_a_refusal_of_sbatch_is_one_line_without_its_preamble(commands):
     )
 
 
+#: what sbatch 22.05 says to --test-only
+START = "Job 5 to start at 2026-11-22T20:00:00 using 2 processors on nodes n[1-2] in partition c"
+
+
+def test_what_sbatch_would_say_is_asked_without_submitting(commands):
+    commands(sbatch=f'test "$1" = --test-only && cat > /dev/null && echo "sbatch: {START}" >&2')
+    assert job.tested("#!/bin/sh\n", []) == START
+
+
+def test_what_sbatch_would_refuse_is_refused(commands):
+    commands(sbatch="echo 'allocation failure: Node count specification invalid' >&2; exit 1")
+    with pytest.raises(SlurmFailed, match="sbatch refused: .*Node count specification invalid"):
+        job.tested(None, ["--nodes=99", "x.sbatch"])
+
+
+@pytest.mark.parametrize(
+    "there", [{}, {"sbatch": "echo 'Could not establish a configuration source' >&2; exit 1"}]
+)
+def test_where_there_is_no_slurm_nothing_is_said_of_it(commands, there):
+    commands(**there)
+    assert job.tested("#!/bin/sh\n", []) == ""
+
+
 def test_a_job_that_slurm_has_forgotten_is_over(commands):
     commands(scontrol="echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
     assert job.status(3).told().startswith("job 3 is over, and Slurm has forgotten")

@@ -212,12 +212,14 @@ def _submit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--function", metavar="NAME", help="of a notebook: call NAME(rank, size)")
     parser.add_argument("--detach", action="store_true", help="do not wait for the job's end")
     parser.add_argument(
-        "--dry-run", action="store_true", help="show what sbatch would be given, and stop"
+        "--dry-run",
+        action="store_true",
+        help="show what sbatch would be given, and what it says to that where it is here",
     )
 
 
 def submit(arguments: argparse.Namespace) -> int:
-    from distlab.engines.slurm.job import sbatch
+    from distlab.engines.slurm.job import sbatch, tested
     from distlab.engines.slurm.submit import Terminal, planned, verdict, watch
 
     own, ours = _split(arguments, _submit_options)
@@ -225,12 +227,15 @@ def submit(arguments: argparse.Namespace) -> int:
         ours.program, own, ours.nodes, ours.ranks, ours.gpus, ours.time, ours.partition,
         ours.function,
     )  # fmt: skip
+    folder = ours.program.resolve().parent
     if ours.dry_run:
         import shlex
 
-        print(shlex.join(["sbatch", *words]) if script is None else script)
+        print(shlex.join(["sbatch", *words]) if script is None else script, flush=True)
+        if said := tested(script, words, folder):
+            print(f"Slurm says: {said}", file=sys.stderr)
         return 0
-    job = sbatch(script, words, ours.program.resolve().parent)
+    job = sbatch(script, words, folder)
     if ours.detach:
         print(f"job {job.id}: `squeue -j {job.id}` shows it, `scancel {job.id}` ends it")
         return 0
