@@ -10,14 +10,8 @@ import math
 from typing import Any
 
 from distlab import notebook
-from distlab.course.lab09_when_it_breaks.meeting import (
-    HASH,
-    PREFIXED_HASH,
-    TCP,
-    Answer,
-    Call,
-    Meeting,
-)
+from distlab.course.lab09_when_it_breaks import meeting as stores
+from distlab.course.lab09_when_it_breaks.meeting import Answer, Call, Meeting
 from distlab.course.lab09_when_it_breaks.rounds import until_met
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
@@ -215,10 +209,10 @@ exercise = Exercise(
     "those that had not called by then; once all have called, everybody returns [] within half a "
     "second.",
     visible=(
-        Case(3, 1, {"store": HASH, "seconds": 2.0, "calls": [[0.0, 0.1, 0.05]]}),
-        Case(3, 2, {"store": TCP, "seconds": 0.6,
+        Case(3, 1, {"store": stores.HASH, "seconds": 2.0, "calls": [[0.0, 0.1, 0.05]]}),
+        Case(3, 2, {"store": stores.TCP, "seconds": 0.6,
                     "calls": [[0.0, 0.2, None], [None, 0.0, None]]}),
-        Case(4, 3, {"store": PREFIXED_HASH, "seconds": 0.5,
+        Case(4, 3, {"store": stores.PREFIXED_HASH, "seconds": 0.5,
                     "calls": [[0.0, None, None, 0.9]]}),
     ),
     hints=(
