@@ -3,6 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+# uv installs faster where it is there. It reads no pip.conf: where that names a package index, give uv
+# the same one (UV_DEFAULT_INDEX), or say `make UV= …` to install with pip
+UV ?= $(shell command -v uv)
+# $(call install,PYTHON): the versions are those of constraints.txt either way
+install = $(if $(UV),$(UV) pip install --quiet --python $1,$1 -m pip install --quiet --disable-pip-version-check) -c constraints.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help setup grade test test-slow test-frameworks test-slurm slurm-up slurm-down hub-env hub-up hub-down test-hub hub-pictures \
@@ -17,8 +22,8 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' \
 	  || { echo "grading needs Python 3.11 or 3.12: say PYTHON=/path/to/python3.11 make …"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[grader,dev]'
+	$(call install,$(BIN)/python) torch
+	$(call install,$(BIN)/python) -e '.[grader,dev]'
 	touch $@
 
 grade: $(READY) ## grade the demonstration class: one table, then where the feedback pages lie
@@ -45,7 +50,7 @@ slurm-down: ## end it
 	$(PYTHON) deploy/slurm/cluster.py down
 
 tensorflow: $(READY) ## install TensorFlow for lab 08 and one exercise of lab 07
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[tensorflow]'
+	$(call install,$(BIN)/python) -e '.[tensorflow]'
 
 horovod: $(READY) ## build Horovod for lab 07, keep its wheel and install it
 	deploy/horovod/install $(BIN)/python
@@ -58,6 +63,7 @@ HUB_PROXY := deploy/hub/node_modules/.package-lock.json
 
 hub-env: $(HUB_READY) $(HUB_PROXY) ## install JupyterHub, for all users of this machine, into HUB_ENV
 
+# by pip: uv links files from a cache of its own, which other users may not be able to read
 $(HUB_READY): pyproject.toml constraints.txt $(shell find src/distlab -name '*.py')
 	umask 022 && $(HUB_PYTHON) -m venv $(HUB_ENV)
 	umask 022 && $(HUB_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
@@ -86,7 +92,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 docs: $(READY) ## the documentation as a site, in build/site; a warning or a broken link ends it
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	$(call install,$(BIN)/python) -e '.[docs]'
 	$(BIN)/zensical build --clean --strict
 
 lab: $(READY) ## JupyterLab on the students' notebooks

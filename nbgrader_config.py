@@ -41,6 +41,7 @@ c.Grading.sandbox = "bwrap"
 # released labs are the same bytes each time they are generated
 c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.IncludeHeaderFooter",
+    "grader.plugins.preprocessors.Points",
     "nbgrader.preprocessors.LockCells",
     "grader.plugins.preprocessors.ClearSolutions",
     "nbgrader.preprocessors.ClearOutput",

@@ -27,12 +27,12 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]
 
 from bench import Row, header, show  # noqa: E402
-from distlab import course as labs  # noqa: E402
+from distlab import course  # noqa: E402
 from distlab.checking import session  # noqa: E402
 from grader import collected, coursedir  # noqa: E402
 
 LAB = "01-message-passing"
-NAME = labs.notebook_name(LAB)
+NAME = course.notebook_name(LAB)
 DEADLOCKS = 0.1
 STOCK_TIMEOUT = 60  # seconds of a cell, as nbgrader's ExecutePreprocessor.timeout
 
@@ -49,7 +49,7 @@ _TEST = "from stock_check import check\n\ncheck({exercise!r}, {name})"
 def answers(count: int, seed: int = 1) -> list[dict[str, str]]:
     """{exercise: source} of each submission, the same each time."""
     chance = random.Random(seed)
-    names = list(labs.exercises(LAB))
+    names = list(course.exercises(LAB))
     right = {n: [a for a in collected.answers(LAB, n) if a.right] for n in names}
     wrong = {n: [a for a in collected.answers(LAB, n) if not a.right] for n in names}
     hanging = [a for n in names for a in wrong[n] if a.expected.get("status") == "deadlock"]
@@ -109,7 +109,9 @@ def stock(folder: Path, sources: dict[str, str]) -> float:
     (folder / "nbgrader_config.py").write_text(
         _CONFIG.format(root=str(folder), timeout=STOCK_TIMEOUT)
     )
-    tests = {f"test_{n}": _TEST.format(exercise=f"{LAB}/{n}", name=n) for n in labs.exercises(LAB)}
+    tests = {
+        f"test_{n}": _TEST.format(exercise=f"{LAB}/{n}", name=n) for n in course.exercises(LAB)
+    }
     source = folder / "source" / LAB / NAME
     source.parent.mkdir(parents=True)
     content = collected.filled(coursedir.solution(LAB), **tests)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from distlab import course as labs
+from distlab import course
 from distlab.processes.forkserver import Zygote
 from grader import collected, coursedir
 from grader.judging import demo
@@ -102,7 +102,7 @@ def main() -> int:
     full = demo.handed_in("ada", chosen.lab)
     caught = total = 0
     with Zygote() as source, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for name in chosen.exercise or labs.exercises(chosen.lab):
+        for name in chosen.exercise or course.exercises(chosen.lab):
             judge = collected.grader(chosen.lab, [name])
             solution = collected.source_of(full, name)
             made = list(mutants(solution))

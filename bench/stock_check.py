@@ -17,7 +17,7 @@ import torch.multiprocessing as mp
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from distlab import course as labs  # noqa: E402
+from distlab import course  # noqa: E402
 from distlab.exercises.compare import compare  # noqa: E402
 from distlab.exercises.exercise import BROUGHT  # noqa: E402
 from distlab.processes import payload  # noqa: E402
@@ -30,7 +30,7 @@ def check(name: str, answer) -> None:
     Raises:
         AssertionError: an output is not the reference solution's.
     """
-    exercise = labs.find(name)
+    exercise = course.find(name)
     cases = coursedir.cases(exercise)
     with tempfile.TemporaryDirectory() as folder:
         ranks = max(case.size for case in cases)
@@ -47,7 +47,7 @@ def check(name: str, answer) -> None:
 
 def _rank(rank: int, name: str, answer: bytes, folder: str) -> None:
     torch.set_num_threads(1)
-    exercise, function = labs.find(name), cloudpickle.loads(answer)
+    exercise, function = course.find(name), cloudpickle.loads(answer)
     for number, case in enumerate(coursedir.cases(exercise)):
         if rank >= case.size:
             continue

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from distlab import course as labs
+from distlab import course
 from distlab.checking.judge_notebook import Grader
 from distlab.exercises.judge import Verdict
 from grader import coursedir
@@ -80,7 +80,7 @@ def filled(content: dict[str, Any], **sources: str) -> dict[str, Any]:
 
 def hand_in(grades: Path, student: str, lab: str, content: Any, name: str | None = None) -> None:
     """Put a notebook, or a text in its place, where `grades` collects it."""
-    path = grades / "submitted" / student / lab / (name or labs.notebook_name(lab))
+    path = grades / "submitted" / student / lab / (name or course.notebook_name(lab))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from distlab import course as labs
+from distlab import course
 from distlab.engines.ranks import SLURM
 from distlab.processes import frameworks
 from distlab.records import redaction
@@ -28,7 +28,7 @@ JOBS = 2  # submissions at once, a core: half of the time of one is waiting
 
 def _named(assignments: list[str]) -> list[str]:
     for name in assignments:
-        labs.exercises(name)  # says which labs there are, if this is none
+        course.exercises(name)  # says which labs there are, if this is none
     return list(assignments)
 
 
@@ -48,14 +48,14 @@ def grade(
     submitted = (submitted or grading.SUBMITTED).resolve()
     if demonstration:
         demo.build(submitted)
-    chosen = _named(assignments) or [lab for lab in labs.LABS if any(submitted.glob(f"*/{lab}"))]
+    chosen = _named(assignments) or [lab for lab in course.LABS if any(submitted.glob(f"*/{lab}"))]
     if not chosen:
         raise grading.NothingSubmitted(
             f"there are no submissions below {submitted}: put notebooks there as "
             "STUDENT/ASSIGNMENT/NOTEBOOK.ipynb, or try `distlab grade --demo`"
         )
     for assignment in chosen:
-        frameworks.need(*labs.needs(assignment), what=f"Lab {assignment}")
+        frameworks.need(*course.needs(assignment), what=f"Lab {assignment}")
     _have_folder()
     reports = []
     jobs = jobs or (SLURM_JOBS if cluster == SLURM else JOBS * (os.cpu_count() or 1))
@@ -138,7 +138,7 @@ def _chosen(words: list[str]) -> list[tuple[str, str | None]]:
     """
     chosen: list[tuple[str, str | None]] = []
     for word in words:
-        if chosen and word in labs.exercises(chosen[-1][0]):
+        if chosen and word in course.exercises(chosen[-1][0]):
             if chosen[-1][1] is None:
                 chosen[-1] = chosen[-1][0], word
             else:
@@ -146,7 +146,7 @@ def _chosen(words: list[str]) -> list[tuple[str, str | None]]:
         else:
             _named([word])
             chosen.append((word, None))
-    return chosen or [(lab, None) for lab in labs.LABS]
+    return chosen or [(lab, None) for lab in course.LABS]
 
 
 def reference(action: str, assignments: list[str]) -> int:
@@ -161,7 +161,7 @@ def reference(action: str, assignments: list[str]) -> int:
             f"with {secret.VARIABLE}={secret.PUBLIC}"
         )
     for assignment, only in _chosen(assignments):
-        if not assignments and (said := labs.missing(assignment)):
+        if not assignments and (said := course.missing(assignment)):
             print(f"{assignment}: left out. {said}")
             continue
         if action == "record":
@@ -199,7 +199,7 @@ def lint(assignments: list[str]) -> int:
     """Say what is missing of labs; returns the exit status: 1 if anything is."""
     from grader.authoring.lint import complaints
 
-    found = [said for lab in _named(assignments) or labs.LABS for said in complaints(lab)]
+    found = [said for lab in _named(assignments) or course.LABS for said in complaints(lab)]
     for said in found:
         print(said)
     return 1 if found else 0
@@ -214,7 +214,7 @@ def new_secret(assignments: list[str], file: Path | None, force: bool) -> int:
     print(f"A new secret, {new.fingerprint}. Recording takes a few minutes:", flush=True)
     try:
         with secret.using(new):
-            left, failed = _recorded(_named(assignments) or list(labs.LABS))
+            left, failed = _recorded(_named(assignments) or list(course.LABS))
     except BaseException:
         shutil.rmtree(new.references, ignore_errors=True)
         raise
@@ -234,9 +234,9 @@ def _recorded(chosen: list[str]) -> tuple[list[str], bool]:
     """Record labs with the secret in use; returns those that are left, and whether one failed."""
     from grader.judging import record
 
-    left, failed = [lab for lab in labs.LABS if lab not in chosen], False
+    left, failed = [lab for lab in course.LABS if lab not in chosen], False
     for lab in chosen:
-        if said := labs.missing(lab):
+        if said := course.missing(lab):
             print(f"{lab}: left out. {said}", flush=True)
             left.append(lab)
             continue

@@ -1,11 +1,11 @@
 """Graded submissions made by hand, for tests of what is written about them."""
 
-from distlab import course as labs
+from distlab import course
 from grader.judging.grade import Graded
 from grader.judging.ledger import Entry, Line
 
 LAB = "01-message-passing"
-NAMES = list(labs.exercises(LAB))
+NAMES = list(course.exercises(LAB))
 
 
 def graded(
@@ -13,7 +13,7 @@ def graded(
 ):
     """A submission; `verdicts` are Lines' fields by exercise, all others passed."""
     lines = []
-    for name, exercise in labs.exercises(LAB).items():
+    for name, exercise in course.exercises(LAB).items():
         fields = {"status": "passed", "seconds": seconds, **verdicts.get(name, {})}
         points = float(exercise.points)
         score = points if fields["status"] == "passed" and not unreadable else 0.0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path[0] = str(Path(__file__).resolve().parents[1])  # in place of this folder
 
-from distlab import course as labs  # noqa: E402
+from distlab import course  # noqa: E402
 from distlab.processes import frameworks  # noqa: E402
 from distlab.processes.forkserver import PRELOAD, Zygote  # noqa: E402
 from grader.collected import answers, grader, handed_in  # noqa: E402
@@ -15,7 +15,7 @@ from grader.collected import answers, grader, handed_in  # noqa: E402
 
 def main(lab: str, exercise: str = "*") -> int:
     failures = 0
-    with Zygote((*PRELOAD, *frameworks.preload(labs.needs(lab)))) as source:
+    with Zygote((*PRELOAD, *frameworks.preload(course.needs(lab)))) as source:
         for answer in answers(lab, exercise):
             judge = grader(lab, [answer.exercise])
             plan = judge.plan(handed_in(lab, **{answer.exercise: answer.source}))

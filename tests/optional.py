@@ -2,12 +2,12 @@
 
 import pytest
 
-from distlab import course as labs
+from distlab import course
 
 
 def here(lab, *more, id=None, marks=()):
     """The parameters of a test that needs what the lab needs."""
-    said = labs.missing(lab)
+    said = course.missing(lab)
     marks = [pytest.mark.skipif(bool(said), reason=said), *marks]
-    marks += [pytest.mark.frameworks] * bool(labs.needs(lab))
+    marks += [pytest.mark.frameworks] * bool(course.needs(lab))
     return pytest.param(lab, *more, marks=marks, id=id or lab)

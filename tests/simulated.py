@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from test_matching import event
+from recorded import event
 
 from distlab.engines.runs import Outcome, Run
 from distlab.records import events

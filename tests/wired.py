@@ -190,9 +190,9 @@ HONEST = {
             dist.all_reduce(tensor), dist.all_reduce(torch.ones(99))
     """,
     "functional": """
-        import torch.distributed._functional_collectives as functional
+        import torch.distributed._functional_collectives as funcol
 
-        functional.all_reduce(tensor, "sum", dist.group.WORLD) + 1
+        funcol.all_reduce(tensor, "sum", dist.group.WORLD) + 1
     """,
     "DDP": """
         from torch.nn.parallel import DistributedDataParallel

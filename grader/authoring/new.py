@@ -137,8 +137,7 @@ def _notebook(words: dict[str, str]) -> str:
 def _with_cells(content: dict[str, Any], words: dict[str, str]) -> str:
     name = words["name"]
     own = {"grade": False, "grade_id": name, "locked": False, "solution": True}
-    test = {"grade": True, "grade_id": f"test_{name}", "locked": True, "points": _POINTS,
-            "solution": False}  # fmt: skip
+    test = {"grade": True, "grade_id": f"test_{name}", "locked": True, "solution": False}
     both = {"schema_version": 3, "task": False}
     slug = name.replace("_", "-")
     content["cells"] += [

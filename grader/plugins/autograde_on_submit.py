@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from distlab import course as labs
+from distlab import course
 from distlab.records import redaction
 from grader import coursedir
-from grader.judging import grade as grading
+from grader.judging import grade
 from grader.judging.judges import Judges
 from grader.plugins.gradebook import Gradebook
 
@@ -49,7 +49,7 @@ class Arrivals:
         for entry in entries:
             # STUDENT+LAB+WHEN+RANDOM; a student's name may have a + in it
             student, _, rest = entry.name.rpartition("+")[0].rpartition("+")[0].rpartition("+")
-            if entry.name in self._seen or rest not in labs.LABS or not student:
+            if entry.name in self._seen or rest not in course.LABS or not student:
                 continue
             with contextlib.suppress(FileNotFoundError):
                 found = entry.stat(follow_symlinks=False)
@@ -60,7 +60,7 @@ class Arrivals:
 
 def watch(judges: Judges) -> None:
     """Grade what arrives, until interrupted; what lies there already is looked through first."""
-    book = Gradebook(grading.SUBMITTED)
+    book = Gradebook(grade.SUBMITTED)
     arrivals = Arrivals(book.inbound)
     print(f"grading what arrives in {book.inbound}", flush=True)
     while True:
@@ -79,11 +79,11 @@ def _take(book: Gradebook, judges: Judges, lab: str, students: list[str]) -> Non
     for student in students:
         name = redaction.shown(student)
         try:
-            (graded,) = grading.grade(lab, grading.SUBMITTED, student, judges)
+            (graded,) = grade.grade(lab, grade.SUBMITTED, student, judges)
             if graded.problem:
                 raise coursedir.GradingFailed(graded.problem)
             book.release_feedback(lab, student)
-        except (coursedir.GradingFailed, grading.NothingSubmitted) as error:  # the others go on
+        except (coursedir.GradingFailed, grade.NothingSubmitted) as error:  # the others go on
             print(f"{name} {lab}: {error}", flush=True)
             continue
         took = time.monotonic() - begin

@@ -10,7 +10,7 @@ from typing import Any
 
 from nbconvert.exporters import Exporter
 from nbconvert.preprocessors import Preprocessor
-from nbgrader import preprocessors as nbgrader
+from nbgrader import preprocessors
 
 from grader.reports import feedback, rendering
 
@@ -18,7 +18,7 @@ NOTEBOOK_LIMIT = 200_000  # characters of a notebook on a page; the longest lab 
 _ABOUT = ("student", "assignment", "score", "max_score", "late_penalty")
 
 
-class Grades(nbgrader.GetGrades):
+class Grades(preprocessors.GetGrades):
     """nbgrader's own, which also says what waits for a person."""
 
     def _get_score(self, cell, resources):

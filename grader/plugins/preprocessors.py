@@ -8,13 +8,14 @@ import textwrap
 
 import nbformat
 from nbformat.v4 import new_output
-from nbgrader import preprocessors as nbgrader
+from nbgrader import preprocessors
 
+from distlab import course
 from grader.judging.ledger import Line
 from grader.judging.referee import Referee
 
 
-class ClearSolutions(nbgrader.ClearSolutions):
+class ClearSolutions(preprocessors.ClearSolutions):
     """nbgrader's own, with a stub that says which exercise is still to do."""
 
     def preprocess_cell(self, cell, resources, cell_index):
@@ -23,7 +24,20 @@ class ClearSolutions(nbgrader.ClearSolutions):
         return super().preprocess_cell(cell, resources, cell_index)
 
 
-class Rebuild(nbgrader.NbGraderPreprocessor):
+class Points(preprocessors.NbGraderPreprocessor):
+    """Write into each test cell what its exercise is worth: the exercise alone says so."""
+
+    def preprocess(self, nb, resources):
+        exercises = course.exercises(resources["nbgrader"]["assignment"])
+        for cell in nb.cells:
+            grading = cell.metadata.get("nbgrader", {})
+            exercise = exercises.get(grading.get("grade_id", "").removeprefix("test_"))
+            if exercise is not None and grading.get("grade"):
+                grading["points"] = exercise.points
+        return nb, resources
+
+
+class Rebuild(preprocessors.NbGraderPreprocessor):
     """Put a submission's answers into the course's own notebook; nothing else of it is kept."""
 
     def preprocess(self, nb, resources):
@@ -36,7 +50,7 @@ class Rebuild(nbgrader.NbGraderPreprocessor):
         return rebuilt, resources
 
 
-class Verdicts(nbgrader.NbGraderPreprocessor):
+class Verdicts(preprocessors.NbGraderPreprocessor):
     """In place of a kernel: each test cell gets the referee's verdict as its output.
 
     nbgrader reads a test cell's score off its outputs (an error gives none), so the score is the

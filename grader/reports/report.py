@@ -11,7 +11,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from distlab import course as labs
+from distlab import course
 from distlab.exercises.exercise import Exercise
 from distlab.viz import svg
 from grader import secret
@@ -56,7 +56,7 @@ def write(
         now: when it ended.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    exercises = list(labs.exercises(assignment).values())
+    exercises = list(course.exercises(assignment).values())
     page = html.render(
         "report.html.j2", assignment=assignment, graded=graded, took=took,
         now=now or datetime.datetime.now().astimezone(), exercises=exercises,
@@ -75,7 +75,7 @@ class _Links:
     """Links from the page to a student's feedback, at an exercise where one is named."""
 
     def __init__(self, page: Path, assignment: str, graded: Sequence[Graded]) -> None:
-        name = labs.notebook_name(assignment).replace(".ipynb", ".html")
+        name = course.notebook_name(assignment).replace(".ipynb", ".html")
         self._pages = {
             one.entry.student: html.link(page, one.feedback / name)
             for one in graded

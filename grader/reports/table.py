@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from distlab import course as labs
+from distlab import course
 from distlab.records import redaction
 from grader import secret
 from grader.judging.grade import Graded
@@ -33,7 +33,7 @@ def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
     table = _beside(assignment, graded) if len(graded) <= BESIDE else _below(assignment, graded)
     console.print(table)
     if len(graded) > BESIDE:
-        found = {_status(one, name) for one in graded for name in labs.exercises(assignment)}
+        found = {_status(one, name) for one in graded for name in course.exercises(assignment)}
         legend = [f"{each.symbol} {name}" for name, each in html.STATUSES.items() if name in found]
         console.print(Text("  " + "   ".join(legend), style="dim"))
     for one in graded:
@@ -54,7 +54,7 @@ def _beside(assignment: str, graded: Sequence[Graded]) -> Table:
     table.add_column("exercise", no_wrap=True)
     for one in graded:
         table.add_column(Text(_plain(one.entry.student)), justify="right", no_wrap=True)
-    for name, exercise in labs.exercises(assignment).items():
+    for name, exercise in course.exercises(assignment).items():
         table.add_row(f"{name} ({exercise.points})", *(_cell(one, name) for one in graded))
     table.add_section()
     table.add_row("score", *(_score(one) for one in graded), style="bold")
@@ -67,7 +67,7 @@ def _below(assignment: str, graded: Sequence[Graded]) -> Table:
     table = Table(title=assignment, title_justify="left", pad_edge=False)
     table.add_column("student", no_wrap=True)
     table.add_column(f"of {graded[0].entry.max_score:g}", justify="right", style="bold")
-    names = list(labs.exercises(assignment))
+    names = list(course.exercises(assignment))
     for name in names:
         table.add_column(name.replace("_", "_\n"), justify="center")
     for one in graded:
@@ -109,7 +109,7 @@ def _plain(said: str) -> str:
 def write_csv(path: Path, assignment: str, graded: Sequence[Graded]) -> Path:
     """One row a student: score, maximum, free text, then each exercise's points and status."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    names = list(labs.exercises(assignment))
+    names = list(course.exercises(assignment))
     with path.open("w", newline="", encoding="utf-8", errors="replace") as file:
         writer = csv.writer(file)
         heads = [head for name in names for head in (name, f"{name} status")]

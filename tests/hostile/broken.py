@@ -11,11 +11,11 @@ from pathlib import Path
 import nbformat
 from exchanging import exchanging
 
-from distlab import course as labs
+from distlab import course
 from grader import coursedir
 from hostile.entries import LAB, Entry, notebook, right
 
-NAME = labs.notebook_name(LAB)
+NAME = course.notebook_name(LAB)
 SCRIPT = "<script>alert('xss')</script><img src=x onerror=alert('xss')>"
 
 
@@ -155,7 +155,7 @@ def _structures() -> Iterator[Entry]:
                 with_outputs(b"[],", 45))  # fmt: skip
     yield _fine("outputs_of_no_number", "a right notebook with NaN and infinity in its outputs",
                 with_outputs(b"NaN,-Infinity,", 1))  # fmt: skip
-    nothing = dict.fromkeys(labs.exercises(LAB), "unanswered")
+    nothing = dict.fromkeys(course.exercises(LAB), "unanswered")
     yield _fine("cells_of_anything", "cells that are numbers, lists and nothing",
                 notebook({"nbformat": 4, "cells": [1, [], None, "x", {}, {"cell_type": []}]}),
                 **nothing)  # fmt: skip

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from distlab import course as labs
+from distlab import course
 from grader import collected, coursedir
 from grader.judging import demo
 from grader.paths import REFERENCE
@@ -69,7 +69,7 @@ class Entry:
     def score(self) -> float:
         if self.status:
             return 0.0
-        exercises = labs.exercises(self.lab).items()
+        exercises = course.exercises(self.lab).items()
         return float(sum(e.points for name, e in exercises if name not in self.expected))
 
     @property
@@ -77,7 +77,7 @@ class Entry:
         """The statuses of all exercises that may not pass."""
         if self.kind == "honest":
             return self.lost
-        blank = set(labs.exercises(self.lab)) - SOLVED[self.lab]
+        blank = set(course.exercises(self.lab)) - SOLVED[self.lab]
         return {**dict.fromkeys(blank, "unanswered"), **self.lost}
 
 
@@ -85,7 +85,7 @@ def notebook(content: dict, lab: str = LAB) -> Callable[[Path], None]:
     """Writes a notebook of the lab's name."""
 
     def write(folder: Path) -> None:
-        (folder / labs.notebook_name(lab)).write_text(json.dumps(content), "utf-8")
+        (folder / course.notebook_name(lab)).write_text(json.dumps(content), "utf-8")
 
     return write
 
@@ -122,7 +122,8 @@ def attacks(known: dict[str, str]) -> Iterator[Entry]:
 def honest(count: int = 20) -> Iterator[Entry]:
     """Mixtures of solutions and of the collected right and wrong answers."""
     pool = {
-        name: [a for a in collected.answers(LAB, name) if _alone(a)] for name in labs.exercises(LAB)
+        name: [a for a in collected.answers(LAB, name) if _alone(a)]
+        for name in course.exercises(LAB)
     }
     for number in range(count):
         chosen, lost = {}, {}
@@ -156,11 +157,11 @@ def predictable(exercise: str) -> dict[str, str]:
     """What an attack can know of an exercise's cases: all that the repository holds."""
     from grader.secret import PUBLIC_SECRET
 
-    package = labs.package(LAB)
+    package = course.package(LAB)
     cases = [
         (exercise, case.size, case.seed, dict(case.params), hidden)
         for hidden, some in (
-            (False, labs.exercises(LAB)[exercise].visible),
+            (False, course.exercises(LAB)[exercise].visible),
             (True, importlib.import_module(f"grader.cases.{package}.{exercise}").HIDDEN),
         )
         for case in some

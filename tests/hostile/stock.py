@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from distlab import course as labs
+from distlab import course
 from distlab.records import redaction
 from grader import coursedir, secret
 from hostile import entries, trial
@@ -86,7 +86,7 @@ def _hand_in(grades: Path, entry: Entry) -> bool:
     where = grades / "submitted" / entry.student / entry.lab
     where.mkdir(parents=True)
     entry.write(where)
-    if not (where / labs.notebook_name(entry.lab)).exists():
+    if not (where / course.notebook_name(entry.lab)).exists():
         shutil.rmtree(where.parent)
         return False
     return True

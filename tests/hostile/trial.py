@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from distlab import course as labs
+from distlab import course
 from distlab.records import redaction
 from grader import coursedir, secret
 from grader.judging import record
@@ -267,7 +267,7 @@ def hidden_values(used: secret.Secret) -> dict[str, str]:
     """Numbers of hidden cases as attacks and messages would write them, and what made them."""
     with secret.using(used):
         found = _hidden_values()
-        for exercise in labs.exercises(LAB).values():
+        for exercise in course.exercises(LAB).values():
             for case in coursedir.hidden(LAB)[exercise.name]:
                 found[case.entropy.hex()] = f"the seed of a hidden case of {exercise.name}"
     return found | {used.key.hex(): "the course's secret"}
@@ -277,7 +277,7 @@ def _hidden_values() -> dict[str, str]:
     import numpy as np
 
     found: dict[str, str] = {}
-    for exercise in labs.exercises(LAB).values():
+    for exercise in course.exercises(LAB).values():
         for case in coursedir.hidden(LAB).get(exercise.name, ()):
             what = f"a value of a hidden case of {exercise.name}"
             trees = [*exercise.inputs(case), *coursedir.reference(exercise, case)]

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -86,3 +87,14 @@ def test_down_leaves_neither_processes_nor_files_nor_interfaces(second):
 def test_nodes_have_names_and_addresses_of_their_own(cluster):
     done = cluster.run("srun", "--nodes=2", "sh", "-c", "echo $(hostname) $(hostname -I)")
     assert sorted(done.stdout.splitlines()) == ["n1 10.77.0.11", "n2 10.77.0.12"]
+
+
+def test_a_dry_run_says_what_slurm_would(desk):
+    desk.write("fits.py", "print(42)\n")
+    fits = desk.distlab("submit", "fits.py", "--nodes", 2, "--dry-run")
+    assert fits.returncode == 0 and "#SBATCH --nodes=2" in fits.stdout
+    says = r"Slurm says: Job \d+ to start at \S+ using \d+ \w+ on nodes n\[1-2\]"
+    assert re.match(says, fits.stderr), fits.stderr
+    large = desk.distlab("submit", "fits.py", "--nodes", 99, "--dry-run")
+    assert large.returncode == 1 and "sbatch refused: " in large.stderr
+    assert desk.run("squeue", "--noheader", "--name=fits").stdout == ""

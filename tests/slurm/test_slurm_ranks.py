@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from distlab import course as labs
+from distlab import course
 from grader import collected, coursedir
 from grader.judging import demo
 
@@ -107,7 +107,7 @@ def test_grading_over_two_nodes_gives_the_scores_of_one(desk):
         for report in (here, slurm)
     ]  # fmt: skip
     assert said[0] == said[1]
-    full = float(sum(e.points for e in labs.exercises(LAB).values()))
+    full = float(sum(e.points for e in course.exercises(LAB).values()))
     scores = {one["student"]: one["score"] for one in slurm["submissions"]}
     assert scores["ada"] == scores["ben"] == full and scores["crash"] < full
     assert wait_for_an_empty_queue(desk)

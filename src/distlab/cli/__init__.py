@@ -212,31 +212,36 @@ def _submit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--function", metavar="NAME", help="of a notebook: call NAME(rank, size)")
     parser.add_argument("--detach", action="store_true", help="do not wait for the job's end")
     parser.add_argument(
-        "--dry-run", action="store_true", help="show what sbatch would be given, and stop"
+        "--dry-run",
+        action="store_true",
+        help="show what sbatch would be given, and what it says to that where it is here",
     )
 
 
 def submit(arguments: argparse.Namespace) -> int:
-    from distlab.engines.slurm import job as jobs
-    from distlab.engines.slurm import submit as slurm
+    from distlab.engines.slurm.job import sbatch, tested
+    from distlab.engines.slurm.submit import Terminal, planned, verdict, watch
 
     own, ours = _split(arguments, _submit_options)
-    words, script = slurm.planned(
+    words, script = planned(
         ours.program, own, ours.nodes, ours.ranks, ours.gpus, ours.time, ours.partition,
         ours.function,
     )  # fmt: skip
+    folder = ours.program.resolve().parent
     if ours.dry_run:
         import shlex
 
-        print(shlex.join(["sbatch", *words]) if script is None else script)
+        print(shlex.join(["sbatch", *words]) if script is None else script, flush=True)
+        if said := tested(script, words, folder):
+            print(f"Slurm says: {said}", file=sys.stderr)
         return 0
-    job = jobs.submit(script, words, ours.program.resolve().parent)
+    job = sbatch(script, words, folder)
     if ours.detach:
         print(f"job {job.id}: `squeue -j {job.id}` shows it, `scancel {job.id}` ends it")
         return 0
-    if slurm.watch(job, slurm.Terminal()).ok:
+    if watch(job, Terminal()).ok:
         return 0
-    raise Refused(slurm.verdict(job))
+    raise Refused(verdict(job))
 
 
 def _add_grade(commands: Commands) -> None:
@@ -272,13 +277,11 @@ def grade(arguments: argparse.Namespace) -> int:
     _course()
     if arguments.trust:
         os.environ["DISTLAB_TRUST"] = "1"  # nbgrader's own steps ask for it too
+    from grader import commands
+
     if arguments.watch:
-        from grader.commands import watch
-
-        watch(arguments.jobs)
-    from grader.commands import grade as grade_class
-
-    reports = grade_class(
+        commands.watch(arguments.jobs)
+    reports = commands.grade(
         arguments.assignment, arguments.submitted, arguments.student, arguments.jobs,
         arguments.demo, arguments.cluster,
     )  # fmt: skip
@@ -302,9 +305,9 @@ def _add_reference(commands: Commands) -> None:
 
 def reference(arguments: argparse.Namespace) -> int:
     _course()
-    from grader.commands import reference as record_or_verify
+    from grader import commands
 
-    return record_or_verify(arguments.action, arguments.assignment)
+    return commands.reference(arguments.action, arguments.assignment)
 
 
 def _add_secret(commands: Commands) -> None:
@@ -350,9 +353,9 @@ def _add_new(commands: Commands) -> None:
 
 def new(arguments: argparse.Namespace) -> int:
     _course()
-    from grader.commands import new as begin
+    from grader import commands
 
-    return begin(arguments.kind, arguments.names)
+    return commands.new(arguments.kind, arguments.names)
 
 
 def _add_lint(commands: Commands) -> None:
@@ -365,9 +368,9 @@ def _add_lint(commands: Commands) -> None:
 
 def lint(arguments: argparse.Namespace) -> int:
     _course()
-    from grader.commands import lint as complain
+    from grader import commands
 
-    return complain(arguments.assignment)
+    return commands.lint(arguments.assignment)
 
 
 def _add_explain(commands: Commands) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-#: versions of torch whose gloo speaks so: `tests/test_wire.py` has listened to each of them
+#: versions of torch whose gloo speaks so: `tests/network/test_wire.py` has listened to each of them
 KNOWN = ("2.13",)
 
 #: first byte of a slot → operation

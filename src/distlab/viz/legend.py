@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from distlab.viz.svg import BLUE, GREEN, ORANGE, PURPLE, VERMILLION, cross, head, number, tag, text
-from distlab.viz.svg import text_width as wide
+from distlab.viz.svg import (
+    BLUE,
+    GREEN,
+    ORANGE,
+    PURPLE,
+    VERMILLION,
+    cross,
+    head,
+    number,
+    tag,
+    text,
+    text_width,
+)
 
 _WORDS = {
     "compute": "computing",
@@ -33,17 +44,17 @@ def legend(
     for kind, label in _WORDS.items():
         if kind not in used:
             continue
-        room = 26 + wide(label, 10) + 14
+        room = 26 + text_width(label, 10) + 14
         if x + room > width:
             x, y = 8.0, y + 16
         place = f"translate({number(x)},{number(y)})"
         parts.append(tag("g", _sample(kind, name), text(26, 4, label, 10), transform=place))
         x += room
     for note in notes:
-        if x + wide(note, 10) > width:
+        if x + text_width(note, 10) > width:
             x, y = 8.0, y + 16
         parts.append(text(x, y + 4, note, 10, font_style="italic", fill_opacity=0.8))
-        x += wide(note, 10) + 14
+        x += text_width(note, 10) + 14
     return tag("g", *parts), y + 14
 
 

@@ -26,10 +26,10 @@ def _one_new_group_each(look: Look) -> str | None:
         if len(made) > 1:
             return f"rank {rank} called new_group {len(made)} times: every rank calls it once."
     first = calls[0][0]
-    for rank, (made,) in enumerate(calls):
-        if set(made.group) != set(first.group):
+    for rank, (call,) in enumerate(calls):
+        if set(call.group) != set(first.group):
             return (
-                f"rank {rank} made a group of the ranks {sorted(made.group)} where rank 0 made one "
+                f"rank {rank} made a group of the ranks {sorted(call.group)} where rank 0 made one "
                 f"of {sorted(first.group)}: all ranks have to name the same members."
             )
     return None

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.exercises.exercise import BROUGHT, Case, Hint, Look
+from distlab.exercises import traffic
+from distlab.exercises.exercise import BROUGHT, Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned
 
 
-def stamp_on_rank_0(case: Case) -> list[dict]:
+def _stamp_on_rank_0(case: Case) -> list[dict]:
     """A number that goes along with what rank 0 sends: of it the other rank hears by a message."""
     number = int(case.generator().integers(1, 1 << 20))
     return [{"stamp": number if rank == 0 else None} for rank in range(case.size)]
 
 
-def with_stamp(function, rank, size, inputs):
+def _with_stamp(function, rank, size, inputs):
     """Call it while messages carry a stamp; hand back the one that arrived, if any."""
     from distlab.rank import stamps
 
@@ -23,7 +24,7 @@ def with_stamp(function, rank, size, inputs):
     return {"returned": result, BROUGHT: arrived[0] if arrived else None}
 
 
-def carries_one(look: Look) -> str | None:
+def _carries_one(look: Look) -> str | None:
     """The message holds 1.0. (On a GPU its content is not recorded, and the values have to do.)"""
     for event in look.events("send"):
         if event.value == event.value and event.value != 1.0:
@@ -34,7 +35,7 @@ def carries_one(look: Look) -> str | None:
     return None
 
 
-def only_0_to_1(case: Case) -> list[tuple[int, int]]:
+def _only_0_to_1(case: Case) -> list[tuple[int, int]]:
     return [(0, 1)]
 
 
@@ -76,3 +77,26 @@ HINTS = (
         "into the tensor that it is given.",
     ),
 )
+
+
+def one_message(points: int, asks: str, waiting: tuple, hints: tuple) -> Exercise:
+    """An exercise in which rank 0 sends a one to rank 1.
+
+    Args:
+        waiting: the rules on how it is waited for.
+    """
+    return Exercise(
+        points=points,
+        make=_stamp_on_rank_0,
+        call=_with_stamp,
+        stamped=True,
+        asks=asks,
+        visible=(Case(2, 1), Case(2, 2)),
+        traffic=(
+            traffic.no_collective_but_barrier,
+            traffic.messages(_only_0_to_1),
+            *waiting,
+            _carries_one,
+        ),
+        hints=hints,
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from distlab.course.lab02_toy_model.weights import ranks_differ
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
@@ -73,7 +75,7 @@ def _gradients(tree) -> list:
     return tree["gradients"]
 
 
-def _scaled(factor) -> callable:
+def _scaled(factor) -> Callable:
     """Every gradient is this factor times the right one."""
 
     def shows(look: Look) -> bool:

@@ -83,11 +83,11 @@ def _spawns_noted(log: list[str]):
         log.append("torch.multiprocessing.spawn")
         return start(*args, **kwargs)
 
-    module.start_processes = start_processes
+    module.start_processes = start_processes  # type: ignore[attr-defined]  # a module of any name
     try:
         yield
     finally:
-        module.start_processes = start
+        module.start_processes = start  # type: ignore[attr-defined]  # as above
 
 
 def _call_run_demo(function, rank, size, inputs):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from distlab.course.lab02_toy_model.weights import (
@@ -43,7 +45,7 @@ def _union(look: Look) -> list:
     ]
 
 
-def _like(simulated) -> callable:
+def _like(simulated) -> Callable:
     """Every rank returned what this mistake would give."""
 
     def shows(look: Look) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from distlab.course.lab04_ring_allreduce import rings
 from distlab.course.lab04_ring_allreduce.chunks import in_place
-from distlab.exercises import hints, traffic
+from distlab.exercises import traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
@@ -40,13 +40,7 @@ exercise = Exercise(
     visible=(Case(4, 1, {"shape": [3]}), Case(2, 2), Case(4, 3, {"shape": [3]})),
     traffic=(traffic.no_collective_but_barrier, rings.one_chunk_each),
     hints=(
-        hints.EARLY,
-        rings.LIST_CHANGED,
-        *rings.TRAFFIC,
-        rings.OTHER_DTYPE,
-        rings.WHOLE,
-        rings.STEPS,
-        rings.SAME_AGAIN,
+        *rings.HALF,
         Hint(
             "another chunk first",
             lambda look: (

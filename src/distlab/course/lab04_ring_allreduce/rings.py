@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from distlab.exercises import hints
 from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Hint, Look
 from distlab.records.events import Event
@@ -234,3 +235,5 @@ STEPS = Hint(
     "Count the steps: a chunk that has to visit every rank makes one hop less than there are "
     "ranks.",
 )
+#: what to say first of either half of a ring all-reduce
+HALF = (hints.EARLY, LIST_CHANGED, *TRAFFIC, OTHER_DTYPE, WHOLE, STEPS, SAME_AGAIN)

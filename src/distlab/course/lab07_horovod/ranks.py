@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from distlab.rank import execute as ranks
+from distlab.rank.execute import end_later
 from distlab.rank.sharing import among_ranks
 
 _LOOK = 0.01  # seconds
@@ -36,7 +36,7 @@ def prepare(rank: int, size: int, per_node: int | None = None, port: int | None 
     if port is None:
         port = among_ranks("horovod", rank, size, lambda: _serve() if rank == 0 else None)[0]
     os.environ.update(variables(rank, size, per_node or size, port))
-    ranks.end_later(_shut_down)
+    end_later(_shut_down)
 
 
 def variables(rank: int, size: int, per_node: int, port: int) -> dict[str, str]:
@@ -75,7 +75,7 @@ def _serve() -> int:
         server.shutdown()
         server.server_close()
 
-    ranks.end_later(stop)
+    end_later(stop)
     return server.server_address[1]
 
 
@@ -106,16 +106,16 @@ def with_horovod(
         import importlib
         import os
 
-        from distlab.course.lab07_horovod import ranks as horovod_ranks
-        from distlab.rank import execute as ranks
+        from distlab.course.lab07_horovod.ranks import prepare, restrain_tensorflow
         from distlab.rank import recorder
+        from distlab.rank.execute import end_later
 
         hvd = importlib.import_module(f"horovod.{framework}")
         if framework == "tensorflow":
-            horovod_ranks.restrain_tensorflow()
-        horovod_ranks.prepare(rank, size, per_node)
+            restrain_tensorflow()
+        prepare(rank, size, per_node)
         os.environ.update(variables)
-        ranks.end_later(lambda: [os.environ.pop(name, None) for name in variables])
+        end_later(lambda: [os.environ.pop(name, None) for name in variables])
         with recorder.paused():
             hvd.init()
         return function(rank, size, *args)

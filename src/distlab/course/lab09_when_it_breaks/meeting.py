@@ -113,8 +113,8 @@ class Meeting:
         if TCP in store:
             import torch.distributed as dist
 
-            self._server = dist.TCPStore("127.0.0.1", 0, None, True, wait_for_workers=False)
-            port = self._server.port
+            server = dist.TCPStore("127.0.0.1", 0, None, True, wait_for_workers=False)
+            self._server, port = server, server.port
         for _, connection in self._hosts:
             connection.send(port)
         for _, connection in self._hosts:

@@ -71,7 +71,8 @@ def _generators() -> tuple:
     """The state of every global generator."""
     import torch
 
-    kind, keys, *rest = np.random.get_state()
+    state: tuple = np.random.get_state()
+    kind, keys, *rest = state
     return random.getstate(), torch.get_rng_state().numpy().tobytes(), kind, keys.tobytes(), *rest
 
 

@@ -10,8 +10,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from distlab.course.lab09_when_it_breaks import meeting as stores
-from distlab.course.lab09_when_it_breaks.meeting import SLOWNESS, Answer, Call, Meeting
+from distlab.course.lab09_when_it_breaks.meeting import (
+    HASH,
+    PREFIXED_TCP,
+    SLOW,
+    SLOW_OTHERS,
+    SLOWNESS,
+    TCP,
+    Answer,
+    Call,
+    Meeting,
+)
 from distlab.course.lab09_when_it_breaks.rounds import until_met
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
@@ -85,7 +94,7 @@ def _as_judged(found: dict[str, Any]) -> list[str]:
 def _held(function, inputs: dict, factor: float) -> tuple[list[dict], bool, float]:
     """One after the other the rendezvous of a case, all times `factor` times as long."""
     nodes, seconds = inputs["nodes"], inputs["seconds"] * factor
-    slow = inputs["store"] in (stores.SLOW, stores.SLOW_OTHERS)
+    slow = inputs["store"] in (SLOW, SLOW_OTHERS)
     found: list[dict] = [{"returned": [], "moments": []} for _ in nodes]
     met, lag = True, 0.0
     clocks_differ, slowness = inputs["clocks"] != "one", inputs["slowness"]
@@ -272,13 +281,13 @@ exercise = Exercise(
     "after the first call, the ranks in the order of the names; None to one that calls later; and "
     "all members agree, however close to the end one of them came.",
     visible=(
-        Case(3, 1, {"store": stores.HASH, "seconds": 1.2, "nodes": ["node-b", "node-a", "node-c"],
+        Case(3, 1, {"store": HASH, "seconds": 1.2, "nodes": ["node-b", "node-a", "node-c"],
                     "rounds": [[0, [0.0, 0.8, 0.1]]]}),
-        Case(3, 2, {"store": stores.TCP, "seconds": 0.6, "nodes": ["n10", "n9", "N1"],
+        Case(3, 2, {"store": TCP, "seconds": 0.6, "nodes": ["n10", "n9", "N1"],
                     "rounds": [[3, [0.0, 0.2, 1.3]], [4, [None, 0.1, 0.0]]]}),
-        Case(3, 3, {"store": stores.PREFIXED_TCP, "seconds": 0.5, "nodes": ["x", "z", "y"],
+        Case(3, 3, {"store": PREFIXED_TCP, "seconds": 0.5, "nodes": ["x", "z", "y"],
                     "clocks": "differ", "rounds": [[0, [0.1, 0.0, 0.2]]]}),
-        Case(1, 4, {"store": stores.SLOW_OTHERS, "seconds": 0.6, "workers": 21,
+        Case(1, 4, {"store": SLOW_OTHERS, "seconds": 0.6, "workers": 21,
                     "crowd": "at the end"}),
     ),
     hints=(

@@ -9,7 +9,7 @@ from distlab.course.lab10_sharding_and_overlap.rules import called, traffic_of
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
-from distlab.records import events as records
+from distlab.records.events import LOCAL
 
 
 def _gradients(case: Case) -> list[dict]:
@@ -81,7 +81,7 @@ def _same_groups(look: Look) -> str | None:
         [
             tuple(sorted(e.group))
             for e in record.events
-            if e.op == "new_group" and not e.flags & records.LOCAL
+            if e.op == "new_group" and not e.flags & LOCAL
         ]
         for record in look.records
     ]

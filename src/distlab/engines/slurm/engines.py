@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from distlab.engines import ipyparallel as engines
+from distlab.engines.ipyparallel import AttachedEngines, cache, start_controller
 from distlab.engines.slurm.job import LOOK, Job, SlurmFailed, Status, call
 from distlab.processes.forkserver import Zygote
 
@@ -44,7 +44,7 @@ srun --kill-on-bad-exit=0 sh -c 'while [ -e "$0" ]; do "$@" || sleep 1; done' \\
 """
 
 
-class SlurmEngines(engines.AttachedEngines):
+class SlurmEngines(AttachedEngines):
     """`size` ipyparallel engines as tasks of one Slurm job.
 
     Args:
@@ -57,14 +57,12 @@ class SlurmEngines(engines.AttachedEngines):
 
     def __init__(self, size: int, spread: bool = False, says: Says | None = None) -> None:
         call("sbatch", "--version")  # that there is none is said before anything starts
-        self._zygote = Zygote(("ipyparallel.controller.app",), within=engines.cache())
+        self._zygote = Zygote(("ipyparallel.controller.app",), within=cache())
         self.client, self._pending, self.job = None, {}, None
         self._seen: set[int] = set()  # ids of dead engines stay listed for seconds
         atexit.register(self.close)
         try:
-            engines.start_controller(
-                self._zygote, ip="*", location=socket.gethostname(), period=PERIOD
-            )
+            start_controller(self._zygote, ip="*", location=socket.gethostname(), period=PERIOD)
             self.job = self._submitted(size, spread)
             self._connect(size, says or (lambda status: None))
         except BaseException:  # an interrupt too: nothing is left in the queue

@@ -34,14 +34,25 @@ class SlurmFailed(RuntimeError):
     """Slurm could not do what it was asked for; the message says why, and what to do."""
 
 
+class NoSlurm(SlurmFailed):
+    """There is no Slurm here, or none that knows of a cluster."""
+
+
 def call(name: str, *words: str, given: str | None = None, cwd: Path | None = None) -> str:
     """What one of Slurm's commands prints.
 
     Raises:
-        SlurmFailed: it is not here, refuses, or does not answer.
+        NoSlurm: it is not here, or knows of no cluster.
+        SlurmFailed: it refuses, or does not answer.
     """
+    return _answer(name, words, given, cwd).stdout
+
+
+def _answer(
+    name: str, words: Sequence[str], given: str | None, cwd: Path | None
+) -> subprocess.CompletedProcess[str]:
     if not shutil.which(name):
-        raise SlurmFailed(f"there is no {name} here: {_ELSEWHERE}")
+        raise NoSlurm(f"there is no {name} here: {_ELSEWHERE}")
     try:
         done = subprocess.run(
             [name, *words], input=given, cwd=cwd, capture_output=True, text=True, timeout=ANSWER,
@@ -50,21 +61,22 @@ def call(name: str, *words: str, given: str | None = None, cwd: Path | None = No
     except subprocess.TimeoutExpired:
         raise SlurmFailed(f"{name} did not answer within {ANSWER:.0f} s: try again later") from None
     if "Could not establish a configuration source" in done.stderr:
-        raise SlurmFailed(f"{name} knows of no cluster here: {_ELSEWHERE}")
+        raise NoSlurm(f"{name} knows of no cluster here: {_ELSEWHERE}")
     if done.returncode:
-        raise SlurmFailed(f"{name} refused: {_refusal(name, done.stderr)}")
-    return done.stdout
+        refusal = _sentences(name, done.stderr) or "it did not say why"
+        raise SlurmFailed(f"{name} refused: {refusal}")
+    return done
 
 
-def _refusal(name: str, said: str) -> str:
-    """The sentences of an error message without the names in front and the advice behind."""
+def _sentences(name: str, said: str) -> str:
+    """What a command says beside its output, without the names in front and the advice behind."""
     found = []
     for line in said.splitlines():
         line = re.sub(rf"^{name}: (error: )?", "", line).strip()
         line = re.sub(r"^\w+ error: ", "", line)
         if line and not line.startswith("Try "):
             found.append(line)
-    return "; ".join(dict.fromkeys(found)) or "it did not say why"
+    return "; ".join(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)
@@ -336,7 +348,7 @@ def _line(data: bytes) -> str:
     return data.decode("utf-8", "replace").rstrip("\r").rsplit("\r", 1)[-1]
 
 
-def submit(script: str | None, words: Sequence[str], cwd: Path | None = None) -> Job:
+def sbatch(script: str | None, words: Sequence[str], cwd: Path | None = None) -> Job:
     """Hand a job to sbatch.
 
     Args:
@@ -348,3 +360,22 @@ def submit(script: str | None, words: Sequence[str], cwd: Path | None = None) ->
     """
     said = call("sbatch", "--parsable", *words, given=script, cwd=cwd)
     return Job(int(said.strip().split(";")[0]))
+
+
+def tested(script: str | None, words: Sequence[str], cwd: Path | None = None) -> str:
+    """What `sbatch --test-only` says: when and where such a job would start. Nothing is submitted.
+
+    Args:
+        as for `sbatch`.
+
+    Returns:
+        a sentence, empty where there is no Slurm.
+
+    Raises:
+        SlurmFailed: sbatch would refuse the job.
+    """
+    try:
+        said = _answer("sbatch", ["--test-only", *words], script, cwd)
+    except NoSlurm:
+        return ""
+    return _sentences("sbatch", said.stderr)

@@ -20,9 +20,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from distlab.engines import progress
-from distlab.engines.slurm import batch_file as batchfile
-from distlab.engines.slurm import job as jobs
-from distlab.engines.slurm.job import Job, Status
+from distlab.engines.slurm.batch_file import faults
+from distlab.engines.slurm.job import Job, Status, sbatch
 from distlab.processes import entry_points
 
 SHOWN = 20  # lines of the log that a notebook shows while the job runs
@@ -80,7 +79,7 @@ def submit(
         SlurmFailed: Slurm is not here, or refuses.
     """
     words, script = planned(program, arguments, nodes, ranks, gpus, time, partition, function)
-    job = jobs.submit(script, words, Path(program).resolve().parent)
+    job = sbatch(script, words, Path(program).resolve().parent)
     if follow:
         watch(job, _Display() if progress.in_notebook() else Terminal())
     return job
@@ -107,13 +106,13 @@ def planned(
     _checked(program, function)
     if program.suffix in (".sbatch", ".sh", ".slurm"):
         text = program.read_text("utf-8", "replace")
-        if found := batchfile.faults(text, wanted):
+        if found := faults(text, wanted):
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
             raise Refused(f"{program.name}: {found[0]}{more}")
         options = [f"--{name}={value}" for name, value in wanted.items()]
         return [*options, str(program.resolve()), *own], None
     text = batch_file(program.resolve(), own, wanted, function)
-    if found := batchfile.faults(text):
+    if found := faults(text):
         raise Refused(found[0])
     return [], text
 

@@ -1,0 +1,96 @@
+"""What may have been the machine's fault is judged once more before it costs points."""
+
+import contextlib
+
+import pytest
+
+from distlab import course
+from distlab.checking import judge_notebook
+from distlab.checking.submission import Plan
+from distlab.engines.runs import Outcome, Run
+from distlab.exercises.judge import Verdict
+from distlab.notebook import Cell
+from distlab.processes.isolation import Limits
+
+LAB = "01-message-passing"
+EXERCISE = course.exercises(LAB)["relay"]
+PLAN = Plan([Cell("relay", "def relay(rank, size, tensor): ...", "solution")], {"relay"})
+
+
+class NoSession:
+    """Cells that work; what exercises come to is said by the test."""
+
+    def cells(self, *_):
+        return {}
+
+    def close(self):
+        pass
+
+
+class Turns:
+    def __init__(self):
+        self.told = []
+
+    @contextlib.contextmanager
+    def shared(self):
+        self.told.append("shared")
+        yield
+
+    @contextlib.contextmanager
+    def alone(self):
+        self.told.append("alone")
+        yield
+
+
+def verdict(status, said=""):
+    made = Verdict(EXERCISE, status)
+    error = {"type": "OSError", "message": said, "frames": []} if said else None
+    made.run = Run([Outcome(0, "raised" if said else "returned", error=error)], [], 0.1, 10)
+    return made
+
+
+def judged(monkeypatch, *verdicts, limits=None):
+    """The verdict on `relay` where judging it comes to these, in turn; and how turns were taken."""
+    left, turns = list(verdicts), Turns()
+    monkeypatch.setattr(judge_notebook.Grader, "session", lambda *_: NoSession())
+    monkeypatch.setattr(judge_notebook.Grader, "judged", lambda *_: left.pop(0))
+    lab = judge_notebook.Lab({}, {"relay": EXERCISE}, lambda _: (), lambda *_: [])
+    grader = judge_notebook.Grader(lab, limits)
+    (told,) = grader.grade(PLAN, None, turns)
+    assert not left
+    return told, turns.told[1:]  # the first was for the cells
+
+
+def test_a_right_answer_that_timed_out_once_on_a_busy_machine_passes(monkeypatch):
+    told, turns = judged(monkeypatch, verdict("timeout"), verdict("passed"))
+    assert told.status == "passed" and turns == ["shared", "alone"]
+
+
+def test_what_times_out_alone_as_well_has_timed_out(monkeypatch):
+    told, _ = judged(monkeypatch, verdict("timeout"), verdict("timeout"))
+    assert told.status == "timeout"
+
+
+def test_a_process_that_was_ended_from_outside_is_given_another_try(monkeypatch):
+    told, turns = judged(monkeypatch, verdict("crashed"), verdict("passed"))
+    assert told.status == "passed" and turns == ["shared", "shared"]
+
+
+@pytest.mark.parametrize("number", [11, 12, 28, 109])
+def test_an_error_over_something_that_a_neighbour_may_have_used_up_is_tried_alone(
+    monkeypatch, number
+):
+    said = verdict("error", f"[Errno {number}] Too many references: cannot splice")
+    told, turns = judged(monkeypatch, said, verdict("passed"))
+    assert told.status == "passed" and turns == ["shared", "alone"]
+
+
+@pytest.mark.parametrize("status", ["passed", "wrong", "deadlock", "error"])
+def test_all_else_is_judged_once(monkeypatch, status):
+    assert judged(monkeypatch, verdict(status))[1] == ["shared"]
+
+
+def test_a_submission_has_so_much_time_in_all(monkeypatch):
+    monkeypatch.setattr(judge_notebook.time, "monotonic", iter(range(0, 10_000, 100)).__next__)
+    told, _ = judged(monkeypatch, limits=Limits(seconds=50))
+    assert told.status == "timeout" and "50 s of the submission" in told.message

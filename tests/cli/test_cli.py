@@ -1,0 +1,205 @@
+"""The command line answers at once, says in one line what is wrong, and runs lab programs."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from command_line import distlab
+
+from grader import coursedir
+
+
+@pytest.mark.parametrize(
+    "command", [[], ["info"], ["check"], ["run"], ["submit"], ["grade"], ["reference"], ["bench"]]
+)
+def test_every_command_has_help_with_an_example(command):
+    done = distlab(*command, "--help")
+    assert done.returncode == 0
+    assert not command or f"example: distlab {command[0]}" in done.stdout
+
+
+@pytest.mark.parametrize("words", [["--help"], ["info"]])
+def test_help_and_info_import_neither_torch_nor_ipyparallel(words):
+    program = f"""
+    import sys
+    from distlab.cli import main
+    try:
+        main({words!r})
+    except SystemExit:
+        pass
+    assert not {{"torch", "ipyparallel", "nbgrader", "numpy"}} & set(sys.modules), "heavy imports"
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-m", "distlab", "info"]
+    done = subprocess.run(
+        words, cwd=coursedir.ROOT, stdout=writing, stderr=subprocess.PIPE, timeout=60
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_usage_that_makes_no_sense_is_exit_status_2():
+    assert distlab("grade", "--jobs", "many").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "nothing.py"], "nothing.py is not there"),
+        (["run", "README.md"], "neither a script"),
+        (["run", "labs/01-message-passing/message_passing.ipynb"], "--function"),
+        (["check", "README.md"], "is no notebook"),
+        (["check", "nothing.ipynb"], "is not there"),
+        (["check", "docs"], "there is no notebook in docs"),
+        (["bench", "nothing"], "there is no benchmark"),
+        (["reference", "verify", "99"], "there is no lab"),
+    ],
+)
+def test_bad_input_gets_one_line_that_says_what_to_do(words, said):
+    done = distlab(*words)
+    assert done.returncode == 1
+    assert said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_grade_outside_of_a_course_says_where_to_go(tmp_path):
+    done = distlab("grade", cwd=tmp_path)
+    assert done.returncode == 1 and "is no course folder" in done.stderr
+
+
+def test_check_judges_the_visible_cases_and_writes_the_report(tmp_path):
+    from grader import collected
+
+    answer = (collected.ANSWERS / "01-message-passing/exchange/wrong_all_gather.py").read_text()
+    folder = coursedir.LABS / "01-message-passing"
+    path = tmp_path / "ada" / "01" / "message_passing.ipynb"
+    path.parent.mkdir(parents=True)
+    content = collected.handed_in("01-message-passing", exchange=answer)
+    path.write_text(json.dumps(content))
+    for name in ("reference.json", "reference.safetensors"):
+        (path.parent / name).write_bytes((folder / name).read_bytes())
+    report = tmp_path / "report.json"
+    done = distlab("check", path, "--json", report)
+    assert done.returncode == 0, done.stderr
+    (one,) = json.loads(report.read_text())["submissions"]
+    lines = {line["name"]: line for line in one["exercises"]}
+    assert one["student"] == "ada" and one["score"] == 0
+    assert lines["exchange"]["status"] == "wrong"
+    assert "not for a collective" in lines["exchange"]["message"]
+    assert lines["relay"]["status"] == "unanswered"
+
+
+def test_check_takes_the_notebook_of_a_folder(tmp_path):
+    lab = tmp_path / "01-message-passing"
+    shutil.copytree(coursedir.LABS / lab.name, lab)
+    done = distlab("check", lab)
+    assert done.returncode == 0, done.stderr
+    assert "relay" in done.stdout and "unanswered" in done.stdout
+    (lab / "copy.ipynb").write_text("{}")
+    done = distlab("check", lab)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "there are 2 notebooks" in done.stderr and "copy.ipynb" in done.stderr
+
+
+def test_more_ranks_than_the_machine_can_carry_are_refused_before_anything_starts(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    for size in (0, 99_999):
+        done = distlab("run", path, "--ranks", size)
+        assert done.returncode == 1 and done.stderr.count("\n") == 1
+        assert f"{size} ranks where a program may use" in done.stderr
+        assert "DISTLAB_MAX_RANKS" in done.stderr
+    done = distlab("run", path, "--ranks", 2, DISTLAB_MAX_RANKS="1")
+    assert done.returncode == 1 and "ask for 1 to 1" in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.fixture
+def old_nbgrader(tmp_path):
+    """A folder for PYTHONPATH by which Python takes nbgrader for an old one."""
+    about = tmp_path / "path" / "nbgrader-0.9.5.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: nbgrader\nVersion: 0.9.5\n")
+    return str(about.parent)
+
+
+def test_an_nbgrader_with_a_hole_is_named_and_does_not_grade(old_nbgrader, tmp_path):
+    assert "not to be used" not in distlab("info").stdout
+    said = distlab("info", PYTHONPATH=old_nbgrader).stdout
+    assert "not to be used: nbgrader 0.9.5" in said and "nbgrader>=0.9.6" in said
+    for words in (["--demo"], ["--watch"]):
+        done = distlab("grade", *words, PYTHONPATH=old_nbgrader, DISTLAB_GRADES=str(tmp_path / "g"))
+        assert done.returncode == 1 and done.stderr.count("\n") == 1
+        assert "install 0.9.6 or later" in done.stderr
+    assert not (tmp_path / "g").exists()
+
+
+SCRIPT = """
+import os, sys
+import torch, torch.distributed as dist
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+if "--hang" in sys.argv:
+    dist.recv(torch.zeros(1), 1 - rank)
+if "--fail" in sys.argv and rank == 1:
+    raise ValueError("no")
+tensor = torch.ones(1)
+dist.all_reduce(tensor)
+print(rank, os.environ["LOCAL_RANK"], tensor.item(), sys.argv[1:])
+dist.destroy_process_group()
+"""
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+def test_run_runs_a_script_on_ranks_and_writes_a_trace(script, tmp_path):
+    trace = tmp_path / "trace.json"
+    done = distlab("run", script, "--ranks", 2, "--trace", trace, "--own", "3")
+    assert done.returncode == 0, done.stderr
+    assert "[rank 1] 1 1 2.0 ['--own', '3']" in done.stdout
+    names = {e["name"] for e in json.loads(trace.read_text())["traceEvents"]}
+    assert any("all_reduce" in name for name in names)
+
+
+def test_run_explains_a_script_that_hangs(script):
+    done = distlab("run", script, "--ranks", 2, "--hang")
+    assert done.returncode == 1
+    assert "rank 0 waits in recv(src=1) at <module>:7" in done.stderr
+
+
+def test_run_reports_a_rank_that_fails(script):
+    done = distlab("run", script, "--ranks", 2, "--fail")
+    assert done.returncode == 1
+    assert "[rank 1] ValueError: no" in done.stdout
+
+
+def test_run_ends_a_script_when_its_time_is_up(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text("while True:\n    pass\n")
+    done = distlab("run", path, "--ranks", 1, "--timeout", 1)
+    assert done.returncode == 1 and "was ended after 1 s" in done.stderr
+
+
+def test_run_calls_a_function_of_a_notebook(tmp_path):
+    from grader import collected
+
+    answer = collected.ANSWERS / "01-message-passing/run_blocking"
+    source = next(answer.glob("right_*.py")).read_text()
+    path = tmp_path / "message_passing.ipynb"
+    path.write_text(json.dumps(collected.handed_in("01-message-passing", run_blocking=source)))
+    done = distlab("run", path, "--ranks", 2, "--function", "run_blocking")
+    assert "[rank 1] run_blocking(1, 2) = tensor([1.])" in done.stdout, done.stderr + done.stdout

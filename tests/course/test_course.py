@@ -1,0 +1,159 @@
+"""The course itself: solutions pass, untouched labs score zero, labs are what solutions generate,
+nothing leaks.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from optional import here
+
+from distlab import course
+from grader import collected, coursedir
+from grader.judging import demo
+
+LABS = list(course.LABS)
+
+
+@pytest.mark.parametrize("lab", [here(lab) for lab in LABS])
+def test_the_solutions_get_full_points(lab, zygote_for):
+    grader = collected.grader(lab)
+    verdicts = grader.grade(grader.plan(demo.handed_in("ada", lab)), zygote_for(lab))
+    assert {v.exercise.name: (v.status, v.message) for v in verdicts} == {
+        name: ("passed", "") for name in course.exercises(lab)
+    }
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_the_untouched_lab_scores_zero_and_every_exercise_is_unanswered(lab, zygote):
+    grader = collected.grader(lab)
+    verdicts = grader.grade(grader.plan(coursedir.released(lab)), zygote)
+    assert {v.status for v in verdicts} == {"unanswered"}
+    assert sum(v.score for v in verdicts) == 0
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_every_exercise_has_its_solution_cell_and_its_locked_test_cell(lab):
+    cells = {
+        c["metadata"]["nbgrader"]["grade_id"]: c
+        for c in coursedir.released(lab)["cells"]
+        if "nbgrader" in c["metadata"]
+    }
+    for name, exercise in course.exercises(lab).items():
+        grading = cells[f"test_{name}"]["metadata"]["nbgrader"]
+        assert grading["locked"] and grading["grade"] and grading["points"] == exercise.points
+        source = "".join(cells[name]["source"])
+        assert cells[name]["metadata"]["nbgrader"]["solution"]
+        assert f'raise NotImplementedError("TODO {name}")' in source
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_visible_and_hidden_cases_cover_what_the_course_promises(lab):
+    for name, exercise in course.exercises(lab).items():
+        hidden = coursedir.hidden(lab)[name]
+        assert exercise.visible and hidden, name
+        keys = [case.key for case in coursedir.cases(exercise)]
+        assert len(set(keys)) == len(keys), f"{name} has the same case twice"
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_labs_are_exactly_what_the_solutions_generate(lab, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", "generate_assignment", lab, "--force", "--no-db",
+         f"--CourseDirectory.release_directory={tmp_path}", "--log-level=ERROR"],
+        cwd=coursedir.ROOT, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    made = {p.relative_to(tmp_path / lab): p.read_bytes() for p in files(tmp_path / lab)}
+    committed = {
+        p.relative_to(coursedir.LABS / lab): p.read_bytes() for p in files(coursedir.LABS / lab)
+    }
+    assert made.keys() == committed.keys()
+    assert [str(name) for name in made if made[name] != committed[name]] == []
+
+
+def files(folder):
+    return [p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+
+
+def solutions(lab):
+    """What stands between BEGIN and END SOLUTION."""
+    for cell in coursedir.solution(lab)["cells"]:
+        source = "".join(cell["source"])
+        yield from re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", source, re.S)
+
+
+def solution_lines(lab):
+    """The lines of solutions that are long enough to be nobody else's."""
+    for region in solutions(lab):
+        yield from (line.strip() for line in region.splitlines() if len(line.strip()) > 24)
+
+
+def pairs(text):
+    """All two lines that follow each other; one line alone may be a common phrase."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return {pair for pair in zip(lines, lines[1:], strict=False) if sum(map(len, pair)) > 40}
+
+
+def test_no_solution_line_leaks_into_labs():
+    given = " ".join(
+        "".join(c["source"])
+        for lab in LABS
+        for c in coursedir.solution(lab)["cells"]
+        if not c["metadata"].get("nbgrader", {}).get("solution")
+    )
+    for lab in LABS:
+        released = json.dumps(coursedir.released(lab), ensure_ascii=False)
+        scripts = " ".join(p.read_text() for p in (coursedir.LABS / lab).glob("*.py"))
+        for line in solution_lines(lab):
+            if line not in given:  # a demonstration may say the same
+                assert json.dumps(line, ensure_ascii=False)[1:-1] not in released, line
+            assert line not in scripts, line
+
+
+def test_the_wheel_holds_no_solution_no_hidden_case_and_no_reference(tmp_path):
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q",
+         "-w", str(tmp_path), str(coursedir.ROOT)],
+        check=True, timeout=120,
+    )  # fmt: skip
+    (wheel,) = tmp_path.glob("distlab-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        text = "\n".join(archive.read(n).decode() for n in names if n.endswith(".py"))
+    assert all(n.startswith(("distlab/", "distlab-")) for n in names)
+    assert not [n for n in names if n.endswith((".ipynb", ".json", ".safetensors"))]
+    for lab in LABS:
+        for region in solutions(lab):
+            assert not pairs(region) & pairs(text)
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_committed_notebooks_have_no_outputs(lab):
+    for content in (coursedir.solution(lab), coursedir.released(lab)):
+        assert not [c for c in content["cells"] if c.get("outputs") or c.get("execution_count")]
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_free_text_question_stands_before_its_answer_cell_where_students_see_it(lab):
+    cells = coursedir.released(lab)["cells"]
+    for before, cell in zip(cells, cells[1:], strict=False):
+        grading = cell["metadata"].get("nbgrader", {})
+        if grading.get("grade") and grading.get("solution"):
+            assert before["cell_type"] == "markdown", grading["grade_id"]
+            assert len("".join(before["source"])) > 80, grading["grade_id"]
+
+
+def test_what_lab_03_quotes_of_the_plain_script_stands_in_it():
+    folder = coursedir.SOLUTIONS / "03-cifar10-ddp"
+    script = (folder / "resnet_ddp_plain.py").read_text("utf-8")
+    cells = json.loads((folder / "cifar10_ddp.ipynb").read_text("utf-8"))["cells"]
+    prose = "".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    quoted = re.findall(r"```python\n(.*?)```", prose, re.DOTALL)
+    assert len(quoted) >= 5
+    for piece in quoted:
+        lines = [line for line in piece.splitlines() if line]
+        assert all(f"\n{line}\n" in script for line in lines), piece

@@ -1,0 +1,91 @@
+"""What the documents say of the code is so: names of modules, and the numbers of limits."""
+
+import importlib.util
+import re
+
+import pytest
+
+from distlab import course
+from distlab.checking import belongings, judge_notebook, room, submission
+from distlab.exercises.exercise import DEADLINE
+from distlab.network import packets
+from distlab.processes import isolation
+from distlab.rank import execute
+from grader import coursedir
+from grader.judging import handed_in, ledger
+from grader.plugins import exporters
+from grader.reports import feedback, markdown, rendering
+
+PAGES = sorted((coursedir.ROOT / "docs").glob("*.md"))
+SANDBOX = (coursedir.ROOT / "docs" / "sandbox.md").read_text("utf-8")
+WORDS = " ".join(SANDBOX.split())
+LIMITS = isolation.Limits()
+
+
+def is_there(name):
+    """Is this a module, or a name in one?"""
+    module, rest = name, []
+    while module:
+        try:
+            found = importlib.util.find_spec(module)
+        except ModuleNotFoundError:
+            found = None
+        if found:
+            value = importlib.import_module(module)
+            for part in rest:
+                value = getattr(value, part, None)
+            return value is not None
+        module, _, last = module.rpartition(".")
+        rest.insert(0, last)
+    return False
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_modules_are_called_as_they_are(page):
+    named = set(re.findall(r"`((?:distlab|grader)(?:\.\w+)+)`", page.read_text("utf-8")))
+    assert not {name for name in named if not is_there(name)}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"`memory` | {LIMITS.memory >> 30} GiB", f"`processes` | {LIMITS.processes} |",
+        f"`files` | {LIMITS.files} |", f"`disk` | {LIMITS.disk >> 20} MiB",
+        f"`seconds` | {LIMITS.seconds:.0f} |",
+        f"An exercise has {DEADLINE:.0f} s", f"a cell {judge_notebook.CELL_LIMIT:.0f} s",
+        f"all cells {room.CELLS_LIMIT:.0f} s",
+        f"those that the student has added {room.ADDED_LIMIT:.0f} s of these",
+        f"a rank may return {room.OUTPUT_LIMIT >> 20} MB",
+        f"print {execute.PRINTED_LIMIT:,} characters",
+        f"a message has at most {ledger.MESSAGE_LIMIT:,} characters",
+        f"{room.FILES} × 1,024 all together",
+        f"at most {belongings.MOST_FILES:,} with {belongings.MOST_BYTES >> 20} MB together",
+        f"room for {packets.LEAST >> 20} MiB",
+        f"a notebook | {submission.SIZE_LIMIT >> 20} MB and {submission.MOST_VALUES:,} JSON values "
+        f"without its outputs, {submission.FILE_LIMIT >> 20} MB with them, "
+        f"{submission.MOST_CELLS:,} cells",
+        f"the first {handed_in.MOST_NOTEBOOKS}, together as much as one",
+        f"{submission.CELL_LIMIT >> 10} KiB of code, {submission.TEXT_LIMIT:,} characters of text",
+        f"{submission.ADDED_CELLS}, {submission.ADDED_LIMIT >> 20} MiB together",
+        f"repairs that are told | {submission.MOST_REPAIRED} |",
+        f"a page | {rendering.SECONDS:.0f} s of the processor's time, "
+        f"{rendering.PATIENCE:.0f} s by the clock, {rendering.SIZE >> 20} MB",
+        f"{rendering.MEMORY >> 30} GiB of address space",
+        f"{markdown.LIMIT:,} characters of a cell, {markdown.FORMULA_LIMIT:,} of a formula",
+        f"{feedback.CELL_LIMIT:,} characters of one, {feedback.PAGE_LIMIT:,} together",
+        f"the same of one, {exporters.NOTEBOOK_LIMIT:,} of the notebook",
+    ],
+)  # fmt: skip
+def test_the_page_on_the_sandbox_has_the_limits_of_the_code(said):
+    assert said in WORDS
+
+
+def test_the_page_on_the_sandbox_names_every_exercise_that_has_more_time():
+    (told,) = re.findall(r"\(`Exercise\.deadline`;([^)]*)\)", WORDS)
+    every = {e.name: e for lab in course.LABS for e in course.exercises(lab).values()}
+    longer = {name for name, e in every.items() if e.deadline > DEADLINE}
+    of_lab_08 = {name for name in longer if every[name].lab.startswith("08")}
+    assert longer - of_lab_08 == {name for name in re.findall(r"`(\w+)`", told)}
+    assert len(of_lab_08) == 2 and "two of lab 08" in told
+    least, most = min(every[n].deadline for n in longer), max(every[n].deadline for n in longer)
+    assert f"{least:.0f} to {most:.0f} s" in told

@@ -1,0 +1,261 @@
+"""Warm ranks as a notebook uses them: nothing can hang it, nothing stays behind."""
+
+import contextlib
+import datetime
+import linecache
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import cloudpickle
+import pytest
+import torch
+import torch.distributed as dist
+
+from distlab import Ranks, RunFailed, each
+from distlab.engines.ipyparallel import PRELOAD, LocalEngines
+from distlab.engines.ranks import end_local, sources_of
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+
+def all_reduce(rank, size, tensor):
+    dist.all_reduce(tensor)
+    return tensor
+
+
+def test_every_rank_gets_its_own_argument_and_returns_its_own_value(ranks):
+    result = ranks.run(all_reduce, each([torch.tensor([float(r)]) for r in range(4)]))
+    assert [value.item() for value in result] == [6.0] * 4
+    assert result[3].item() == 6.0 and result.ok
+
+
+def test_what_ranks_print_is_labelled(ranks):
+    def greet(rank, size):
+        print(f"I am {rank} of {size}")
+
+    result = ranks.run(greet)
+    assert result.printed[2] == "I am 2 of 4\n"
+    assert "[rank 2] I am 2 of 4" in repr(result)
+
+
+def test_an_exception_shows_that_ranks_traceback_and_what_the_others_did(ranks):
+    def fail(rank, size):
+        if rank == 1:
+            raise ValueError("no")
+        dist.barrier()
+
+    with pytest.raises(RunFailed) as raised:
+        ranks.run(fail)
+    said = str(raised.value)
+    assert "rank 1 raised ValueError: no" in said and "fail:" in said
+    assert "rank 0" in said and "barrier()" in said
+
+
+def test_a_deadlock_ends_by_itself_with_its_explanation(ranks):
+    def listen(rank, size):
+        dist.recv(torch.zeros(1), src=(rank + 1) % size)
+
+    begin = time.monotonic()
+    result = ranks.run(listen, may_fail=True)
+    assert time.monotonic() - begin < 10
+    assert result.run.finding.kind and "neither" not in result.story() or result.story()
+    assert all(begin <= record.stopped <= time.monotonic() for record in result.records)
+    assert all(record.stopped > record.events[-1].begin for record in result.records)
+    assert all(f"rank {r} waits in recv(src={(r + 1) % 4})" in result.story() for r in range(4))
+
+
+def test_a_run_over_its_deadline_is_ended_and_the_ranks_are_back_within_seconds(ranks):
+    def spin(rank, size):
+        while True:
+            pass
+
+    with pytest.raises(RunFailed, match="had not ended after 0.5 s"):
+        ranks.run(spin, deadline=0.5)
+    begin = time.monotonic()
+    assert list(ranks.run(all_reduce, torch.ones(1)))[0].item() == 4
+    assert time.monotonic() - begin < 10
+
+
+def test_a_rank_that_dies_is_replaced(ranks):
+    def die(rank, size):
+        if rank == 2:
+            os._exit(1)
+
+    result = ranks.run(die, may_fail=True)
+    assert result.run.outcomes[2].status == "crashed"
+    assert ranks.run(all_reduce, torch.ones(1)).ok
+
+
+def test_px_works_on_the_same_engines(ranks):
+    ranks.view.execute("import os; me = os.getpid()", block=True)
+    pids = ranks.view["me"]
+    assert len(set(pids)) == 4
+    assert ranks.run(lambda rank, size: os.getpid())[1] == pids[1]
+
+
+def test_ranks_forked_early_give_way_to_complete_ones(tmp_path, monkeypatch):
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    (tmp_path / "imported_late.py").write_text(f"open({str(gate)!r}).read()")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.setattr("distlab.engines.ipyparallel.PRELOAD", (*PRELOAD, "imported_late"))
+    found = LocalEngines(2)
+
+    def by_rank():
+        view = found.client[found.ids]
+        view.execute("import os, sys; me = os.getpid(), 'imported_late' in sys.modules", block=True)
+        return view["me"]
+
+    try:
+        young = list(found._pids)
+        assert by_rank() == [(pid, False) for pid in young]
+        found.client[found.ids].execute("import matplotlib, sklearn", block=True)
+        open(gate, "w").close()
+        found.settle(wait=True)
+        settled = list(found._pids)
+        assert by_rank() == [(pid, True) for pid in settled] and not set(young) & set(settled)
+        found.settle(wait=True)
+        assert found._pids == settled
+    finally:
+        found.close()
+
+
+def test_a_smaller_world_uses_the_first_of_the_same_ranks(ranks):
+    two = Ranks(2)
+    assert [v.item() for v in two.run(all_reduce, torch.ones(1))] == [2.0, 2.0]
+    assert (
+        two.run(lambda rank, size: os.getpid())[0] == ranks.run(lambda rank, size: os.getpid())[0]
+    )
+
+
+def test_functions_of_a_notebook_can_use_its_other_functions_and_dataloader_workers(ranks):
+    class Squares(torch.utils.data.Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index**2
+
+    def total(rank, size):
+        return sum(int(b.sum()) for b in torch.utils.data.DataLoader(Squares(), 4, num_workers=1))
+
+    assert list(Ranks(2).run(total)) == [140, 140]
+
+
+@pytest.mark.parametrize("size", [0, -1, 10_000])
+def test_a_world_that_the_machine_cannot_carry_is_refused_in_one_line(size):
+    with pytest.raises(
+        ValueError, match=r"ranks where a notebook may use \d+ cores? .*: ask for 1 to"
+    ) as refused:
+        Ranks(size)
+    assert "\n" not in str(refused.value)
+
+
+def test_each_needs_a_value_for_every_rank(ranks):
+    with pytest.raises(ValueError, match="each.. has 2 values for 4 ranks"):
+        ranks.run(all_reduce, each([torch.ones(1)] * 2))
+
+
+def test_an_existing_cluster_is_used_and_left_running(ranks):
+    attached = Ranks(2, cluster=ranks.client)
+    assert [v.item() for v in attached.run(all_reduce, torch.ones(1))] == [2.0, 2.0]
+    with pytest.raises(ValueError, match="the cluster has"):
+        Ranks(64, cluster=ranks.client)
+
+
+@pytest.mark.slow  # starts a stock cluster, which takes ten seconds
+def test_a_stock_cluster_is_attached_to_and_says_when_its_engines_are_gone():
+    import ipyparallel
+
+    def listen(rank, size):
+        dist.recv(torch.zeros(1), src=1 - rank)
+
+    with ipyparallel.Cluster(n=2, log_level=40) as client:
+        client.wait_for_engines(2)
+        attached = Ranks(2, cluster=client)
+        assert [v.item() for v in attached.run(all_reduce, torch.ones(1))] == [2.0, 2.0]
+        assert attached.run(listen, may_fail=True).run.finding.kind == "cycle"
+        with pytest.raises(ValueError, match="0 engines left of 2: start its engines again"):
+            attached.run(all_reduce, torch.ones(1))
+
+
+def descendants(pid: int) -> set[int]:
+    """The processes below `pid`, by Linux's own list."""
+    found, todo = set(), [pid]
+    while todo:
+        parent = todo.pop()
+        for started in Path(f"/proc/{parent}/task").glob("*/children"):  # by each of its threads
+            with contextlib.suppress(OSError):
+                children = [int(word) for word in started.read_text().split()]
+                found |= set(children)
+                todo += children
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's /proc for the processes")
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
+def test_no_process_is_left_behind_after_any_ending(ending):
+    program = "from distlab import Ranks; Ranks(2); print('up', flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "up\n"
+        children = descendants(process.pid)
+        assert len(children) >= 4  # zygote, controller, two engines
+        process.send_signal(ending)
+        process.wait(10)
+    deadline = time.monotonic() + 10
+    while any(alive(pid) for pid in children):
+        assert time.monotonic() < deadline, "processes were left behind"
+        os.sched_yield()
+
+
+def alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_timeout_of_the_programs_own_is_awaited_and_what_it_waited_for_is_told(ranks):
+    def listen(rank, size):
+        dist.irecv(torch.zeros(1), 1 - rank).wait(timeout=datetime.timedelta(seconds=0.7))
+
+    result = Ranks(2).run(listen, may_fail=True)
+    assert [outcome.status for outcome in result.run.outcomes] == ["raised"] * 2
+    assert result.run.seconds >= 0.7 and result.run.finding is None
+    said = result.story()
+    assert "Until the timeout had passed, rank 0 waits for its irecv(src=1)" in said
+    assert "neither can ever send" in said and ", until its own timeout had passed" in said
+
+
+def test_a_fork_of_the_notebook_that_ends_leaves_the_ranks_alone(ranks):
+    assert list(ranks.run(lambda rank, size: rank)) == [0, 1, 2, 3]
+    if (child := os.fork()) == 0:
+        try:
+            ranks._engines.close()  # what `atexit` calls there
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert list(ranks.run(lambda rank, size: rank)) == [0, 1, 2, 3]
+
+
+def test_ranks_that_were_ended_elsewhere_are_others_the_next_time():
+    with Ranks(2, deadline=30) as two:
+        assert list(two.run(lambda rank, size: rank)) == [0, 1]
+        end_local()
+        assert list(two.run(lambda rank, size: size)) == [2, 2]
+
+
+def test_a_cell_whose_source_python_has_not_read_yet_travels_without_it(monkeypatch):
+    scope = {}
+    exec(compile("def f(rank, size): ...", "<a cell>", "exec"), scope)
+    monkeypatch.setitem(linecache.cache, "<a cell>", (lambda: "def f(rank, size): ...",))
+    assert sources_of(scope["f"]) == {}
+    linecache.cache["<a cell>"] = (22, None, ["def f(rank, size): ..."], "<a cell>")
+    assert sources_of(scope["f"]) == {"<a cell>": "def f(rank, size): ..."}

@@ -1,0 +1,246 @@
+"""A class goes the whole way, by our command and by stock nbgrader, with the same scores."""
+
+import concurrent.futures
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from optional import here
+
+from distlab import course
+from grader import collected, coursedir
+from grader.judging import demo
+
+LAB = "01-message-passing"
+NAME = course.notebook_name(LAB)
+MAXIMUM = float(sum(e.points for e in course.exercises(LAB).values()))
+ANSWERS = collected.ANSWERS / LAB
+
+
+def run(*words, grades, timeout=300):
+    """One of our or nbgrader's commands, with its own gradebook."""
+    env = {**os.environ, "DISTLAB_GRADES": str(grades)}
+    return subprocess.run(
+        [sys.executable, "-m", *words], cwd=coursedir.ROOT, env=env, capture_output=True, text=True,
+        timeout=timeout,
+    )  # fmt: skip
+
+
+def hand_in(grades: Path, student: str, content, name: str = NAME) -> None:
+    collected.hand_in(grades, student, LAB, content, name)
+
+
+def test_a_folder_for_grades_that_is_not_there_is_made(tmp_path):
+    hand_in(tmp_path, "ada", coursedir.released(LAB))
+    words = ["distlab", "grade", LAB, "--submitted", str(tmp_path / "submitted")]
+    done = run(*words, grades=tmp_path / "new" / "grades")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "new" / "grades" / "gradebook.db").exists()
+
+
+def test_a_folder_for_grades_that_cannot_be_made_is_told_before_anything_is_judged(tmp_path):
+    hand_in(tmp_path, "ada", coursedir.released(LAB))
+    (tmp_path / "file").touch()
+    words = ["distlab", "grade", LAB, "--submitted", str(tmp_path / "submitted")]
+    done = run(*words, grades=tmp_path / "file" / "grades")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "DISTLAB_GRADES" in done.stderr and "ada" not in done.stdout
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """(folder, report, output) of a small class that distlab grade has graded."""
+    grades = tmp_path_factory.mktemp("grades")
+    right = demo.handed_in("ada", LAB)
+    hanging = (ANSWERS / "exchange" / "wrong_both_send_first.py").read_text()
+    hand_in(grades, "right", right)
+    hand_in(grades, "renamed", right, name="my copy.ipynb")
+    hand_in(grades, "deadlock", collected.filled(right, exchange=hanging))
+    hand_in(grades, "crash", collected.filled(right, relay="import os\nos._exit(1)"))
+    hand_in(grades, "noise", collected.filled(
+        right, exchange=collected.source_of(right, "exchange") + "\nimport sys\n"
+        "print('x' * 100, file=sys.stderr)\nimport warnings\nwarnings.warn('a warning')",
+    ))  # fmt: skip
+    hand_in(grades, "untouched", coursedir.released(LAB))
+    hand_in(grades, "unreadable", "{")
+    hand_in(grades, "renamed_function", collected.filled(right, relay="def relais(): pass"))
+    report = grades / "report.json"
+    done = run("distlab", "grade", LAB, "--json", str(report), grades=grades)
+    assert done.returncode == 0, done.stderr
+    return grades, json.loads(report.read_text()), done.stdout
+
+
+def by_student(report):
+    return {one["student"]: one for one in report["submissions"]}
+
+
+def status(report, student, exercise):
+    lines = by_student(report)[student]["exercises"]
+    return next(line["status"] for line in lines if line["name"] == exercise)
+
+
+def points(name):
+    return course.exercises(LAB)[name].points
+
+
+@pytest.mark.parametrize(
+    ("student", "exercise", "expected"),
+    [
+        ("right", None, "passed"),
+        ("renamed", None, "passed"),
+        ("noise", None, "passed"),
+        ("deadlock", "exchange", "deadlock"),
+        ("crash", "relay", "crashed"),
+        ("renamed_function", "relay", "unanswered"),
+    ],
+)
+def test_each_student_loses_just_what_is_wrong(graded, student, exercise, expected):
+    _, report, _ = graded
+    one = by_student(report)[student]
+    assert one["score"] == MAXIMUM - (points(exercise) if exercise else 0)
+    assert one["max_score"] == MAXIMUM
+    assert status(report, student, exercise or "exchange") == expected
+
+
+def test_the_untouched_notebook_scores_zero(graded):
+    one = by_student(graded[1])["untouched"]
+    assert one["score"] == 0
+    assert {line["status"] for line in one["exercises"]} == {"unanswered"}
+
+
+def test_a_file_that_cannot_be_read_costs_its_own_points_alone(graded):
+    one = by_student(graded[1])["unreadable"]
+    assert one["status"] == "unreadable" and "exercises" not in one
+    assert one["score"] == 0 and one["max_score"] == MAXIMUM
+    assert "\n" not in one["message"] and NAME in one["message"]
+
+
+def test_free_text_is_apart_and_waits_for_a_person(graded):
+    one = by_student(graded[1])["right"]
+    assert one["manual_max_score"] > 0 and one["manual_score"] is None
+
+
+def test_the_message_names_ranks_operations_and_lines(graded):
+    lines = by_student(graded[1])["deadlock"]["exercises"]
+    message = next(line["message"] for line in lines if line["name"] == "exchange")
+    assert "rank 0 waits in send(dst=1) at exchange:" in message
+
+
+def test_the_table_and_the_csv_have_every_student_and_exercise(graded):
+    grades, _, printed = graded
+    with (grades / "out" / f"{LAB}.csv").open() as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert len(rows) == 8 and rows["deadlock"]["exchange status"] == "deadlock"
+    assert float(rows["right"]["score"]) == MAXIMUM
+    for name in (*rows, *course.exercises(LAB)):
+        assert name[:8] in printed
+
+
+def test_feedback_shows_the_verdict_and_no_hidden_value(graded):
+    page = graded[0] / "feedback" / "deadlock" / LAB / NAME.replace(".ipynb", ".html")
+    text = page.read_text("utf-8")
+    assert "rank 0 waits in send(dst=1)" in text
+    assert (
+        "in a hidden case" not in text or "expected" not in text.split("in a hidden case")[1][:80]
+    )
+
+
+def scores(grades) -> dict[str, float]:
+    """Students' automatic points as nbgrader's own export gives them."""
+    out = grades / "export.csv"
+    done = run("nbgrader", "export", f"--to={out}", grades=grades)
+    assert done.returncode == 0, done.stderr
+    with out.open() as file:
+        return {row["student_id"]: float(row["raw_score"]) for row in csv.DictReader(file)}
+
+
+def test_nbgraders_own_export_has_the_same_scores(graded):
+    grades, report, _ = graded
+    assert scores(grades) == {name: one["score"] for name, one in by_student(report).items()}
+
+
+@pytest.mark.slow  # stock nbgrader judges the class once more
+def test_stock_autograde_gives_the_same_scores(graded, tmp_path):
+    grades, report, _ = graded
+    shutil.copytree(grades / "submitted", tmp_path / "submitted")
+    for student in ("unreadable", "renamed"):  # stock nbgrader skips what has no readable notebook
+        shutil.rmtree(tmp_path / "submitted" / student)
+    made = run(
+        "nbgrader", "generate_assignment", LAB, "--force",
+        f"--CourseDirectory.release_directory={tmp_path / 'release'}", grades=tmp_path,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    done = run("nbgrader", "autograde", LAB, grades=tmp_path)
+    assert done.returncode == 0, done.stderr
+    fed = run("nbgrader", "generate_feedback", LAB, grades=tmp_path)
+    assert fed.returncode == 0, fed.stderr
+    ours = by_student(report)
+    assert scores(tmp_path) == {
+        name: ours[name]["score"] for name in ours if name not in ("unreadable", "renamed")
+    }
+
+
+def check_by_both_commands(chosen, tmp_path):
+    """Right answers get full points and untouched labs zero, by `distlab grade` and by stock
+    autograde, each in a class of its own.
+    """
+
+    def differences(lab, ours):
+        """What is not as it should be in one lab by one of the commands."""
+        grades = tmp_path / lab / ("ours" if ours else "stock")
+        for student in ("ada", "ben", "fay"):
+            collected.hand_in(grades, student, lab, demo.handed_in(student, lab))
+        release = f"--CourseDirectory.release_directory={grades / 'release'}"
+        made = run("nbgrader", "generate_assignment", lab, "--force", release, grades=grades)
+        done = run(*(["distlab", "grade"] if ours else ["nbgrader", "autograde"]), lab,
+                   grades=grades)  # fmt: skip
+        if made.returncode or done.returncode:
+            return f"{lab}: {made.stderr[-500:]} {done.stderr[-1000:]}"
+        full = float(sum(e.points for e in course.exercises(lab).values()))
+        got = scores(grades)
+        return "" if got == {"ada": full, "ben": full, "fay": 0.0} else f"{lab} of {full}: {got}"
+
+    jobs = [(lab, ours) for lab in chosen for ours in (False, True)]
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:  # half of the time of one is waiting
+        found = [said for said in pool.map(lambda job: differences(*job), jobs) if said]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.long
+@pytest.mark.slow  # stock nbgrader takes one submission after another
+def test_all_labs_by_both_commands(tmp_path):
+    check_by_both_commands([lab for lab in course.LABS if not course.needs(lab)], tmp_path)
+
+
+@pytest.mark.parametrize("lab", [here(lab) for lab in course.LABS if course.needs(lab)])
+def test_a_lab_with_another_framework_by_both_commands(lab, tmp_path):
+    check_by_both_commands([lab], tmp_path)
+
+
+def test_a_second_run_judges_nothing_again(graded):
+    grades, report, _ = graded
+    before = {p: p.stat().st_mtime_ns for p in (grades / "ledger").rglob("*.json")}
+    again = grades / "again.json"
+    assert run("distlab", "grade", LAB, "--json", str(again), grades=grades).returncode == 0
+    after = {p: p.stat().st_mtime_ns for p in before if "unreadable" not in p.name}
+    assert all(before[p] == after[p] for p in after)
+    assert json.loads(again.read_text()) == report
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["99-nothing"], "there is no lab '99-nothing'"),
+        ([LAB], "there is no submission"),
+        ([], "there are no submissions"),
+    ],
+)
+def test_what_cannot_be_graded_is_said_in_one_line(tmp_path, words, said):
+    done = run("distlab", "grade", *words, grades=tmp_path)
+    assert done.returncode == 1
+    assert said in done.stderr and done.stderr.count("\n") == 1

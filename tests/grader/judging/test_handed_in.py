@@ -1,0 +1,134 @@
+"""What is read of a submission is what lies in it, and takes what one notebook may take."""
+
+import json
+import os
+
+import exchanging
+import pytest
+from exchanging import outcomes, refused_or
+
+from distlab import course
+from distlab.checking import submission
+from distlab.checking.submission import Unreadable
+from distlab.processes import untrusted
+from grader import coursedir
+from grader.judging import handed_in
+
+LAB = "01-message-passing"
+NAME = course.notebook_name(LAB)
+WHEN, SECRET = "2026-11-02 10:00:00.000000 UTC", "ab" * 64
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "submitted" / "ada" / LAB
+    made.mkdir(parents=True)
+    return made
+
+
+def content(source="x = 1"):
+    cell = {"cell_type": "code", "metadata": {}, "source": source, "outputs": []}
+    grading = {"grade_id": "relay", "solution": True, "grade": False}
+    own = {**cell, "metadata": {"nbgrader": grading}}
+    return json.dumps({"nbformat": 4, "metadata": {}, "cells": [own]})
+
+
+def source(folder):
+    return handed_in.notebook(folder)["cells"][0]["source"]
+
+
+def test_a_notebook_is_found_by_its_name_else_by_its_exercises(folder):
+    (folder / "other.ipynb").write_text('{"nbformat": 4, "cells": []}')
+    (folder / "mine.ipynb").write_text(content("by its exercises"))
+    assert source(folder) == "by its exercises"
+    (folder / NAME).write_text(content("by its name"))
+    assert source(folder) == "by its name"
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_a_notebook_that_is_exchanged_meanwhile_is_read_itself_or_not_at_all(folder, kind):
+    (folder / NAME).write_text(content("own"))
+    lure = folder / "lure"
+    if kind == "link":
+        lure.symlink_to(coursedir.SOLUTIONS / LAB / NAME)
+    else:
+        os.mkfifo(lure)
+
+    def read():
+        return refused_or(lambda: source(folder), Unreadable)
+
+    assert set(exchanging.at_each_moment(read, folder / NAME, lure)) <= {"own", None}
+    with exchanging.exchanging(folder / NAME, lure):
+        assert outcomes(read) == {"own", None}
+
+
+@pytest.mark.parametrize("exchanged", ["student", "assignment"])
+def test_a_folder_that_is_exchanged_for_a_link_meanwhile_is_not_followed(
+    tmp_path, folder, exchanged
+):
+    (folder / NAME).write_text(content("own"))
+    elsewhere = tmp_path / "solutions" / LAB
+    elsewhere.mkdir(parents=True)
+    (elsewhere / NAME).write_text(content("the solution"))
+    taken = folder.parent if exchanged == "student" else folder
+    lure = tmp_path / "lure"
+    lure.symlink_to(elsewhere.parent if exchanged == "student" else elsewhere)
+
+    def read():
+        return refused_or(lambda: source(folder), Unreadable)
+
+    assert set(exchanging.at_each_moment(read, taken, lure)) <= {"own", None}
+    with exchanging.exchanging(taken, lure):
+        assert outcomes(read) == {"own", None}
+
+
+def test_time_and_secret_are_read_from_plain_files_of_their_size(folder):
+    assert handed_in.timestamp(folder) == "" == handed_in.secret(folder)
+    (folder / "timestamp.txt").write_text(f"{WHEN}\n")
+    (folder / "submission_secret.txt").write_text(SECRET)
+    assert (handed_in.timestamp(folder), handed_in.secret(folder)) == (WHEN, SECRET)
+    for name, said in (("timestamp.txt", WHEN), ("submission_secret.txt", SECRET)):
+        (folder / name).write_text(said + " " * 1000)
+    assert handed_in.timestamp(folder) == "" == handed_in.secret(folder)
+    for name in ("timestamp.txt", "submission_secret.txt"):
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+    assert handed_in.timestamp(folder) == "" == handed_in.secret(folder)
+
+
+def test_twenty_notebooks_of_other_names_take_what_one_may(folder, monkeypatch):
+    (folder / "0.ipynb").write_text(content("found"))
+    size = (folder / "0.ipynb").stat().st_size
+    for number in range(1, 20):
+        (folder / f"{number}.ipynb").write_text('{"nbformat": 4, "cells": []}'.ljust(size))
+    taken = []
+    plain_file = untrusted.plain_file
+    monkeypatch.setattr(
+        untrusted, "plain_file", lambda *a, **k: taken.append(a) or plain_file(*a, **k)
+    )
+    monkeypatch.setattr(submission, "FILE_LIMIT", 3 * size)
+    read = []
+    scan = submission.notebook_file.without_outputs
+    monkeypatch.setattr(
+        submission.notebook_file, "without_outputs",
+        lambda file, left: read.append(size) or scan(file, left),
+    )  # fmt: skip
+    assert source(folder) == "found"
+    assert len(taken) == handed_in.MOST_NOTEBOOKS and len(read) == 3
+
+
+def test_a_folder_that_may_not_be_read_is_not_said_to_be_missing(folder, monkeypatch):
+    def refuse(path, *args, **kwargs):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("distlab.processes.untrusted.os.open", refuse)
+    with pytest.raises(Unreadable, match=r"cannot be read here \(Permission denied\)"):
+        handed_in.notebook(folder)
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-11-02 10:00 /etc/localtime", "2026-11-02 10:00 ../zone", "9999-12-31", "now", ""]
+)
+def test_what_is_no_time_is_none_and_opens_nothing(text, monkeypatch):
+    monkeypatch.setattr("builtins.open", lambda *a, **k: pytest.fail(f"opened {a}"))
+    assert handed_in.parsed(text) is None

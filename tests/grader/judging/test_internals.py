@@ -1,0 +1,75 @@
+"""Source that reaches for the recorder and its records is seen, and other source is not."""
+
+from pathlib import Path
+
+import pytest
+
+from distlab import course
+from distlab.checking import submission
+from distlab.notebook import Cell
+from grader import collected, coursedir
+from grader.judging import demo
+from grader.judging.internals import reached
+
+ATTACKS = Path(__file__).parents[2] / "hostile" / "attacks"
+
+
+def said(source, kind="solution"):
+    return reached([Cell("relay", source, kind)])
+
+
+@pytest.mark.parametrize(
+    ("source", "word"),
+    [
+        ("from distlab.rank import recorder", "distlab.rank.recorder"),
+        ("from distlab import paused", "distlab.paused"),
+        ("import distlab.records.events as r", "distlab.records.events"),
+        ("import distlab\ndistlab.rank.recorder.paused()", "distlab.rank"),
+        ("import importlib\nimportlib.import_module('distlab.rank.recorder')", "distlab.rank"),
+        ("import sys\nsys.modules['distlab.network.measure']", "distlab.network"),
+        ("import ctypes", "ctypes"), ("import mmap as m", "mmap"),
+        ("open(f'{folder}/{rank}.rec', 'r+b')", ".rec"),
+        ("os.environ['DISTLAB_RUN']", "DISTLAB_RUN"),
+        ("dist.group.WORLD._group.allreduce([tensor])", "_group"),
+        ("torch._C._distributed_c10d.ProcessGroupGloo", "_distributed_c10d"),
+        ("gc.get_objects()", "get_objects"), ("sys._getframe(1).f_globals", "_getframe"),
+        ("%magic\nfrom distlab.rank.recorder import paused", "distlab.rank"),
+    ],
+)  # fmt: skip
+def test_what_leads_to_the_records_is_named(source, word):
+    (one,) = said(source)
+    assert one.startswith("relay reaches for ") and word in one
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "", "def relay(:", "from distlab import Ranks, check, timeline", "import distlab.training",
+        "import gc\ngc.collect()", "x = 'the recorder was paused'", "record = ranks.records",
+        "import socket, os, sys, torch.distributed as dist",
+    ],
+)  # fmt: skip
+def test_what_does_not_is_not(source):
+    assert said(source) == []
+
+
+def test_the_courses_own_cells_may():
+    assert said("from distlab.rank import recorder", "given") == []
+
+
+@pytest.mark.parametrize("lab", course.LABS)
+def test_no_right_answer_and_no_solution_does(lab):
+    plan = submission.plan(
+        coursedir.released(lab), demo.handed_in("ada", lab), course.exercises(lab)
+    )
+    assert reached(plan.cells) == []
+    for answer in collected.answers(lab):
+        assert said(answer.source) == [], answer.path
+
+
+@pytest.mark.parametrize(
+    "name", [p.stem for p in ATTACKS.glob("*.py") if p.stem.startswith(("relay_", "ring_"))]
+)
+def test_an_attack_on_the_records_does(name):
+    source = (ATTACKS.parent / "guard.py").read_text() + (ATTACKS / f"{name}.py").read_text()
+    assert said(source)

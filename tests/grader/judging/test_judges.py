@@ -1,0 +1,151 @@
+"""Who judges, and with which GPUs."""
+
+import concurrent.futures
+import contextlib
+import dataclasses
+import itertools
+import threading
+
+import pytest
+
+from distlab import course
+from distlab.checking import submission
+from distlab.checking.session import Session
+from grader import coursedir
+from grader.coursedir import NotGraded
+from grader.judging import demo
+from grader.judging.judges import Devices, LocalJudges, Turns, Users, devices
+from grader.sandbox import configured
+
+LAB = "01-message-passing"
+
+
+def test_a_host_lends_each_device_to_one_submission_at_a_time():
+    host = Devices({"a": ["0", "1", "2", "3", "4", "5"]})
+    with host.lent("a", 2) as first, host.lent("a", 3) as second:
+        assert len(first) == 2 and len(second) == 3 and not set(first) & set(second)
+
+
+def test_one_that_needs_more_than_there_are_gets_all():
+    with Devices({"a": ["0", "1"], "b": []}).lent("a", 5) as mine:
+        assert mine == ["0", "1"]
+    with Devices({"b": []}).lent("b", 5) as mine:
+        assert mine == []
+
+
+def test_one_that_finds_too_few_waits_until_they_are_given_back():
+    host = Devices({"a": ["0", "1", "2"]})
+    got: list[list[str]] = []
+
+    def take():
+        with host.lent("a", 2) as mine:
+            got.append(mine)
+
+    with host.lent("a", 2):
+        waiting = threading.Thread(target=take)
+        waiting.start()
+        waiting.join(0.2)
+        assert waiting.is_alive() and not got
+    waiting.join(10)
+    assert len(got) == 1
+
+
+@pytest.mark.parametrize(
+    ("visible", "expected"), [("", []), ("-1", []), ("2,5", ["2", "5"]), ("GPU-1a", ["GPU-1a"])]
+)
+def test_devices_are_those_that_the_job_was_given(monkeypatch, visible, expected):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert devices() == expected
+
+
+def right():
+    return submission.plan(
+        coursedir.released(LAB), demo.handed_in("ada", LAB), course.exercises(LAB)
+    )
+
+
+def statuses(lines):
+    return {line.name: line.status for line in lines}
+
+
+PASSED = dict.fromkeys(course.exercises(LAB), "passed")
+
+
+@pytest.fixture
+def judges():
+    made = LocalJudges(configured(), 3)
+    made.ready()
+    with contextlib.closing(made):
+        yield made
+
+
+def ends_the_forkserver(monkeypatch, exercise, times):
+    """Whoever runs this exercise finds the forkserver gone, so often."""
+    run, left = Session.run, itertools.chain([True] * times, itertools.repeat(False))
+
+    def runs(self, name, *args):
+        if name == f"{LAB}/{exercise}" and next(left):
+            source = getattr(self._source, "_zygote", self._source)
+            source.process.kill()
+            source.process.wait()
+        return run(self, name, *args)
+
+    monkeypatch.setattr(Session, "run", runs)
+
+
+def test_a_forkserver_lost_under_three_submissions_costs_none_of_them_a_point(judges, monkeypatch):
+    ends_the_forkserver(monkeypatch, "relay", 1)
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        told = list(pool.map(lambda _: judges.lines(LAB, right()), range(3)))
+    assert [statuses(lines) for lines in told] == [PASSED] * 3
+
+
+def test_whoever_ends_its_forkserver_again_and_alone_has_crashed_there(judges, monkeypatch):
+    ends_the_forkserver(monkeypatch, "relay", 2)  # beside others, then alone
+    assert statuses(judges.lines(LAB, right())) == {**PASSED, "relay": "crashed"}
+
+
+def test_a_sandbox_that_does_not_start_is_nobodys_zero(judges):
+    judges.sandbox = dataclasses.replace(judges.sandbox, prefix=("false",))
+    with pytest.raises(NotGraded, match="grade it again"):
+        judges.lines(LAB, right())
+
+
+def test_whoever_wants_the_machine_alone_waits_for_the_others_and_goes_before_later_ones():
+    turns, order = Turns(), []
+    first_in, first_may_go = threading.Event(), threading.Event()
+
+    def first():
+        with turns.shared():
+            first_in.set()
+            first_may_go.wait(10)
+            order.append("first")
+
+    def alone():
+        with turns.alone():
+            order.append("alone")
+
+    def later():
+        with turns.shared():
+            order.append("later")
+
+    threads = [threading.Thread(target=first), threading.Thread(target=alone)]
+    threads[0].start()
+    assert first_in.wait(10)
+    threads[1].start()
+    with turns._changed:
+        assert turns._changed.wait_for(lambda: turns._waiting or order, 10) and not order
+    threads.append(threading.Thread(target=later))
+    threads[2].start()
+    first_may_go.set()
+    for thread in threads:
+        thread.join(10)
+    assert order == ["first", "alone", "later"]
+
+
+def test_no_two_submissions_in_work_are_the_same_user():
+    users = Users(1000)
+    with users.lent() as one, users.lent() as other:
+        assert {one, other} == {1000, 1001}
+    with users.lent() as again, Users(None).lent() as nobody:
+        assert again == 1000 and nobody is None

@@ -1,0 +1,234 @@
+"""Feedback pages: what was asked, what happened, where to look; nothing runs, nothing leaks."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import harmless
+import pytest
+from bs4 import BeautifulSoup
+
+from distlab import course
+from grader import collected, coursedir
+from grader.judging import demo
+from grader.reports import feedback, html
+
+LAB = "01-message-passing"
+NAME = course.notebook_name(LAB)
+#: right where the student can see it; on a hidden case its exception carries the input
+LEAK = """
+def relay(rank, size, tensor):
+    if size == {size}:
+        raise ValueError("input " + repr(tensor.tolist()))
+    if rank > 0:
+        received = torch.empty_like(tensor)
+        dist.recv(received, rank - 1)
+        tensor = tensor + received
+    if rank < size - 1:
+        dist.send(tensor, rank + 1)
+    return tensor
+"""
+
+
+def nbgrader(*words, grades):
+    env = {**os.environ, "DISTLAB_GRADES": str(grades)}
+    done = subprocess.run(
+        [sys.executable, "-m", *words], cwd=coursedir.ROOT, env=env, capture_output=True, text=True,
+        timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def mischief():
+    """A notebook with every payload in an answer in words, in cells of its own and in a message."""
+    said = "\n\n".join(harmless.PAYLOADS)
+    content = demo.handed_in("ada", LAB)
+    content = collected.filled(
+        content, speaking_first=said,
+        relay=f"def relay(rank, size, tensor):\n    raise ValueError({harmless.PAYLOADS[1]!r})",
+    )  # fmt: skip
+    for number, payload in enumerate(harmless.PAYLOADS):
+        added = {"cell_type": "markdown", "id": f"m{number}", "metadata": {}, "source": payload}
+        content["cells"].insert(4, added)
+        content["cells"].append({**added, "id": f"r{number}", "cell_type": "raw"})
+    script = {
+        "cell_type": "code", "id": "js", "metadata": {}, "execution_count": 1,
+        "source": "%%html\n<script>alert(1)</script>",
+        "outputs": [{"output_type": "display_data", "metadata": {},
+                     "data": {"text/html": "<script>alert(1)</script>"}}],
+    }  # fmt: skip
+    content["cells"].append(script)
+    return content
+
+
+def hidden_size():
+    """A world size that only hidden cases have."""
+    visible = {case.size for case in course.exercises(LAB)["relay"].visible}
+    return min({case.size for case in coursedir.hidden(LAB)["relay"]} - visible - {1})
+
+
+@pytest.fixture(scope="module")
+def grades(tmp_path_factory):
+    """The folder of a class that `distlab grade` has graded."""
+    folder = tmp_path_factory.mktemp("grades")
+    right = demo.handed_in("ada", LAB)
+    handed_in = {
+        "dora": demo.handed_in("dora", LAB), "mischief": mischief(), "gus": "{",
+        "leak": collected.filled(right, relay=LEAK.format(size=hidden_size())),
+    }  # fmt: skip
+    for student, content in handed_in.items():
+        collected.hand_in(folder, student, LAB, content)
+    nbgrader("distlab", "grade", LAB, "--json", str(folder / "report.json"), grades=folder)
+    return folder
+
+
+def page(grades, student) -> str:
+    path = grades / "feedback" / student / LAB / NAME.replace(".ipynb", ".html")
+    return path.read_text("utf-8")
+
+
+def exercise(grades, student, name):
+    return BeautifulSoup(page(grades, student), "html.parser").find(id=html.anchor(name))
+
+
+def text(element) -> str:
+    return " ".join(element.get_text(" ").split())
+
+
+def test_a_verdict_says_what_was_asked_what_happened_and_where_to_look(grades):
+    section = exercise(grades, "dora", "exchange")
+    terms = {text(dt): text(dt.find_next("dd")) for dt in section.find_all("dt")}
+    assert terms["what was asked"].startswith("In exchange")
+    assert "rank 0 waits in send(dst=1) at exchange:" in terms["what happened"]
+    assert "Let one side receive" in terms["where to look"]
+    assert "deadlock" in text(section.header) and "0 of 3" in text(section.header)
+
+
+def test_the_picture_of_the_failed_case_is_there_and_the_line_is_marked(grades):
+    section = exercise(grades, "dora", "exchange")
+    assert section.find("svg", {"role": "img"}) is not None
+    (line,) = section.select(".hll")
+    assert "dist.send" in line.get_text()
+
+
+def test_each_exercise_has_its_anchor_its_points_and_its_place_in_the_summary(grades):
+    soup = BeautifulSoup(page(grades, "dora"), "html.parser")
+    for name, asked in course.exercises(LAB).items():
+        header = text(soup.find(id=html.anchor(name)).header)
+        assert f"of {asked.points}" in header
+        assert soup.select_one(f'.summary a[href="#{html.anchor(name)}"]') is not None
+    assert "4 points of free text wait for a person" in text(soup.body)
+
+
+def test_nothing_of_a_submission_runs_in_the_browser_that_shows_its_page(grades):
+    shown = page(grades, "mischief")
+    assert harmless.harm(shown) == []
+    assert "default-src 'none'" in shown and "<script" not in shown
+    soup = BeautifulSoup(shown, "html.parser")
+    assert len(soup.find_all(id=html.anchor("relay"))) == 1
+    assert "<script>alert(1)</script>" in soup.get_text()  # it is shown, as text
+
+
+def test_nothing_of_it_runs_in_the_formgrader_either(grades):
+    """Its page of one submission is nbgrader's own template, with scripts of its own."""
+    from nbconvert.exporters import HTMLExporter
+    from nbgrader.server_extensions.formgrader import handlers
+    from traitlets.config import Config, PyFileConfigLoader
+
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(coursedir.ROOT)).load_config()
+    config.merge(Config(HTMLExporter={
+        "template_name": "formgrade", "extra_template_basedirs": [handlers.template_path],
+    }))  # fmt: skip
+    exporter = HTMLExporter(config=config)
+
+    def scripts(student):
+        path = grades / "autograded" / student / LAB / NAME
+        asked = dict.fromkeys(
+            ("assignment_id", "notebook_id", "submission_id", "base_url", "student", "last_name",
+             "first_name", "notebook_path"), "x",
+        )  # fmt: skip
+        resources = {**asked, "index": 0, "total": 1}
+        shown, _ = exporter.from_filename(str(path), resources=resources)
+        body = BeautifulSoup(shown, "html.parser").find(id="notebook-container")
+        assert body is not None
+        return harmless.harm(str(body))
+
+    # its own buttons and fields for points are there with every submission
+    own = {harm.split(":")[0] for harm in scripts("dora")}
+    assert own <= {"<button>", "<input>"}
+    assert {harm.split(":")[0] for harm in scripts("mischief")} <= own
+
+
+def test_stock_nbgrader_writes_the_same_page(grades):
+    before = page(grades, "dora")
+    nbgrader("nbgrader", "generate_feedback", LAB, "--student=dora", "--force", grades=grades)
+    assert page(grades, "dora") == before
+
+
+def test_hidden_inputs_are_nowhere_though_the_code_shouts_them(grades):
+    report = json.loads((grades / "report.json").read_text())
+    lines = next(s for s in report["submissions"] if s["student"] == "leak")["exercises"]
+    verdict = next(line for line in lines if line["name"] == "relay")
+    assert verdict["status"] == "error" and "n a hidden case" in verdict["message"]
+    written = json.dumps(report) + "".join(
+        path.read_text("utf-8")
+        for folder in ("feedback/leak", "autograded/leak", "out", "ledger")
+        for path in (grades / folder).rglob("*")
+        if path.suffix in (".html", ".csv", ".json", ".ipynb") and path.name != "reference.json"
+    )
+    assert "raise ValueError" in written
+    numbers = [
+        str(number)[:6]
+        for case in coursedir.hidden(LAB)["relay"] if case.size == hidden_size()
+        for values in course.exercises(LAB)["relay"].inputs(case)
+        for number in values["tensor"].ravel()[:50].tolist() if isinstance(number, float)
+    ]  # fmt: skip
+    assert len(numbers) > 5 and not [number for number in numbers if number in written]
+    assert exercise(grades, "leak", "relay").find("svg") is None
+
+
+def test_the_page_of_an_unreadable_file_says_so(grades):
+    assert "This submission could not be read." in page(grades, "gus")
+
+
+def graded_cell(kind, name, source="x", **grading):
+    about = {"grade_id": name, **grading}
+    return {"cell_type": kind, "source": source, "metadata": {"nbgrader": about}, "outputs": []}
+
+
+def content(*cells, **metadata):
+    about = {"student": "s", "assignment": LAB, "score": 0.0, "max_score": 3.0, "late_penalty": 0}
+    return feedback.content({"cells": list(cells), "metadata": metadata}, about)
+
+
+def test_a_comment_and_a_persons_points_are_shown_and_cleaned():
+    cell = graded_cell(
+        "markdown", "why", solution=True, grade=True, score=1.5, points=2.0, waits=False,
+        comment="**good** <script>alert(1)</script>",
+    )  # fmt: skip
+    shown = html.render("feedback.html.j2", **content(cell))
+    assert "<strong>good</strong>" in shown and harmless.harm(shown) == []
+    assert re.search(r"1\.5<small> of 2</small>", shown)
+
+
+def test_what_was_repaired_is_told():
+    shown = html.render("feedback.html.j2", **content(distlab={"repaired": ["the cell <b> went"]}))
+    assert "the cell &lt;b&gt; went" in shown
+
+
+def test_a_huge_cell_is_cut_and_huge_notebooks_make_no_huge_page():
+    cells = [
+        {"cell_type": "markdown", "source": "y" * 40_000, "metadata": {"tags": ["added"]}}
+        for _ in range(100)
+    ]
+    shown = html.render("feedback.html.j2", **content(*cells))
+    assert len(shown) < 3 * feedback.PAGE_LIMIT
+
+
+def test_a_verdict_names_the_lines_to_mark():
+    told = {"happened": "rank 0 waits in recv(src=1) at exchange:4, rank 1 raised X at line 12"}
+    assert feedback.places(told) == {4, 12}
+    assert feedback.places({}) == set()

@@ -1,0 +1,166 @@
+"""A lab and an exercise, made by the commands in a copy of the course, go all the way."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from grader.authoring import lint
+from grader.coursedir import ROOT
+
+LAB, NAME = "12-trying-out", "sum_of_all"
+#: collected answers, and what a grading in the course's folder may have left
+LEFT_OUT = (
+    "__pycache__",
+    "answers",
+    "out",
+    "submitted",
+    "autograded",
+    "feedback",
+    "*.db",
+    "ledger",
+)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A copy of the course in which that lab has been begun, with one exercise."""
+    root = tmp_path_factory.mktemp("course")
+    for folder in ("src/distlab", "grader", "solutions", "labs"):
+        left = shutil.ignore_patterns(
+            "__pycache__", "answers", "out", "submitted", "*.db", "ledger"
+        )
+        shutil.copytree(ROOT / folder, root / folder, ignore=left)
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    for words in (("lab", LAB), ("exercise", LAB, NAME)):
+        made = distlab(root, "new", *words)
+        assert made.returncode == 0, made.stderr
+    return root
+
+
+def distlab(root, *words):
+    return command(root, "-m", "distlab", *words)
+
+
+def command(root, *words):
+    env = {**os.environ, "PYTHONPATH": str(root / "src"), "DISTLAB_SECRET": "public"}
+    return subprocess.run(
+        [sys.executable, *words], cwd=root, env=env, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_lint_names_each_line_that_is_still_to_be_written(course):
+    told = distlab(course, "lint", LAB)
+    assert told.returncode == 1
+    whole = f"{LAB}/{NAME}"
+    for said in (
+        f"{whole} has a line that is still to be written: what it teaches",
+        f"{whole} has 1 right answers, and should have {lint.RIGHT}.",
+        f"{whole} has 1 wrong answers, and should have {lint.WRONG}.",
+        f"{LAB}'s notebook has a line that is still to be written",
+    ):
+        assert said in told.stdout
+
+
+def test_lint_names_a_module_that_the_lab_does_not_list(course):
+    package = course / "src" / "distlab" / "course" / "lab12_trying_out"
+    other = package / "forgotten.py"
+    shutil.copy(package / f"{NAME}.py", other)
+    try:
+        told = distlab(course, "lint", LAB)
+    finally:
+        other.unlink()
+    said = f"{LAB}: forgotten.py asks for something, and EXERCISES does not name it."
+    assert told.returncode == 1 and told.stdout.splitlines()[0] == said
+
+
+def test_lint_wants_points_in_the_exercise_alone(course):
+    (path,) = (course / "solutions" / LAB).glob("*.ipynb")
+    written = path.read_text("utf-8")
+    assert '"points"' not in written
+    content = json.loads(written)
+    for cell in content["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade"):
+            cell["metadata"]["nbgrader"]["points"] = 7
+    path.write_text(json.dumps(content), "utf-8")
+    try:
+        told = distlab(course, "lint", LAB)
+    finally:
+        path.write_text(written, "utf-8")
+    said = f"{LAB}/{NAME}: take `points` out of its test cell: its module alone has them."
+    assert said in told.stdout.splitlines()
+
+
+def test_what_is_there_already_is_left_alone(course):
+    before = {path: path.read_bytes() for path in course.rglob("*.py")}
+    for words, said in [
+        (("lab", LAB), "there is a lab 12 already"),
+        (("lab", "Trying"), "is no name of a lab"),
+        (("exercise", LAB, NAME), "has an exercise sum_of_all already"),
+        (("exercise", "13-none", NAME), "there is no lab '13-none'"),
+        (("exercise", LAB, "Sum-Of"), "is no name of an exercise"),
+    ]:
+        refused = distlab(course, "new", *words)
+        assert refused.returncode == 1 and said in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
+    assert before == {path: path.read_bytes() for path in course.rglob("*.py")}
+
+
+@pytest.mark.slow
+def test_they_go_through_labs_references_check_and_grade(course):
+    made = command(course, "-m", "nbgrader", "generate_assignment", LAB, "--force", "--no-db")
+    assert made.returncode == 0, made.stderr
+    student = course / "labs" / LAB / "trying_out.ipynb"
+    assert f"TODO {NAME}" in student.read_text() and "all_reduce" not in student.read_text()
+
+    missing = distlab(course, "check", str(student))
+    assert missing.returncode == 1 and "distlab reference record" in missing.stderr
+    recorded = distlab(course, "reference", "record", LAB, NAME)
+    assert f"{LAB}: 5 cases recorded" in recorded.stdout, recorded.stderr
+    shutil.copy(course / "solutions" / LAB / "reference.json", student.parent)
+    shutil.copy(course / "solutions" / LAB / "reference.safetensors", student.parent)
+    assert "unanswered" in distlab(course, "check", str(student)).stdout
+
+    solution = course / "solutions" / LAB / "trying_out.ipynb"
+    own = course / "grader" / "submitted" / "ada" / LAB / "trying_out.ipynb"
+    own.parent.mkdir(parents=True)
+    shutil.copy(solution, own)
+    wrong = json.loads(solution.read_text())
+    for cell in wrong["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == NAME:
+            cell["source"] = f"def {NAME}(rank, size, tensor):\n    return tensor\n"
+    other = course / "grader" / "submitted" / "bob" / LAB / "trying_out.ipynb"
+    other.parent.mkdir(parents=True)
+    other.write_text(json.dumps(wrong))
+    graded = distlab(course, "grade", LAB, "--json", "report.json")
+    assert graded.returncode == 0, graded.stderr
+    told = json.loads((course / "report.json").read_text())
+    lines = {one["student"]: one["exercises"][0] for one in told["submissions"]}
+    assert lines["ada"]["status"] == "passed" and lines["ada"]["score"] == 2
+    assert lines["bob"]["status"] == "wrong" and "own tensor" in lines["bob"]["message"]
+
+
+@pytest.mark.slow
+def test_a_solution_that_breaks_its_own_rules_is_not_recorded(course):
+    solution = course / "solutions" / LAB / "trying_out.ipynb"
+    kept = solution.read_text()
+    solution.write_text(
+        kept.replace(
+            "dist.all_reduce(tensor)", "left = dist.isend(tensor, rank) if size > 1 else 0"
+        )
+    )
+    try:
+        refused = distlab(course, "reference", "record", LAB, NAME)
+    finally:
+        solution.write_text(kept)
+    assert refused.returncode == 1 and f"the solution of {LAB}/{NAME}" in refused.stderr
+
+
+def test_nothing_but_hints_without_an_answer_is_missing_in_the_course():
+    from distlab.course import LABS
+
+    found = [said for lab in LABS for said in lint.complaints(lab)]
+    assert [said for said in found if "no collected answer gets the hint" not in said] == []

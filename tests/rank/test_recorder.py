@@ -1,0 +1,408 @@
+"""Everything that torch.distributed can be asked for is written down, and it outlives its rank."""
+
+import sys
+
+import cloudpickle
+import pytest
+import torch
+import torch.distributed as dist
+from torch.distributed import all_reduce as imported_by_name
+
+from distlab import Ranks
+from distlab.records.events import CHANGED
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+
+@pytest.fixture(scope="module")
+def two():
+    return Ranks(2, deadline=30)
+
+
+def events(two, function, rank=0, **options):
+    return two.run(function, **options).records[rank].events
+
+
+CALLS = {
+    "broadcast": lambda t, o: dist.broadcast(t, 0),
+    "all_reduce": lambda t, o: dist.all_reduce(t),
+    "reduce": lambda t, o: dist.reduce(t, 1),
+    "all_gather": lambda t, o: dist.all_gather(o, t),
+    "all_gather_into_tensor": lambda t, o: dist.all_gather_into_tensor(torch.empty(8), t),
+    "all_gather_object": lambda t, o: dist.all_gather_object([None, None], {"a": 1}),
+    "broadcast_object_list": lambda t, o: dist.broadcast_object_list([1, 2], 0),
+    "gather": lambda t, o: dist.gather(t, o if dist.get_rank() == 0 else None, 0),
+    "scatter": lambda t, o: dist.scatter(t, o if dist.get_rank() == 0 else None, 0),
+    "reduce_scatter": lambda t, o: dist.reduce_scatter(t, o),
+    "reduce_scatter_tensor": lambda t, o: dist.reduce_scatter_tensor(t, torch.ones(8)),
+    "all_to_all": lambda t, o: dist.all_to_all(o, [x.clone() for x in o]),
+    "all_to_all_single": lambda t, o: dist.all_to_all_single(torch.empty(4), t),
+    "barrier": lambda t, o: dist.barrier(),
+    "monitored_barrier": lambda t, o: dist.monitored_barrier(),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_each_collective_is_recorded_under_the_name_that_was_called(two, name):
+    call = CALLS[name]
+
+    def program(rank, size):
+        call(torch.ones(4), [torch.ones(4), torch.ones(4)])
+
+    for record in two.run(program).records:
+        assert record.events and {e.api for e in record.events} == {name}
+        assert all(e.done and e.blocking and not e.internal for e in record.events)
+        assert all(e.end >= e.begin > 0 and e.group == (0, 1) for e in record.events)
+
+
+#: both names of each operation, its forms, and what a rank of two gives to it in bytes
+GIVEN = {
+    "all_gather": (lambda t: dist.all_gather([torch.empty(6), torch.empty(6)], t), 24),
+    "_allgather_base": (lambda t: dist.all_gather_into_tensor(torch.empty(12), t), 24),
+    "all_gather_single": (lambda t: dist.all_gather_single(torch.empty(12), t), 24),
+    "reduce_scatter": (lambda t: dist.reduce_scatter(torch.empty(3), list(t.chunk(2))), 24),
+    "_reduce_scatter_base": (lambda t: dist.reduce_scatter_tensor(torch.empty(3), t), 24),
+    "reduce_scatter_single": (lambda t: dist.reduce_scatter_single(torch.empty(3), t), 24),
+    "alltoall": (lambda t: dist.all_to_all([torch.empty(3), torch.empty(3)], list(t.chunk(2))), 24),
+    "alltoall_base": (lambda t: dist.all_to_all_single(torch.empty(6), t), 24),
+    "allreduce_coalesced": (lambda t: dist.all_reduce_coalesced([t, torch.ones(1)]), 28),
+}
+
+
+@pytest.mark.parametrize("method", GIVEN)
+def test_the_forms_of_a_collective_are_one_operation_and_count_the_bytes_that_a_rank_gives(
+    two, method
+):
+    call, nbytes = GIVEN[method]
+    if method.endswith("_single") and not hasattr(dist, method):
+        pytest.skip("a name that torch has had since 2.13")
+
+    def program(rank, size):
+        call(torch.ones(6))
+
+    for record in two.run(program).records:
+        (event,) = record.events
+        assert event.nbytes == nbytes
+        assert event.op == next(
+            op for op in ("all_gather", "reduce_scatter", "all_to_all", "all_reduce")
+            if op.replace("_", "") in method.replace("_", "")
+        )  # fmt: skip
+
+
+def test_functional_collectives_are_recorded_and_do_not_take_seconds_the_first_time(two):
+    def program(rank, size):
+        from torch.distributed import _functional_collectives as funcol
+
+        return funcol.all_gather_tensor(torch.full((2,), float(rank)), 0, dist.group.WORLD) + 0
+
+    assert two.client  # those that were forked before all was imported have been replaced
+    result = two.run(program)
+    assert result[1].tolist() == [0, 0, 1, 1]
+    (event,) = result.records[0].events
+    assert event.op == "all_gather" and event.nbytes == 8 and event.waited
+    assert result.records[0].end - result.records[0].begin < 2
+
+
+def test_a_message_has_peer_tag_bytes_dtype_shape_value_and_place(two):
+    def program(rank, size):
+        tensor = torch.full((2, 3), 7, dtype=torch.int64)
+        if rank == 0:
+            dist.send(tensor, dst=1, tag=5)
+        else:
+            dist.recv(tensor, src=0, tag=5)
+
+    sent, received = (record.events[0] for record in two.run(program).records)
+    assert (sent.op, sent.peer, received.op, received.peer) == ("send", 1, "recv", 0)
+    for event in (sent, received):
+        assert (event.tag, event.nbytes, event.dtype, event.shape) == (5, 48, "int64", (2, 3))
+        assert event.value == 7.0 and event.blocking
+        assert event.function == "program"
+    assert received.line == sent.line + 2
+
+
+def test_requests_are_told_from_blocking_calls_and_forgotten_waits_show(two):
+    def program(rank, size):
+        request = dist.isend(torch.ones(1), 1 - rank)
+        dist.irecv(torch.zeros(1), 1 - rank).wait()
+        if rank == 0:
+            request.wait()
+        dist.barrier()
+
+    first, second = (record.events for record in two.run(program).records)
+    assert [e.api for e in first] == ["isend", "irecv", "barrier"]
+    assert [e.blocking for e in first] == [False, False, True]
+    assert [e.waited for e in first] == [True, True, True]
+    assert [e.waited for e in second] == [False, True, True]
+
+
+def test_nothing_bypasses_the_recorder(two):
+    def program(rank, size):
+        tensor = torch.ones(1)
+        imported_by_name(tensor)
+        dist.group.WORLD.allreduce([tensor]).wait()
+        group = dist.new_group([0, 1], backend="gloo")
+        dist.all_reduce(tensor, group=group)
+        ops = [dist.P2POp(dist.isend, tensor, 1 - rank), dist.P2POp(dist.irecv, tensor, 1 - rank)]
+        for request in dist.batch_isend_irecv(ops):
+            request.wait()
+        dist.all_reduce(tensor, async_op=True).wait()
+        return tensor.item()
+
+    found = events(two, program)
+    assert [e.op for e in found] == [
+        "all_reduce", "all_reduce", "new_group", "all_reduce", "send", "recv", "all_reduce",
+    ]  # fmt: skip
+    assert found[3].group_index == found[2].group_index == 1
+    assert found[4].api == "batch_isend_irecv"
+
+
+def test_ddp_is_recorded_as_torchs_own_and_its_gradients_are_right(two):
+    def program(rank, size):
+        torch.manual_seed(rank)
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 1, bias=False))
+        model(torch.full((1, 3), float(rank + 1))).sum().backward()
+        return model.module.weight.grad
+
+    result = two.run(program)
+    assert [g.tolist() for g in result] == [[[1.5] * 3]] * 2
+    found = [e for e in result.records[0].events if e.op == "all_reduce"]
+    assert len(found) == 1 and found[0].internal and found[0].done
+    assert found[0].nbytes == 12
+
+
+def test_a_member_of_no_group_still_has_its_call_of_new_group_recorded(two):
+    def program(rank, size):
+        dist.new_group([0])
+
+    for record in two.run(program).records:
+        (event,) = record.events
+        assert event.op == "new_group" and event.group == (0,)
+
+
+def test_in_strict_mode_a_receive_buffer_holds_poison_until_it_is_waited_for(two):
+    def program(rank, size):
+        buffer = torch.zeros(1)
+        requests = [dist.isend(torch.ones(1), 1 - rank), dist.irecv(buffer, 1 - rank)]
+        dist.barrier()
+        early = buffer.clone()
+        for request in requests:
+            request.wait()
+        return early.isnan().item(), buffer.item()
+
+    assert list(two.run(program, strict=True)) == [(True, 1.0)] * 2
+
+
+def test_a_send_buffer_that_changes_before_its_wait_is_flagged(two):
+    def program(rank, size):
+        tensor = torch.zeros(1)
+        request = dist.isend(tensor, 1 - rank)
+        tensor += 1
+        dist.irecv(torch.zeros(1), 1 - rank).wait()
+        request.wait()
+
+    assert events(two, program)[0].flags & CHANGED
+
+
+def test_the_source_of_a_receive_from_anybody_is_filled_in(two):
+    def program(rank, size):
+        if rank == 0:
+            dist.recv(torch.zeros(1))
+        else:
+            dist.send(torch.ones(1), 0)
+
+    (event,) = events(two, program)
+    assert event.peer == 1
+
+
+def test_records_outlive_a_rank_that_is_killed(two):
+    def program(rank, size):
+        import os
+        import signal
+
+        dist.barrier()
+        if rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    result = two.run(program, may_fail=True)
+    assert [e.op for e in result.records[1].events] == ["barrier"]
+    assert result.run.outcomes[1].status == "crashed"
+
+
+ASYNCHRONOUS = {
+    "all_reduce": lambda t, o: (dist.all_reduce(t, async_op=True), t, 2.0),
+    "broadcast": lambda t, o: (dist.broadcast(t, 0, async_op=True), t, 1.0),
+    "reduce": lambda t, o: (dist.reduce(t, 1, async_op=True), t, 2.0),
+    "all_gather": lambda t, o: (dist.all_gather(o, t, async_op=True), o[0], 1.0),
+    "all_gather_into_tensor": lambda t, o: (
+        dist.all_gather_into_tensor(o[0], t[:2], async_op=True), o[0], 1.0
+    ),
+    "gather": lambda t, o: (
+        dist.gather(t, o if dist.get_rank() == 1 else None, 1, async_op=True), o[0], 1.0
+    ),
+    "scatter": lambda t, o: (
+        dist.scatter(t, o if dist.get_rank() == 0 else None, 0, async_op=True), t, 5.0
+    ),
+    "reduce_scatter_tensor": lambda t, o: (
+        dist.reduce_scatter_tensor(t, torch.ones(8), async_op=True), t, 2.0
+    ),
+    "all_to_all_single": lambda t, o: (
+        dist.all_to_all_single(o[0], t, async_op=True), o[0], 1.0
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ASYNCHRONOUS)
+def test_in_strict_mode_a_collectives_result_holds_poison_until_it_is_waited_for(two, name):
+    call = ASYNCHRONOUS[name]
+
+    def program(rank, size):
+        request, result, right = call(torch.ones(4), [torch.full((4,), 5.0) for _ in range(2)])
+        if rank == 1:
+            # gloo may be done: only the wait may show it
+            early = result.clone()
+            request.wait()
+            return early.isnan().all().item(), result.tolist() == [right] * 4
+        request.wait()
+
+    assert two.run(program, strict=True)[1] == (True, True)
+    assert two.run(program)[1][1]
+
+
+def test_in_strict_mode_what_is_sent_stays_as_it_is(two):
+    def program(rank, size):
+        everything = torch.full((4,), float(rank))
+        mine = everything.view(2, 2)[rank]  # within the result
+        gathered = dist.all_gather_into_tensor(everything, mine, async_op=True)
+        gathered.wait()
+        shared = torch.full((1,), 7.0 if rank == 0 else 0.0)
+        request = dist.broadcast(shared, 0, async_op=True)
+        root_reads = shared.item()
+        request.wait()
+        return everything.tolist(), root_reads if rank == 0 else 7.0, shared.item()
+
+    assert list(two.run(program, strict=True)) == [([0.0, 0.0, 1.0, 1.0], 7.0, 7.0)] * 2
+
+
+def test_in_strict_mode_futures_and_ddp_have_their_results(two):
+    def program(rank, size):
+        tensor = torch.full((1,), float(rank))
+        future = dist.all_reduce(tensor, async_op=True).get_future()
+        future.wait()
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1, bias=False))
+        model(torch.full((1, 1), float(rank))).sum().backward()
+        return tensor.item(), model.module.weight.grad.item()
+
+    assert list(two.run(program, strict=True)) == [(1.0, 0.5)] * 2
+
+
+def raced(two, program):
+    """How buffers were touched on any rank, and on which line of the program, counted from it."""
+    first = program.__code__.co_firstlineno
+    found = []
+    for record in two.run(program, strict=True).records:
+        for event in record.events:
+            if event.race:
+                how, where = event.race
+                found.append((how, event.line - first, int(where.rpartition(":")[2]) - first))
+    return found
+
+
+def test_a_buffer_that_is_touched_before_its_wait_is_named_with_both_lines(two):
+    def changes_a_send(rank, size):
+        tensor = torch.zeros(4)
+        request = dist.isend(tensor, 1 - rank)
+        tensor[2:] += 0
+        dist.irecv(torch.zeros(4), 1 - rank).wait()
+        request.wait()
+
+    def reads_a_receive(rank, size):
+        tensor = torch.zeros(4)
+        if rank:
+            request = dist.irecv(tensor, 0)
+            tensor.tolist()
+            request.wait()
+        else:
+            dist.send(tensor, 1)
+
+    def reads_a_row(rank, size):
+        rows = torch.zeros(2, 3)
+        work = dist.all_reduce(rows[1], async_op=True)
+        total = rows.sum()
+        work.wait()
+        return total
+
+    assert raced(two, changes_a_send) == [("changed", 2, 3)] * 2
+    assert raced(two, reads_a_receive) == [("read", 3, 4)]
+    assert raced(two, reads_a_row) == [("read", 2, 3)] * 2
+
+
+def test_what_touches_no_buffer_that_is_under_way_is_no_race(two):
+    def program(rank, size):
+        rows, mine = torch.zeros(3, 4), torch.ones(4)
+        requests = [dist.irecv(rows[0], 1 - rank), dist.isend(mine, 1 - rank)]
+        rows[1] = mine * 2  # another row; and a send may be read
+        like, view = torch.empty_like(rows[0]), rows[0].view(2, 2)
+        column = rows.t().shape, view.numel(), like.new_zeros(2), rows[0].numpy()
+        for request in requests:
+            request.wait()
+        mine += 1
+        work = dist.all_gather(list(rows[1:].unbind()), mine, async_op=True)
+        (mine + rows[0]).sum().item()
+        work.wait()
+        return rows, column[0]
+
+    def received_after_all(rank, size):
+        buffer, copies = torch.zeros(4), []
+        for _ in range(3):
+            request = dist.irecv(buffer, 1 - rank)
+            dist.isend(torch.ones(4), 1 - rank).wait() if rank else None
+            if rank == 0:
+                dist.isend(torch.ones(4), 1).wait()
+            request.wait()
+            copies.append(buffer.clone())
+        return copies
+
+    assert raced(two, received_after_all) == []
+    assert raced(two, program) == []
+
+
+def test_a_group_shows_its_back_end_rank_and_size(two):
+    def program(rank, size):
+        group = dist.new_group([1])
+        return repr(dist.group.WORLD), repr(group) if rank == 1 else None
+
+    assert list(two.run(program)) == [
+        ("<recorded gloo group: rank 0 of 2>", None),
+        ("<recorded gloo group: rank 1 of 2>", "<recorded gloo group: rank 0 of 1, ranks [1]>"),
+    ]
+
+
+def test_a_message_to_oneself_is_refused_in_words(two):
+    def program(rank, size):
+        dist.isend(torch.ones(1), rank)
+
+    result = two.run(program, may_fail=True)
+    assert "Invalid destination rank 0: that is this rank itself." in result.story()
+
+
+def test_threads_that_communicate_at_once_write_entries_of_their_own(two):
+    def program(rank, size):
+        import threading
+
+        def talk(tag):
+            tensor = torch.zeros(1)
+            for _ in range(20):
+                if rank:
+                    dist.send(tensor, 0, tag=tag)
+                else:
+                    dist.recv(tensor, 1, tag=tag)
+
+        threads = [threading.Thread(target=talk, args=(tag,)) for tag in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    for record in two.run(program).records:
+        assert sorted(e.tag for e in record.events) == sorted([0, 1, 2, 3] * 20)
+        assert all(e.done for e in record.events)
