@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from distlab import course as labs
+from distlab import course
 from grader import coursedir
 
 ANSWERS = coursedir.ROOT / "grader" / "answers"
@@ -64,12 +64,12 @@ def build(submitted: Path) -> list[str]:
     """
     for student in CLASS:
         shutil.rmtree(submitted / student, ignore_errors=True)
-        for lab in labs.LABS:
-            if labs.missing(lab):
+        for lab in course.LABS:
+            if course.missing(lab):
                 continue
             folder = submitted / student / lab
             folder.mkdir(parents=True)
-            path = folder / labs.notebook_name(lab)
+            path = folder / course.notebook_name(lab)
             if student == "gus":
                 path.write_text('{"cells": [', "utf-8")
             else:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from distlab import course as labs
+from distlab import course
 from distlab.checking import submission
 from distlab.checking.submission import Unreadable
 from distlab.records import redaction
@@ -70,7 +70,7 @@ def submissions(assignment: str, submitted: Path, student: str | None = None) ->
         whose = f" of {student}" if student else ""
         raise NothingSubmitted(
             f"there is no submission{whose} below {submitted}: put notebooks there as "
-            f"STUDENT/{assignment}/{labs.notebook_name(assignment)}, or name their folder by "
+            f"STUDENT/{assignment}/{course.notebook_name(assignment)}, or name their folder by "
             "--submitted"
         )
     return found
@@ -193,7 +193,7 @@ def _judged(referee: Referee, one: Submission, staged: Path) -> Entry:
         entry = referee.judge(lab, one.student, rebuilt, repaired)
     folder = staged / one.student / lab
     folder.mkdir(parents=True)
-    path = folder / labs.notebook_name(lab)
+    path = folder / course.notebook_name(lab)
     path.write_text(json.dumps(rebuilt), "utf-8")
     if when := handed_in.timestamp(one.folder):
         (folder / "timestamp.txt").write_text(when, "utf-8")

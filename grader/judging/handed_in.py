@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from distlab import course as labs
+from distlab import course
 from distlab import notebook as notebooks
 from distlab.checking import submission
 from distlab.checking.submission import Content, Unreadable
@@ -28,7 +28,7 @@ def notebook(folder: Path) -> Content:
     Raises:
         Unreadable: there is no such notebook, or more than one, or it cannot be read.
     """
-    named = labs.notebook_name(folder.name)
+    named = course.notebook_name(folder.name)
     with _opened(folder) as handle:
         if handle.holds(named):
             return submission.read(named, handle.handle)
@@ -50,7 +50,7 @@ def _fitting(names: list[str], folder: int, assignment: str) -> list[Content]:
         with contextlib.suppress(Unreadable):
             content = submission.read(name, folder, left)
             found = {cell.name for cell in notebooks.cells(content)}
-            if found & set(labs.exercises(assignment)):
+            if found & set(course.exercises(assignment)):
                 fitting.append(content)
     return fitting
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from distlab import course as labs
+from distlab import course
 from distlab.checking.judge_notebook import Grader
 from distlab.checking.session import SessionLost
 from distlab.checking.submission import Plan
@@ -180,7 +180,7 @@ class LocalJudges:
         Raises:
             NotGraded: not even in a sandbox of its own.
         """
-        sandbox, more = self.ready(), frameworks.preload(labs.needs(lab))
+        sandbox, more = self.ready(), frameworks.preload(course.needs(lab))
         with self._users.lent() as user, self._grouped(sandbox.limits) as admit:
             grader = Grader(
                 coursedir.lab(lab), sandbox.limits, sandbox.walls, ",".join(devices) or None, user,
@@ -388,7 +388,7 @@ def ranks(lab: str) -> int:
     return max(
         (
             case.size
-            for exercise in labs.exercises(lab).values()
+            for exercise in course.exercises(lab).values()
             for case in coursedir.cases(exercise)
         ),
         default=1,

@@ -11,8 +11,7 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
-from distlab import course as labs
-from distlab import notebook
+from distlab import course, notebook
 from distlab.engines import by_value, ranks, results, runs
 from distlab.exercises.compare import compare
 from distlab.exercises.exercise import Case, Exercise
@@ -43,17 +42,17 @@ def outputs(
         SolutionFailed: a solution raised, hung or died.
         Missing: the lab needs a framework that is not installed.
     """
-    frameworks.need(*labs.needs(lab), what=f"Lab {lab}")
-    path = coursedir.SOLUTIONS / lab / labs.notebook_name(lab)
+    frameworks.need(*course.needs(lab), what=f"Lab {lab}")
+    path = coursedir.SOLUTIONS / lab / course.notebook_name(lab)
     module = notebook.load(path, name=f"solutions_{path.stem}")
     cloudpickle.register_pickle_by_value(module)
-    for exercise in labs.exercises(lab).values():
+    for exercise in course.exercises(lab).values():
         if only is None or exercise.name == only:
             for case in coursedir.cases(exercise):
                 if hidden_alone and not case.hidden:
                     continue
                 yield exercise, case, _run(exercise, case, getattr(module, exercise.name))
-    if labs.needs(lab):  # TensorFlow, for one, can be set up only once in a process
+    if course.needs(lab):  # TensorFlow, for one, can be set up only once in a process
         ranks.end_local()
 
 
@@ -124,7 +123,7 @@ def record(lab: str, only: str | None = None) -> int:
 
 def _kept(lab: str, only: str) -> Iterator[tuple[Exercise, Case, list[Any]]]:
     """What is recorded of a lab's other exercises."""
-    for exercise in labs.exercises(lab).values():
+    for exercise in course.exercises(lab).values():
         for case in coursedir.cases(exercise) if exercise.name != only else ():
             with contextlib.suppress(NoReference):  # that exercise is still to be recorded
                 yield exercise, case, coursedir.reference(exercise, case)

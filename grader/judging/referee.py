@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from distlab import course as labs
+from distlab import course
 from distlab.checking import submission
 from distlab.checking.submission import Unreadable
 from grader import coursedir, secret
@@ -74,13 +74,17 @@ class Referee:
 
 def not_graded(lab: str, student: str, reason: str) -> Entry:
     """What a report has of a submission that could not be judged; the ledger never has it."""
-    lines = [Line(e.name, "not graded", 0.0, float(e.points)) for e in labs.exercises(lab).values()]
+    lines = [
+        Line(e.name, "not graded", 0.0, float(e.points)) for e in course.exercises(lab).values()
+    ]
     return Entry(student, lab, "", lines, not_graded=reason)
 
 
 def unreadable_lines(lab: str) -> list[Line]:
     """No points for any exercise."""
-    return [Line(e.name, "unanswered", 0.0, float(e.points)) for e in labs.exercises(lab).values()]
+    return [
+        Line(e.name, "unanswered", 0.0, float(e.points)) for e in course.exercises(lab).values()
+    ]
 
 
 @functools.cache
@@ -89,13 +93,13 @@ def _course_digest(lab: str, used: secret.Secret) -> str:
     change.
     """
     digest = hashlib.sha256(used.fingerprint.encode())
-    module = labs.LABS[lab].rsplit(".", 1)[1]
+    module = course.LABS[lab].rsplit(".", 1)[1]
     for path in (
-        coursedir.LABS / lab / labs.notebook_name(lab),
+        coursedir.LABS / lab / course.notebook_name(lab),
         coursedir.SOLUTIONS / lab / "reference.json",
         used.references / f"{lab}.json",
         coursedir.ROOT / "grader" / "cases" / f"{module}.py",
-        *sorted(Path(labs.__file__).parents[1].rglob("*.py")),
+        *sorted(Path(course.__file__).parents[1].rglob("*.py")),
     ):
         with contextlib.suppress(OSError):
             digest.update(path.read_bytes())
