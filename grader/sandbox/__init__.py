@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import shlex
 import subprocess
@@ -104,6 +105,8 @@ class Sandbox:
 
     def zygote(self, more: Sequence[str] = ()) -> Zygote:
         """A new zygote inside, with `more` modules imported."""
+        # inside nothing can be written: what is imported there alone would be compiled each time
+        compileall.compile_dir(Path(distlab.__file__).parent, quiet=2)
         return Zygote((*_PRELOAD, *more, *ROOM_PREPARE), self.prefix, self.env)
 
 
