@@ -1,9 +1,10 @@
 """Who reads or changes a buffer while an operation on it is under way.
 
-Between `isend` and its `wait` a buffer may be read but not changed; between `irecv`, or a
-collective with `async_op=True`, and its `wait` it may be neither read nor changed. Whether the
-value comes out right all the same is luck. So every operation of torch's is looked at, on the
-thread that has started the request, as long as one is open: does it touch memory of a buffer's?
+Between a call with `async_op=True`, an `isend` or an `irecv`, and its `wait` what the operation
+reads may be read but not changed; what it fills may be neither read nor changed. Whether the value
+comes out right all the same is luck. So every operation of torch's is looked at, on the thread that
+has started the request, as long as one is open: does it touch memory of a buffer's? Operations of
+torch.distributed touch buffers as well (`Recorder.touches`), of requests of any thread.
 
 Functions that look at a tensor's shape alone, and views, touch nothing.
 """
@@ -33,7 +34,7 @@ class _Open:
 
     begin: int
     end: int
-    is_sent: bool
+    is_read: bool  # by the request, which does not change it
     note: Callable[[str], None]
 
 
@@ -49,19 +50,16 @@ class Races(dispatch.TorchDispatchMode):
         self._own = 0
         self._there = False
 
-    def begin(self, request: int, tensors, is_sent: bool, note: Callable[[str], None]) -> None:
-        """Watch these buffers until `end(request)`; `note` is told "read" or "changed"."""
+    def begin(self, request: int, read, written, note: Callable[[str], None]) -> None:
+        """Watch what a request reads and what it writes until `end(request)`; `note` is told "read"
+        or "changed".
+        """
         buffers = [
-            _Open(*_memory(tensor), is_sent, note)
+            _Open(*_memory(tensor), is_read, note)
+            for tensors, is_read in ((read, True), (written, False))
             for tensor in tensors
-            if tensor.device.type == "cpu" and tensor.is_contiguous() and tensor.numel()
+            if _is_plain(tensor)
         ]
-        for other in (open_ for row in self._open.values() for open_ in row):
-            # a message of what another request has still to fill, or fills: two requests at once
-            if other.is_sent != is_sent and any(
-                b.begin < other.end and other.begin < b.end for b in buffers
-            ):
-                other.note("read" if is_sent else "changed")
         if buffers:
             self._open[request] = buffers
             if not self._there:
@@ -99,13 +97,18 @@ class Races(dispatch.TorchDispatchMode):
 
     def touched(self, tensor: torch.Tensor, writes: bool) -> None:
         """Tell the requests whose buffer this tensor is, or has a part of."""
-        if tensor.device.type != "cpu" or not tensor.is_contiguous() or not tensor.numel():
+        if not self._open or not _is_plain(tensor):
             return
         begin, end = _memory(tensor)
         for buffers in list(self._open.values()):
             for buffer in buffers:
-                if begin < buffer.end and buffer.begin < end and (writes or not buffer.is_sent):
+                if begin < buffer.end and buffer.begin < end and (writes or not buffer.is_read):
                     buffer.note("changed" if writes else "read")
+
+
+def _is_plain(tensor: torch.Tensor) -> bool:
+    """Is it one piece of this machine's memory?"""
+    return tensor.device.type == "cpu" and tensor.is_contiguous() and tensor.numel() > 0
 
 
 def _memory(tensor: torch.Tensor) -> tuple[int, int]:

@@ -103,6 +103,7 @@ class Recorder:
         self.plan, self.running = Plan(), False
         self._standing: Standing | None = None
         self._here = threading.local()
+        self._watched: list[Races] = []  # of every thread that has begun a request
         self.end_watching: Callable[[], None] | None = None
         self.buffered: list[object] = []  # sends that go on although the rank's own has ended
         self._causes = path.with_suffix(".causes") if isinstance(path, Path) else None
@@ -304,7 +305,18 @@ class Recorder:
         found = getattr(self._here, "races", None)
         if found is None:
             found = self._here.races = Races()
+            self._watched.append(found)
         return found
+
+    def touches(self, read, written) -> None:
+        """Note the races of an operation that begins, which reads and writes these tensors, with
+        those that are under way.
+        """
+        for races in self._watched:
+            for tensor in written:
+                races.touched(tensor, writes=True)
+            for tensor in read:
+                races.touched(tensor, writes=False)
 
     def cause(self, kind: str, key: str) -> None:
         """Note that this rank has "set" a key of the store, has "seen" or "found" it there, or has
