@@ -616,3 +616,32 @@ def overlapping_groups_swapped_on_one_rank(rank, size):
     else:
         dist.new_group([0, 1])  # here
         dist.new_group([1, 2])
+
+
+@hangs("cycle", 2)
+def function_of_torch_as_a_threads_target(rank, size):
+    thread = threading.Thread(target=dist.recv, args=(one(), 1 - rank))
+    thread.start()  # here
+    dist.recv(one(), 1 - rank, tag=1)  # here
+
+
+@hangs("ended", 2)
+def thread_that_is_joined(rank, size):
+    if rank == 0:
+        thread = threading.Thread(target=dist.recv, args=(one(), 1))
+        thread.start()  # here
+        thread.join()
+
+
+@hangs("cycle", 2)
+def threads_that_are_joined_one_after_the_other(rank, size):
+    def receive(tag):
+        dist.recv(one(), 1 - rank, tag=tag)
+
+    threads = [threading.Thread(target=receive, args=(tag,)) for tag in range(3)]
+    for thread in threads:
+        thread.start()
+    if rank == 0:
+        dist.send(one(), 1, tag=0)
+    for thread in threads:
+        thread.join()

@@ -34,7 +34,7 @@ from torch.distributed import distributed_c10d as c10d
 from distlab.processes import origin
 from distlab.rank.races import Races, watch_methods
 from distlab.rank.standing import Standing
-from distlab.rank.threads import Threads
+from distlab.rank.threads import Threads, started_at
 from distlab.records import events
 from distlab.records.choices import Plan
 from distlab.records.events import ENTRY, HEADER, HEADER_BYTES, OP_CODE, PACK
@@ -108,7 +108,7 @@ class Recorder:
         self.buffered: list[object] = []  # sends that go on although the rank's own has ended
         self._causes = path.with_suffix(".causes") if isinstance(path, Path) else None
         self._known: set[str] = set()
-        self._threads = Threads(self._goes_on)
+        self._threads = Threads(self._goes_on, self._place)
         self._numbers: dict[int, int] = {}  # of threads, by what Python calls their ident
         HEADER.pack_into(self._map, 0, rank, size, 0, events.NOT_STARTED, 0.0, 0.0, 0, 0.0, 0.0)
 
@@ -137,6 +137,7 @@ class Recorder:
         events.STANDS.pack_into(self._map, events.STANDS_AT, place[1], place[0][:40])
 
     def ended(self, raised: bool) -> None:
+        self._threads.function_ends()
         if self._standing is not None:
             self._standing.end()
         _double(self._map, 24, _now())
@@ -349,7 +350,7 @@ class Recorder:
 
     def _caller(self):
         """(flags, API name, function, file, line) of the call in the student's code."""
-        codes = self._codes
+        codes, flags = self._codes, 0
         frame: types.FrameType | None = sys._getframe(2)
         api = outermost = b""
         while frame is not None:
@@ -366,11 +367,18 @@ class Recorder:
                 if kind == _API:
                     api = outermost
             frame = frame.f_back
-        else:
-            place, line = (b"", b""), 0
+        else:  # a thread whose target is no code of the student's
+            started = started_at()
+            place, line = started or ((b"", b""), 0)
+            flags = events.FROM_START if started else 0
         if not api:
-            return events.INTERNAL, outermost, *place, line
-        return 0 if api is outermost else events.INDIRECT, api, *place, line
+            return flags | events.INTERNAL, outermost, *place, line
+        return flags | (0 if api is outermost else events.INDIRECT), api, *place, line
+
+    def _place(self):
+        """((function, file), line) of the student's code that runs now; None for none."""
+        flags, _, *place, line = self._caller()
+        return (tuple(place), line) if place[0] else None
 
 
 class _Code:

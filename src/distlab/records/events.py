@@ -128,6 +128,7 @@ FORCED = 1 << 10  # a schedule chose its source
 MADE_TRUE = 1 << 11  # a schedule made `is_completed` wait until it could answer True
 RACED = 1 << 13  # its buffer was touched before its wait: `note` says how and where
 INDIRECT = 1 << 14  # called by a library (DDP's join, say), not by the student's own code
+FROM_START = 1 << 15  # its place is where its thread was started, which has no line of its own
 BUFFERED = 1 << 12  # a send that ended before it was received, as a schedule asked for
 #: Seconds from which on a timeout counts as none: torch's own are 10 minutes (NCCL) and 30 (gloo).
 LONG = 600.0
@@ -236,7 +237,10 @@ class Event:
     @property
     def place(self) -> str:
         """Where the call stands, as a student sees it: function and line in its cell or file."""
-        return f"{self.function}:{self.line}" if self.function else "?"
+        if not self.function:
+            return "?"
+        started = " (where its thread was started)" if self.flags & FROM_START else ""
+        return f"{self.function}:{self.line}{started}"
 
     def __str__(self) -> str:
         named = {"send": "dst", "recv": "src"}.get(self.op)
