@@ -306,6 +306,26 @@ def test_a_group_shows_its_back_end_rank_and_size(two):
     ]
 
 
+def test_a_group_that_was_made_while_nothing_is_recorded_has_its_members(two):
+    def program(rank, size):
+        from distlab.rank import recorder
+
+        with recorder.paused():
+            pair, alone = dist.new_group([0, 1]), dist.new_group([1])
+            again = dist.new_group([0, 1])
+        if rank:
+            dist.all_reduce(torch.ones(1), group=alone)
+        dist.all_reduce(torch.ones(1), group=again)
+        dist.all_reduce(torch.ones(1), group=pair if rank else again)
+
+    result = two.run(program, may_fail=True)
+    assert [e.group for e in result.records[1].events] == [(1,), (0, 1), (0, 1)]
+    assert not any(e.op == "new_group" for record in result.records for e in record.events)
+    told = result.run.finding.message
+    assert "rank 0 waits in all_reduce() in the 2nd given group [0, 1]" in told
+    assert "rank 1 waits in all_reduce() in the given group [0, 1]" in told
+
+
 def test_a_message_to_oneself_is_refused_in_words(two):
     def program(rank, size):
         dist.isend(torch.ones(1), rank)

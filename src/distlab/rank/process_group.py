@@ -458,7 +458,8 @@ def maker(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
         at = recorder.begin(
             "new_group", index, note=events.members_text(ranks).encode()[:48],
             lasts=timeout.total_seconds(),
-            also=0 if _is_counted(*args, **kwargs) else events.LOCAL,
+            also=(0 if _is_counted(*args, **kwargs) else events.LOCAL)
+            | (events.GIVEN if recorder.paused and member else 0),
         )  # fmt: skip
     try:
         group, store = make_group(group_size, group_rank, global_ranks_in_group, *args, **kwargs)

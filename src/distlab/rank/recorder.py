@@ -210,7 +210,7 @@ class Recorder:
         `called`: the function that was called, where it is none of torch.distributed's; `nbytes`:
         what this rank gives, where that is not `pieces` times `tensor`.
         """
-        if self._paused:
+        if self._paused and not also & events.GIVEN:
             return -1
         index = next(self._indices)
         self._count = max(self._count, index + 1)
@@ -343,6 +343,10 @@ class Recorder:
     def source(self, at: int, rank: int) -> None:
         if at >= 0:
             struct.pack_into("<h", self._map, at + _OFFSET["peer"], rank)
+
+    @property
+    def paused(self) -> bool:
+        return self._paused
 
     def next_group(self) -> int:
         self._groups += 1

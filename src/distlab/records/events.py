@@ -128,6 +128,7 @@ FORCED = 1 << 10  # a schedule chose its source
 MADE_TRUE = 1 << 11  # a schedule made `is_completed` wait until it could answer True
 RACED = 1 << 13  # its buffer was touched before its wait: `note` says how and where
 INDIRECT = 1 << 14  # called by a library (DDP's join, say), not by the student's own code
+GIVEN = 1 << 16  # a group that was made while nothing is recorded: its members alone are noted
 FROM_START = 1 << 15  # its place is where its thread was started, which has no line of its own
 BUFFERED = 1 << 12  # a send that ended before it was received, as a schedule asked for
 #: Seconds from which on a timeout counts as none: torch's own are 10 minutes (NCCL) and 30 (gloo).
@@ -137,6 +138,7 @@ NOT_STARTED, RUNNING, RETURNED, RAISED = 0, 1, 2, 3
 ELSEWHERE = 4  # in no operation, in a dump of what it has done so far
 UNKNOWN = 5  # there is no dump of it
 
+GIVEN_GROUPS = 1 << 20  # the number of the first given group among those of the same members
 WORLD = 0  # the group index of the default group
 NO_GROUP = -1  # a `new_group` that this rank is not a member of
 
@@ -278,6 +280,8 @@ class RankRecord:
     stands: str = ""  # "function:line" where it stood still outside torch.distributed
     stopped: float = 0.0  # when its process was ended, if it was
     offset: float = 0.0  # seconds by which all its times were moved to get the watcher's
+    #: groups that are not among the events: members and number, by their index
+    given: dict[int, tuple[tuple[int, ...], int]] = field(default_factory=dict)
 
     @property
     def over(self) -> bool:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from distlab.records.events import AGAIN, ELSEWHERE, FUTURE, RETURNED, UNKNOWN, Event, RankRecord
+from distlab.records.events import (
+    AGAIN,
+    ELSEWHERE,
+    FUTURE,
+    GIVEN_GROUPS,
+    RETURNED,
+    UNKNOWN,
+    Event,
+    RankRecord,
+)
 from distlab.records.matching import BACKWARD, Conflict, Group, Ledger
 
 HINTS = {
@@ -343,6 +352,9 @@ def clause(ledger: Ledger, event: Event, plain: bool = False) -> str:
 
 def of_group(ledger: Ledger, group: Group) -> str:
     members, number = group
+    if number >= GIVEN_GROUPS:
+        which = f"{_ordinal(number - GIVEN_GROUPS + 1)} " if number > GIVEN_GROUPS else ""
+        return f"in the {which}given group {list(members)}"
     if number <= 0:
         return "under this name" if number else "in the default group"
     which = f"{_ordinal(number)} " if number > 1 or len(members) == ledger.size else ""

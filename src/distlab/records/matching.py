@@ -234,6 +234,8 @@ class Ledger:
 
     def group_of(self, event: Event) -> Group | None:
         group = self._groups[event.rank].get(event.group_index)
+        if group is None:
+            group = self.records[event.rank].given.get(event.group_index)
         if group is not None and event.is_named:
             return group[0], -event.tag
         return group
