@@ -236,7 +236,7 @@ def any_source_and_all_have_ended(rank, size):
 @hangs("ended", 2)
 def send_that_torch_refused(rank, size):
     if rank == 0:
-        dist.send(torch.ones(4, 4).t()[1:], 1)
+        dist.send(torch.ones(4, 4).t()[1:], 1)  # here
     else:
         dist.recv(torch.ones(3, 4), 0)  # here
 
@@ -444,6 +444,19 @@ def small_buffer_of_a_request(rank, size):
         request = dist.irecv(x[:3], 0)  # here
         late(0.2)
         request.wait()
+
+
+@hangs("mismatch", 3)
+def lists_of_other_shapes(rank, size):
+    count = 1_000_003 - (rank == 2)
+    given = [torch.ones(count) for _ in range(size)]
+    dist.all_to_all([torch.ones(count) for _ in range(size)], given)  # here
+
+
+@hangs("partial", 2)
+def list_that_torch_refused(rank, size):
+    given = [torch.ones(2 + (rank == 0 and to == 1)) for to in range(size)]
+    dist.all_to_all([torch.ones(2) for _ in range(size)], given)  # here
 
 
 @hangs("tag", 2)

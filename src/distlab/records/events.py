@@ -226,6 +226,8 @@ class Event:
         if told is None:
             return None
         given, room = ([int(count) for count in half.split(",")] for half in told.groups())
+        if len(given) == len(room) == 1:  # as much for each
+            given, room = given * len(self.group), room * len(self.group)
         if not len(given) == len(room) == len(self.group):
             return None
         return dict(zip(self.group, given, strict=True)), dict(zip(self.group, room, strict=True))
@@ -325,10 +327,12 @@ class RankRecord:
 
 def exchanged_text(given: Sequence[int], received: Sequence[int]) -> bytes:
     """What a rank gives to each member in an all-to-all, and has room for from each, in elements,
-    as a note; nothing where that would be too long for one.
+    as a note; nothing where that would be too long for one. As much for each is told once.
     """
     if not given or not received:
         return b""
+    if len({*given}) == len({*received}) == 1:
+        given, received = given[:1], received[:1]
     text = ">".join(",".join(map(str, counts)) for counts in (given, received))
     return text.encode() if len(text) <= 24 else b""  # a race is noted behind it
 
