@@ -326,7 +326,7 @@ class RecordedGroup(dist.ProcessGroup):
     def reduce_scatter(self, outputs, inputs, *opts):
         return self._collective(
             "reduce_scatter", "reduce_scatter", outputs[0], (outputs, inputs, *opts),
-            reduction=_reduction(*opts), pieces=len(inputs[0]),
+            reduction=_reduction(*opts), pieces=len(inputs[0]), nbytes=_bytes_of(inputs[0]),
         )  # fmt: skip
 
     def alltoall(self, outputs, inputs, *opts):

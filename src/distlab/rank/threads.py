@@ -46,6 +46,7 @@ class Threads:
         self._ended: set[int] = set()
         self._threads: set[threading.Thread] = set()  # that count
         self._joined: Counter[threading.Thread] = Counter()  # how many wait for each to end
+        self._handlers = _handlers()
         self._process = os.getpid()
 
     def begin(self) -> None:
@@ -93,7 +94,8 @@ class Threads:
         """Meanwhile whoever asks waits for this thread to end."""
         with self._lock:
             both = {thread, threading.current_thread()} <= self._threads
-            counts = both and os.getpid() == self._process and not _signals_call()
+            # a signal could have a function of the student's called meanwhile
+            counts = both and os.getpid() == self._process and _handlers() == self._handlers
             if counts:
                 self._joined[thread] += 1
                 self._count(-1)
@@ -181,10 +183,9 @@ def _counted_join(thread: threading.Thread, timeout: float | None = None) -> Non
             _join(thread)
 
 
-def _signals_call() -> bool:
-    """Could a signal have a function of the student's called while the thread waits?"""
-    own = (signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM)
-    return any(callable(signal.getsignal(number)) for number in own)
+def _handlers() -> list[Any]:
+    """What is called at signals."""
+    return [signal.getsignal(number) for number in signal.valid_signals()]
 
 
 def _watch_threads() -> None:
