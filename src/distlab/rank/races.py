@@ -16,6 +16,7 @@ import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch.utils import _python_dispatch as dispatch
@@ -131,21 +132,31 @@ def _ours() -> bool:
     return False
 
 
+_found: Callable[[], Races | None] | None = None  # the open buffers of the thread that asks
+
+
 def watch_methods(races: Callable[[], Races | None]) -> Callable[[], None]:
     """Have methods looked at that read memory without an operation; returns what ends that."""
+    global _found
+    _found = races
     for name in _COPIED:
-        plain = getattr(torch._C.TensorBase, name)
+        # they stay: to change a method of Tensor takes longer than the rest of a run's beginning
+        if name not in vars(torch.Tensor):
+            setattr(torch.Tensor, name, _watched(getattr(torch._C.TensorBase, name)))
+    return _leave_methods
 
-        def method(tensor, *args, _plain=plain, **kwargs):
-            found = races()
-            if found is not None:
-                found.touched(tensor, writes=False)
-            return _plain(tensor, *args, **kwargs)
 
-        setattr(torch.Tensor, name, functools.wraps(plain)(method))
+def _leave_methods() -> None:
+    global _found
+    _found = None
 
-    def end() -> None:
-        for name in _COPIED:
-            delattr(torch.Tensor, name)
 
-    return end
+def _watched(plain: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(plain)
+    def method(tensor, *args, **kwargs):
+        found = _found and _found()
+        if found is not None:
+            found.touched(tensor, writes=False)
+        return plain(tensor, *args, **kwargs)
+
+    return method

@@ -8,6 +8,7 @@ Who joins a thread without a timeout can do nothing before that has ended, and i
 
 from __future__ import annotations
 
+import _signal
 import contextlib
 import functools
 import os
@@ -185,7 +186,8 @@ def _counted_join(thread: threading.Thread, timeout: float | None = None) -> Non
 
 def _handlers() -> list[Any]:
     """What is called at signals."""
-    return [signal.getsignal(number) for number in signal.valid_signals()]
+    # `signal` would make a member of an enumeration of each
+    return [_signal.getsignal(number) for number in range(1, signal.NSIG)]
 
 
 def _watch_threads() -> None:
