@@ -236,7 +236,7 @@ def any_source_and_all_have_ended(rank, size):
 @hangs("ended", 2)
 def send_that_torch_refused(rank, size):
     if rank == 0:
-        dist.send(torch.ones(4, 4).t()[1:], 1)
+        dist.send(torch.ones(4, 4).t()[1:], 1)  # here
     else:
         dist.recv(torch.ones(3, 4), 0)  # here
 
@@ -446,6 +446,19 @@ def small_buffer_of_a_request(rank, size):
         request.wait()
 
 
+@hangs("mismatch", 3)
+def lists_of_other_shapes(rank, size):
+    count = 1_000_003 - (rank == 2)
+    given = [torch.ones(count) for _ in range(size)]
+    dist.all_to_all([torch.ones(count) for _ in range(size)], given)  # here
+
+
+@hangs("partial", 2)
+def list_that_torch_refused(rank, size):
+    given = [torch.ones(2 + (rank == 0 and to == 1)) for to in range(size)]
+    dist.all_to_all([torch.ones(2) for _ in range(size)], given)  # here
+
+
 @hangs("tag", 2)
 def tags_differ(rank, size):
     x = one()
@@ -616,3 +629,32 @@ def overlapping_groups_swapped_on_one_rank(rank, size):
     else:
         dist.new_group([0, 1])  # here
         dist.new_group([1, 2])
+
+
+@hangs("cycle", 2)
+def function_of_torch_as_a_threads_target(rank, size):
+    thread = threading.Thread(target=dist.recv, args=(one(), 1 - rank))
+    thread.start()  # here
+    dist.recv(one(), 1 - rank, tag=1)  # here
+
+
+@hangs("ended", 2)
+def thread_that_is_joined(rank, size):
+    if rank == 0:
+        thread = threading.Thread(target=dist.recv, args=(one(), 1))
+        thread.start()  # here
+        thread.join()
+
+
+@hangs("cycle", 2)
+def threads_that_are_joined_one_after_the_other(rank, size):
+    def receive(tag):
+        dist.recv(one(), 1 - rank, tag=tag)
+
+    threads = [threading.Thread(target=receive, args=(tag,)) for tag in range(3)]
+    for thread in threads:
+        thread.start()
+    if rank == 0:
+        dist.send(one(), 1, tag=0)
+    for thread in threads:
+        thread.join()

@@ -295,77 +295,6 @@ def test_in_strict_mode_futures_and_ddp_have_their_results(two):
     assert list(two.run(program, strict=True)) == [(1.0, 0.5)] * 2
 
 
-def raced(two, program):
-    """How buffers were touched on any rank, and on which line of the program, counted from it."""
-    first = program.__code__.co_firstlineno
-    found = []
-    for record in two.run(program, strict=True).records:
-        for event in record.events:
-            if event.race:
-                how, where = event.race
-                found.append((how, event.line - first, int(where.rpartition(":")[2]) - first))
-    return found
-
-
-def test_a_buffer_that_is_touched_before_its_wait_is_named_with_both_lines(two):
-    def changes_a_send(rank, size):
-        tensor = torch.zeros(4)
-        request = dist.isend(tensor, 1 - rank)
-        tensor[2:] += 0
-        dist.irecv(torch.zeros(4), 1 - rank).wait()
-        request.wait()
-
-    def reads_a_receive(rank, size):
-        tensor = torch.zeros(4)
-        if rank:
-            request = dist.irecv(tensor, 0)
-            tensor.tolist()
-            request.wait()
-        else:
-            dist.send(tensor, 1)
-
-    def reads_a_row(rank, size):
-        rows = torch.zeros(2, 3)
-        work = dist.all_reduce(rows[1], async_op=True)
-        total = rows.sum()
-        work.wait()
-        return total
-
-    assert raced(two, changes_a_send) == [("changed", 2, 3)] * 2
-    assert raced(two, reads_a_receive) == [("read", 3, 4)]
-    assert raced(two, reads_a_row) == [("read", 2, 3)] * 2
-
-
-def test_what_touches_no_buffer_that_is_under_way_is_no_race(two):
-    def program(rank, size):
-        rows, mine = torch.zeros(3, 4), torch.ones(4)
-        requests = [dist.irecv(rows[0], 1 - rank), dist.isend(mine, 1 - rank)]
-        rows[1] = mine * 2  # another row; and a send may be read
-        like, view = torch.empty_like(rows[0]), rows[0].view(2, 2)
-        column = rows.t().shape, view.numel(), like.new_zeros(2), rows[0].numpy()
-        for request in requests:
-            request.wait()
-        mine += 1
-        work = dist.all_gather(list(rows[1:].unbind()), mine, async_op=True)
-        (mine + rows[0]).sum().item()
-        work.wait()
-        return rows, column[0]
-
-    def received_after_all(rank, size):
-        buffer, copies = torch.zeros(4), []
-        for _ in range(3):
-            request = dist.irecv(buffer, 1 - rank)
-            dist.isend(torch.ones(4), 1 - rank).wait() if rank else None
-            if rank == 0:
-                dist.isend(torch.ones(4), 1).wait()
-            request.wait()
-            copies.append(buffer.clone())
-        return copies
-
-    assert raced(two, received_after_all) == []
-    assert raced(two, program) == []
-
-
 def test_a_group_shows_its_back_end_rank_and_size(two):
     def program(rank, size):
         group = dist.new_group([1])
@@ -375,6 +304,26 @@ def test_a_group_shows_its_back_end_rank_and_size(two):
         ("<recorded gloo group: rank 0 of 2>", None),
         ("<recorded gloo group: rank 1 of 2>", "<recorded gloo group: rank 0 of 1, ranks [1]>"),
     ]
+
+
+def test_a_group_that_was_made_while_nothing_is_recorded_has_its_members(two):
+    def program(rank, size):
+        from distlab.rank import recorder
+
+        with recorder.paused():
+            pair, alone = dist.new_group([0, 1]), dist.new_group([1])
+            again = dist.new_group([0, 1])
+        if rank:
+            dist.all_reduce(torch.ones(1), group=alone)
+        dist.all_reduce(torch.ones(1), group=again)
+        dist.all_reduce(torch.ones(1), group=pair if rank else again)
+
+    result = two.run(program, may_fail=True)
+    assert [e.group for e in result.records[1].events] == [(1,), (0, 1), (0, 1)]
+    assert not any(e.op == "new_group" for record in result.records for e in record.events)
+    told = result.run.finding.message
+    assert "rank 0 waits in all_reduce() in the 2nd given group [0, 1]" in told
+    assert "rank 1 waits in all_reduce() in the given group [0, 1]" in told
 
 
 def test_a_message_to_oneself_is_refused_in_words(two):

@@ -6,6 +6,7 @@ import _thread
 import contextlib
 import io
 import multiprocessing
+import signal
 import threading
 
 import pytest
@@ -101,3 +102,47 @@ def test_a_callback_counts_as_waiting_until_its_operation_ends_and_then_until_it
     assert told[-1] == (1, 0)
     late(None)  # at once, on the thread that has added it
     assert seen[-1] == told[-1] == (0, 0)
+
+
+@contextlib.contextmanager
+def ended_at(agents):
+    """A thread that ends when so many agents count, and what has been told until then."""
+    told, end = [], threading.Event()
+
+    def changed(*counts):
+        told.append(counts[0])
+        if counts[0] == agents and len(told) > 1:
+            end.set()
+
+    threads = Threads(changed)
+    threads.begin()
+    thread = threading.Thread(target=end.wait, args=(10,))
+    thread.start()
+    try:
+        yield thread, end, told
+    finally:
+        end.set()
+        thread.join()
+        threads.close()
+
+
+def test_who_joins_a_thread_does_not_count_until_that_has_ended():
+    with ended_at(0) as (first, _, told):
+        second = threading.Thread(target=first.join)
+        second.start()
+        second.join()
+        # both threads, less those that join: the second joins the first, and this one the second
+        assert sorted(told[:4]) == [0, 1, 1, 2] and told[3] == 0
+        assert told[4:] == [0, 0], "each that ends lets another go on"
+
+
+def test_a_join_that_can_end_before_its_thread_counts():
+    with ended_at(-1) as (thread, end, told):
+        thread.join(0.01)
+        previous = signal.signal(signal.SIGUSR1, lambda *_: None)
+        try:
+            threading.Timer(0.05, end.set).start()
+            thread.join()
+        finally:
+            signal.signal(signal.SIGUSR1, previous)
+    assert min(told[:-1]) >= 1

@@ -261,7 +261,20 @@ def test_a_piece_of_an_all_to_all_without_room_is_a_mismatch(room, fits):
         assert "rank 1 gives rank 2 3 elements where it has room for 2" in found.message
 
 
-@pytest.mark.parametrize("note", ("1,1>1", "1>1", "1,1>", "x", "1,1,1>1,1,1", "9" * 40 + ",1>1,1"))
+def test_as_much_for_each_rank_in_an_all_to_all_is_told_once_and_compared():
+    assert events.exchanged_text([1000] * 8, [999] * 8) == b"1000>999"
+    assert events.exchanged_text([1000] * 8, [999] * 7 + [998]) == b"", "too long for a note"
+    ranks = [
+        RankRecord(r, 3, RUNNING, events=[event(r, 0, "all_to_all", 3, note=note, end=2.0)])
+        for r, note in enumerate(("3>3", "3,3,2>3,3,3", "3>2"))
+    ]
+    assert ranks[0].events[0].exchanged == ({0: 3, 1: 3, 2: 3},) * 2
+    assert "rank 0 gives rank 2 3 elements where" in Watcher()(ranks, set()).message
+
+
+@pytest.mark.parametrize(
+    "note", ("1,1>1", "1>1,1", "1,1>", "x", "1,1,1>1,1,1", "9" * 40 + ",1>1,1")
+)
 def test_a_note_that_is_no_splits_says_nothing(note):
     assert event(0, 0, "all_to_all", note=note).exchanged is None
 

@@ -26,6 +26,7 @@ _PLAIN = {
 }  # fmt: skip
 #: what pickle takes by value without asking: a function's globals of these kinds are looked at
 _CONTAINERS = (list, dict, set, bytearray)
+_imported: dict[str, types.ModuleType] = {}  # as of the last look
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platlib", "purelib")})
 
 
@@ -50,13 +51,17 @@ def dumps(value: Any) -> bytes:
 def _notebooks() -> list[types.ModuleType]:
     """Modules that `notebook.load` has entered and nobody has registered."""
     by_value = cloudpickle.list_registry_pickle_by_value()
-    return [
-        module
-        for name, module in list(sys.modules.items())
-        if issubclass(type(module), types.ModuleType) and name not in by_value
-        and _contents(module).get("__spec__") is None
-        and str(_contents(module).get("__file__")).endswith(".ipynb")
-    ]  # fmt: skip
+    found = []
+    for name, module in list(sys.modules.items()):
+        # thousands, at each check: what Python's own loaders have entered stays what it is
+        if _imported.get(name) is module or not issubclass(type(module), types.ModuleType):
+            continue
+        contents = _contents(module)
+        if contents.get("__spec__") is not None:
+            _imported[name] = module
+        elif name not in by_value and str(contents.get("__file__")).endswith(".ipynb"):
+            found.append(module)
+    return found
 
 
 def attribute(module: str, name: str) -> Any:

@@ -127,6 +127,8 @@ class RecordedGroup(dist.ProcessGroup):
         self._exists(dst, "destination")
         tensor = tensors[0]
         at = self._begin_message("send", tensor, self._global(dst), tag)
+        if self._recorder.strict:
+            self._recorder.touches(tensors, ())
         sent = [tensor.cpu()] if self._stages and tensor.is_cuda else tensors
         if self._recorder.plan.buffered:
             return self._buffer(at, tensor, dst, tag)
@@ -139,7 +141,7 @@ class RecordedGroup(dist.ProcessGroup):
         request = self._recorder.strict and buffers.is_request()
         made = self._start(at, after, self._group.send, sent, dst, tag, counts_from_wait=True)
         if request:
-            made.watch(tensors, is_sent=True)
+            made.watch(tensors, ())
         return made
 
     def _buffer(self, at, tensor, dst, tag):
@@ -183,6 +185,8 @@ class RecordedGroup(dist.ProcessGroup):
         recorder = self._recorder
         buffer = tensor
         request = recorder.strict and buffers.is_request()
+        if recorder.strict:
+            recorder.touches((), [tensor])
         if self._stages and tensor.is_cuda:
             buffer = torch.empty_like(tensor, device="cpu")
         elif request:
@@ -203,7 +207,7 @@ class RecordedGroup(dist.ProcessGroup):
 
         made = self._start(at, after, start, buffer, counts_from_wait=True)
         if request:
-            made.watch([tensor], is_sent=False)
+            made.watch((), [tensor])
         return made
 
     def _start(self, at, after, call, *args, counts_from_wait=False, waits=False):
@@ -244,22 +248,30 @@ class RecordedGroup(dist.ProcessGroup):
         )  # fmt: skip
         if self._stages and op not in ("broadcast", "all_reduce", "barrier"):
             args, after = buffers.staged(args)
-        results = None
-        if self._recorder.strict and self._is_read_later(op, at, opts, root):
-            results = buffers.tensors(args[0])
-            if after is None:
+        students = self._recorder.strict and not self._recorder.is_internal(at)
+        if students:
+            read, written = self._touched(op, args, root)
+            self._recorder.touches(read, written)
+            if after is None and not _waits(opts) and self._has_result(op, root):
                 args, after = buffers.apart(args)
         made = self._start(at, after, getattr(self._group, method), *args, waits=_waits(opts))
-        if results and made is not None:
-            made.watch(results, is_sent=False)
+        if students and made is not None:
+            made.watch(read, written)
         return made
 
-    def _is_read_later(self, op, at, opts, root) -> bool:
-        """Does the student get a request here, and a result on this rank once it was waited for?"""
-        mine = root in (-1, self._recorder.rank) or op in ("broadcast", "scatter")
-        if op == "broadcast" and root == self._recorder.rank:
-            mine = False  # what it sends may be read meanwhile
-        return mine and not _waits(opts) and not self._recorder.is_internal(at)
+    def _has_result(self, op, root) -> bool:
+        """Does this rank get a result?"""
+        if op == "broadcast":
+            return root != self._recorder.rank
+        return root in (-1, self._recorder.rank) or op == "scatter"
+
+    def _touched(self, op, args, root):
+        """What a collective reads on this rank, and what it writes."""
+        results, given = buffers.tensors(args[0]), buffers.tensors(args[1:])
+        # gloo reduces in place on all ranks: what others than the root have afterwards is no result
+        if self._has_result(op, root) or op == "reduce":
+            return given, results
+        return [*results, *given], []
 
     # collectives: each method of ProcessGroup once; newer names of the same stand beside the older
     def allreduce(self, tensors, opts=None):
@@ -314,7 +326,7 @@ class RecordedGroup(dist.ProcessGroup):
     def reduce_scatter(self, outputs, inputs, *opts):
         return self._collective(
             "reduce_scatter", "reduce_scatter", outputs[0], (outputs, inputs, *opts),
-            reduction=_reduction(*opts), pieces=len(inputs[0]),
+            reduction=_reduction(*opts), pieces=len(inputs[0]), nbytes=_bytes_of(inputs[0]),
         )  # fmt: skip
 
     def alltoall(self, outputs, inputs, *opts):
@@ -446,7 +458,8 @@ def maker(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
         at = recorder.begin(
             "new_group", index, note=events.members_text(ranks).encode()[:48],
             lasts=timeout.total_seconds(),
-            also=0 if _is_counted(*args, **kwargs) else events.LOCAL,
+            also=(0 if _is_counted(*args, **kwargs) else events.LOCAL)
+            | (events.GIVEN if recorder.paused and member else 0),
         )  # fmt: skip
     try:
         group, store = make_group(group_size, group_rank, global_ranks_in_group, *args, **kwargs)

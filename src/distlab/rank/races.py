@@ -1,9 +1,10 @@
 """Who reads or changes a buffer while an operation on it is under way.
 
-Between `isend` and its `wait` a buffer may be read but not changed; between `irecv`, or a
-collective with `async_op=True`, and its `wait` it may be neither read nor changed. Whether the
-value comes out right all the same is luck. So every operation of torch's is looked at, on the
-thread that has started the request, as long as one is open: does it touch memory of a buffer's?
+Between a call with `async_op=True`, an `isend` or an `irecv`, and its `wait` what the operation
+reads may be read but not changed; what it fills may be neither read nor changed. Whether the value
+comes out right all the same is luck. So every operation of torch's is looked at, on the thread that
+has started the request, as long as one is open: does it touch memory of a buffer's? Operations of
+torch.distributed touch buffers as well (`Recorder.touches`), of requests of any thread.
 
 Functions that look at a tensor's shape alone, and views, touch nothing.
 """
@@ -15,6 +16,7 @@ import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch.utils import _python_dispatch as dispatch
@@ -33,7 +35,7 @@ class _Open:
 
     begin: int
     end: int
-    is_sent: bool
+    is_read: bool  # by the request, which does not change it
     note: Callable[[str], None]
 
 
@@ -49,19 +51,16 @@ class Races(dispatch.TorchDispatchMode):
         self._own = 0
         self._there = False
 
-    def begin(self, request: int, tensors, is_sent: bool, note: Callable[[str], None]) -> None:
-        """Watch these buffers until `end(request)`; `note` is told "read" or "changed"."""
+    def begin(self, request: int, read, written, note: Callable[[str], None]) -> None:
+        """Watch what a request reads and what it writes until `end(request)`; `note` is told "read"
+        or "changed".
+        """
         buffers = [
-            _Open(*_memory(tensor), is_sent, note)
+            _Open(*_memory(tensor), is_read, note)
+            for tensors, is_read in ((read, True), (written, False))
             for tensor in tensors
-            if tensor.device.type == "cpu" and tensor.is_contiguous() and tensor.numel()
+            if _is_plain(tensor)
         ]
-        for other in (open_ for row in self._open.values() for open_ in row):
-            # a message of what another request has still to fill, or fills: two requests at once
-            if other.is_sent != is_sent and any(
-                b.begin < other.end and other.begin < b.end for b in buffers
-            ):
-                other.note("read" if is_sent else "changed")
         if buffers:
             self._open[request] = buffers
             if not self._there:
@@ -99,13 +98,18 @@ class Races(dispatch.TorchDispatchMode):
 
     def touched(self, tensor: torch.Tensor, writes: bool) -> None:
         """Tell the requests whose buffer this tensor is, or has a part of."""
-        if tensor.device.type != "cpu" or not tensor.is_contiguous() or not tensor.numel():
+        if not self._open or not _is_plain(tensor):
             return
         begin, end = _memory(tensor)
         for buffers in list(self._open.values()):
             for buffer in buffers:
-                if begin < buffer.end and buffer.begin < end and (writes or not buffer.is_sent):
+                if begin < buffer.end and buffer.begin < end and (writes or not buffer.is_read):
                     buffer.note("changed" if writes else "read")
+
+
+def _is_plain(tensor: torch.Tensor) -> bool:
+    """Is it one piece of this machine's memory?"""
+    return tensor.device.type == "cpu" and tensor.is_contiguous() and tensor.numel() > 0
 
 
 def _memory(tensor: torch.Tensor) -> tuple[int, int]:
@@ -128,21 +132,31 @@ def _ours() -> bool:
     return False
 
 
+_found: Callable[[], Races | None] | None = None  # the open buffers of the thread that asks
+
+
 def watch_methods(races: Callable[[], Races | None]) -> Callable[[], None]:
     """Have methods looked at that read memory without an operation; returns what ends that."""
+    global _found
+    _found = races
     for name in _COPIED:
-        plain = getattr(torch._C.TensorBase, name)
+        # they stay: to change a method of Tensor takes longer than the rest of a run's beginning
+        if name not in vars(torch.Tensor):
+            setattr(torch.Tensor, name, _watched(getattr(torch._C.TensorBase, name)))
+    return _leave_methods
 
-        def method(tensor, *args, _plain=plain, **kwargs):
-            found = races()
-            if found is not None:
-                found.touched(tensor, writes=False)
-            return _plain(tensor, *args, **kwargs)
 
-        setattr(torch.Tensor, name, functools.wraps(plain)(method))
+def _leave_methods() -> None:
+    global _found
+    _found = None
 
-    def end() -> None:
-        for name in _COPIED:
-            delattr(torch.Tensor, name)
 
-    return end
+def _watched(plain: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(plain)
+    def method(tensor, *args, **kwargs):
+        found = _found and _found()
+        if found is not None:
+            found.touched(tensor, writes=False)
+        return plain(tensor, *args, **kwargs)
+
+    return method

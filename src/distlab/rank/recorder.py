@@ -34,7 +34,7 @@ from torch.distributed import distributed_c10d as c10d
 from distlab.processes import origin
 from distlab.rank.races import Races, watch_methods
 from distlab.rank.standing import Standing
-from distlab.rank.threads import Threads
+from distlab.rank.threads import Threads, started_at
 from distlab.records import events
 from distlab.records.choices import Plan
 from distlab.records.events import ENTRY, HEADER, HEADER_BYTES, OP_CODE, PACK
@@ -103,11 +103,12 @@ class Recorder:
         self.plan, self.running = Plan(), False
         self._standing: Standing | None = None
         self._here = threading.local()
+        self._watched: list[Races] = []  # of every thread that has begun a request
         self.end_watching: Callable[[], None] | None = None
         self.buffered: list[object] = []  # sends that go on although the rank's own has ended
         self._causes = path.with_suffix(".causes") if isinstance(path, Path) else None
         self._known: set[str] = set()
-        self._threads = Threads(self._goes_on)
+        self._threads = Threads(self._goes_on, self._place)
         self._numbers: dict[int, int] = {}  # of threads, by what Python calls their ident
         HEADER.pack_into(self._map, 0, rank, size, 0, events.NOT_STARTED, 0.0, 0.0, 0, 0.0, 0.0)
 
@@ -136,6 +137,7 @@ class Recorder:
         events.STANDS.pack_into(self._map, events.STANDS_AT, place[1], place[0][:40])
 
     def ended(self, raised: bool) -> None:
+        self._threads.function_ends()
         if self._standing is not None:
             self._standing.end()
         _double(self._map, 24, _now())
@@ -208,7 +210,7 @@ class Recorder:
         `called`: the function that was called, where it is none of torch.distributed's; `nbytes`:
         what this rank gives, where that is not `pieces` times `tensor`.
         """
-        if self._paused:
+        if self._paused and not also & events.GIVEN:
             return -1
         index = next(self._indices)
         self._count = max(self._count, index + 1)
@@ -304,7 +306,18 @@ class Recorder:
         found = getattr(self._here, "races", None)
         if found is None:
             found = self._here.races = Races()
+            self._watched.append(found)
         return found
+
+    def touches(self, read, written) -> None:
+        """Note the races of an operation that begins, which reads and writes these tensors, with
+        those that are under way.
+        """
+        for races in self._watched:
+            for tensor in written:
+                races.touched(tensor, writes=True)
+            for tensor in read:
+                races.touched(tensor, writes=False)
 
     def cause(self, kind: str, key: str) -> None:
         """Note that this rank has "set" a key of the store, has "seen" or "found" it there, or has
@@ -331,13 +344,17 @@ class Recorder:
         if at >= 0:
             struct.pack_into("<h", self._map, at + _OFFSET["peer"], rank)
 
+    @property
+    def paused(self) -> bool:
+        return self._paused
+
     def next_group(self) -> int:
         self._groups += 1
         return self._groups - 1
 
     def _caller(self):
         """(flags, API name, function, file, line) of the call in the student's code."""
-        codes = self._codes
+        codes, flags = self._codes, 0
         frame: types.FrameType | None = sys._getframe(2)
         api = outermost = b""
         while frame is not None:
@@ -354,11 +371,18 @@ class Recorder:
                 if kind == _API:
                     api = outermost
             frame = frame.f_back
-        else:
-            place, line = (b"", b""), 0
+        else:  # a thread whose target is no code of the student's
+            started = started_at()
+            place, line = started or ((b"", b""), 0)
+            flags = events.FROM_START if started else 0
         if not api:
-            return events.INTERNAL, outermost, *place, line
-        return 0 if api is outermost else events.INDIRECT, api, *place, line
+            return flags | events.INTERNAL, outermost, *place, line
+        return flags | (0 if api is outermost else events.INDIRECT), api, *place, line
+
+    def _place(self):
+        """((function, file), line) of the student's code that runs now; None for none."""
+        flags, _, *place, line = self._caller()
+        return (tuple(place), line) if place[0] else None
 
 
 class _Code:

@@ -3,15 +3,19 @@
 Each is an agent of its own: a rank can do nothing more only if all of them wait in an operation
 that cannot end. So they are counted from before they begin until they have ended. Who is not known
 never to communicate may do so; threads of libraries that feed queues or draw progress bars do not.
+Who joins a thread without a timeout can do nothing before that has ended, and is not counted then.
 """
 
 from __future__ import annotations
 
+import _signal
+import contextlib
 import functools
 import os
+import signal
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 #: modules whose threads never communicate; a thread belongs to that of its target or of its class
@@ -29,14 +33,21 @@ class Threads:
     Args:
         changed: called with the number of those that can do something by themselves, and of the
             callbacks that wait for an operation to end, whenever one of the two changes.
+        place: called where a thread is about to be started; says where in the student's code that
+            is, for `started_at`.
     """
 
-    def __init__(self, changed: Callable[[int, int], None]) -> None:
-        self._changed = changed
+    def __init__(
+        self, changed: Callable[[int, int], None], place: Callable[[], Any] = lambda: None
+    ) -> None:
+        self._changed, self.place = changed, place
         self._lock = threading.RLock()
         self._agents = 0
         self._pending: Counter[int] = Counter()  # callbacks, by their operation
         self._ended: set[int] = set()
+        self._threads: set[threading.Thread] = set()  # that count
+        self._joined: Counter[threading.Thread] = Counter()  # how many wait for each to end
+        self._handlers = _handlers()
         self._process = os.getpid()
 
     def begin(self) -> None:
@@ -44,6 +55,11 @@ class Threads:
         global _counting
         _watch_threads()
         _counting = self
+        self._threads.add(threading.current_thread())  # the function's own, until `function_ends`
+
+    def function_ends(self) -> None:
+        with self._lock:
+            self._threads.discard(threading.current_thread())
 
     def close(self) -> None:
         global _counting
@@ -59,12 +75,38 @@ class Threads:
         """Count this thread until `gone`; False for one that is not counted."""
         if not may_communicate(thread) or os.getpid() != self._process:
             return False
-        self._count(1)
+        with self._lock:
+            self._threads.add(thread)
+            self._count(1)
         return True
 
-    def gone(self) -> None:
-        if os.getpid() == self._process:  # a forked child has the same record before it
-            self._count(-1)
+    def gone(self, thread: threading.Thread | None = None) -> None:
+        if os.getpid() != self._process:  # a forked child has the same record before it
+            return
+        with self._lock:
+            joined = 0
+            if thread is not None:
+                self._threads.discard(thread)
+                joined = self._joined.pop(thread, 0)  # they go on
+            self._count(joined - 1)
+
+    @contextlib.contextmanager
+    def joined(self, thread: threading.Thread) -> Iterator[None]:
+        """Meanwhile whoever asks waits for this thread to end."""
+        with self._lock:
+            both = {thread, threading.current_thread()} <= self._threads
+            # a signal could have a function of the student's called meanwhile
+            counts = both and os.getpid() == self._process and _handlers() == self._handlers
+            if counts:
+                self._joined[thread] += 1
+                self._count(-1)
+        try:
+            yield
+        finally:
+            with self._lock:
+                if counts and thread in self._threads:  # interrupted
+                    self._joined[thread] -= 1
+                    self._count(1)
 
     def callback(self, operation: int, callback: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """A callback that runs when an operation ends, counted until then and while it runs."""
@@ -101,20 +143,27 @@ def may_communicate(thread: threading.Thread) -> bool:
     return not f"{getattr(target, '__module__', None) or ''}.".startswith(_PREFIXES)
 
 
+def started_at() -> Any:
+    """Where the thread that asks was started, as its `Threads` says; None where that is unknown."""
+    thread = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]  # it is
+    return getattr(thread, "_distlab_started_at", None)
+
+
 _counting: Threads | None = None  # of the function that runs on this rank
 # `Any`: what is Python's own affair is in no stub
 _thread: Any = threading.Thread
-_start, _run = _thread.start, _thread._bootstrap_inner
+_start, _run, _join = _thread.start, _thread._bootstrap_inner, _thread.join
 
 
 def _counted_start(thread: Any) -> None:
     counting = _counting
     thread._distlab_counting = counting if counting and counting.counts(thread) else None
+    thread._distlab_started_at = counting.place() if counting else None
     try:
         _start(thread)
     except BaseException:
         if thread._distlab_counting is not None:
-            thread._distlab_counting.gone()
+            thread._distlab_counting.gone(thread)
         raise
 
 
@@ -123,10 +172,26 @@ def _counted_run(thread: threading.Thread) -> None:
         _run(thread)
     finally:
         if (counting := getattr(thread, "_distlab_counting", None)) is not None:
-            counting.gone()
+            counting.gone(thread)
+
+
+def _counted_join(thread: threading.Thread, timeout: float | None = None) -> None:
+    counting = _counting
+    if counting is None or timeout is not None:
+        _join(thread, timeout)
+    else:
+        with counting.joined(thread):
+            _join(thread)
+
+
+def _handlers() -> list[Any]:
+    """What is called at signals."""
+    # `signal` would make a member of an enumeration of each
+    return [_signal.getsignal(number) for number in range(1, signal.NSIG)]
 
 
 def _watch_threads() -> None:
     """Have every thread of this process counted from its start to its end."""
     _thread.start = _counted_start
     _thread._bootstrap_inner = _counted_run
+    _thread.join = _counted_join

@@ -49,15 +49,18 @@ class RecordedWork(dist.Work):
         recorder.finish(at, waited=True)
         return result
 
-    def watch(self, tensors, is_sent: bool) -> None:
-        """Look at who touches these buffers until the operation has completed."""
+    def watch(self, read, written) -> None:
+        """Look at who touches what the operation reads and writes until it has completed."""
         recorder, at = self._recorder, self._at
         self._races = recorder.races()
-        self._races.begin(id(self), tensors, is_sent, lambda how: recorder.race(at, how))
+        self._races.begin(id(self), read, written, lambda how: recorder.race(at, how))
 
-    def _complete(self) -> None:
+    def _unwatch(self) -> None:
         if self._races is not None:
             self._races.end(id(self))
+
+    def _complete(self) -> None:
+        self._unwatch()
         self._recorder.open.pop(id(self), None)
         after, self._after = self._after, None
         if after is not None:
@@ -115,6 +118,7 @@ class RecordedWork(dist.Work):
             future = future.then(completed)
 
         def done(_):
+            self._unwatch()
             recorder.open.pop(key, None)
             recorder.finish(at)
 

@@ -128,6 +128,8 @@ FORCED = 1 << 10  # a schedule chose its source
 MADE_TRUE = 1 << 11  # a schedule made `is_completed` wait until it could answer True
 RACED = 1 << 13  # its buffer was touched before its wait: `note` says how and where
 INDIRECT = 1 << 14  # called by a library (DDP's join, say), not by the student's own code
+GIVEN = 1 << 16  # a group that was made while nothing is recorded: its members alone are noted
+FROM_START = 1 << 15  # its place is where its thread was started, which has no line of its own
 BUFFERED = 1 << 12  # a send that ended before it was received, as a schedule asked for
 #: Seconds from which on a timeout counts as none: torch's own are 10 minutes (NCCL) and 30 (gloo).
 LONG = 600.0
@@ -136,6 +138,7 @@ NOT_STARTED, RUNNING, RETURNED, RAISED = 0, 1, 2, 3
 ELSEWHERE = 4  # in no operation, in a dump of what it has done so far
 UNKNOWN = 5  # there is no dump of it
 
+GIVEN_GROUPS = 1 << 20  # the number of the first given group among those of the same members
 WORLD = 0  # the group index of the default group
 NO_GROUP = -1  # a `new_group` that this rank is not a member of
 
@@ -223,6 +226,8 @@ class Event:
         if told is None:
             return None
         given, room = ([int(count) for count in half.split(",")] for half in told.groups())
+        if len(given) == len(room) == 1:  # as much for each
+            given, room = given * len(self.group), room * len(self.group)
         if not len(given) == len(room) == len(self.group):
             return None
         return dict(zip(self.group, given, strict=True)), dict(zip(self.group, room, strict=True))
@@ -236,7 +241,10 @@ class Event:
     @property
     def place(self) -> str:
         """Where the call stands, as a student sees it: function and line in its cell or file."""
-        return f"{self.function}:{self.line}" if self.function else "?"
+        if not self.function:
+            return "?"
+        started = " (where its thread was started)" if self.flags & FROM_START else ""
+        return f"{self.function}:{self.line}{started}"
 
     def __str__(self) -> str:
         named = {"send": "dst", "recv": "src"}.get(self.op)
@@ -274,6 +282,8 @@ class RankRecord:
     stands: str = ""  # "function:line" where it stood still outside torch.distributed
     stopped: float = 0.0  # when its process was ended, if it was
     offset: float = 0.0  # seconds by which all its times were moved to get the watcher's
+    #: groups that are not among the events: members and number, by their index
+    given: dict[int, tuple[tuple[int, ...], int]] = field(default_factory=dict)
 
     @property
     def over(self) -> bool:
@@ -317,10 +327,12 @@ class RankRecord:
 
 def exchanged_text(given: Sequence[int], received: Sequence[int]) -> bytes:
     """What a rank gives to each member in an all-to-all, and has room for from each, in elements,
-    as a note; nothing where that would be too long for one.
+    as a note; nothing where that would be too long for one. As much for each is told once.
     """
     if not given or not received:
         return b""
+    if len({*given}) == len({*received}) == 1:
+        given, received = given[:1], received[:1]
     text = ">".join(",".join(map(str, counts)) for counts in (given, received))
     return text.encode() if len(text) <= 24 else b""  # a race is noted behind it
 

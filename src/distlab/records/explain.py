@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from distlab.records.events import AGAIN, ELSEWHERE, FUTURE, RETURNED, UNKNOWN, Event, RankRecord
-from distlab.records.matching import BACKWARD, Conflict, Group, Ledger
+from distlab.records.events import (
+    AGAIN,
+    ELSEWHERE,
+    FUTURE,
+    GIVEN_GROUPS,
+    RAISED,
+    RETURNED,
+    UNKNOWN,
+    Event,
+    RankRecord,
+)
+from distlab.records.matching import BACKWARD, Conflict, Group, Ledger, refused_by_torch
 
 HINTS = {
     "cycle": "Let one side receive while the other sends (even ranks send first, odd ranks receive "
@@ -17,8 +27,9 @@ HINTS = {
     "`if rank == …`, an early return or a loop that runs more often on one rank.",
     "order": "Every rank of a group has to call the same collectives in the same order. Look for "
     "a call inside an `if rank == …` or for two calls that are swapped.",
-    "splits": "Say for each pair of ranks how much one gives the other: input_split_sizes on the "
-    "rank that gives and output_split_sizes on the one that takes have to be the same there.",
+    "splits": "Say for each pair of ranks how much one gives the other: input_split_sizes (or the "
+    "tensor in the list) on the rank that gives and output_split_sizes (or the tensor in the list) "
+    "on the one that takes have to be the same there.",
     "mismatch": "In one collective every rank has to pass the same shape and dtype, and name the "
     "same root and operation. Print them on each rank before the call.",
     "message-size": "Make the receive buffer as large as the message, or send the size first.",
@@ -27,6 +38,7 @@ HINTS = {
     "batches": "With DistributedDataParallel every rank has to call forward and backward equally "
     "often, and under no_sync() on all or on none: give all ranks as many batches "
     "(DistributedSampler does), or use the model's join().",
+    "refused": "A call that torch refuses meets nobody: the error of that rank says why.",
     "waited-twice": "Call wait once for each request that isend or irecv has returned.",
     "new_group": "Call new_group on every rank of the job, those outside the new group included, "
     "and in the same order.",
@@ -125,7 +137,7 @@ class Explanation:
             rank = next((r for r in on if self._gone(r)), on[0])
         return path, rank
 
-    def _made(self, kind: str, message: str, ranks: Sequence[int]) -> Deadlock:
+    def _made(self, kind: str, message: str, ranks: Sequence[int], hint: str = "") -> Deadlock:
         others = sorted(set(self.stuck) - set(ranks))
         apart = [rank for rank in others if not self._leads_to(rank, ranks)]
         because = [rank for rank in others if rank not in apart]
@@ -135,7 +147,7 @@ class Explanation:
         if apart:
             message += f" Apart from that, {self._clauses(apart)}."
         waits = tuple(self.waits[rank] for rank in sorted(self.waits))
-        hint = HINTS[kind]
+        hint = hint or HINTS[kind]
         kind = "partial" if kind == "batches" else kind
         return Deadlock(kind, message, hint, waits, tuple(sorted(ranks)))
 
@@ -210,9 +222,14 @@ class Explanation:
         if event.flags & FUTURE and event.api in BACKWARD:
             return self._fewer_batches(rank, gone)
         how = f"rank {gone} {_end(self.ledger.records[gone], gone in self.dead)}"
+        if event.peer is None and event.is_message:
+            return self._nobody_can_send(rank)
+        if refused := self._refused(event, gone):
+            together = [rank] if event.is_message else self._together(rank)
+            text = f"{self._clauses(together)}, but torch refused {refused}."
+            kind = "ended" if event.is_message else "partial"
+            return self._made(kind, text, together, HINTS["refused"])
         if event.is_message:
-            if event.peer is None:
-                return self._nobody_can_send(rank)
             todo = "sending" if event.op == "recv" else "receiving"
             text = f"{clause(self.ledger, event)}, but {how} without {todo} it."
             return self._made("ended", text, [rank])
@@ -223,6 +240,21 @@ class Explanation:
             return self._made(kind, f"{self._clauses(together)}, {how}.", together)
         text = f"{self._clauses(together)}, but {how} without calling it."
         return self._made(kind, text, together)
+
+    def _refused(self, event: Event, gone: int) -> str:
+        """The call by which a rank that has raised would have met this operation, if torch had
+        taken it: "rank 0's all_reduce() at f:3"; nothing where there is none.
+        """
+        record = self.ledger.records[gone]
+        last = record.events[-1] if record.events else None
+        if record.progress != RAISED or last is None or not refused_by_torch(last):
+            return ""
+        partner = {"send": "recv", "recv": "send"}.get(event.op, event.op)
+        if last.op != partner or self.ledger.group_of(last) != self.ledger.group_of(event):
+            return ""
+        if event.is_message and last.peer not in (None, event.rank):
+            return ""
+        return f"rank {gone}'s {named(last)} at {last.place}"
 
     def _fewer_batches(self, rank: int, gone: int) -> Deadlock:
         """DDP's `backward` on `rank` needs gradients of a rank that has none to give."""
@@ -343,6 +375,9 @@ def clause(ledger: Ledger, event: Event, plain: bool = False) -> str:
 
 def of_group(ledger: Ledger, group: Group) -> str:
     members, number = group
+    if number >= GIVEN_GROUPS:
+        which = f"{_ordinal(number - GIVEN_GROUPS + 1)} " if number > GIVEN_GROUPS else ""
+        return f"in the {which}given group {list(members)}"
     if number <= 0:
         return "under this name" if number else "in the default group"
     which = f"{_ordinal(number)} " if number > 1 or len(members) == ledger.size else ""

@@ -11,6 +11,8 @@ from distlab.records.events import CHANGED, INDIRECT, POSTED, Event, RankRecord
 from distlab.records.explain import conflict_verdict, listed, named, of_group, ranks_text
 from distlab.records.matching import Ledger, refused_by_torch
 
+_Thread = tuple[int, int]  # a rank, and the number of its thread
+
 
 @dataclass(frozen=True)
 class Remark:
@@ -125,13 +127,16 @@ def _types(ledger: Ledger) -> Iterator[Remark]:
 
 def _crossings(ledger: Ledger) -> Iterator[Remark]:
     """Two ranks that each sent, blocking, before they received what the other had sent."""
-    between: dict[tuple[int, int], list[tuple[Event, Event]]] = defaultdict(list)
+    # by rank and thread of both sides: what threads do beside each other does not cross
+    between: dict[tuple[_Thread, _Thread], list[tuple[Event, Event]]] = defaultdict(list)
     for send, receive in ledger.pairs():
         if send.blocking:
-            between[send.rank, receive.rank].append((send, receive))
+            sides = (send.rank, send.thread), (receive.rank, receive.thread)
+            between[sides].append((send, receive))
     seen = set()
-    for (src, dst), there in between.items():
-        back = sorted(between.get((dst, src), ()), key=lambda pair: pair[0].index)
+    for (one, two), there in between.items():
+        src, dst = one[0], two[0]
+        back = sorted(between.get((two, one), ()), key=lambda pair: pair[0].index)
         begun = [send.index for send, _ in back]
         if src > dst or not back:
             continue
@@ -155,7 +160,8 @@ def _collectives(ledger: Ledger) -> Iterator[Remark]:
     for group, calls in ledger.calls().items():
         counts = {member: len(calls.get(member, ())) for member in group[0]}
         most, least = max(counts.values()), min(counts.values())
-        if most == least:
+        beyond = (call for row in calls.values() for call in row[least:])
+        if all(call.gave_up for call in beyond):  # their rank knows that they met nobody
             continue
         by_count: dict[int, list[int]] = defaultdict(list)
         for member, count in counts.items():

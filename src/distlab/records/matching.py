@@ -44,7 +44,7 @@ Box = tuple[Group, int, int]  # group, dst, tag
 NOBODY: Group = ((), 0)
 
 #: collectives in which every member hands in as many bytes as the others
-EVEN = {"broadcast", "all_reduce", "reduce", "all_gather", "gather", "scatter"}
+EVEN = {"broadcast", "all_reduce", "reduce", "all_gather", "gather", "scatter", "reduce_scatter"}
 #: what a student calls to have autograd run, and DDP with it
 BACKWARD = {"backward", "grad"}
 
@@ -234,6 +234,8 @@ class Ledger:
 
     def group_of(self, event: Event) -> Group | None:
         group = self._groups[event.rank].get(event.group_index)
+        if group is None:
+            group = self.records[event.rank].given.get(event.group_index)
         if group is not None and event.is_named:
             return group[0], -event.tag
         return group
@@ -431,7 +433,8 @@ def call_difference(one: Event, other: Event) -> tuple[str, str] | None:
     if one.reduction != other.reduction:
         return "mismatch", f"operations {one.reduction} and {other.reduction}"
     if one.op in EVEN and one.nbytes != other.nbytes:
-        if one.pieces == other.pieces and len(one.shape) < 6 and len(other.shape) < 6:
+        told = one.shape != other.shape and max(len(one.shape), len(other.shape)) < 6
+        if told and one.pieces == other.pieces:
             return "mismatch", f"shapes {list(one.shape)} and {list(other.shape)}"
         return "mismatch", f"{one.nbytes} and {other.nbytes} bytes"
     return None

@@ -19,6 +19,8 @@ from distlab.records.events import (
     DTYPES,
     ENTRY,
     FAILED,
+    GIVEN,
+    GIVEN_GROUPS,
     HEADER,
     HEADER_BYTES,
     MOST_RANKS,
@@ -220,7 +222,12 @@ def _append(
 ) -> None:
     for index, row in enumerate(PACK.iter_unpack(rows), first):
         if row[0] and row[1] < len(OPS):
-            record.events.append(_event(record, index, row, groups))
+            event = _event(record, index, row, groups)
+            if event.op == "new_group" and event.flags & GIVEN:
+                same = [members for members, _ in record.given.values() if members == event.group]
+                record.given[event.group_index] = event.group, GIVEN_GROUPS + len(same)
+            else:
+                record.events.append(event)
 
 
 @functools.lru_cache(4096)
