@@ -3,8 +3,9 @@
     python bench/mutants.py 01-message-passing [EXERCISE …] [--most 12]
 
 Each mutant changes one thing in the body of a solution: an operator, a comparison, a number, a
-truth value, a condition, a returned value, or it leaves a statement out. It prints the share that
-is caught and every survivor, for somebody to say whether it behaves differently at all.
+truth value, a condition, a returned value, or it leaves a statement out. Mutants that do what is
+asked all the same (`bench/equivalents.py`) are counted apart. It prints the share of the others
+that is caught and every survivor, for somebody to say whether it behaves differently at all.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import ast
 import concurrent.futures
 import copy
+import difflib
 import random
 import sys
 from collections.abc import Iterator
@@ -20,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from bench.equivalents import EQUIVALENTS
 from distlab import course
 from distlab.processes.forkserver import Zygote
 from grader import collected, coursedir
@@ -93,6 +96,14 @@ def mutants(source: str) -> Iterator[tuple[int, str]]:
             yield getattr(node, "lineno", 0), ast.unparse(ast.fix_missing_locations(changed))
 
 
+def change(solution: str, mutant: str) -> str:
+    """What a mutant changes: its own line, or the one that it leaves out."""
+    before, after = (ast.unparse(ast.parse(text)).splitlines() for text in (solution, mutant))
+    lines = list(difflib.ndiff(before, after))
+    old, new = ("; ".join(x[2:].strip() for x in lines if x[0] == sign) for sign in "-+")
+    return f"left out: {old}" if new in ("", "pass") else new
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("lab")
@@ -100,7 +111,7 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=12, help="mutants of an exercise (default: 12)")
     chosen = parser.parse_args()
     full = demo.handed_in("ada", chosen.lab)
-    caught = total = 0
+    caught = total = same = 0
     with Zygote() as source, concurrent.futures.ThreadPoolExecutor(2) as pool:
         for name in chosen.exercise or course.exercises(chosen.lab):
             judge = collected.grader(chosen.lab, [name])
@@ -112,17 +123,20 @@ def main() -> int:
                 content = collected.filled(coursedir.released(chosen.lab), **{name: mutant[1]})
                 return judge.grade(judge.plan(content), source)[0].status
 
+            known = EQUIVALENTS.get(f"{chosen.lab}/{name}", {})
+            changes = [(line, change(solution, text)) for line, text in made]
+            for gone in sorted(set(known) - {what for _, what in changes}):
+                print(f"    no mutant any more, but on the list of equivalents: {gone}")
             found = list(pool.map(status, made[: chosen.most]))
-            survivors = [m for m, s in zip(made, found, strict=False) if s == "passed"]
-            caught, total = caught + len(found) - len(survivors), total + len(found)
-            print(f"{name:20} {len(found) - len(survivors)} of {len(found)} caught", flush=True)
-            for line, text in survivors:
-                changed = set(text.splitlines()) - set(
-                    ast.unparse(ast.parse(solution)).splitlines()
-                )
-                what = "; ".join(sorted(one.strip() for one in changed)) or "left out"
+            passed = [c for c, s in zip(changes, found, strict=False) if s == "passed"]
+            survivors = [(line, what) for line, what in passed if what not in known]
+            asked = len(found) - len(passed) + len(survivors)
+            caught, total = caught + len(found) - len(passed), total + asked
+            same += len(passed) - len(survivors)
+            print(f"{name:20} {len(found) - len(passed)} of {asked} caught", flush=True)
+            for line, what in survivors:
                 print(f"    line {line}: {what}")
-    print(f"{chosen.lab}: {caught} of {total} mutants caught")
+    print(f"{chosen.lab}: {caught} of {total} mutants caught; {same} more do what is asked as well")
     return 0
 
 

@@ -158,7 +158,8 @@ def _hidden(lab) -> Row:
     ours, theirs = ([1 - step.hidden for step in way] for way in zip(*steps, strict=True))
     fastest = [1e3 * min(step.seconds for step in way) for way in zip(*steps, strict=True)]
     return Row(
-        "of the communication, a rank waits for in overlapped_ddp", ours, theirs, "DDP's buckets",
+        "share of the communication of overlapped_ddp that a rank waits for",
+        ours, theirs, "DDP's buckets",
         f"the rest is hidden behind the backward pass of {BLOCKS} blocks, which took "
         f"{fastest[0]:.0f} and {fastest[1]:.0f} ms at least; in buckets of two blocks over a link "
         f"of {BANDWIDTH / 1e6:.0f} MB/s",

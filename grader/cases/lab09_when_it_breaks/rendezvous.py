@@ -46,6 +46,12 @@ def _own_clocks(chance: Chance) -> dict:
     return _rendezvous(chance, _names(chance, 3), rounds, store=TCP, seconds=0.6, clocks="differ")
 
 
+def _over_at_once(chance: Chance) -> dict:
+    """So short that whoever waits a second at least is late, also when it is repeated longer."""
+    rounds = [chance.whole(1, 10**6), [0.0, 0.0]]
+    return _rendezvous(chance, _names(chance, 2), rounds, store=HASH, seconds=0.05)
+
+
 def _at_the_end(chance: Chance) -> dict:
     rounds = [chance.whole(1, 10**6), [0.0, 0.49, 0.5, 0.51]]
     return _rendezvous(chance, _names(chance, 4), rounds, store=HASH, seconds=0.5)
@@ -68,4 +74,5 @@ HIDDEN = (
     Drawn(2, 103, _three_generations),
     Drawn(3, 104, _own_clocks),
     Drawn(4, 105, _at_the_end),
+    Drawn(2, 107, _over_at_once),
 )
