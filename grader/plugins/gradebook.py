@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
+import shutil
 import tempfile
 import warnings
 from pathlib import Path
@@ -20,6 +22,7 @@ from traitlets.config.loader import Config, PyFileConfigLoader
 
 from grader import coursedir
 from grader.coursedir import GradingFailed
+from grader.policy.exact import total
 from grader.reports import rendering
 
 # nbgrader's own use of its session, which autoflushes while it makes rows
@@ -70,7 +73,19 @@ class Gradebook:
         """Autograde one submission into the gradebook and write its feedback page."""
         what = f"{student}'s {assignment}"
         self._checked(self._api.autograde(assignment, student), f"autograde {what}")
-        self._checked(self._api.generate_feedback(assignment, student), f"write feedback on {what}")
+        self.write_feedback(assignment, student)
+
+    def write_feedback(self, assignment: str, student: str) -> None:
+        """Write a submission's feedback page."""
+        what = f"write feedback on {student}'s {assignment}"
+        self._checked(self._api.generate_feedback(assignment, student), what)
+
+    def remove(self, assignment: str, student: str) -> None:
+        """Take a submission out of the gradebook, its pages too."""
+        with self.database() as database, contextlib.suppress(MissingEntry):
+            database.remove_submission(assignment, student)
+        for folder in (self.autograded(assignment, student), self.feedback(assignment, student)):
+            shutil.rmtree(folder, ignore_errors=True)
 
     @property
     def inbound(self) -> Path:
@@ -92,11 +107,16 @@ class Gradebook:
         folder = self._api.coursedir.feedback_directory
         return Path(coursedir.ROOT, folder, student, assignment)
 
+    def autograded(self, assignment: str, student: str) -> Path:
+        """The folder of a submission as it was graded."""
+        folder = self._api.coursedir.autograded_directory
+        return Path(coursedir.ROOT, folder, student, assignment)
+
     def scores(self, assignment: str, student: str) -> dict[str, tuple[float | None, float]]:
         """{cell: (score, maximum)} as the gradebook has them; the score is `None` until it is
         known.
         """
-        with self._database() as database:
+        with self.database() as database:
             try:
                 submission = database.find_submission(assignment, student)
             except MissingEntry:
@@ -110,11 +130,11 @@ class Gradebook:
     def automatic(self, assignment: str, student: str) -> float:
         """The points that the referee gave, whatever was changed by hand since."""
         rows = self.state(assignment, student)
-        return sum(row[1] or 0.0 for row in rows if row[0].startswith("test_"))
+        return total(row[1] or 0.0 for row in rows if row[0].startswith("test_"))
 
     def state(self, assignment: str, student: str) -> list[list[Any]]:
         """All that the gradebook has of a submission, a row a cell, as data."""
-        with self._database() as database:
+        with self.database() as database:
             try:
                 submission = database.find_submission(assignment, student)
             except MissingEntry:
@@ -132,7 +152,8 @@ class Gradebook:
             ]
         return [*sorted(rows), *sorted(comments, key=str)]
 
-    def _database(self) -> Database:
+    def database(self) -> Database:
+        """nbgrader's gradebook, open. A context manager."""
         return Database(self._api.coursedir.db_url, self._api.coursedir.course_id)
 
     @staticmethod
@@ -149,7 +170,7 @@ class Gradebook:
 
 def _score(grade: Any) -> float | None:
     if grade.manual_score is not None:
-        return float(grade.manual_score) + float(grade.extra_credit or 0)
+        return total([grade.manual_score, grade.extra_credit or 0.0])
     return None if grade.auto_score is None else float(grade.auto_score)
 
 

@@ -1,0 +1,69 @@
+"""Feedback pages that show what the policy makes of a submission now, and are written anew when
+that is something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from grader.coursedir import GradingFailed
+from grader.judging.ledger import Ledger
+from grader.policy import policy as policies
+from grader.policy.roster import RosterFile
+from grader.policy.settle import Settled
+from grader.policy.standing import Standing, standings
+
+if TYPE_CHECKING:
+    from grader.plugins.gradebook import Gradebook
+
+
+class Pages:
+    """The feedback pages of a gradebook, under the policy in force."""
+
+    def __init__(self, book: Gradebook, ledger: Ledger) -> None:
+        self.policy, self.roster = policies.current(), RosterFile().read()
+        self._book, self._ledger = book, ledger
+
+    def standings(self, student: str) -> dict[str, Standing]:
+        """Settle a student's submissions; {lab: where the student stands}."""
+        if not self.policy.in_force:
+            return {}
+        with self._book.database() as database:
+            return standings(database, student, self.policy, self.roster)
+
+    def written(self, lab: str, student: str) -> None:
+        """Note that a page was written just now."""
+        if (one := self.standings(student).get(lab)) is not None:
+            self._ledger.note_page(lab, student, self._facts(lab, student, one))
+
+    def settled(self, lab: str, student: str) -> Settled | None:
+        """What the policy makes of a submission, its page up to date; `None` without a policy."""
+        found = self.standings(student)
+        if lab in found:
+            self._refresh(lab, student, found[lab])
+        return found[lab].settled if lab in found else None
+
+    def refresh(self, student: str, labs: Collection[str] = ()) -> tuple[int, list[str]]:
+        """Write the pages of a student's, of these labs or of all, that show something else now;
+        how many these were, and what could not be done.
+        """
+        written, problems = 0, []
+        for lab, one in self.standings(student).items():
+            if not labs or lab in labs:
+                try:
+                    written += self._refresh(lab, student, one)
+                except GradingFailed as error:
+                    problems.append(str(error))
+        return written, problems
+
+    def _refresh(self, lab: str, student: str, one: Standing) -> bool:
+        facts = self._facts(lab, student, one)
+        if self._ledger.page_shows(lab, student, facts):
+            return False
+        self._book.write_feedback(lab, student)
+        self._ledger.note_page(lab, student, facts)
+        return True
+
+    def _facts(self, lab: str, student: str, one: Standing) -> list[Any]:
+        return [one.said, float(one.settled.penalty), self._book.state(lab, student)]
