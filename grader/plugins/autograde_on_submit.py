@@ -22,11 +22,12 @@ from grader import coursedir
 from grader.judging import grade as grading
 from grader.judging import handed_in
 from grader.judging.judges import Judges
-from grader.judging.ledger import Entry
+from grader.judging.ledger import Entry, Ledger
 from grader.plugins.gradebook import Gradebook
 from grader.policy import policy as policies
 from grader.policy.attempts import Attempts
 from grader.policy.lateness import UTC
+from grader.policy.pages import Pages
 from grader.policy.policy import Policy, PolicyError
 from grader.policy.roster import Roster, RosterFile
 
@@ -111,8 +112,12 @@ def watch(judges: Judges) -> None:
             if _collect(book, lab):
                 queue.add(lab, students)
         try:
+            _release(book, policies.current())
             due = queue.due(policies.current(), RosterFile().read())
-        except PolicyError as error:  # whoever writes it is at it; until then all wait
+        except (
+            PolicyError,
+            coursedir.GradingFailed,
+        ) as error:  # whoever writes it is at it; until then all wait
             due, now = {}, str(error)
             if now != said:
                 print(now, flush=True)
@@ -120,6 +125,15 @@ def watch(judges: Judges) -> None:
         for lab, students in due.items():
             _take(book, judges, queue, lab, students)
         time.sleep(POLL)
+
+
+def _release(book: Gradebook, policy: Policy) -> None:
+    """Release the labs whose time has come."""
+    now = datetime.datetime.now(UTC)
+    for lab, rules in policy.labs.items():
+        if rules.release and rules.release <= now and not (book.outbound / lab).exists():
+            book.release(lab)
+            print(f"{lab}: released", flush=True)
 
 
 def _collect(book: Gradebook, lab: str) -> bool:
@@ -138,7 +152,10 @@ def _take(book: Gradebook, judges: Judges, queue: Queue, lab: str, students: lis
         name = redaction.shown(student)
         try:
             entry = _judge(book, judges, queue, lab, student)
-        except (coursedir.GradingFailed, grading.NothingSubmitted, PolicyError) as error:
+        except PolicyError:
+            queue.add(lab, [student])  # until it can be read
+            continue
+        except (coursedir.GradingFailed, grading.NothingSubmitted) as error:
             print(f"{name} {lab}: {error}", flush=True)  # the others go on
             continue
         took = time.monotonic() - begin
@@ -153,10 +170,13 @@ def _judge(book: Gradebook, judges: Judges, queue: Queue, lab: str, student: str
         raise coursedir.GradingFailed(graded.problem)
     by = graded.entry.by or student
     queue.attempts.note(lab, members, by, graded.entry.digest)
+    pages = Pages(book, Ledger(coursedir.GRADES / "ledger"))
     for member in members:
-        (one,) = grading.grade(lab, grading.SUBMITTED, member, judges)  # known, and the page anew
-        if one.problem:
-            raise coursedir.GradingFailed(one.problem)
+        if member != student:  # what was judged just now counts for all of the group
+            (one,) = grading.grade(lab, grading.SUBMITTED, member, judges)
+            if one.problem:
+                raise coursedir.GradingFailed(one.problem)
+        pages.refresh(member)  # an attempt less is left
         if member == by or handed_in.secret(grading.SUBMITTED / member / lab):
             book.release_feedback(lab, member)
     return graded.entry

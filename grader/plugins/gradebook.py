@@ -90,8 +90,20 @@ class Gradebook:
     @property
     def inbound(self) -> Path:
         """The folder of the exchange that students hand in to."""
+        return self._exchanged("inbound")
+
+    @property
+    def outbound(self) -> Path:
+        """The folder of the exchange that students fetch labs from."""
+        return self._exchanged("outbound")
+
+    def _exchanged(self, what: str) -> Path:
         exchange = Exchange(config=self._config)
-        return Path(exchange.root, self._api.coursedir.course_id, "inbound")
+        return Path(exchange.root, self._api.coursedir.course_id, what)
+
+    def release(self, assignment: str) -> None:
+        """Let students fetch a lab."""
+        self._checked(self._api.release_assignment(assignment), f"release {assignment}")
 
     def collect(self, assignment: str) -> None:
         """Fetch what was handed in since the last time."""

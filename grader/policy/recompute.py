@@ -22,6 +22,7 @@ from grader.judging import grade as grading
 from grader.judging.ledger import Entry, Ledger, Line
 from grader.plugins import preprocessors
 from grader.plugins.gradebook import Gradebook
+from grader.plugins.release import put_notice
 from grader.policy.pages import Pages
 from grader.policy.settle import set_due_dates
 
@@ -56,6 +57,8 @@ class Recomputing:
     def everybody(self, chosen: Collection[str] = ()) -> tuple[int, list[str]]:
         """Recompute these labs, or all; how many pages were written, and what could not be done."""
         problems = [said for lab in chosen or labs.LABS for said in self._groups(lab)]
+        for lab in (chosen or labs.LABS) if self.policy.in_force else ():
+            put_notice(self._book.outbound / lab, lab, self.policy)
         with self._book.database() as database:
             set_due_dates(database, self.policy)
             students = [student.id for student in database.students]

@@ -24,6 +24,7 @@ from grader.policy.policy import Policy, PolicyError
 
 LARGEST = 10_000_000  # bytes
 MOST_MEMBERS = 100  # of a group
+MOST_DAYS = 366  # of an extension
 
 
 @dataclass(frozen=True)
@@ -161,8 +162,8 @@ def _extension(content: dict[str, Any]) -> Extension:
         until = datetime.datetime.fromisoformat(content["until"])
         return Extension(until=until.astimezone(UTC))
     longer = Duration(content["days"], content["seconds"])
-    if not isinstance(longer.days + longer.seconds, int) or min(longer.days, longer.seconds) < 0:
-        raise ValueError("an extension is shorter than nothing")
+    if not 0 <= longer.days <= MOST_DAYS or not 0 <= longer.seconds <= 86400 * MOST_DAYS:
+        raise ValueError("an extension is shorter than nothing, or longer than a year")
     return Extension(longer)
 
 
