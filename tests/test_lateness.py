@@ -117,6 +117,13 @@ def test_what_comes_after_the_last_moment_has_no_points():
     assert penalty(late, due, 2 * 86400 + 1, Fraction(10), BERLIN, free=5) == 10
 
 
+def test_a_fraction_of_a_second_is_not_late():
+    due = datetime.datetime(2026, 1, 1, 22, 59, 59, tzinfo=UTC)
+    for part, days in ((999_999, 0), (1_000_000, 1)):
+        handed_in = due + datetime.timedelta(microseconds=part)
+        assert lateness.lateness(due, handed_in, Late(), BERLIN).days == days
+
+
 def test_an_unknown_time_of_handing_in_counts_as_in_time():
     due = datetime.datetime(2026, 1, 1, tzinfo=UTC)
     assert lateness.lateness(due, None, Late(Fraction(1)), BERLIN).days == 0

@@ -136,6 +136,15 @@ def test_who_has_handed_in_nothing_has_nothing_to_settle(book):
     assert settle(book, "nobody", policy(), Roster().extend(ONE, "nobody", Extension())) == {}
 
 
+def test_a_due_date_alone_is_kept(tmp_path):
+    url = f"sqlite:///{tmp_path}/gradebook.db"
+    with Database(url) as book:
+        reset(filled(book), one=-1.0)
+        settle(book, "ada", policy(), Roster())
+    with Database(url) as book:
+        assert state(book)[ONE] == (DUE.replace(tzinfo=None), None, None)
+
+
 def test_settling_twice_changes_no_byte(tmp_path):
     path = tmp_path / "gradebook.db"
     with Database(f"sqlite:///{path}") as book:

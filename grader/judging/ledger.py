@@ -160,6 +160,13 @@ class Ledger:
         """Note what the feedback page of a submission shows."""
         _write(self._page(assignment, student), _hashed(facts))
 
+    def has_page(self, assignment: str, student: str) -> bool:
+        """Was it noted what the feedback page of a submission shows?"""
+        return self._page(assignment, student).exists()
+
+    def forget_page(self, assignment: str, student: str) -> None:
+        self._page(assignment, student).unlink(missing_ok=True)
+
     def remove(self, assignment: str, student: str) -> None:
         """Forget a submission."""
         path = self.path(assignment, student)

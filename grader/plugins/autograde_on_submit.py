@@ -108,20 +108,19 @@ def watch(judges: Judges) -> None:
     print(f"grading what arrives in {book.inbound}", flush=True)
     said = ""
     while True:
+        due: dict[str, list[str]] = {}
         for lab, students in arrivals.look().items():
             if _collect(book, lab):
                 queue.add(lab, students)
         try:
-            _release(book, policies.current())
-            due = queue.due(policies.current(), RosterFile().read())
-        except (
-            PolicyError,
-            coursedir.GradingFailed,
-        ) as error:  # whoever writes it is at it; until then all wait
-            due, now = {}, str(error)
-            if now != said:
-                print(now, flush=True)
-            said = now
+            policy, now = policies.current(), ""
+            due = queue.due(policy, RosterFile().read())
+            _release(book, policy)
+        except (PolicyError, coursedir.GradingFailed) as error:
+            now = str(error)  # while the policy cannot be read all wait
+        if now and now != said:
+            print(now, flush=True)
+        said = now
         for lab, students in due.items():
             _take(book, judges, queue, lab, students)
         time.sleep(POLL)

@@ -64,7 +64,11 @@ class Attempts:
         return self._folder / lab / f"{student}.json"
 
     def _read(self, lab: str, student: str) -> list[tuple[datetime.datetime, str]]:
-        with contextlib.suppress(OSError, ValueError, TypeError):
+        with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
             content = json.loads(self._path(lab, student).read_text("utf-8"))
-            return [(datetime.datetime.fromisoformat(when), str(what)) for when, what in content]
+            return [(_when(when), str(what)) for when, what in content]
         return []  # what was lost costs the student nothing
+
+
+def _when(text: str) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text).astimezone(UTC)

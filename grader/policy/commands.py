@@ -19,6 +19,7 @@ NEW = "--new"  # a student of whom nothing is known yet
 
 def show(chosen: list[str]) -> int:
     """Print what is in force; returns the exit status, as all of these do."""
+    asked = [_lab(name) for name in chosen] or list(labs.LABS)
     policy, roster = policies.current(), RosterFile().read()
     if not policy.in_force:
         print(
@@ -27,7 +28,7 @@ def show(chosen: list[str]) -> int:
         )
     else:
         print(f"{policies.PATH}, times in {policy.zone.key}")
-    for lab in [_lab(name) for name in chosen] or labs.LABS:
+    for lab in asked:
         said = [*telling.rules(policy, lab), *_granted(policy, roster, lab)]
         if release := policy.lab(lab).release:
             said.insert(0, f"Released: {policy.shown(release)}.")
@@ -123,11 +124,23 @@ def _recompute(chosen: list[str], said: str = "") -> int:
         return 0
     from grader.policy.recompute import Recomputing  # nbgrader takes seconds to import
 
-    written, problems = Recomputing().everybody(chosen)
+    with _locked("what was said is kept: say `distlab recompute` when nobody else writes it"):
+        written, problems = Recomputing().everybody(chosen)
     print(f"{telling.counted(written, 'feedback page')} written anew.")
     for problem in problems:
         print(redaction.visible(problem))
     return 1 if problems else 0
+
+
+@contextlib.contextmanager
+def _locked(then: str) -> Iterator[None]:
+    """Say in one line that somebody else writes the gradebook."""
+    from sqlalchemy.exc import OperationalError
+
+    try:
+        yield
+    except OperationalError as error:
+        raise PolicyError(f"the gradebook cannot be used now ({error.orig}): {then}") from error
 
 
 def _lab(name: str) -> str:
@@ -164,6 +177,7 @@ def _students(roster: Roster) -> set[str]:
     if (GRADES / "gradebook.db").exists():
         from grader.plugins.gradebook import Gradebook
 
-        with contextlib.suppress(OSError), Gradebook(grading.SUBMITTED).database() as database:
+        again = _locked("nothing is changed: say it again when nobody else writes it")
+        with again, Gradebook(grading.SUBMITTED).database() as database:
             known |= {student.id for student in database.students}
     return known

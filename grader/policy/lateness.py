@@ -108,7 +108,9 @@ def lateness(
 
     Args:
         due: in UTC, with the extension.
+        handed_in: fractions of a second do not count.
     """
+    handed_in = handed_in and handed_in.replace(microsecond=0)
     if due is None or handed_in is None or handed_in <= late.grace.after(due, zone):
         return Lateness(due, handed_in)
     refused = late.accept is not None and handed_in > late.accept.after(due, zone)

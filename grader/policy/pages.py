@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+from distlab import course
 from grader.coursedir import GradingFailed
 from grader.judging.ledger import Ledger
 from grader.policy import policy as policies
-from grader.policy.roster import RosterFile
-from grader.policy.settle import Settled
+from grader.policy.policy import Policy
+from grader.policy.roster import Roster, RosterFile
+from grader.policy.settle import Settled, settle
 from grader.policy.standing import Standing, standings
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ class Pages:
         """Write the pages of a student's, of these labs or of all, that show something else now;
         how many these were, and what could not be done.
         """
+        if not self.policy.in_force:
+            return self._without(student)
         written, problems = 0, []
         for lab, one in self.standings(student).items():
             if not labs or lab in labs:
@@ -57,9 +61,26 @@ class Pages:
                     problems.append(str(error))
         return written, problems
 
+    def _without(self, student: str) -> tuple[int, list[str]]:
+        """Take back what a policy, which is there no more, has made of a student's submissions."""
+        had = [lab for lab in course.LABS if self._ledger.has_page(lab, student)]
+        if not had:
+            return 0, []
+        with self._book.database() as database:
+            settle(database, student, Policy(in_force=True), Roster())
+        problems = []
+        for lab in had:
+            try:
+                self._book.write_feedback(lab, student)
+                self._ledger.forget_page(lab, student)
+            except GradingFailed as error:
+                problems.append(str(error))
+        return len(had) - len(problems), problems
+
     def _refresh(self, lab: str, student: str, one: Standing) -> bool:
         facts = self._facts(lab, student, one)
-        if self._ledger.page_shows(lab, student, facts):
+        there = any(self._book.feedback(lab, student).glob("*.html"))
+        if there and self._ledger.page_shows(lab, student, facts):
             return False
         self._book.write_feedback(lab, student)
         self._ledger.note_page(lab, student, facts)

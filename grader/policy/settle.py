@@ -50,18 +50,18 @@ def settle(database: Any, student: str, policy: Policy, roster: Roster) -> dict[
     found = _submissions(database, student)
     late = share_out(policy, {lab: _lateness(policy, roster, one) for lab, one in found.items()})
     left = policy.free_days - sum(one.free for one in late.values())
-    settled = {}
+    settled, changed = {}, False
     for lab, submission in found.items():
-        _set(submission.assignment, "duedate", _naive(policy.lab(lab).due))
-        _set(submission, "extension", _extension(policy, lab, late[lab]))
+        changed |= _set(submission.assignment, "duedate", _naive(policy.lab(lab).due))
+        changed |= _set(submission, "extension", _extension(policy, lab, late[lab]))
         points = penalty = Fraction()
         for notebook in submission.notebooks:
             reached = sum((_points(grade) for grade in notebook.grades), Fraction())
             taken = late[lab].penalty(reached, policy.lab(lab).late)
-            _set(notebook, "late_submission_penalty", float(taken) or None)
+            changed |= _set(notebook, "late_submission_penalty", float(taken) or None)
             points, penalty = points + reached, penalty + taken
         settled[lab] = Settled(late[lab], points, penalty, left)
-    if database.db.dirty:
+    if changed:
         database.db.commit()
     return settled
 
@@ -76,10 +76,8 @@ def share_out(policy: Policy, late: Mapping[str, Lateness]) -> dict[str, Latenes
 def set_due_dates(database: Any, policy: Policy) -> None:
     """Enter the due dates of all labs that the gradebook has."""
     if policy.in_force:
-        for assignment in database.assignments:
-            if assignment.name in labs.LABS:
-                _set(assignment, "duedate", _naive(policy.lab(assignment.name).due))
-        if database.db.dirty:
+        ours = [one for one in database.assignments if one.name in labs.LABS]
+        if any([_set(one, "duedate", _naive(policy.lab(one.name).due)) for one in ours]):
             database.db.commit()
 
 
@@ -118,7 +116,13 @@ def _points(grade: Any) -> Fraction:
     return Fraction() if given is None else exact(given) + exact(grade.extra_credit or 0.0)
 
 
-def _set(row: Any, name: str, value: Any) -> None:
-    """Change a field that is another one; what is not touched is not written."""
-    if getattr(row, name) != value:
-        setattr(row, name, value)
+def _set(row: Any, name: str, value: Any) -> bool:
+    """Change a field that is another one, and say so; what is not touched is not written.
+
+    SQLAlchemy's session forgets what it has sent to the database without a commit, so that it
+    cannot be asked whether there is anything to commit.
+    """
+    if getattr(row, name) == value:
+        return False
+    setattr(row, name, value)
+    return True
