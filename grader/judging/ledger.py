@@ -7,10 +7,12 @@ one of them changes, it is stale and the submission is graded again.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,25 +116,42 @@ class Ledger:
     def path(self, assignment: str, student: str) -> Path:
         return self.folder / assignment / f"{student}.json"
 
+    def _shared(self, assignment: str, student: str) -> Path:
+        """Where the entry on a group's submission lies that is another member's: what is the
+        student's own is kept, and counts again when there is no group any more.
+        """
+        return self.folder / assignment / "groups" / f"{student}.json"
+
     def get(self, assignment: str, student: str, digest: str) -> Entry | None:
         """The entry of a submission, if there is one that is not stale."""
-        try:
-            content = json.loads(self.path(assignment, student).read_text("utf-8"))
-        except (OSError, ValueError):
-            return None
-        entry = _entry(content)
-        return entry if entry is not None and entry.digest == digest else None
+        return next(
+            (entry for entry in self._found(assignment, student) if entry.digest == digest), None
+        )
 
     def latest(self, assignment: str, student: str) -> Entry | None:
-        """The last entry of a submission, stale or not."""
-        try:
-            return _entry(json.loads(self.path(assignment, student).read_text("utf-8")))
-        except (OSError, ValueError):
-            return None
+        """The entry of a student's submission that counts, stale or not."""
+        return next(self._found(assignment, student), None)
+
+    def _found(self, assignment: str, student: str) -> Iterator[Entry]:
+        for path in (self._shared(assignment, student), self.path(assignment, student)):
+            with contextlib.suppress(OSError, ValueError):
+                entry = _entry(json.loads(path.read_text("utf-8")))
+                if entry is not None:
+                    yield entry
 
     def put(self, entry: Entry) -> None:
         """Write an entry, whole or not at all."""
-        _write(self.path(entry.assignment, entry.student), json.dumps(asdict(entry)))
+        shared = self._shared(entry.assignment, entry.student)
+        if entry.by:
+            _write(shared, json.dumps(asdict(entry)))
+        else:
+            _write(self.path(entry.assignment, entry.student), json.dumps(asdict(entry)))
+            shared.unlink(missing_ok=True)
+
+    def sharing(self, assignment: str) -> list[str]:
+        """The students whose entry is that of another member of their group."""
+        found = (self.folder / assignment / "groups").glob("*.json")
+        return sorted(path.name.removesuffix(".json") for path in found)
 
     def entered(self, entry: Entry, *around: Any) -> bool:
         """Has this entry gone into the gradebook, with the same things `around` it as now?
@@ -170,7 +189,8 @@ class Ledger:
     def remove(self, assignment: str, student: str) -> None:
         """Forget a submission."""
         path = self.path(assignment, student)
-        for each in (path, path.with_suffix(".entered"), self._page(assignment, student)):
+        shared, page = self._shared(assignment, student), self._page(assignment, student)
+        for each in (path, shared, path.with_suffix(".entered"), page):
             each.unlink(missing_ok=True)
 
     def _page(self, assignment: str, student: str) -> Path:

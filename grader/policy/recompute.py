@@ -126,14 +126,17 @@ class Recomputing:
     def _take_back(self, lab: str) -> list[str]:
         """Whoever is in no group any more has what is their own, or nothing."""
         problems = []
-        for path in sorted((GRADES / "ledger" / lab).glob("*.json")):
-            student = path.name.removesuffix(".json")
+        for student in self._ledger.sharing(lab):
             entry = self._ledger.latest(lab, student)
-            if entry is None or not entry.by or entry.by in self.roster.members(lab, student):
+            if entry is None or entry.by in self.roster.members(lab, student):
                 continue
             try:
                 graded = grading.grade(lab, self._submitted, student, LedgerAlone())
-                problems += [f"{student}'s {lab}: {one.problem}" for one in graded if one.problem]
+                problems += [
+                    f"{student} still has the points of {entry.by}'s {lab}: {one.problem}"
+                    for one in graded
+                    if one.problem
+                ]
             except grading.NothingSubmitted:
                 self._book.remove(lab, student)
                 self._ledger.remove(lab, student)
