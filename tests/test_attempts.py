@@ -39,6 +39,13 @@ def test_a_verdict_is_an_attempt_and_the_same_code_again_is_none(attempts):
     assert attempts.left(OnSubmit(5), "02-toy-model", ["ada"]) == 5
 
 
+def test_a_submission_that_is_judged_once_more_is_no_other_attempt(attempts):
+    assert attempts.note(LAB, ["ada"], "ada", "one", "2026-11-01 10:00:00.0 UTC")
+    assert not attempts.note(LAB, ["ada"], "ada", "of-another", "2026-11-01 10:00:00.0 UTC")
+    assert attempts.note(LAB, ["ada"], "ada", "two", "2026-11-01 10:00:00.1 UTC")
+    assert attempts.note(LAB, ["ada"], "ada", "three", "") and len(attempts.of(LAB, ["ada"])) == 3
+
+
 def test_what_was_not_judged_is_no_attempt(attempts):
     assert not attempts.note(LAB, ["ada"], "ada", "")
     assert attempts.left(OnSubmit(1), LAB, ["ada"]) == 1

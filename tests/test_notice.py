@@ -85,6 +85,14 @@ def test_code_under_the_notices_name_is_the_students_own():
     assert rebuilt["cells"][0]["source"] == "x = 1"
 
 
+def test_the_notice_is_known_by_its_tag_too():
+    cell = notice.put(coursedir.released(LAB), POLICY, LAB)["cells"][0]
+    assert notice.is_notice({**cell, "id": "another"}) and notice.is_notice(
+        {**cell, "metadata": {}}
+    )
+    assert not notice.is_notice({**cell, "id": "another", "metadata": {"tags": 1}})
+
+
 @pytest.mark.parametrize("cell", [None, 1, "x", {}, {"id": 3}, {"id": notice.CELL}])
 def test_no_cell_breaks_the_looking(cell):
     assert not notice.is_notice(cell)

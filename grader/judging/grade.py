@@ -7,7 +7,7 @@ import datetime
 import itertools
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,9 +72,14 @@ class Graded:
     settled: Settled | None = None
 
 
-def submissions(assignment: str, submitted: Path, student: str | None = None) -> list[Submission]:
+def submissions(
+    assignment: str, submitted: Path, student: str | Collection[str] | None = None
+) -> list[Submission]:
     """The submissions of an assignment below `submitted`, by student. The members of a group all
     have what one of them has handed in last.
+
+    Args:
+        student: this one's, or these ones', alone.
 
     Raises:
         NothingSubmitted: there are none.
@@ -89,9 +94,10 @@ def submissions(assignment: str, submitted: Path, student: str | None = None) ->
             for name in members:
                 by = "" if name == last else last
                 all_[name] = Submission(name, assignment, own[last], by)
-    found = [all_[name] for name in sorted(all_) if student in (None, name)]
+    asked = [student] if isinstance(student, str) else student
+    found = [all_[name] for name in sorted(all_) if asked is None or name in asked]
     if not found:
-        whose = f" of {student}" if student else ""
+        whose = f" of {', '.join(asked)}" if asked else ""
         raise NothingSubmitted(
             f"there is no submission{whose} below {submitted}: put notebooks there as "
             f"STUDENT/{assignment}/{labs.notebook_name(assignment)}, or name their folder by "
@@ -103,7 +109,7 @@ def submissions(assignment: str, submitted: Path, student: str | None = None) ->
 def grade(
     assignment: str,
     submitted: Path,
-    student: str | None,
+    student: str | Collection[str] | None,
     judges: Judges,
     live: Live | None = None,
 ) -> list[Graded]:

@@ -168,7 +168,8 @@ def _judge(book: Gradebook, judges: Judges, queue: Queue, lab: str, student: str
     if graded.problem:
         raise coursedir.GradingFailed(graded.problem)
     by = graded.entry.by or student
-    queue.attempts.note(lab, members, by, graded.entry.digest)
+    when = handed_in.timestamp(grading.SUBMITTED / by / lab)
+    queue.attempts.note(lab, members, by, graded.entry.digest, when)
     pages = Pages(book, Ledger(coursedir.GRADES / "ledger"))
     for member in members:
         if member != student:  # what was judged just now counts for all of the group

@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from nbgrader.api import MissingEntry
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import Exchange
-from sqlalchemy.exc import SAWarning
+from sqlalchemy.exc import OperationalError, SAWarning
 from traitlets.config.loader import Config, PyFileConfigLoader
 
 from grader import coursedir
@@ -39,6 +40,10 @@ def _newest_revision() -> str | None:
 
 
 api.get_alembic_version = _newest_revision
+
+
+class GradebookBusy(GradingFailed):
+    """The gradebook's database is locked, or cannot be written."""
 
 
 class Gradebook:
@@ -164,9 +169,18 @@ class Gradebook:
             ]
         return [*sorted(rows), *sorted(comments, key=str)]
 
-    def database(self) -> Database:
-        """nbgrader's gradebook, open. A context manager."""
-        return Database(self._api.coursedir.db_url, self._api.coursedir.course_id)
+    @contextlib.contextmanager
+    def database(self) -> Iterator[Database]:
+        """nbgrader's gradebook, open.
+
+        Raises:
+            GradebookBusy: others write it.
+        """
+        try:
+            with Database(self._api.coursedir.db_url, self._api.coursedir.course_id) as database:
+                yield database
+        except OperationalError as error:
+            raise GradebookBusy(f"the gradebook cannot be used now ({error.orig})") from error
 
     @staticmethod
     def _checked(result: dict[str, Any], what: str) -> None:

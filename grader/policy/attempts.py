@@ -31,19 +31,25 @@ class Attempts:
         """(when, what) of a group's attempts, the first one first."""
         return sorted(one for name in set(members) for one in self._read(lab, name))
 
-    def note(self, lab: str, members: Iterable[str], by: str, digest: str) -> bool:
+    def note(
+        self, lab: str, members: Iterable[str], by: str, digest: str, handed_in: str = ""
+    ) -> bool:
         """Note that what a member has handed in has a verdict; was it an attempt?
 
         Args:
-            digest: of what was judged; nothing where nothing was.
+            digest: of what was judged, and of what it was judged by; nothing where nothing was.
+            handed_in: when that was: the same submission, judged once more by another version of
+                the course, is no other attempt.
         """
         path = self._path(lab, by)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.with_name(f"{by}.lock").open("ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not digest or any(digest == what for _, what in self.of(lab, members)):
+            made = [what.split() for _, what in self.of(lab, members)]
+            when = handed_in.replace(" ", "_")
+            if not digest or any(digest == what[0] or when in what[1:] for what in made):
                 return False
-            mine = [*self._read(lab, by), (datetime.datetime.now(UTC), digest)][-MOST:]
+            mine = [*self._read(lab, by), (datetime.datetime.now(UTC), f"{digest} {when}")][-MOST:]
             temporary = path.with_name(f"{by}.tmp")
             temporary.write_text(json.dumps([[w.isoformat(), what] for w, what in mine]), "utf-8")
             os.replace(temporary, path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from distlab import course as labs
 from distlab.records import redaction
@@ -56,12 +56,13 @@ def extend(student: str, lab: str, words: list[str]) -> int:
     with RosterFile().changing() as held:
         _known([student], held[0], NEW in words)
         held[0] = held[0].extend(lab, student, extension)
-        due = held[0].due(policy, lab, student)
+        due, members = held[0].due(policy, lab, student), held[0].members(lab, student)
     name = redaction.shown(student)
     shown = (
         f"{name}'s {lab} is due {policy.shown(due)}" if due else f"{name}'s {lab} has no due date"
     )
-    return _recompute([lab], f"{shown}.")
+    print(f"{shown}.")
+    return _recompute([lab], members)
 
 
 def _extension(said: str, policy: Policy, lab: str) -> Extension | None:
@@ -104,10 +105,12 @@ def group(lab: str, words: list[str]) -> int:
         raise PolicyError(f"a group for {lab} has at most {most} members, these are {len(members)}")
     with RosterFile().changing() as held:
         _known(members, held[0], NEW in words)
+        concerned = {name for one in members for name in held[0].members(lab, one)}
         held[0] = held[0].group(lab, members)
     names = [redaction.shown(name) for name in sorted(members)]
     how = "hand in together" if len(names) > 1 else "hands in alone"
-    return _recompute([lab], f"{', '.join(names)}: {how} for {lab}.")
+    print(f"{', '.join(names)}: {how} for {lab}.")
+    return _recompute([lab], {*concerned, *members})
 
 
 def recompute(chosen: list[str]) -> int:
@@ -116,16 +119,14 @@ def recompute(chosen: list[str]) -> int:
     return _recompute([_lab(name) for name in chosen])
 
 
-def _recompute(chosen: list[str], said: str = "") -> int:
-    if said:
-        print(said)
+def _recompute(chosen: list[str], students: Collection[str] | None = None) -> int:
     if not (GRADES / "gradebook.db").exists():
         print("Nothing was graded yet.")
         return 0
     from grader.policy.recompute import Recomputing  # nbgrader takes seconds to import
 
     with _locked("what was said is kept: say `distlab recompute` when nobody else writes it"):
-        written, problems = Recomputing().everybody(chosen)
+        written, problems = Recomputing().all(chosen, students)
     print(f"{telling.counted(written, 'feedback page')} written anew.")
     for problem in problems:
         print(redaction.visible(problem))
@@ -135,12 +136,12 @@ def _recompute(chosen: list[str], said: str = "") -> int:
 @contextlib.contextmanager
 def _locked(then: str) -> Iterator[None]:
     """Say in one line that somebody else writes the gradebook."""
-    from sqlalchemy.exc import OperationalError
+    from grader.plugins.gradebook import GradebookBusy
 
     try:
         yield
-    except OperationalError as error:
-        raise PolicyError(f"the gradebook cannot be used now ({error.orig}): {then}") from error
+    except GradebookBusy as error:
+        raise PolicyError(f"{error}: {then}") from error
 
 
 def _lab(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from grader.policy import telling
 from grader.policy.policy import Policy
 
-CELL = "course-policy"  # the cell's id
+CELL = "course-policy"  # the cell's id and, for formats that have none, its tag
 
 
 def put(notebook: dict[str, Any], policy: Policy, lab: str) -> dict[str, Any]:
@@ -18,7 +18,8 @@ def put(notebook: dict[str, Any], policy: Policy, lab: str) -> dict[str, Any]:
     if not said:
         return {**notebook, "cells": rest}
     cell = {
-        "cell_type": "markdown", "id": CELL, "metadata": {"deletable": False, "editable": False},
+        "cell_type": "markdown", "id": CELL, 
+        "metadata": {"deletable": False, "editable": False, "tags": [CELL]},
         "source": "\n".join(f"> {one}  " for one in said),
     }  # fmt: skip
     return {**notebook, "cells": [cell, *rest]}
@@ -26,6 +27,8 @@ def put(notebook: dict[str, Any], policy: Policy, lab: str) -> dict[str, Any]:
 
 def is_notice(cell: Any) -> bool:
     """Is a cell of a submission this notice? Students' answers are elsewhere."""
-    return (
-        isinstance(cell, Mapping) and cell.get("id") == CELL and cell.get("cell_type") == "markdown"
-    )
+    if not isinstance(cell, Mapping) or cell.get("cell_type") != "markdown":
+        return False
+    metadata = cell.get("metadata")
+    tags = metadata.get("tags") if isinstance(metadata, Mapping) else None
+    return cell.get("id") == CELL or (isinstance(tags, list) and CELL in tags)

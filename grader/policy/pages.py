@@ -4,7 +4,6 @@ that is something else.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from distlab import course
@@ -46,19 +45,18 @@ class Pages:
             self._refresh(lab, student, found[lab])
         return found[lab].settled if lab in found else None
 
-    def refresh(self, student: str, labs: Collection[str] = ()) -> tuple[int, list[str]]:
-        """Write the pages of a student's, of these labs or of all, that show something else now;
-        how many these were, and what could not be done.
+    def refresh(self, student: str) -> tuple[int, list[str]]:
+        """Write the pages of a student's that show something else now; how many these were, and
+        what could not be done.
         """
         if not self.policy.in_force:
             return self._without(student)
         written, problems = 0, []
         for lab, one in self.standings(student).items():
-            if not labs or lab in labs:
-                try:
-                    written += self._refresh(lab, student, one)
-                except GradingFailed as error:
-                    problems.append(str(error))
+            try:
+                written += self._refresh(lab, student, one)
+            except GradingFailed as error:
+                problems.append(str(error))
         return written, problems
 
     def _without(self, student: str) -> tuple[int, list[str]]:

@@ -54,48 +54,59 @@ class Recomputing:
         self._pages = Pages(self._book, self._ledger)
         self.policy, self.roster = self._pages.policy, self._pages.roster
 
-    def everybody(self, chosen: Collection[str] = ()) -> tuple[int, list[str]]:
-        """Recompute these labs, or all; how many pages were written, and what could not be done."""
-        problems = [said for lab in chosen or labs.LABS for said in self._groups(lab)]
-        for lab in (chosen or labs.LABS) if self.policy.in_force else ():
-            put_notice(self._book.outbound / lab, lab, self.policy)
+    def all(
+        self, chosen: Collection[str] = (), students: Collection[str] | None = None
+    ) -> tuple[int, list[str]]:
+        """Recompute; how many pages were written, and what could not be done.
+
+        Args:
+            chosen: labs whose groups are entered, and that are brought up to date where they are
+                handed out; all where none is named.
+            students: all where it is `None`.
+        """
+        problems = []
+        for lab in chosen or labs.LABS:
+            problems += self._groups(lab, students)
+            if self.policy.in_force:
+                put_notice(self._book.outbound / lab, lab, self.policy)
         with self._book.database() as database:
             set_due_dates(database, self.policy)
-            students = [student.id for student in database.students]
+            known = [student.id for student in database.students]
         written = 0
-        for student in students:
-            pages, said = self.student(student, chosen)
-            written, problems = written + pages, problems + said
+        for student in known:
+            if students is None or student in students:
+                pages, said = self.student(student)
+                written, problems = written + pages, problems + said
         return written, problems
 
-    def student(self, student: str, chosen: Collection[str] = ()) -> tuple[int, list[str]]:
-        """Recompute a student's submissions; pages of these labs, or of all, are written where
-        they show something else now.
+    def student(self, student: str) -> tuple[int, list[str]]:
+        """Recompute all of a student's submissions: a free late day that one lab takes is missing
+        in another.
         """
         with self._book.database() as database:
-            scored = [self._rescore(database, lab, student) for lab in labs.LABS]
-        written, problems = self._pages.refresh(student, chosen)
+            found = database.find_student(student).submissions
+            scored = [
+                self._rescore(database, one) for one in found if one.assignment.name in labs.LABS
+            ]
+        written, problems = self._pages.refresh(student)
         return written, [said for said in scored if said] + problems
 
-    def _rescore(self, database: Any, lab: str, student: str) -> str:
+    def _rescore(self, database: Any, submission: Any) -> str:
         """Give the points that the policy has now for the verdicts that the gradebook has; returns
         what is in the way.
         """
+        lab, student = submission.assignment.name, submission.student.id
         entry = self._ledger.latest(lab, student)
         path = self._book.autograded(lab, student) / labs.notebook_name(lab)
         if entry is None or not path.exists():
             return ""
-        grades = {
-            grade.name: grade
-            for one in database.find_student(student).submissions
-            if one.assignment.name == lab
-            for notebook in one.notebooks
-            for grade in notebook.grades
-        }
+        grades = {grade.name: grade for one in submission.notebooks for grade in one.grades}
         scored = self.policy.lab(lab).partial.entry(entry)
         lines = {f"test_{line.name}": line for line in scored.lines}
         other = [
-            n for n, line in lines.items() if n in grades and grades[n].auto_score != line.score
+            name
+            for name, line in lines.items()
+            if name in grades and grades[name].auto_score != line.score
         ]
         if not other:
             return ""
@@ -113,34 +124,32 @@ class Recomputing:
         database.db.commit()
         return ""
 
-    def _groups(self, lab: str) -> list[str]:
-        """Enter what a group's members have together, and take back what left members had."""
-        groups = self.roster.groups.get(lab, ())
-        problems = self._take_back(lab)
-        for member in (member for group in groups for member in group):
-            with contextlib.suppress(grading.NothingSubmitted):
-                graded = grading.grade(lab, self._submitted, member, LedgerAlone())
-                problems += [f"{member}'s {lab}: {one.problem}" for one in graded if one.problem]
-        return problems
+    def _groups(self, lab: str, students: Collection[str] | None) -> list[str]:
+        """Enter what a group's members have together. Whoever is in no group any more has what is
+        their own, or nothing.
+        """
+        members = {name for group in self.roster.groups.get(lab, ()) for name in group}
+        before = {name: self._ledger.latest(lab, name) for name in self._ledger.sharing(lab)}
+        left = {
+            name for name, entry in before.items()
+            if entry is not None and entry.by not in self.roster.members(lab, name)
+        }  # fmt: skip
+        asked = members | left if students is None else (members | left) & set(students)
+        entered = self._entered(lab, asked)
+        for name in sorted((left & asked) - set(entered)):  # has handed in nothing
+            self._book.remove(lab, name)
+            self._ledger.remove(lab, name)
+        return [f"{name}'s {lab}: {said}" for name, said in entered.items() if said]
 
-    def _take_back(self, lab: str) -> list[str]:
-        """Whoever is in no group any more has what is their own, or nothing."""
-        problems = []
-        for student in self._ledger.sharing(lab):
-            entry = self._ledger.latest(lab, student)
-            if entry is None or entry.by in self.roster.members(lab, student):
-                continue
-            try:
-                graded = grading.grade(lab, self._submitted, student, LedgerAlone())
-                problems += [
-                    f"{student} still has the points of {entry.by}'s {lab}: {one.problem}"
-                    for one in graded
-                    if one.problem
-                ]
-            except grading.NothingSubmitted:
-                self._book.remove(lab, student)
-                self._ledger.remove(lab, student)
-        return problems
+    def _entered(self, lab: str, students: Collection[str]) -> dict[str, str]:
+        """Enter what is in the ledger; {student who has handed in: what is in the way}."""
+        if not students:
+            return {}
+        try:
+            graded = grading.grade(lab, self._submitted, students, LedgerAlone())
+        except grading.NothingSubmitted:
+            return {}
+        return {one.entry.student: one.problem for one in graded}
 
 
 def _holds(notebook: Any, entry: Entry) -> bool:
