@@ -234,6 +234,7 @@ def test_a_locked_gradebook_is_said_in_one_line(course):
     assert not (course.grades / "roster.json").exists()
 
 
+@pytest.mark.slow  # commands one after the other, each of which takes seconds to start
 def test_without_its_policy_a_class_is_as_it_was_before_it(course):
     course.run("distlab", "extend", "ben", LAB, "1d")
     (course.grades / "policy.yaml").unlink()
