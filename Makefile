@@ -115,4 +115,4 @@ bench: $(READY) ## all benchmarks, as ratios
 
 clean: ## remove what was made, .venv too
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis \
-	  grader/submitted grader/autograded grader/feedback grader/ledger grader/out
+	  grader/submitted grader/autograded grader/feedback grader/ledger grader/out grader/attempts

@@ -58,6 +58,8 @@ if exchange := os.environ.get("DISTLAB_EXCHANGE"):  # a Hub has one of its own
     c.Exchange.root = exchange
 # what students hand in on a machine that they share with the grader
 c.ExchangeFactory.collect = "grader.plugins.collect.Collect"
+# due dates and rules of policy.yaml stand in the notebooks that are handed out
+c.ExchangeFactory.release_assignment = "grader.plugins.release.Release"
 
 # student code never runs in the process that grades: the referee's verdicts take the place of a
 # kernel
@@ -71,7 +73,7 @@ c.Autograde.sanitize_preprocessors = [
 c.Autograde.autograde_preprocessors = [
     "grader.plugins.preprocessors.Verdicts",
     "nbgrader.preprocessors.SaveAutoGrades",
-    "nbgrader.preprocessors.AssignLatePenalties",
+    "grader.plugins.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 

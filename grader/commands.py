@@ -20,6 +20,7 @@ from grader import coursedir, secret
 from grader.judging import demo
 from grader.judging import grade as grading
 from grader.judging.judges import Judges, make_judges
+from grader.policy import policy as policies
 from grader.reports import progress, report, table
 
 SLURM_JOBS = 4  # submissions at once, a Slurm job: how many cores there are nobody knows here
@@ -57,6 +58,7 @@ def grade(
     for assignment in chosen:
         frameworks.need(*course.needs(assignment), what=f"Lab {assignment}")
     _have_folder()
+    policies.current()  # what is wrong with it is said before anything is judged
     reports = []
     jobs = jobs or (SLURM_JOBS if cluster == SLURM else JOBS * (os.cpu_count() or 1))
     with contextlib.closing(make_judges(jobs, cluster)) as judges:

@@ -11,6 +11,7 @@ sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(ROOT / "tests"))
 # the committed references hold for it, whatever secret whoever runs the tests has
 os.environ["DISTLAB_SECRET"] = "public"
+os.environ["DISTLAB_POLICY"] = str(ROOT / "no" / "policy.yaml")  # nor whatever policy
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,13 @@ import limits  # noqa: E402
 import roster  # noqa: E402
 
 COURSE = HERE.parents[1]
-OWNED = ("solutions", "labs", "grader", "nbgrader_config.py")  # what of a clone the grader needs
+OWNED = (
+    "solutions",
+    "labs",
+    "grader",
+    "nbgrader_config.py",
+    "policy.example.yaml",
+)  # what of a clone the grader needs
 LECTURER, STUDENTS, GRADER = "lecturer", ("ada", "dora"), "grader-distlab"
 NOBODY = 65534
 HANDED_OUT = Path("/proc/sys/net/ipv4/ip_local_port_range")
@@ -210,7 +216,16 @@ class Trial:
         """A course's folder that its account alone can read."""
         folder.mkdir(parents=True)
         graded = shutil.ignore_patterns(
-            "submitted", "autograded", "feedback", "ledger", "out", "gradebook.db", "__pycache__"
+            "submitted",
+            "autograded",
+            "feedback",
+            "ledger",
+            "out",
+            "gradebook.db",
+            "attempts",
+            "roster.json",
+            "roster.lock",
+            "__pycache__",
         )
         for name in OWNED:
             source = COURSE / name

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import concurrent.futures
+import datetime
 import itertools
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,11 +22,16 @@ from grader.judging import handed_in
 from grader.judging.judges import Judges
 from grader.judging.ledger import Entry, Ledger
 from grader.judging.referee import Referee, not_graded, unreadable_lines
+from grader.policy import policy as policies
+from grader.policy.exact import total
+from grader.policy.roster import RosterFile
+from grader.policy.settle import Settled
 from grader.reports.progress import Live
 from grader.sandbox import NoSandbox
 
 if TYPE_CHECKING:
     from grader.plugins.gradebook import Gradebook
+    from grader.policy.pages import Pages
 
 AHEAD = 4  # submissions that are judged before the gradebook takes them, for each in work
 SUBMITTED = coursedir.GRADES / "submitted"
@@ -37,37 +43,61 @@ class NothingSubmitted(RuntimeError):
 
 @dataclass(frozen=True)
 class Submission:
-    """What a student handed in: the folder of one assignment."""
+    """What a student handed in: the folder of one assignment.
+
+    Args:
+        by: the member of the student's group whose folder it is; empty where it is the student's.
+    """
 
     student: str
     assignment: str
     folder: Path
+    by: str = ""
 
 
 @dataclass
 class Graded:
-    """A submission's entry in the ledger and what the gradebook says of its free-text answers."""
+    """A submission's entry in the ledger and what the gradebook says of its free-text answers.
+
+    Args:
+        entry: with the points that the policy gives for its verdicts.
+        settled: what the policy makes of it; `None` where there is none.
+    """
 
     entry: Entry
     manual_score: float | None
     manual_max_score: float
     feedback: Path | None = None
     problem: str = ""  # why the gradebook does not have it
+    settled: Settled | None = None
 
 
-def submissions(assignment: str, submitted: Path, student: str | None = None) -> list[Submission]:
-    """The submissions of an assignment below `submitted`, by student.
+def submissions(
+    assignment: str, submitted: Path, student: str | Collection[str] | None = None
+) -> list[Submission]:
+    """The submissions of an assignment below `submitted`, by student. The members of a group all
+    have what one of them has handed in last.
+
+    Args:
+        student: this one's, or these ones', alone.
 
     Raises:
         NothingSubmitted: there are none.
     """
-    found = [
-        Submission(folder.parent.name, assignment, folder)
-        for folder in sorted(submitted.glob(f"*/{assignment}"))
-        if student in (None, folder.parent.name)
-    ]
+    own = {folder.parent.name: folder for folder in sorted(submitted.glob(f"*/{assignment}"))}
+    all_ = {name: Submission(name, assignment, folder) for name, folder in own.items()}
+    for members in RosterFile().read().groups.get(assignment, ()):
+        handing = [name for name in members if name in own]
+        if handing:
+            # at the same moment, or where no time is known, the first by name
+            last = max(handing, key=lambda name: _when(own[name]))
+            for name in members:
+                by = "" if name == last else last
+                all_[name] = Submission(name, assignment, own[last], by)
+    asked = [student] if isinstance(student, str) else student
+    found = [all_[name] for name in sorted(all_) if asked is None or name in asked]
     if not found:
-        whose = f" of {student}" if student else ""
+        whose = f" of {', '.join(asked)}" if asked else ""
         raise NothingSubmitted(
             f"there is no submission{whose} below {submitted}: put notebooks there as "
             f"STUDENT/{assignment}/{course.notebook_name(assignment)}, or name their folder by "
@@ -79,7 +109,7 @@ def submissions(assignment: str, submitted: Path, student: str | None = None) ->
 def grade(
     assignment: str,
     submitted: Path,
-    student: str | None,
+    student: str | Collection[str] | None,
     judges: Judges,
     live: Live | None = None,
 ) -> list[Graded]:
@@ -92,15 +122,19 @@ def grade(
     Raises:
         NothingSubmitted: there are none.
         GradingFailed: nbgrader could not take them.
+        PolicyError: the policy cannot be read.
     """
+    policies.current()
     found = submissions(assignment, submitted, student)
     coursedir.need_references(assignment)
     from grader.plugins.gradebook import Gradebook  # nbgrader takes seconds to import
+    from grader.policy.pages import Pages
 
     referee = Referee(judges=judges)
     with tempfile.TemporaryDirectory(prefix="distlab-submitted-") as folder:
         staged = Path(folder)
         book = Gradebook(staged)
+        pages = Pages(book, referee.ledger)
         graded = {}
         with concurrent.futures.ThreadPoolExecutor(judges.slots) as pool:
             judged = _Ahead(
@@ -110,12 +144,20 @@ def grade(
             for one, entry in judged:
                 try:
                     with judges.beside():
-                        graded[one] = _enter(book, referee.ledger, one, entry, staged)
+                        graded[one] = _enter(book, pages, referee.ledger, one, entry, staged)
                 except GradingFailed as error:  # the class goes on
                     graded[one] = Graded(entry, None, 0.0, problem=str(error))
                 if live:
                     live.done(one.student)
+            for one in found:  # a free late day that was taken here is missing elsewhere
+                _, problems = pages.refresh(one.student)
+                graded[one].problem = graded[one].problem or " ".join(problems)
     return [graded[one] for one in found]
+
+
+def _when(folder: Path) -> datetime.datetime:
+    """When a submission was handed in; long ago where that is not known."""
+    return handed_in.parsed(handed_in.timestamp(folder)) or datetime.datetime.min
 
 
 class _Ahead:
@@ -185,19 +227,20 @@ def _judged(referee: Referee, one: Submission, staged: Path) -> Entry:
         content = handed_in.notebook(one.folder)
     except Unreadable as reason:
         content = coursedir.released(lab)
-        entry = referee.unreadable(lab, one.student, reason)
+        entry = referee.unreadable(lab, one.student, reason, one.by)
         rebuilt, _ = referee.rebuild(lab, content)
         rebuilt["cells"].insert(0, _note(reason))
     else:
         rebuilt, repaired = referee.rebuild(lab, content)
-        entry = referee.judge(lab, one.student, rebuilt, repaired)
+        entry = referee.judge(lab, one.student, rebuilt, repaired, one.by)
     folder = staged / one.student / lab
     folder.mkdir(parents=True)
     path = folder / course.notebook_name(lab)
     path.write_text(json.dumps(rebuilt), "utf-8")
     if when := handed_in.timestamp(one.folder):
         (folder / "timestamp.txt").write_text(when, "utf-8")
-    if secret := handed_in.secret(one.folder):
+    # a page is released under the name that goes with the student's own secret
+    if secret := handed_in.secret(one.folder.parent.parent / one.student / lab):
         (folder / "submission_secret.txt").write_text(secret, "utf-8")
     return entry
 
@@ -208,7 +251,9 @@ def _note(reason: Unreadable) -> submission.Content:
     return {"cell_type": "markdown", "id": "unreadable", "metadata": {}, "source": said}
 
 
-def _enter(book: Gradebook, ledger: Ledger, one: Submission, entry: Entry, staged: Path) -> Graded:
+def _enter(
+    book: Gradebook, pages: Pages, ledger: Ledger, one: Submission, entry: Entry, staged: Path
+) -> Graded:
     """Put an entry into the gradebook, unless that was done before and nothing has changed."""
     if entry.not_graded:
         return Graded(entry, None, 0.0, problem=entry.not_graded)
@@ -217,9 +262,11 @@ def _enter(book: Gradebook, ledger: Ledger, one: Submission, entry: Entry, stage
     feedback = book.feedback(one.assignment, one.student)
     files = [path.read_text("utf-8") for path in sorted((staged / one.student).rglob("*.*"))]
     there = any(feedback.glob("*.html"))
+    entry = pages.policy.lab(one.assignment).partial.entry(entry)
     if not (there and ledger.entered(entry, files, book.state(one.assignment, one.student))):
         book.enter(one.assignment, one.student)
         ledger.note_entered(entry, files, book.state(one.assignment, one.student))
+        pages.written(one.assignment, one.student)
     scores = book.scores(one.assignment, one.student)
     manual = {name: both for name, both in scores.items() if not name.startswith("test_")}
     known = [score for score, _ in manual.values() if score is not None]
@@ -232,10 +279,18 @@ def _enter(book: Gradebook, ledger: Ledger, one: Submission, entry: Entry, stage
         )
     return Graded(
         entry,
-        sum(known) if len(known) == len(manual) else None,
+        total(known) if len(known) == len(manual) else None,
         sum(maximum for _, maximum in manual.values()),
         feedback,
+        settled=pages.settled(one.assignment, one.student),
     )
+
+
+def final(one: Graded) -> float | None:
+    """All points that there are so far, free text included, less what is taken off; `None` where
+    no policy is in force.
+    """
+    return None if one.settled is None else float(one.settled.points - one.settled.penalty)
 
 
 def report(assignment: str, graded: Sequence[Graded]) -> dict[str, Any]:
@@ -255,6 +310,10 @@ def _reported(one: Graded) -> dict[str, Any]:
         "manual_score": one.manual_score, "manual_max_score": one.manual_max_score,
         "seconds": entry.seconds, "repaired": entry.repaired, "flagged": entry.flagged,
     }  # fmt: skip
+    if one.settled is not None:
+        about |= {"late_penalty": float(one.settled.penalty), "final_score": final(one)}
+    if entry.by:
+        about["handed_in_by"] = entry.by
     if entry.unreadable:
         return {**about, "status": "unreadable", "message": entry.unreadable}
     lines = [

@@ -7,15 +7,19 @@ one of them changes, it is stale and the submission is graded again.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from distlab.exercises.judge import Verdict
+from grader import coursedir
+from grader.policy.exact import total
 
 MESSAGE_LIMIT = 10_000  # characters
 
@@ -36,6 +40,11 @@ class Line:
     expected: str = ""
     happened: str = ""
     look: str = ""
+    # cases that were right before the first that was not, all cases, and of the right ones those
+    # with fewer ranks than that first one
+    passed: int = 0
+    total: int = 0
+    smaller: int = 0
 
 
 @dataclass
@@ -51,10 +60,11 @@ class Entry:
     unreadable: str = ""
     not_graded: str = ""  # a failure of the grader's own: no score, nowhere
     flagged: list[str] = field(default_factory=list)  # what a person should look at in the source
+    by: str = ""  # whose submission it is, of the student's group
 
     @property
     def score(self) -> float:
-        return sum(line.score for line in self.lines)
+        return total(line.score for line in self.lines)
 
     @property
     def max_score(self) -> float:
@@ -72,8 +82,16 @@ def line(verdict: Verdict) -> Line:
         verdict.exercise.name, verdict.status, verdict.score, float(verdict.exercise.points),
         verdict.message[:MESSAGE_LIMIT], round(verdict.seconds, 3), verdict.hint, _picture(verdict),
         verdict.expected[:MESSAGE_LIMIT], verdict.happened[:MESSAGE_LIMIT],
-        verdict.look[:MESSAGE_LIMIT],
+        verdict.look[:MESSAGE_LIMIT], verdict.passed, verdict.total, _smaller(verdict),
     )  # fmt: skip
+
+
+def _smaller(verdict: Verdict) -> int:
+    """How many of the right cases had fewer ranks than the first that was not right."""
+    if verdict.case is None or verdict.status == "passed":
+        return 0
+    right = coursedir.cases(verdict.exercise)[: verdict.passed]
+    return sum(case.size < verdict.case.size for case in right)
 
 
 def _picture(verdict: Verdict) -> str:
@@ -98,20 +116,42 @@ class Ledger:
     def path(self, assignment: str, student: str) -> Path:
         return self.folder / assignment / f"{student}.json"
 
+    def _shared(self, assignment: str, student: str) -> Path:
+        """Where the entry on a group's submission lies that is another member's: what is the
+        student's own is kept, and counts again when there is no group any more.
+        """
+        return self.folder / assignment / "groups" / f"{student}.json"
+
     def get(self, assignment: str, student: str, digest: str) -> Entry | None:
         """The entry of a submission, if there is one that is not stale."""
-        try:
-            content = json.loads(self.path(assignment, student).read_text("utf-8"))
-        except (OSError, ValueError):
-            return None
-        if content.get("digest") != digest:
-            return None
-        lines: list[dict[str, Any]] = content.pop("lines")
-        return Entry(**content, lines=[Line(**one) for one in lines])
+        return next(
+            (entry for entry in self._found(assignment, student) if entry.digest == digest), None
+        )
+
+    def latest(self, assignment: str, student: str) -> Entry | None:
+        """The entry of a student's submission that counts, stale or not."""
+        return next(self._found(assignment, student), None)
+
+    def _found(self, assignment: str, student: str) -> Iterator[Entry]:
+        for path in (self._shared(assignment, student), self.path(assignment, student)):
+            with contextlib.suppress(OSError, ValueError):
+                entry = _entry(json.loads(path.read_text("utf-8")))
+                if entry is not None:
+                    yield entry
 
     def put(self, entry: Entry) -> None:
         """Write an entry, whole or not at all."""
-        _write(self.path(entry.assignment, entry.student), json.dumps(asdict(entry)))
+        shared = self._shared(entry.assignment, entry.student)
+        if entry.by:
+            _write(shared, json.dumps(asdict(entry)))
+        else:
+            _write(self.path(entry.assignment, entry.student), json.dumps(asdict(entry)))
+            shared.unlink(missing_ok=True)
+
+    def sharing(self, assignment: str) -> list[str]:
+        """The students whose entry is that of another member of their group."""
+        found = (self.folder / assignment / "groups").glob("*.json")
+        return sorted(path.name.removesuffix(".json") for path in found)
 
     def entered(self, entry: Entry, *around: Any) -> bool:
         """Has this entry gone into the gradebook, with the same things `around` it as now?
@@ -128,12 +168,53 @@ class Ledger:
         """Note that this entry, and all that comes of it, is in the gradebook."""
         _write(self._mark(entry), _marked(entry, around))
 
+    def page_shows(self, assignment: str, student: str, *facts: Any) -> bool:
+        """Does the feedback page that was noted last show these facts?"""
+        try:
+            return self._page(assignment, student).read_text("utf-8") == _hashed(facts)
+        except OSError:
+            return False
+
+    def note_page(self, assignment: str, student: str, *facts: Any) -> None:
+        """Note what the feedback page of a submission shows."""
+        _write(self._page(assignment, student), _hashed(facts))
+
+    def has_page(self, assignment: str, student: str) -> bool:
+        """Was it noted what the feedback page of a submission shows?"""
+        return self._page(assignment, student).exists()
+
+    def forget_page(self, assignment: str, student: str) -> None:
+        self._page(assignment, student).unlink(missing_ok=True)
+
+    def remove(self, assignment: str, student: str) -> None:
+        """Forget a submission."""
+        path = self.path(assignment, student)
+        shared, page = self._shared(assignment, student), self._page(assignment, student)
+        for each in (path, shared, path.with_suffix(".entered"), page):
+            each.unlink(missing_ok=True)
+
+    def _page(self, assignment: str, student: str) -> Path:
+        path = self.path(assignment, student)
+        return path.with_name(f"{student}.page")
+
     def _mark(self, entry: Entry) -> Path:
         return self.path(entry.assignment, entry.student).with_suffix(".entered")
 
 
+def _entry(content: dict[str, Any]) -> Entry | None:
+    """An entry as it was written; `None` where a grader wrote it that did not count cases yet."""
+    lines: list[dict[str, Any]] = content.pop("lines")
+    if any("total" not in one for one in lines):
+        return None
+    return Entry(**content, lines=[Line(**one) for one in lines])
+
+
 def _marked(entry: Entry, around: Any) -> str:
-    return hashlib.sha256(json.dumps([asdict(entry), around]).encode()).hexdigest()
+    return _hashed([asdict(entry), around])
+
+
+def _hashed(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def _write(path: Path, text: str) -> None:

@@ -7,9 +7,12 @@ referee and its judges alone hold hidden cases and reference outputs.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import hashlib
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ from grader import coursedir, secret
 from grader.judging import internals
 from grader.judging.judges import Judges, LocalJudges
 from grader.judging.ledger import Entry, Ledger, Line
+from grader.policy import notice
 from grader.sandbox import configured
 
 
@@ -34,13 +38,40 @@ class Referee:
     def __init__(self, ledger: Ledger | None = None, judges: Judges | None = None) -> None:
         self.ledger = ledger or Ledger(coursedir.GRADES / "ledger")
         self.judges = judges or LocalJudges(configured())
+        self._lock = threading.Lock()
+        self._held: dict[tuple[str, str], threading.Lock] = {}
 
     def rebuild(self, lab: str, content: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """The released notebook with a submission's answers in it, and what was repaired."""
-        return submission.rebuild(coursedir.released(lab), content)
+        cells = [cell for cell in content["cells"] if not notice.is_notice(cell)]
+        return submission.rebuild(coursedir.released(lab), {**content, "cells": cells})
 
-    def judge(self, lab: str, student: str, rebuilt: dict[str, Any], repaired: list[str]) -> Entry:
-        """The ledger's entry on a rebuilt notebook; judged now, unless that was done before."""
+    def judge(
+        self,
+        lab: str,
+        student: str,
+        rebuilt: dict[str, Any],
+        repaired: list[str],
+        by: str | None = None,
+    ) -> Entry:
+        """The ledger's entry on a rebuilt notebook; judged now, unless that was done before.
+
+        Args:
+            by: the member of the student's group whose notebook it is, which is judged once for
+                all of them; empty where it is the student's own; `None` where that is not known.
+        """
+        with self._alone(lab, by or student):
+            entry = self._judged(lab, by or student, rebuilt, repaired)
+        if by is None:
+            return entry
+        own = dataclasses.replace(entry, student=student, by=by)
+        if own != self.ledger.latest(lab, student):
+            self.ledger.put(own)
+        return own
+
+    def _judged(
+        self, lab: str, student: str, rebuilt: dict[str, Any], repaired: list[str]
+    ) -> Entry:
         plan = coursedir.lab(lab).plan(rebuilt)
         course_digest = _course_digest(lab, secret.current())
         digest = hashlib.sha256((course_digest + plan.digest).encode()).hexdigest()
@@ -56,9 +87,17 @@ class Referee:
         self.ledger.put(entry)
         return entry
 
-    def unreadable(self, lab: str, student: str, reason: Unreadable) -> Entry:
+    @contextlib.contextmanager
+    def _alone(self, lab: str, student: str) -> Iterator[None]:
+        """Held while a student's submission is judged: all of a group ask for the one."""
+        with self._lock:
+            held = self._held.setdefault((lab, student), threading.Lock())
+        with held:
+            yield
+
+    def unreadable(self, lab: str, student: str, reason: Unreadable, by: str = "") -> Entry:
         """The entry on a submission that cannot be read: all points zero."""
-        entry = Entry(student, lab, "", unreadable_lines(lab), unreadable=str(reason))
+        entry = Entry(student, lab, "", unreadable_lines(lab), unreadable=str(reason), by=by)
         self.ledger.put(entry)
         return entry
 

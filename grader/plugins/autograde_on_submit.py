@@ -1,22 +1,34 @@
 """Grade on submit: each submission is judged as it arrives in the exchange, and its feedback
 released; the student reads it by nbgrader's *Fetch Feedback*. Points by hand come later.
+
+`policy.yaml` can say how often that is done for a student, and how soon again. What comes too soon
+waits, and what comes too often is collected and left for `distlab grade`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import datetime
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from distlab import course
 from distlab.records import redaction
 from grader import coursedir
-from grader.judging import grade
+from grader.judging import grade, handed_in
 from grader.judging.judges import Judges
+from grader.judging.ledger import Entry, Ledger
 from grader.plugins.gradebook import Gradebook
+from grader.policy import policy as policies
+from grader.policy.attempts import Attempts
+from grader.policy.lateness import UTC
+from grader.policy.pages import Pages
+from grader.policy.policy import Policy, PolicyError
+from grader.policy.roster import Roster, RosterFile
 
 POLL = 2.0  # seconds between two looks at the exchange
 SETTLED = 60.0  # seconds after which a submission is complete, whoever wrote it
@@ -58,33 +70,112 @@ class Arrivals:
                     yield entry.name, student, rest
 
 
+@dataclass
+class Queue:
+    """Those who have handed in something that is still to be judged: {lab: students}."""
+
+    attempts: Attempts = field(default_factory=Attempts)
+    _waiting: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def add(self, lab: str, students: Iterable[str]) -> None:
+        self._waiting[lab].update(students)
+
+    def due(self, policy: Policy, roster: Roster) -> dict[str, list[str]]:
+        """Take out those whose turn it is; {lab: students}. Whoever has no attempt left, or belongs
+        to a group of which another is there already, is taken out too.
+        """
+        found: dict[str, list[str]] = defaultdict(list)
+        now = datetime.datetime.now(UTC)
+        for lab, students in self._waiting.items():
+            for student in sorted(students):
+                members = roster.members(lab, student)
+                again = self.attempts.again(policy, lab, members)
+                if self.attempts.left(policy.lab(lab).on_submit, lab, members) == 0:
+                    students.discard(student)
+                    print(f"{redaction.shown(student)} {lab}: has no attempt left", flush=True)
+                elif again is None or again <= now:
+                    students.discard(student)
+                    if not set(members) & set(found[lab]):
+                        found[lab].append(student)
+        return {lab: students for lab, students in found.items() if students}
+
+
 def watch(judges: Judges) -> None:
     """Grade what arrives, until interrupted; what lies there already is looked through first."""
     book = Gradebook(grade.SUBMITTED)
-    arrivals = Arrivals(book.inbound)
+    arrivals, queue = Arrivals(book.inbound), Queue()
     print(f"grading what arrives in {book.inbound}", flush=True)
+    said = ""
     while True:
+        due: dict[str, list[str]] = {}
         for lab, students in arrivals.look().items():
-            _take(book, judges, lab, students)
+            if _collect(book, lab):
+                queue.add(lab, students)
+        try:
+            policy, now = policies.current(), ""
+            due = queue.due(policy, RosterFile().read())
+            _release(book, policy)
+        except (PolicyError, coursedir.GradingFailed) as error:
+            now = str(error)  # while the policy cannot be read all wait
+        if now and now != said:
+            print(now, flush=True)
+        said = now
+        for lab, students in due.items():
+            _take(book, judges, queue, lab, students)
         time.sleep(POLL)
 
 
-def _take(book: Gradebook, judges: Judges, lab: str, students: list[str]) -> None:
-    begin = time.monotonic()
+def _release(book: Gradebook, policy: Policy) -> None:
+    """Release the labs whose time has come."""
+    now = datetime.datetime.now(UTC)
+    for lab, rules in policy.labs.items():
+        if rules.release and rules.release <= now and not (book.outbound / lab).exists():
+            book.release(lab)
+            print(f"{lab}: released", flush=True)
+
+
+def _collect(book: Gradebook, lab: str) -> bool:
+    """Fetch what was handed in; did it work?"""
     try:
         book.collect(lab)
     except coursedir.GradingFailed as error:
         print(f"{lab}: {error}", flush=True)
-        return
+        return False
+    return True
+
+
+def _take(book: Gradebook, judges: Judges, queue: Queue, lab: str, students: list[str]) -> None:
     for student in students:
+        begin = time.monotonic()
         name = redaction.shown(student)
         try:
-            (graded,) = grade.grade(lab, grade.SUBMITTED, student, judges)
-            if graded.problem:
-                raise coursedir.GradingFailed(graded.problem)
-            book.release_feedback(lab, student)
-        except (coursedir.GradingFailed, grade.NothingSubmitted) as error:  # the others go on
-            print(f"{name} {lab}: {error}", flush=True)
+            entry = _judge(book, judges, queue, lab, student)
+        except PolicyError:
+            queue.add(lab, [student])  # until it can be read
+            continue
+        except (coursedir.GradingFailed, grade.NothingSubmitted) as error:
+            print(f"{name} {lab}: {error}", flush=True)  # the others go on
             continue
         took = time.monotonic() - begin
-        print(f"{name} {lab}: {graded.entry.score:g} points, after {took:.1f} s", flush=True)
+        print(f"{name} {lab}: {entry.score:g} points, after {took:.1f} s", flush=True)
+
+
+def _judge(book: Gradebook, judges: Judges, queue: Queue, lab: str, student: str) -> Entry:
+    """Judge what a student, or a group, has handed in last, and release its pages."""
+    members = RosterFile().read().members(lab, student)
+    (graded,) = grade.grade(lab, grade.SUBMITTED, student, judges)
+    if graded.problem:
+        raise coursedir.GradingFailed(graded.problem)
+    by = graded.entry.by or student
+    when = handed_in.timestamp(grade.SUBMITTED / by / lab)
+    queue.attempts.note(lab, members, by, graded.entry.digest, when)
+    pages = Pages(book, Ledger(coursedir.GRADES / "ledger"))
+    for member in members:
+        if member != student:  # what was judged just now counts for all of the group
+            (one,) = grade.grade(lab, grade.SUBMITTED, member, judges)
+            if one.problem:
+                raise coursedir.GradingFailed(one.problem)
+        pages.refresh(member)  # an attempt less is left
+        if member == by or handed_in.secret(grade.SUBMITTED / member / lab):
+            book.release_feedback(lab, member)
+    return graded.entry

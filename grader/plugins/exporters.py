@@ -12,6 +12,7 @@ from nbconvert.exporters import Exporter
 from nbconvert.preprocessors import Preprocessor
 from nbgrader import preprocessors
 
+from grader.policy import standing
 from grader.reports import feedback, rendering
 
 NOTEBOOK_LIMIT = 200_000  # characters of a notebook on a page; the longest lab has 70,000
@@ -19,7 +20,19 @@ _ABOUT = ("student", "assignment", "score", "max_score", "late_penalty")
 
 
 class Grades(preprocessors.GetGrades):
-    """nbgrader's own, which also says what waits for a person."""
+    """nbgrader's own, which also says what waits for a person, and what the course's policy makes
+    of the points: penalties follow what a person has given since.
+    """
+
+    def preprocess(self, nb, resources):
+        about = resources["nbgrader"]
+        found = standing.of(about["db_url"], about["assignment"], about["student"])
+        nb, resources = super().preprocess(nb, resources)
+        if found is not None:
+            about["score"] = float(found.settled.points - found.settled.penalty)
+            about["late_penalty"] = float(found.settled.penalty)
+            about["policy"] = found.said
+        return nb, resources
 
     def _get_score(self, cell, resources):
         super()._get_score(cell, resources)
@@ -38,6 +51,7 @@ class FeedbackExporter(Exporter):
     def from_notebook_node(self, nb, resources=None, **kw):
         nb, resources = super().from_notebook_node(nb, resources, **kw)
         about = {name: resources["nbgrader"][name] for name in _ABOUT}
+        about["policy"] = resources["nbgrader"].get("policy", [])
         return rendering.page("grader.reports.feedback:page", nb=nb, about=about), resources
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
+import shutil
 import tempfile
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +18,12 @@ from nbgrader.api import MissingEntry
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import Exchange
-from sqlalchemy.exc import SAWarning
+from sqlalchemy.exc import OperationalError, SAWarning
 from traitlets.config.loader import Config, PyFileConfigLoader
 
 from grader import coursedir
 from grader.coursedir import GradingFailed
+from grader.policy.exact import total
 from grader.reports import rendering
 
 # nbgrader's own use of its session, which autoflushes while it makes rows
@@ -36,6 +40,10 @@ def _newest_revision() -> str | None:
 
 
 api.get_alembic_version = _newest_revision
+
+
+class GradebookBusy(GradingFailed):
+    """The gradebook's database is locked, or cannot be written."""
 
 
 class Gradebook:
@@ -70,13 +78,37 @@ class Gradebook:
         """Autograde one submission into the gradebook and write its feedback page."""
         what = f"{student}'s {assignment}"
         self._checked(self._api.autograde(assignment, student), f"autograde {what}")
-        self._checked(self._api.generate_feedback(assignment, student), f"write feedback on {what}")
+        self.write_feedback(assignment, student)
+
+    def write_feedback(self, assignment: str, student: str) -> None:
+        """Write a submission's feedback page."""
+        what = f"write feedback on {student}'s {assignment}"
+        self._checked(self._api.generate_feedback(assignment, student), what)
+
+    def remove(self, assignment: str, student: str) -> None:
+        """Take a submission out of the gradebook, its pages too."""
+        with self.database() as database, contextlib.suppress(MissingEntry):
+            database.remove_submission(assignment, student)
+        for folder in (self.autograded(assignment, student), self.feedback(assignment, student)):
+            shutil.rmtree(folder, ignore_errors=True)
 
     @property
     def inbound(self) -> Path:
         """The folder of the exchange that students hand in to."""
+        return self._exchanged("inbound")
+
+    @property
+    def outbound(self) -> Path:
+        """The folder of the exchange that students fetch labs from."""
+        return self._exchanged("outbound")
+
+    def _exchanged(self, what: str) -> Path:
         exchange = Exchange(config=self._config)
-        return Path(exchange.root, self._api.coursedir.course_id, "inbound")
+        return Path(exchange.root, self._api.coursedir.course_id, what)
+
+    def release(self, assignment: str) -> None:
+        """Let students fetch a lab."""
+        self._checked(self._api.release_assignment(assignment), f"release {assignment}")
 
     def collect(self, assignment: str) -> None:
         """Fetch what was handed in since the last time."""
@@ -92,11 +124,16 @@ class Gradebook:
         folder = self._api.coursedir.feedback_directory
         return Path(coursedir.ROOT, folder, student, assignment)
 
+    def autograded(self, assignment: str, student: str) -> Path:
+        """The folder of a submission as it was graded."""
+        folder = self._api.coursedir.autograded_directory
+        return Path(coursedir.ROOT, folder, student, assignment)
+
     def scores(self, assignment: str, student: str) -> dict[str, tuple[float | None, float]]:
         """{cell: (score, maximum)} as the gradebook has them; the score is `None` until it is
         known.
         """
-        with self._database() as database:
+        with self.database() as database:
             try:
                 submission = database.find_submission(assignment, student)
             except MissingEntry:
@@ -110,11 +147,11 @@ class Gradebook:
     def automatic(self, assignment: str, student: str) -> float:
         """The points that the referee gave, whatever was changed by hand since."""
         rows = self.state(assignment, student)
-        return sum(row[1] or 0.0 for row in rows if row[0].startswith("test_"))
+        return total(row[1] or 0.0 for row in rows if row[0].startswith("test_"))
 
     def state(self, assignment: str, student: str) -> list[list[Any]]:
         """All that the gradebook has of a submission, a row a cell, as data."""
-        with self._database() as database:
+        with self.database() as database:
             try:
                 submission = database.find_submission(assignment, student)
             except MissingEntry:
@@ -132,8 +169,18 @@ class Gradebook:
             ]
         return [*sorted(rows), *sorted(comments, key=str)]
 
-    def _database(self) -> Database:
-        return Database(self._api.coursedir.db_url, self._api.coursedir.course_id)
+    @contextlib.contextmanager
+    def database(self) -> Iterator[Database]:
+        """nbgrader's gradebook, open.
+
+        Raises:
+            GradebookBusy: others write it.
+        """
+        try:
+            with Database(self._api.coursedir.db_url, self._api.coursedir.course_id) as database:
+                yield database
+        except OperationalError as error:
+            raise GradebookBusy(f"the gradebook cannot be used now ({error.orig})") from error
 
     @staticmethod
     def _checked(result: dict[str, Any], what: str) -> None:
@@ -149,7 +196,7 @@ class Gradebook:
 
 def _score(grade: Any) -> float | None:
     if grade.manual_score is not None:
-        return float(grade.manual_score) + float(grade.extra_credit or 0)
+        return total([grade.manual_score, grade.extra_credit or 0.0])
     return None if grade.auto_score is None else float(grade.auto_score)
 
 

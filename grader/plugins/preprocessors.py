@@ -9,10 +9,15 @@ import textwrap
 import nbformat
 from nbformat.v4 import new_output
 from nbgrader import preprocessors
+from nbgrader.api import Gradebook as Database
 
 from distlab import course
 from grader.judging.ledger import Line
 from grader.judging.referee import Referee
+from grader.policy import partial
+from grader.policy import policy as policies
+from grader.policy.roster import RosterFile
+from grader.policy.settle import settle
 
 
 class ClearSolutions(preprocessors.ClearSolutions):
@@ -62,10 +67,11 @@ class Verdicts(preprocessors.NbGraderPreprocessor):
         repaired = nb.metadata.pop("repaired", [])
         entry = referee().judge(about["assignment"], about["student"], nb, repaired)
         nb.metadata["distlab"] = {"repaired": entry.repaired}
+        scored = policies.current().lab(about["assignment"]).partial.entry(entry)
         for cell in nb.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
             if cell.cell_type == "code" and name.startswith("test_"):
-                line = entry.line(name.removeprefix("test_"))
+                line = scored.line(name.removeprefix("test_"))
                 cell.outputs = outputs(line) if line is not None else []
                 if line is not None:
                     cell.metadata["distlab"] = told(line)
@@ -73,15 +79,37 @@ class Verdicts(preprocessors.NbGraderPreprocessor):
         return nb, resources
 
 
+class AssignLatePenalties(preprocessors.AssignLatePenalties):
+    """Due dates, extensions and penalties as `policy.yaml` has them; nbgrader's own without it."""
+
+    def preprocess(self, nb, resources):
+        policy = policies.current()
+        if not policy.in_force:
+            return super().preprocess(nb, resources)
+        about = resources["nbgrader"]
+        with Database(about["db_url"]) as database:
+            settle(database, about["student"], policy, RosterFile().read())
+        return nb, resources
+
+
 def outputs(line: Line) -> list[nbformat.NotebookNode]:
-    """A verdict as the outputs of a test cell: text alone where it passed, else an error."""
+    """A verdict as the outputs of a test cell: text alone where it passed, else an error, or where
+    a part of the points is given nbgrader's form of that, a result that is a number.
+    """
     points = f"{line.score:g} of {line.max_score:g} points"
     if line.status == "passed":
         return [_text(f"{line.name}: passed, {points}")]
     head = f"{line.name}: {line.status}, {points}."
     told = textwrap.wrap(line.message, 100)
     said = f"{head} {line.message}"
-    shown = [new_output("error", ename=line.status, evalue=said, traceback=[head, *told])]
+    if line.score:
+        result = {"text/plain": repr(line.score)}
+        shown = [
+            _text("\n".join([head, *told, partial.told(line)])),
+            new_output("execute_result", result, execution_count=1),
+        ]
+    else:
+        shown = [new_output("error", ename=line.status, evalue=said, traceback=[head, *told])]
     if line.picture:
         shown.append(new_output("display_data", {"image/svg+xml": line.picture}))
     return shown
@@ -89,10 +117,11 @@ def outputs(line: Line) -> list[nbformat.NotebookNode]:
 
 def told(line: Line) -> dict[str, str]:
     """A verdict as the feedback page asks for it (`grader.reports.feedback`)."""
-    return {
+    said = {
         "exercise": line.name, "status": line.status, "expected": line.expected,
         "happened": line.happened or line.message, "look": line.look,
     }  # fmt: skip
+    return {**said, "part": part} if (part := partial.told(line)) else said
 
 
 def _text(said: str) -> nbformat.NotebookNode:

@@ -60,7 +60,8 @@ def content(nb: dict[str, Any], about: dict[str, Any], why: str = "") -> dict[st
 
     Args:
         nb: with `Verdicts` in the metadata of its test cells, and `Grades` in those of graded ones.
-        about: nbgrader's own: student, assignment, score, maximum, late penalty.
+        about: nbgrader's own: student, assignment, score, maximum, late penalty; and sentences on
+            the course's `policy`, where it has one.
         why: show text and code as they are, for this reason.
     """
     parts = list(_Parts(nb["cells"], plain=bool(why)))
@@ -68,7 +69,8 @@ def content(nb: dict[str, Any], about: dict[str, Any], why: str = "") -> dict[st
     return {
         "student": about["student"], "assignment": about["assignment"], "title": _title(nb),
         "score": about["score"], "max_score": about["max_score"],
-        "late_penalty": about["late_penalty"], "parts": parts, "graded": graded,
+        "late_penalty": about["late_penalty"], "policy": about.get("policy", []),
+        "parts": parts, "graded": graded,
         "waiting": sum(part.points for part in graded if part.waits),
         "repaired": nb["metadata"].get("distlab", {}).get("repaired", []), "why": why,
     }  # fmt: skip

@@ -15,7 +15,7 @@ from distlab import course
 from distlab.exercises.exercise import Exercise
 from distlab.viz import svg
 from grader import secret
-from grader.judging.grade import Graded
+from grader.judging.grade import Graded, final
 from grader.judging.ledger import Line
 from grader.reports import flagged, html
 from grader.reports.mistakes import Mistake, mistakes
@@ -65,6 +65,7 @@ def write(
         median=statistics.median([one.entry.score for one in _judged(graded)] or [0.0]),
         maximum=graded[0].entry.max_score, histogram=histogram(graded),
         feedback=_Links(path, assignment, graded), common=COMMON, named=NAMED,
+        final=final, policy=any(one.settled is not None for one in graded),
         csv=f"{assignment}.csv", status_of=status_of, secret=secret.current(),
     )  # fmt: skip
     path.write_bytes(page.encode("utf-8", "replace"))

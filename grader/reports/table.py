@@ -17,7 +17,7 @@ from rich.text import Text
 from distlab import course
 from distlab.records import redaction
 from grader import secret
-from grader.judging.grade import Graded
+from grader.judging.grade import Graded, final
 from grader.judging.ledger import Line
 from grader.reports import html
 
@@ -43,6 +43,9 @@ def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
             what = "was not graded" if one.entry.not_graded else "is not in the gradebook"
             said = f"  {_plain(one.entry.student)} {what}: {_plain(one.problem)}"
             console.print(Text(said, style="red"))
+        if one.entry.by:
+            said = f"  {_plain(one.entry.student)}: handed in by {_plain(one.entry.by)}"
+            console.print(Text(said, style="dim"))
     used = secret.current()
     style = "yellow" if used.is_public else "dim"
     console.print(Text(f"  Hidden cases are made with {used.told()}.", style=style))
@@ -59,6 +62,9 @@ def _beside(assignment: str, graded: Sequence[Graded]) -> Table:
     table.add_section()
     table.add_row("score", *(_score(one) for one in graded), style="bold")
     table.add_row("of", *(f"{one.entry.max_score:g}" for one in graded))
+    if _has_policy(graded):
+        table.add_row("taken off, late", *(_taken(one) for one in graded))
+        table.add_row("final, with free text", *(_final(one) for one in graded), style="bold")
     return table
 
 
@@ -67,6 +73,9 @@ def _below(assignment: str, graded: Sequence[Graded]) -> Table:
     table = Table(title=assignment, title_justify="left", pad_edge=False)
     table.add_column("student", no_wrap=True)
     table.add_column(f"of {graded[0].entry.max_score:g}", justify="right", style="bold")
+    policy = _has_policy(graded)
+    for head in ("taken off,\nlate", "final, with\nfree text") if policy else ():
+        table.add_column(head, justify="right")
     names = list(course.exercises(assignment))
     for name in names:
         table.add_column(name.replace("_", "_\n"), justify="center")
@@ -75,8 +84,22 @@ def _below(assignment: str, graded: Sequence[Graded]) -> Table:
         for name in names:
             status = _status(one, name)
             marks.append(Text(html.status(status).symbol, COLOURS.get(status, "yellow")))
-        table.add_row(Text(_plain(one.entry.student)), _score(one), *marks)
+        shown = (_taken(one), _final(one)) if policy else ()
+        table.add_row(Text(_plain(one.entry.student)), _score(one), *shown, *marks)
     return table
+
+
+def _has_policy(graded: Sequence[Graded]) -> bool:
+    return any(one.settled is not None for one in graded)
+
+
+def _taken(one: Graded) -> str:
+    return "–" if one.settled is None else f"{float(one.settled.penalty):g}"
+
+
+def _final(one: Graded) -> str:
+    points = final(one)
+    return "–" if points is None else f"{points:g}"
 
 
 def _score(one: Graded) -> str:
@@ -98,7 +121,10 @@ def _cell(one: Graded, name: str) -> Text:
     colour = COLOURS.get(status, "yellow")
     if status == "passed":
         return Text(f"{_line(one, name).score:g}", colour)
-    return Text(status if one.entry.not_graded else f"{status} 0", colour)
+    if one.entry.not_graded:
+        return Text(status, colour)
+    points = 0.0 if one.entry.unreadable else _line(one, name).score
+    return Text(f"{status} {points:g}", colour)
 
 
 def _plain(said: str) -> str:
@@ -107,18 +133,24 @@ def _plain(said: str) -> str:
 
 
 def write_csv(path: Path, assignment: str, graded: Sequence[Graded]) -> Path:
-    """One row a student: score, maximum, free text, then each exercise's points and status."""
+    """One row a student: score, maximum, free text, where there is a policy what is taken off and
+    what is left, then each exercise's points and status.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     names = list(course.exercises(assignment))
     with path.open("w", newline="", encoding="utf-8", errors="replace") as file:
         writer = csv.writer(file)
         heads = [head for name in names for head in (name, f"{name} status")]
-        writer.writerow(["student", "score", "max_score", "manual_score", *heads])
+        more = ["late_penalty", "final_score"] if _has_policy(graded) else []
+        writer.writerow(["student", "score", "max_score", "manual_score", *more, *heads])
         for one in graded:
             entry = one.entry
             known = not entry.not_graded
             row = [_inert(entry.student), entry.score if known else None, entry.max_score]
             row.append(one.manual_score)
+            if more:
+                taken = None if one.settled is None else float(one.settled.penalty)
+                row += [taken, final(one)]
             for name in names:
                 row += [_line(one, name).score if known else None, _inert(_status(one, name))]
             writer.writerow(["" if value is None else value for value in row])

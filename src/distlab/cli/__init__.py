@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_submit(commands)
     _add_grade(commands)
+    _add_policy(commands)
     _add_reference(commands)
     _add_secret(commands)
     _add_new(commands)
@@ -289,6 +290,55 @@ def grade(arguments: argparse.Namespace) -> int:
         _write_json(arguments.json, reports[0] if len(reports) == 1 else reports)
     missing = [one for report in reports for one in report["submissions"] if one["score"] is None]
     return 1 if missing else 0
+
+
+def _add_policy(commands: Commands) -> None:
+    parser = _command(
+        commands, "policy", policy,
+        "Print what policy.yaml, extensions and groups say: due dates, penalties, attempts.",
+        "policy 01-message-passing",
+    )  # fmt: skip
+    parser.add_argument("labs", nargs="*", metavar="LAB", help="labs (default: all)")
+    parser = _command(
+        commands, "extend", policy, "Give a student more time for a lab, or take it back.",
+        "extend ada 01-message-passing 3d",
+    )  # fmt: skip
+    parser.add_argument("student")
+    parser.add_argument("lab")
+    parser.add_argument(
+        "words", nargs=argparse.REMAINDER, metavar="TIME [--new]",
+        help="3d, 12h, 2026-11-05, '2026-11-05 18:00', or none; --new: nothing is known of the "
+        "student yet",
+    )  # fmt: skip
+    parser = _command(
+        commands, "group", policy,
+        "Put students into a group: what one of them hands in last counts for all. One name alone "
+        "leaves its group.",
+        "group 01-message-passing ada ben",
+    )  # fmt: skip
+    parser.add_argument("lab")
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="STUDENT … [--new]")
+    parser = _command(
+        commands, "recompute", policy,
+        "Bring gradebook and feedback pages up to date with the policy; no submission is run.",
+        "recompute",
+    )  # fmt: skip
+    parser.add_argument("labs", nargs="*", metavar="LAB", help="labs (default: all)")
+    for name in ("policy", "extend", "group", "recompute"):
+        commands.choices[name].set_defaults(does=name)
+
+
+def policy(arguments: argparse.Namespace) -> int:
+    _course()
+    from grader.policy import commands
+
+    if arguments.does == "extend":
+        return commands.extend(arguments.student, arguments.lab, arguments.words)
+    if arguments.does == "group":
+        return commands.group(arguments.lab, arguments.words)
+    if arguments.does == "recompute":
+        return commands.recompute(arguments.labs)
+    return commands.show(arguments.labs)
 
 
 def _add_reference(commands: Commands) -> None:

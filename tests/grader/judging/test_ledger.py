@@ -27,3 +27,17 @@ def test_a_picture_that_cannot_be_drawn_costs_no_verdict(monkeypatch, caplog):
         line = ledger.line(verdict)
     assert (line.name, line.status, line.picture) == ("relay", "wrong", "")
     assert "no picture of 01-message-passing/relay" in caplog.text
+
+
+def test_a_groups_entry_stands_before_the_students_own_which_is_kept(tmp_path):
+    kept = ledger.Ledger(tmp_path)
+    own, shared = ledger.Entry("ben", "lab", "own"), ledger.Entry("ben", "lab", "s", by="ada")
+    kept.put(own)
+    kept.put(shared)
+    assert kept.latest("lab", "ben") == shared and kept.sharing("lab") == ["ben"]
+    assert (kept.get("lab", "ben", "s"), kept.get("lab", "ben", "own")) == (shared, own)
+    kept.put(own)
+    assert kept.latest("lab", "ben") == own and kept.sharing("lab") == []
+    kept.put(shared)
+    kept.remove("lab", "ben")
+    assert kept.latest("lab", "ben") is None

@@ -1,0 +1,80 @@
+"""How often grading on submit has judged a student's submissions of a lab, and when it may again.
+
+An attempt is a verdict. A failure of the grader's own is none, nor is a file that could not be
+read, nor the same code handed in once more: the ledger has its verdict already.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fcntl
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from grader.paths import GRADES
+from grader.policy.lateness import UTC
+from grader.policy.policy import OnSubmit, Policy
+
+MOST = 10_000  # that are kept of a student's in a lab; whoever has more has no limit
+
+
+class Attempts:
+    """The attempts below a folder, a file for each lab and student."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or GRADES / "attempts"
+
+    def of(self, lab: str, members: Iterable[str]) -> list[tuple[datetime.datetime, str]]:
+        """(when, what) of a group's attempts, the first one first."""
+        return sorted(one for name in set(members) for one in self._read(lab, name))
+
+    def note(
+        self, lab: str, members: Iterable[str], by: str, digest: str, handed_in: str = ""
+    ) -> bool:
+        """Note that what a member has handed in has a verdict; was it an attempt?
+
+        Args:
+            digest: of what was judged, and of what it was judged by; nothing where nothing was.
+            handed_in: when that was: the same submission, judged once more by another version of
+                the course, is no other attempt.
+        """
+        path = self._path(lab, by)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.with_name(f"{by}.lock").open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            made = [what.split() for _, what in self.of(lab, members)]
+            when = handed_in.replace(" ", "_")
+            if not digest or any(digest == what[0] or when in what[1:] for what in made):
+                return False
+            mine = [*self._read(lab, by), (datetime.datetime.now(UTC), f"{digest} {when}")][-MOST:]
+            temporary = path.with_name(f"{by}.tmp")
+            temporary.write_text(json.dumps([[w.isoformat(), what] for w, what in mine]), "utf-8")
+            os.replace(temporary, path)
+        return True
+
+    def left(self, rules: OnSubmit, lab: str, members: Iterable[str]) -> int | None:
+        """How many attempts are left; `None` where there is no limit."""
+        if rules.attempts is None:
+            return None
+        return max(0, rules.attempts - len(self.of(lab, members)))
+
+    def again(self, policy: Policy, lab: str, members: Iterable[str]) -> datetime.datetime | None:
+        """When the next attempt may be; `None` if at once."""
+        wait, made = policy.lab(lab).on_submit.wait, self.of(lab, members)
+        return wait.after(made[-1][0], policy.zone) if wait and made else None
+
+    def _path(self, lab: str, student: str) -> Path:
+        return self._folder / lab / f"{student}.json"
+
+    def _read(self, lab: str, student: str) -> list[tuple[datetime.datetime, str]]:
+        with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
+            content = json.loads(self._path(lab, student).read_text("utf-8"))
+            return [(_when(when), str(what)) for when, what in content]
+        return []  # what was lost costs the student nothing
+
+
+def _when(text: str) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text).astimezone(UTC)

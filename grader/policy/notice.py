@@ -1,0 +1,34 @@
+"""The cell with due date and rules that stands first in a notebook as it is handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from grader.policy import telling
+from grader.policy.policy import Policy
+
+CELL = "course-policy"  # the cell's id and, for formats that have none, its tag
+
+
+def put(notebook: dict[str, Any], policy: Policy, lab: str) -> dict[str, Any]:
+    """A notebook with the notice in front; as it is where there is nothing to say."""
+    said = list(telling.rules(policy, lab)) if policy.in_force else []
+    rest = [cell for cell in notebook["cells"] if not is_notice(cell)]
+    if not said:
+        return {**notebook, "cells": rest}
+    cell = {
+        "cell_type": "markdown", "id": CELL, 
+        "metadata": {"deletable": False, "editable": False, "tags": [CELL]},
+        "source": "\n".join(f"> {one}  " for one in said),
+    }  # fmt: skip
+    return {**notebook, "cells": [cell, *rest]}
+
+
+def is_notice(cell: Any) -> bool:
+    """Is a cell of a submission this notice? Students' answers are elsewhere."""
+    if not isinstance(cell, Mapping) or cell.get("cell_type") != "markdown":
+        return False
+    metadata = cell.get("metadata")
+    tags = metadata.get("tags") if isinstance(metadata, Mapping) else None
+    return cell.get("id") == CELL or (isinstance(tags, list) and CELL in tags)

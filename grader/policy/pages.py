@@ -1,0 +1,88 @@
+"""Feedback pages that show what the policy makes of a submission now, and are written anew when
+that is something else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from distlab import course
+from grader.coursedir import GradingFailed
+from grader.judging.ledger import Ledger
+from grader.policy import policy as policies
+from grader.policy.policy import Policy
+from grader.policy.roster import Roster, RosterFile
+from grader.policy.settle import Settled, settle
+from grader.policy.standing import Standing, standings
+
+if TYPE_CHECKING:
+    from grader.plugins.gradebook import Gradebook
+
+
+class Pages:
+    """The feedback pages of a gradebook, under the policy in force."""
+
+    def __init__(self, book: Gradebook, ledger: Ledger) -> None:
+        self.policy, self.roster = policies.current(), RosterFile().read()
+        self._book, self._ledger = book, ledger
+
+    def standings(self, student: str) -> dict[str, Standing]:
+        """Settle a student's submissions; {lab: where the student stands}."""
+        if not self.policy.in_force:
+            return {}
+        with self._book.database() as database:
+            return standings(database, student, self.policy, self.roster)
+
+    def written(self, lab: str, student: str) -> None:
+        """Note that a page was written just now."""
+        if (one := self.standings(student).get(lab)) is not None:
+            self._ledger.note_page(lab, student, self._facts(lab, student, one))
+
+    def settled(self, lab: str, student: str) -> Settled | None:
+        """What the policy makes of a submission, its page up to date; `None` without a policy."""
+        found = self.standings(student)
+        if lab in found:
+            self._refresh(lab, student, found[lab])
+        return found[lab].settled if lab in found else None
+
+    def refresh(self, student: str) -> tuple[int, list[str]]:
+        """Write the pages of a student's that show something else now; how many these were, and
+        what could not be done.
+        """
+        if not self.policy.in_force:
+            return self._without(student)
+        written, problems = 0, []
+        for lab, one in self.standings(student).items():
+            try:
+                written += self._refresh(lab, student, one)
+            except GradingFailed as error:
+                problems.append(str(error))
+        return written, problems
+
+    def _without(self, student: str) -> tuple[int, list[str]]:
+        """Take back what a policy, which is there no more, has made of a student's submissions."""
+        had = [lab for lab in course.LABS if self._ledger.has_page(lab, student)]
+        if not had:
+            return 0, []
+        with self._book.database() as database:
+            settle(database, student, Policy(in_force=True), Roster())
+        problems = []
+        for lab in had:
+            try:
+                self._book.write_feedback(lab, student)
+                self._ledger.forget_page(lab, student)
+            except GradingFailed as error:
+                problems.append(str(error))
+        return len(had) - len(problems), problems
+
+    def _refresh(self, lab: str, student: str, one: Standing) -> bool:
+        facts = self._facts(lab, student, one)
+        there = any(self._book.feedback(lab, student).glob("*.html"))
+        if there and self._ledger.page_shows(lab, student, facts):
+            return False
+        self._book.write_feedback(lab, student)
+        self._ledger.note_page(lab, student, facts)
+        return True
+
+    def _facts(self, lab: str, student: str, one: Standing) -> list[Any]:
+        return [one.said, float(one.settled.penalty), self._book.state(lab, student)]

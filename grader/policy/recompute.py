@@ -1,0 +1,173 @@
+"""From the ledger to the gradebook and the feedback pages, without running anybody's code.
+
+What a new due date, an extension, a group or another rule on points changes is computed from what
+is known: verdicts in the ledger, times of handing in, points given by hand. What comes out the same
+is not written again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from distlab import course
+from distlab.checking.submission import Plan
+from grader.coursedir import GRADES, NotGraded
+from grader.judging import grade
+from grader.judging.ledger import Entry, Ledger, Line
+from grader.plugins import preprocessors
+from grader.plugins.gradebook import Gradebook
+from grader.plugins.release import put_notice
+from grader.policy.pages import Pages
+from grader.policy.settle import set_due_dates
+
+
+class LedgerAlone:
+    """Judges that judge nothing: what is not in the ledger has to be graded."""
+
+    slots = 1
+
+    def beside(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+    def lines(self, lab: str, plan: Plan) -> list[Line]:
+        raise NotGraded(f"it has to be judged first: run `distlab grade {lab}`")
+
+    def close(self) -> None: ...
+
+
+class Recomputing:
+    """Brings the gradebook and the pages up to date with the policy.
+
+    Args:
+        submitted: where the submissions lie.
+    """
+
+    def __init__(self, submitted: Path = grade.SUBMITTED) -> None:
+        self._submitted, self._book = submitted, Gradebook(submitted)
+        self._ledger = Ledger(GRADES / "ledger")
+        self._pages = Pages(self._book, self._ledger)
+        self.policy, self.roster = self._pages.policy, self._pages.roster
+
+    def all(
+        self, chosen: Collection[str] = (), students: Collection[str] | None = None
+    ) -> tuple[int, list[str]]:
+        """Recompute; how many pages were written, and what could not be done.
+
+        Args:
+            chosen: labs whose groups are entered, and that are brought up to date where they are
+                handed out; all where none is named.
+            students: all where it is `None`.
+        """
+        problems = []
+        for lab in chosen or course.LABS:
+            problems += self._groups(lab, students)
+            if self.policy.in_force:
+                put_notice(self._book.outbound / lab, lab, self.policy)
+        with self._book.database() as database:
+            set_due_dates(database, self.policy)
+            known = [student.id for student in database.students]
+        written = 0
+        for student in known:
+            if students is None or student in students:
+                pages, said = self.student(student)
+                written, problems = written + pages, problems + said
+        return written, problems
+
+    def student(self, student: str) -> tuple[int, list[str]]:
+        """Recompute all of a student's submissions: a free late day that one lab takes is missing
+        in another.
+        """
+        with self._book.database() as database:
+            found = database.find_student(student).submissions
+            scored = [
+                self._rescore(database, one) for one in found if one.assignment.name in course.LABS
+            ]
+        written, problems = self._pages.refresh(student)
+        return written, [said for said in scored if said] + problems
+
+    def _rescore(self, database: Any, submission: Any) -> str:
+        """Give the points that the policy has now for the verdicts that the gradebook has; returns
+        what is in the way.
+        """
+        lab, student = submission.assignment.name, submission.student.id
+        entry = self._ledger.latest(lab, student)
+        path = self._book.autograded(lab, student) / course.notebook_name(lab)
+        if entry is None or not path.exists():
+            return ""
+        grades = {grade.name: grade for one in submission.notebooks for grade in one.grades}
+        scored = self.policy.lab(lab).partial.entry(entry)
+        lines = {f"test_{line.name}": line for line in scored.lines}
+        other = [
+            name
+            for name, line in lines.items()
+            if name in grades and grades[name].auto_score != line.score
+        ]
+        if not other:
+            return ""
+        notebook = nbformat.read(path, as_version=4)
+        if not _holds(notebook, entry):
+            return f"{student}'s {lab} has other verdicts by now: run `distlab grade {lab}`"
+        for cell in notebook.cells:
+            name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+            if name in other:
+                cell.outputs = preprocessors.outputs(lines[name])
+                cell.metadata["distlab"] = preprocessors.told(lines[name])
+        _write(path, nbformat.writes(notebook))
+        for name in other:
+            grades[name].auto_score = lines[name].score
+        database.db.commit()
+        return ""
+
+    def _groups(self, lab: str, students: Collection[str] | None) -> list[str]:
+        """Enter what a group's members have together. Whoever is in no group any more has what is
+        their own, or nothing.
+        """
+        members = {name for group in self.roster.groups.get(lab, ()) for name in group}
+        before = {name: self._ledger.latest(lab, name) for name in self._ledger.sharing(lab)}
+        left = {
+            name for name, entry in before.items()
+            if entry is not None and entry.by not in self.roster.members(lab, name)
+        }  # fmt: skip
+        asked = members | left if students is None else (members | left) & set(students)
+        entered = self._entered(lab, asked)
+        for name in sorted((left & asked) - set(entered)):  # has handed in nothing
+            self._book.remove(lab, name)
+            self._ledger.remove(lab, name)
+        return [f"{name}'s {lab}: {said}" for name, said in entered.items() if said]
+
+    def _entered(self, lab: str, students: Collection[str]) -> dict[str, str]:
+        """Enter what is in the ledger; {student who has handed in: what is in the way}."""
+        if not students:
+            return {}
+        try:
+            graded = grade.grade(lab, self._submitted, students, LedgerAlone())
+        except grade.NothingSubmitted:
+            return {}
+        return {one.entry.student: one.problem for one in graded}
+
+
+def _holds(notebook: Any, entry: Entry) -> bool:
+    """Was this notebook made of these verdicts, whatever points there were for them?"""
+    for cell in notebook.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        line = entry.line(name.removeprefix("test_")) if name.startswith("test_") else None
+        if line is not None:
+            was = {
+                key: said for key, said in cell.metadata.get("distlab", {}).items() if key != "part"
+            }
+            now = {key: said for key, said in preprocessors.told(line).items() if key != "part"}
+            if was != now:
+                return False
+    return True
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(text, "utf-8")
+    os.replace(temporary, path)

@@ -1,0 +1,168 @@
+"""How often grading on submit judges, and how soon again."""
+
+import concurrent.futures
+import datetime
+
+import pytest
+
+from grader import coursedir
+from grader.judging import grade
+from grader.judging.ledger import Entry
+from grader.plugins import autograde_on_submit as on_submit
+from grader.policy import policy as policies
+from grader.policy.attempts import Attempts
+from grader.policy.lateness import UTC, Duration
+from grader.policy.policy import OnSubmit, Policy, PolicyError, Rules
+from grader.policy.roster import Roster
+
+LAB = "01-message-passing"
+
+
+AT_ONCE, HOUR = Duration(), Duration(0, 3600)
+
+
+def policy(attempts=None, wait=AT_ONCE):
+    return Policy(True, labs={LAB: Rules(on_submit=OnSubmit(attempts, wait))})
+
+
+@pytest.fixture
+def attempts(tmp_path):
+    return Attempts(tmp_path)
+
+
+def test_a_verdict_is_an_attempt_and_the_same_code_again_is_none(attempts):
+    assert attempts.note(LAB, ["ada"], "ada", "one") and attempts.note(LAB, ["ada"], "ada", "two")
+    assert not attempts.note(LAB, ["ada"], "ada", "one")
+    assert attempts.left(OnSubmit(5), LAB, ["ada"]) == 3
+    assert attempts.left(OnSubmit(1), LAB, ["ada"]) == 0
+    assert attempts.left(OnSubmit(), LAB, ["ada"]) is None
+    assert attempts.left(OnSubmit(5), "02-toy-model", ["ada"]) == 5
+
+
+def test_a_submission_that_is_judged_once_more_is_no_other_attempt(attempts):
+    assert attempts.note(LAB, ["ada"], "ada", "one", "2026-11-01 10:00:00.0 UTC")
+    assert not attempts.note(LAB, ["ada"], "ada", "of-another", "2026-11-01 10:00:00.0 UTC")
+    assert attempts.note(LAB, ["ada"], "ada", "two", "2026-11-01 10:00:00.1 UTC")
+    assert attempts.note(LAB, ["ada"], "ada", "three", "") and len(attempts.of(LAB, ["ada"])) == 3
+
+
+def test_what_was_not_judged_is_no_attempt(attempts):
+    assert not attempts.note(LAB, ["ada"], "ada", "")
+    assert attempts.left(OnSubmit(1), LAB, ["ada"]) == 1
+
+
+def test_a_group_has_its_attempts_together(attempts):
+    both = ["ada", "ben"]
+    attempts.note(LAB, both, "ada", "one")
+    attempts.note(LAB, both, "ben", "two")
+    assert not attempts.note(LAB, both, "ben", "one")
+    assert attempts.left(OnSubmit(5), LAB, both) == 3
+    assert attempts.left(OnSubmit(5), LAB, ["ben"]) == 4
+
+
+def test_attempts_at_the_same_time_are_all_counted(attempts):
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: attempts.note(LAB, ["ada"], "ada", str(n)), range(40)))
+    assert len(attempts.of(LAB, ["ada"])) == 40
+
+
+@pytest.mark.parametrize("content", ["", "{", "[[1]]", '[["x", "y"]]', "[" * 100_000])
+def test_a_damaged_file_costs_nobody_an_attempt(tmp_path, attempts, content):
+    attempts.note(LAB, ["ada"], "ada", "one")
+    (tmp_path / LAB / "ada.json").write_text(content)
+    assert attempts.left(OnSubmit(1), LAB, ["ada"]) == 1
+
+
+def test_who_comes_too_soon_waits_and_who_comes_too_often_is_left(attempts, capsys):
+    queue = on_submit.Queue(attempts)
+    attempts.note(LAB, ["ada"], "ada", "one")
+    queue.add(LAB, ["ada", "ben"])
+    assert queue.due(policy(wait=HOUR), Roster()) == {LAB: ["ben"]}
+    assert queue.due(policy(wait=HOUR), Roster()) == {}
+    assert queue.due(policy(), Roster()) == {LAB: ["ada"]}  # the policy lets her, now
+    queue.add(LAB, ["ada"])
+    assert queue.due(policy(attempts=1), Roster()) == {}
+    assert "ada 01-message-passing: has no attempt left" in capsys.readouterr().out
+    assert queue.due(policy(), Roster()) == {}
+
+
+def test_of_a_group_one_is_judged(attempts):
+    queue = on_submit.Queue(attempts)
+    queue.add(LAB, ["ada", "ben", "cy"])
+    assert queue.due(policy(), Roster().group(LAB, ("ada", "ben"))) == {LAB: ["ada", "cy"]}
+
+
+class Book:
+    """A gradebook that notes what is asked of it."""
+
+    def __init__(self):
+        self.released = []
+
+    def release_feedback(self, lab, student):
+        self.released.append((lab, student))
+
+
+@pytest.fixture
+def judged(attempts, monkeypatch, tmp_path):
+    """`judged(graded or an error)`: the queue and the book after ada's turn."""
+    monkeypatch.setattr(
+        on_submit, "RosterFile", lambda: type("R", (), {"read": lambda s: Roster()})()
+    )
+    monkeypatch.setattr(
+        on_submit, "Pages", lambda *_: type("P", (), {"refresh": lambda *_: None})()
+    )
+
+    def judge(outcome):
+        def judged(*_):
+            if isinstance(outcome, Exception):
+                raise outcome
+            return [outcome]
+
+        monkeypatch.setattr(grade, "grade", judged)
+        book, queue = Book(), on_submit.Queue(attempts)
+        on_submit._take(book, None, queue, LAB, ["ada"])
+        return book, queue
+
+    return judge
+
+
+def graded(problem="", digest="d"):
+    return grade.Graded(Entry("ada", LAB, digest), None, 0.0, problem=problem)
+
+
+def test_a_verdict_on_submit_is_noted_and_released(judged, attempts):
+    book, _ = judged(graded())
+    assert book.released == [(LAB, "ada")] and len(attempts.of(LAB, ["ada"])) == 1
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [graded("its sandbox did not start"), coursedir.GradingFailed("nbgrader could not"),
+     grade.NothingSubmitted("nothing")],
+)  # fmt: skip
+def test_a_failure_of_the_graders_own_costs_no_attempt(judged, attempts, outcome, capsys):
+    book, queue = judged(outcome)
+    assert not book.released and not attempts.of(LAB, ["ada"])
+    assert "ada 01-message-passing: " in capsys.readouterr().out
+    assert queue.due(policy(attempts=1), Roster()) == {}
+
+
+def test_who_comes_while_the_policy_cannot_be_read_is_judged_afterwards(judged, attempts):
+    _, queue = judged(PolicyError("policy.yaml, line 1"))
+    assert not attempts.of(LAB, ["ada"])
+    assert queue.due(policy(attempts=1), Roster()) == {LAB: ["ada"]}
+
+
+def test_labs_are_released_when_their_time_has_come(tmp_path):
+    now = datetime.datetime.now(UTC)
+    rules = {
+        LAB: Rules(release=now - datetime.timedelta(days=1)),
+        "02-toy-model": Rules(release=now + datetime.timedelta(days=1)),
+        "03-cifar10-ddp": Rules(),
+        "04-ring-allreduce": Rules(release=now - datetime.timedelta(days=1)),
+    }
+    (tmp_path / "04-ring-allreduce").mkdir()  # was released by hand
+    released = []
+    book = type("B", (), {"outbound": tmp_path, "release": lambda _, lab: released.append(lab)})()
+    on_submit._release(book, policies.Policy(True, labs=rules))
+    assert released == [LAB]
