@@ -259,7 +259,7 @@ class RecordedGroup(dist.ProcessGroup):
             made.watch(read, written)
         return made
 
-    def _has_result(self, op, root) -> bool:
+    def _has_result(self, op: str, root: int) -> bool:
         """Does this rank get a result?"""
         if op == "broadcast":
             return root != self._recorder.rank
