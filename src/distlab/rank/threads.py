@@ -8,7 +8,7 @@ Who joins a thread without a timeout can do nothing before that has ended, and i
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # what `signal` wraps: no stub has it
+import _signal  # type: ignore[import-not-found]  # typeshed lacks it
 import contextlib
 import functools
 import os
