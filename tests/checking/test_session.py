@@ -1,13 +1,16 @@
 """What a submission's code does costs that code alone."""
 
+import os
+import socket
+
 import numpy as np
 import pytest
 
-from distlab.checking.session import Session, SessionLost
+from distlab.checking.session import RoomLost, Session, SessionLost, _Room
 from distlab.course import find
 from distlab.exercises.judge import judge
 from distlab.notebook import Cell
-from distlab.processes import payload
+from distlab.processes import framing, payload
 
 GIVEN = Cell("cell 1", "import torch\nimport torch.distributed as dist", "given")
 EXCHANGE = "01-message-passing/exchange"
@@ -167,3 +170,29 @@ def exchange(rank, size, tensor):
         assert verdict.status == "deadlock"
         assert "the message has 12 bytes and the buffer 4" in verdict.happened
         session.end_exercise()
+
+
+class HalfARoom(_Room):
+    """A room that ends after half of its reply."""
+
+    def __init__(self, reply):
+        self.socket, theirs = socket.socketpair()
+        with theirs:
+            framing.announce(theirs, len(reply))
+            theirs.sendall(reply[: len(reply) // 2])
+
+
+@pytest.mark.parametrize("length", [0, 1, 100, 100_000])
+def test_a_room_that_ends_in_the_middle_of_its_reply_is_told_as_lost(length):
+    """Whatever of it had been handed on: the session goes on with the next request."""
+    judged = Session.__new__(Session)
+    judged._socket, root = socket.socketpair()
+    with judged._socket, root:
+        judged._socket.settimeout(10)
+        room = HalfARoom(payload.pack({"outcomes": []}, os.urandom(length)))
+        whole = room.answer(root, 10, 1 << 20)
+        framing.write(root, *payload.parts({} if whole else {"lost": "it ended"}))
+        framing.write(root, *payload.parts({"problems": {}}))
+        with pytest.raises(RoomLost, match="it ended"):
+            judged._ask({"op": "run", "patience": 1}, [b"inputs"], relayed=True)
+        assert judged._ask({"op": "cells", "patience": 1}, []) == ({"problems": {}},)

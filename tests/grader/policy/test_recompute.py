@@ -14,12 +14,12 @@ import pytest
 from nbgrader.api import Gradebook as Database
 from nbgrader.api import MissingEntry
 
-from distlab import course
+from distlab.course import notebook_name
 from grader import collected, coursedir
 from grader.judging import demo
 
 LAB, OTHER = "01-message-passing", "02-toy-model"
-PAGE = course.notebook_name(LAB).replace(".ipynb", ".html")
+PAGE = notebook_name(LAB).replace(".ipynb", ".html")
 POLICY = """
 timezone: Europe/Berlin
 free_late_days: 1
@@ -68,7 +68,7 @@ class Course:
             return found.score, found.late_submission_penalty, hours
 
     def said(self, student, lab=LAB):
-        page = course.notebook_name(lab).replace(".ipynb", ".html")
+        page = notebook_name(lab).replace(".ipynb", ".html")
         text = (self.grades / "feedback" / student / lab / page).read_text()
         return re.search(r'<p class="policy">(.*)</p>', text)[1]
 
@@ -138,7 +138,7 @@ def test_a_moved_date_changes_grades_and_pages_and_twice_changes_no_byte(course)
 def test_what_a_person_has_given_survives_and_counts(course):
     with course.book() as book:
         grade = next(g for g in book.find_submission_notebook(
-            course.notebook_name(LAB).removesuffix(".ipynb"), LAB, "ada").grades
+            notebook_name(LAB).removesuffix(".ipynb"), LAB, "ada").grades
             if not g.name.startswith("test_"))  # fmt: skip
         grade.manual_score, grade.needs_manual_grade = 2.0, False
         relay = book.find_grade("test_relay", grade.notebook.name, LAB, "ben")
@@ -149,7 +149,7 @@ def test_what_a_person_has_given_survives_and_counts(course):
     course.run("distlab", "recompute")
     assert course.row("ada") == (26.0, 2.6, None)
     with course.book() as book:
-        notebook = course.notebook_name(LAB).removesuffix(".ipynb")
+        notebook = notebook_name(LAB).removesuffix(".ipynb")
         assert book.find_grade(name, notebook, LAB, "ada").manual_score == 2.0
         assert not book.find_grade(name, notebook, LAB, "ada").needs_manual_grade
         assert book.find_grade("test_relay", notebook, LAB, "ben").score == 1.75
