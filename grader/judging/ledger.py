@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from distlab.exercises.judge import Verdict
+from grader.likeness.pattern import pattern
 
 MESSAGE_LIMIT = 10_000  # characters
 
@@ -36,6 +37,7 @@ class Line:
     expected: str = ""
     happened: str = ""
     look: str = ""
+    pattern: str = ""  # what its ranks called in which order (`grader.likeness.pattern`)
 
 
 @dataclass
@@ -72,8 +74,16 @@ def line(verdict: Verdict) -> Line:
         verdict.exercise.name, verdict.status, verdict.score, float(verdict.exercise.points),
         verdict.message[:MESSAGE_LIMIT], round(verdict.seconds, 3), verdict.hint, _picture(verdict),
         verdict.expected[:MESSAGE_LIMIT], verdict.happened[:MESSAGE_LIMIT],
-        verdict.look[:MESSAGE_LIMIT],
+        verdict.look[:MESSAGE_LIMIT], _pattern(verdict),
     )  # fmt: skip
+
+
+def _pattern(verdict: Verdict) -> str:
+    try:
+        return pattern(verdict)
+    except Exception:  # records that a student's code has written can be any nonsense
+        logging.getLogger(__name__).exception("no pattern of %s", verdict.exercise.id)
+        return ""
 
 
 def _picture(verdict: Verdict) -> str:
@@ -133,7 +143,10 @@ class Ledger:
 
 
 def _marked(entry: Entry, around: Any) -> str:
-    return hashlib.sha256(json.dumps([asdict(entry), around]).encode()).hexdigest()
+    content = asdict(entry)
+    for line in content["lines"]:
+        del line["pattern"]  # nothing in the gradebook comes of it
+    return hashlib.sha256(json.dumps([content, around]).encode()).hexdigest()
 
 
 def _write(path: Path, text: str) -> None:
