@@ -15,7 +15,7 @@ import tokenize
 from collections.abc import Callable
 
 Disguise = Callable[[str, random.Random], str]
-_WORDS = "alpha beta chunk data edge flow gate head item joint knot left mark node out part".split()
+_WORDS = ("alpha", "beta", "chunk", "edge", "flow", "gate", "item", "joint", "knot", "mark", "node")
 _SAID = (
     "now the other ranks", "this has to be in the right order", "see the lecture", "TODO tidy up",
     "careful here", "works on 2 and on 4 ranks", "as in the book",

@@ -3,9 +3,9 @@
     python -m bench.likeness [--lab 01-message-passing] [--seed 1] [--large 1000]
 
 200 submissions are made of the lab's collected answers, one drawn for each exercise (right ones two
-times in three); 40 of them are copied whole, each disguised in one way (`bench.disguises`). What
-is drawn comes from a small pool, so that two who did not copy have the same answer to an exercise now and
-then, to the letter. Such repeats are no copies here: a pair that is listed for them counts as
+times in three); 40 of them are copied whole, each disguised in one way (`bench.disguises`). What is
+drawn comes from a small pool, so that two who did not copy have the same answer to an exercise now
+and then, to the letter. Such repeats are no copies here: a pair that is listed for them counts as
 wrong. Mistakes are those that the answers' own headers name, which the tests hold the judge to;
 nothing is run, so that patterns of messages take no part.
 """
@@ -33,11 +33,6 @@ CLASS, COPIES = 200, 40
 Drawn = Mapping[str, Answer]
 
 
-def drawn(lab: str, rng: random.Random) -> Drawn:
-    """One student's answers."""
-    return {name: rng.choice(pool[rng.random() < 2 / 3]) for name, pool in _pools(lab).items()}
-
-
 def _pools(lab: str) -> dict[str, dict[bool, list[Answer]]]:
     """The collected answers to each exercise, the wrong and the right ones."""
     found: dict[str, dict[bool, list[Answer]]] = {}
@@ -55,11 +50,15 @@ def _parses(source: str) -> bool:
     return True
 
 
-def planted(lab: str, seed: int, size: int = CLASS, copies: int = COPIES):
+def planted(
+    lab: str, seed: int, size: int = CLASS, copies: int = COPIES
+) -> tuple[dict[str, dict[str, str]], list[Entry], dict[tuple[str, ...], str]]:
     """({student: answers' sources}, their ledger entries, {(original, copy): disguise})."""
     rng = random.Random(seed)
     kinds = list(DISGUISES)
-    sources, entries, truth = {}, [], {}
+    sources: dict[str, dict[str, str]] = {}
+    entries: list[Entry] = []
+    truth: dict[tuple[str, ...], str] = {}
     pools = _pools(lab)
     for number in range(size):
         answers = {n: rng.choice(pool[rng.random() < 2 / 3]) for n, pool in pools.items()}
@@ -108,7 +107,7 @@ def found(lab: str, works: Sequence[Work], runs: bool) -> Likeness:
     return likeness(works, submissions.starter(lab))
 
 
-def table(result: Likeness, truth: Mapping[tuple[str, str], str]) -> Iterator[tuple[str, ...]]:
+def table(result: Likeness, truth: Mapping[tuple[str, ...], str]) -> Iterator[tuple[str, ...]]:
     """(disguise, copies, found, others listed with them, precision, recall)."""
     listed = {tuple(sorted((p.one.student, p.other.student))) for p in result.pairs}
     for kind in [*DISGUISES, "all"]:
@@ -120,7 +119,7 @@ def table(result: Likeness, truth: Mapping[tuple[str, str], str]) -> Iterator[tu
         yield kind, str(len(real)), str(right), str(len(wrong)), share, f"{right / len(real):.2f}"
 
 
-def show(title: str, result: Likeness, truth: Mapping[tuple[str, str], str]) -> None:
+def show(title: str, result: Likeness, truth: Mapping[tuple[str, ...], str]) -> None:
     print(f"\n{title}; listed from {result.least:.1f} on")
     heads = ("disguise", "copies", "found", "others", "precision", "recall")
     for row in (heads, *table(result, truth)):
@@ -132,7 +131,9 @@ def show(title: str, result: Likeness, truth: Mapping[tuple[str, str], str]) -> 
     print(f"the first {before} of the list are copies")
 
 
-def timed(lab: str, seed: int, size: int, copies: int):
+def timed(
+    lab: str, seed: int, size: int, copies: int
+) -> tuple[list[Work], dict[tuple[str, ...], str], Likeness]:
     """What a class of this size takes, from the files that were handed in."""
     sources, entries, truth = planted(lab, seed, size, copies)
     with tempfile.TemporaryDirectory(prefix="bench-likeness-") as name:
@@ -142,7 +143,9 @@ def timed(lab: str, seed: int, size: int, copies: int):
         read = time.perf_counter()
         result = found(lab, works, runs=True)
         end = time.perf_counter()
-    print(f"{len(entries)} submissions: {end - begin:.1f} s, {read - begin:.1f} s of it to read them")
+    print(
+        f"{len(entries)} submissions: {end - begin:.1f} s, {read - begin:.1f} s of it to read them"
+    )
     return works, truth, result
 
 

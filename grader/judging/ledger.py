@@ -7,10 +7,12 @@ one of them changes, it is stale and the submission is graded again.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,10 +116,13 @@ class Ledger:
             content = json.loads(self.path(assignment, student).read_text("utf-8"))
         except (OSError, ValueError):
             return None
-        if content.get("digest") != digest:
-            return None
-        lines: list[dict[str, Any]] = content.pop("lines")
-        return Entry(**content, lines=[Line(**one) for one in lines])
+        return _entry(content) if content.get("digest") == digest else None
+
+    def entries(self, assignment: str) -> Iterator[Entry]:
+        """All entries of an assignment as they were last written, stale ones too."""
+        for path in sorted((self.folder / assignment).glob("*.json")):
+            with contextlib.suppress(OSError, ValueError):
+                yield _entry(json.loads(path.read_text("utf-8")))
 
     def put(self, entry: Entry) -> None:
         """Write an entry, whole or not at all."""
@@ -140,6 +145,11 @@ class Ledger:
 
     def _mark(self, entry: Entry) -> Path:
         return self.path(entry.assignment, entry.student).with_suffix(".entered")
+
+
+def _entry(content: dict[str, Any]) -> Entry:
+    lines: list[dict[str, Any]] = content.pop("lines")
+    return Entry(**content, lines=[Line(**one) for one in lines])
 
 
 def _marked(entry: Entry, around: Any) -> str:

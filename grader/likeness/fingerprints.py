@@ -45,4 +45,6 @@ def winnowed(hashes: Sequence[int]) -> list[int]:
 def _hash(words: Sequence[Token]) -> int:
     """The same in every process, as Python's own of text is not."""
     text = " ".join(token.word for token in words)
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big")
+    return int.from_bytes(
+        hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big"
+    )

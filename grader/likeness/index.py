@@ -16,6 +16,9 @@ from grader.likeness.fingerprints import Prints
 
 MOST_SHARED = 60  # submissions that a fingerprint is followed up to …
 MOST_OF_CLASS = 1 / 6  # … and the share of those who answered; 2 always
+#: submissions of other classes, supposed to share nothing: in a small class rarity says little, and
+#: would say nothing at all without them
+UNSEEN = 20
 MOST_STEPS = 4_000_000  # pairs that are counted in an exercise; the rarest fingerprints come first
 USUAL = 16  # fingerprints of a passage of some four lines
 LONGEST = 3.0  # times as much as such a passage weighs the longest one
@@ -49,11 +52,10 @@ class Index:
 
     def weight(self, fingerprint: int) -> float:
         """The bits of how rare a fingerprint is."""
-        return math.log2(len(self.found) / len(self.holders[fingerprint]))
+        return rarity(len(self.holders[fingerprint]), len(self.found))
 
     def _is_followed(self, fingerprint: int) -> bool:
-        most = max(2, min(MOST_SHARED, int(len(self.found) * MOST_OF_CLASS)))
-        return 2 <= len(self.holders[fingerprint]) <= most
+        return is_unusual(len(self.holders[fingerprint]), len(self.found))
 
     def pairs(self) -> dict[tuple[int, int], float]:
         """The weight of what each pair shares, where it shares something unusual."""
@@ -96,6 +98,16 @@ class Index:
             self._evidence(pair, total, len(common)) if common else 0.0,
             self._share(pair, total), frozenset(common), ranked[len(ranked) // 2] if ranked else 0,
         )  # fmt: skip
+
+
+def rarity(holders: int, of: int) -> float:
+    """The bits of how rare it is that so many of a class have something."""
+    return math.log2((of + UNSEEN) / holders)
+
+
+def is_unusual(holders: int, of: int) -> bool:
+    """Do several have it, and not many?"""
+    return 2 <= holders <= max(2, min(MOST_SHARED, int(of * MOST_OF_CLASS) + 1))
 
 
 def without(prints: Prints, starter: Collection[int]) -> set[int]:

@@ -17,7 +17,7 @@ from grader.likeness.runs import Habit, habits
 from grader.likeness.submissions import Work, sorted_by_name
 
 LEAST = 12.0  # bits of a pair that is listed, in any class
-FAR = 4.0  # times the distance between the median pair of the class and its upper tenth
+FAR = 3.5  # times the distance between the median pair of the class and its upper tenth
 MOST_LISTED = 200
 MOST_PAIRS = 3_000_000  # that are held; beyond that the weakest exercises of pairs are left out
 
@@ -141,7 +141,7 @@ def usual(weights: Sequence[float], compared: int) -> float:
 
     def at(share: float) -> float:  # pairs without a weight share nothing
         place = int(share * (count - 1)) - (count - len(ranked))
-        return ranked[min(place, len(ranked) - 1)] if 0 <= place else 0.0
+        return ranked[min(place, len(ranked) - 1)] if place >= 0 else 0.0
 
     if not ranked or count < 1:
         return LEAST

@@ -4,12 +4,11 @@ of calls.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.judging.ledger import Line
-from grader.likeness.index import MOST_OF_CLASS, MOST_SHARED
+from grader.likeness.index import is_unusual, rarity
 from grader.likeness.pattern import HASH
 from grader.reports.mistakes import masked
 
@@ -57,5 +56,5 @@ _SILENT = ("unanswered", "unreadable", "not graded", "timeout", "crashed")
 
 
 def _habit(kind: str, said: str, who: list[int], of: int, factor: float) -> Iterator[Habit]:
-    if 2 <= len(who) <= max(2, min(MOST_SHARED, int(of * MOST_OF_CLASS))):
-        yield Habit(kind, said, tuple(who), of, factor * math.log2(of / len(who)))
+    if is_unusual(len(who), of):
+        yield Habit(kind, said, tuple(who), of, factor * rarity(len(who), of))

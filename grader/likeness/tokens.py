@@ -169,7 +169,9 @@ def _at_the_top(tree: ast.Module) -> Iterator[str]:
             yield node.name
         elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from (t.id for target in targets for t in ast.walk(target) if isinstance(t, ast.Name))
+            yield from (
+                t.id for target in targets for t in ast.walk(target) if isinstance(t, ast.Name)
+            )
 
 
 def _words(found: Sequence[tuple[str, str, int]], own: _Own) -> Iterator[Token]:

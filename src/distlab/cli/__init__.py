@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_submit(commands)
     _add_grade(commands)
+    _add_likeness(commands)
     _add_reference(commands)
     _add_secret(commands)
     _add_new(commands)
@@ -286,6 +287,24 @@ def grade(arguments: argparse.Namespace) -> int:
         _write_json(arguments.json, reports[0] if len(reports) == 1 else reports)
     missing = [one for report in reports for one in report["submissions"] if one["score"] is None]
     return 1 if missing else 0
+
+
+def _add_likeness(commands: Commands) -> None:
+    parser = _command(
+        commands, "likeness", likeness,
+        "Sort pairs of graded submissions that are alike beyond what the class explains, and say "
+        "why.",
+        "likeness 01-message-passing",
+    )  # fmt: skip
+    parser.add_argument("assignment", metavar="LAB")
+    parser.add_argument("--submitted", type=Path, metavar="DIR", help="where the submissions lie")
+
+
+def likeness(arguments: argparse.Namespace) -> int:
+    _course()
+    from grader.commands import likeness as sort_pairs
+
+    return sort_pairs(arguments.assignment, arguments.submitted)
 
 
 def _add_reference(commands: Commands) -> None:
