@@ -138,13 +138,14 @@ def timed(
     sources, entries, truth = planted(lab, seed, size, copies)
     with tempfile.TemporaryDirectory(prefix="bench-likeness-") as name:
         hand_in(Path(name), lab, sources)
-        begin = time.perf_counter()
+        begin, cpu = time.perf_counter(), time.process_time()
         works = list(submissions.read(lab, Path(name, "submitted"), entries))
         read = time.perf_counter()
         result = found(lab, works, runs=True)
-        end = time.perf_counter()
+        end, spent = time.perf_counter(), time.process_time() - cpu
     print(
-        f"{len(entries)} submissions: {end - begin:.1f} s, {read - begin:.1f} s of it to read them"
+        f"{len(entries)} submissions: {end - begin:.1f} s, {read - begin:.1f} s of it to read them; "
+        f"{spent:.1f} s of CPU"
     )
     return works, truth, result
 

@@ -176,9 +176,10 @@ def _at_the_top(tree: ast.Module) -> Iterator[str]:
 
 def _words(found: Sequence[tuple[str, str, int]], own: _Own) -> Iterator[Token]:
     """The words, with `v` for each name of the author's own, `0` and `s` for literals."""
-    before, foreign, open_ = "", False, []
-    for (kind, text, line), after in zip(found, [*(t for _, t, _ in found[1:]), ""], strict=True):
-        word = text
+    before, foreign = "", False
+    open_: list[str] = []
+    for number, (kind, text, line) in enumerate(found):
+        word, after = text, found[number + 1][1] if number + 1 < len(found) else ""
         if kind in ("s", "0"):
             word = kind
         elif kind == "name" and before == ".":
