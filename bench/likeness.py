@@ -144,8 +144,8 @@ def timed(
         result = found(lab, works, runs=True)
         end, spent = time.perf_counter(), time.process_time() - cpu
     print(
-        f"{len(entries)} submissions: {end - begin:.1f} s, {read - begin:.1f} s of it to read them; "
-        f"{spent:.1f} s of CPU"
+        f"{len(entries)} submissions: {end - begin:.1f} s, {read - begin:.1f} s of it to read "
+        f"them; {spent:.1f} s of CPU"
     )
     return works, truth, result
 
