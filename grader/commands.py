@@ -21,6 +21,8 @@ from grader.judging import demo
 from grader.judging import grade as grading
 from grader.judging.judges import Judges, make_judges
 from grader.policy import policy as policies
+from grader.judging.ledger import Ledger
+from grader.likeness import section
 from grader.reports import progress, report, table
 
 SLURM_JOBS = 4  # submissions at once, a Slurm job: how many cores there are nobody knows here
@@ -43,9 +45,7 @@ def grade(
 ) -> list[dict[str, Any]]:
     """Grade assignments, print their tables, and say where everything lies; returns the reports."""
     _need_nbgrader()
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=200)  # a file or a pipe has no width that a table must fit
+    console = _console()
     submitted = (submitted or grading.SUBMITTED).resolve()
     if demonstration:
         demo.build(submitted)
@@ -69,6 +69,12 @@ def grade(
         for name, what in demo.CLASS.items():
             console.print(f"  {name:5} hands in {what}", style="dim", highlight=False)
     return reports
+
+
+def _console() -> Console:
+    console = Console()
+    # a file or a pipe has no width that a table must fit
+    return console if console.is_terminal else Console(width=200)
 
 
 def _need_nbgrader() -> None:
@@ -108,7 +114,8 @@ def _graded(
     table.show(assignment, graded, console)
     if student is None:  # what is written on a class stays when one student is graded again
         out = coursedir.GRADES / "out" / f"{assignment}.csv"
-        page = report.write(out.with_suffix(".html"), assignment, graded, took)
+        alike = section.find(assignment, submitted, [one.entry for one in graded])
+        page = report.write(out.with_suffix(".html"), assignment, graded, took, alike=alike)
         _say("report", page, console)
         _say("CSV", table.write_csv(out, assignment, graded), console)
     if entered := [one.feedback for one in graded if one.feedback]:
@@ -120,6 +127,27 @@ def _graded(
 def _say(what: str, path: Path, console: Console) -> None:
     said = redaction.visible(os.path.relpath(path))
     console.print(f"{what:9} {said}", highlight=False, markup=False, soft_wrap=True)
+
+
+def likeness(assignment: str, submitted: Path | None) -> int:
+    """Say which submissions that were graded are alike, and write the page; returns the exit
+    status: 1 if that failed.
+    """
+    _named([assignment])
+    console = _console()
+    submitted = (submitted or grading.SUBMITTED).resolve()
+    entries = list(Ledger(coursedir.GRADES / "ledger").entries(assignment))
+    if not entries:
+        raise grading.NothingSubmitted(
+            f"no submission of {assignment} has been graded yet: run `distlab grade {assignment}`"
+        )
+    alike = section.find(assignment, submitted, entries)
+    if alike is None:
+        return 1
+    table.show_likeness(alike, console)
+    page = coursedir.GRADES / "out" / f"{assignment}-likeness.html"
+    _say("page", report.write_likeness(page, assignment, alike), console)
+    return 0
 
 
 def watch(jobs: int | None) -> None:

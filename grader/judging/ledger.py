@@ -20,6 +20,7 @@ from typing import Any
 from distlab.exercises.judge import Verdict
 from grader import coursedir
 from grader.policy.exact import total
+from grader.likeness.pattern import pattern
 
 MESSAGE_LIMIT = 10_000  # characters
 
@@ -45,6 +46,7 @@ class Line:
     passed: int = 0
     total: int = 0
     smaller: int = 0
+    pattern: str = ""  # what its ranks called in which order (`grader.likeness.pattern`)
 
 
 @dataclass
@@ -83,6 +85,7 @@ def line(verdict: Verdict) -> Line:
         verdict.message[:MESSAGE_LIMIT], round(verdict.seconds, 3), verdict.hint, _picture(verdict),
         verdict.expected[:MESSAGE_LIMIT], verdict.happened[:MESSAGE_LIMIT],
         verdict.look[:MESSAGE_LIMIT], verdict.passed, verdict.total, _smaller(verdict),
+        _pattern(verdict),
     )  # fmt: skip
 
 
@@ -92,6 +95,14 @@ def _smaller(verdict: Verdict) -> int:
         return 0
     right = coursedir.cases(verdict.exercise)[: verdict.passed]
     return sum(case.size < verdict.case.size for case in right)
+
+
+def _pattern(verdict: Verdict) -> str:
+    try:
+        return pattern(verdict)
+    except Exception:  # records that a student's code has written can be any nonsense
+        logging.getLogger(__name__).exception("no pattern of %s", verdict.exercise.id)
+        return ""
 
 
 def _picture(verdict: Verdict) -> str:
@@ -138,6 +149,17 @@ class Ledger:
                 entry = _entry(json.loads(path.read_text("utf-8")))
                 if entry is not None:
                     yield entry
+        try:
+            content = json.loads(self.path(assignment, student).read_text("utf-8"))
+        except (OSError, ValueError):
+            return None
+        return _entry(content) if content.get("digest") == digest else None
+
+    def entries(self, assignment: str) -> Iterator[Entry]:
+        """All entries of an assignment as they were last written, stale ones too."""
+        for path in sorted((self.folder / assignment).glob("*.json")):
+            with contextlib.suppress(OSError, ValueError):
+                yield _entry(json.loads(path.read_text("utf-8")))
 
     def put(self, entry: Entry) -> None:
         """Write an entry, whole or not at all."""
@@ -206,6 +228,8 @@ def _entry(content: dict[str, Any]) -> Entry | None:
     lines: list[dict[str, Any]] = content.pop("lines")
     if any("total" not in one for one in lines):
         return None
+def _entry(content: dict[str, Any]) -> Entry:
+    lines: list[dict[str, Any]] = content.pop("lines")
     return Entry(**content, lines=[Line(**one) for one in lines])
 
 
@@ -215,6 +239,10 @@ def _marked(entry: Entry, around: Any) -> str:
 
 def _hashed(content: Any) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+    content = asdict(entry)
+    for line in content["lines"]:
+        del line["pattern"]  # nothing in the gradebook comes of it
+    return hashlib.sha256(json.dumps([content, around]).encode()).hexdigest()
 
 
 def _write(path: Path, text: str) -> None:

@@ -17,6 +17,8 @@ from distlab.viz import svg
 from grader import secret
 from grader.judging.grade import Graded, final
 from grader.judging.ledger import Line
+from grader.likeness import section
+from grader.likeness.pairs import Likeness
 from grader.reports import flagged, html
 from grader.reports.mistakes import Mistake, mistakes
 
@@ -47,6 +49,7 @@ def write(
     graded: Sequence[Graded],
     took: float,
     now: datetime.datetime | None = None,
+    alike: Likeness | None = None,
 ) -> Path:
     """Write the page on an assignment.
 
@@ -54,6 +57,7 @@ def write(
         graded: the class; at least one submission.
         took: how long grading took, in seconds.
         now: when it ended.
+        alike: which submissions are alike; the page has no such section of one submission alone.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     exercises = list(course.exercises(assignment).values())
@@ -67,6 +71,18 @@ def write(
         feedback=_Links(path, assignment, graded), common=COMMON, named=NAMED,
         final=final, policy=any(one.settled is not None for one in graded),
         csv=f"{assignment}.csv", status_of=status_of, secret=secret.current(),
+        with_likeness=len(graded) > 1, alike=alike, pairs=section.told(alike) if alike else [],
+    )  # fmt: skip
+    path.write_bytes(page.encode("utf-8", "replace"))
+    return path
+
+
+def write_likeness(path: Path, assignment: str, alike: Likeness) -> Path:
+    """Write the section on likeness as a page of its own."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page = html.render(
+        "likeness.html.j2", assignment=assignment, alike=alike, pairs=section.told(alike),
+        named=NAMED,
     )  # fmt: skip
     path.write_bytes(page.encode("utf-8", "replace"))
     return path

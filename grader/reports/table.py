@@ -19,6 +19,7 @@ from distlab.records import redaction
 from grader import secret
 from grader.judging.grade import Graded, final
 from grader.judging.ledger import Line
+from grader.likeness.pairs import Likeness
 from grader.reports import html
 
 COLOURS = {"passed": "green", "unanswered": "dim", "unreadable": "red", "not graded": "red"}
@@ -130,6 +131,22 @@ def _cell(one: Graded, name: str) -> Text:
 def _plain(said: str) -> str:
     """One line that does nothing to a terminal."""
     return redaction.visible(" ".join(said.split()))
+
+
+def show_likeness(alike: Likeness, console: Console) -> None:
+    """Pairs that are alike, a line each, and what was not compared."""
+    for pair in alike.pairs:
+        said = ", ".join(one.exercise for one in pair.alike)
+        names = f"{_plain(pair.one.student)} · {_plain(pair.other.student)}"
+        console.print(Text(f"{pair.weight:5.0f}  {names}: alike in {said}"), soft_wrap=True)
+    for student, said in alike.left_out:
+        console.print(Text(f"  {_plain(student)}: {_plain(said)}", style="dim"), soft_wrap=True)
+    listed = html.counted(len(alike.pairs) + alike.more, "pair")
+    count = html.counted(alike.compared, "submission")
+    console.print(
+        f"{count} compared, {listed} listed. It sorts and accuses nobody: read the passages.",
+        highlight=False,
+    )  # fmt: skip
 
 
 def write_csv(path: Path, assignment: str, graded: Sequence[Graded]) -> Path:

@@ -59,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_submit(commands)
     _add_grade(commands)
     _add_policy(commands)
+    _add_likeness(commands)
     _add_reference(commands)
     _add_secret(commands)
     _add_new(commands)
@@ -339,6 +340,24 @@ def policy(arguments: argparse.Namespace) -> int:
     if arguments.does == "recompute":
         return commands.recompute(arguments.labs)
     return commands.show(arguments.labs)
+
+
+def _add_likeness(commands: Commands) -> None:
+    parser = _command(
+        commands, "likeness", likeness,
+        "Sort pairs of graded submissions that are alike beyond what the class explains, and say "
+        "why.",
+        "likeness 01-message-passing",
+    )  # fmt: skip
+    parser.add_argument("assignment", metavar="LAB")
+    parser.add_argument("--submitted", type=Path, metavar="DIR", help="where the submissions lie")
+
+
+def likeness(arguments: argparse.Namespace) -> int:
+    _course()
+    from grader.commands import likeness as sort_pairs
+
+    return sort_pairs(arguments.assignment, arguments.submitted)
 
 
 def _add_reference(commands: Commands) -> None:

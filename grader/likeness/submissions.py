@@ -1,0 +1,82 @@
+"""The text of a class's answers, read again from what was handed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from distlab import course as labs
+from distlab import notebook
+from distlab.checking import submission
+from distlab.checking.submission import Unreadable
+from grader import coursedir
+from grader.judging import handed_in
+from grader.judging.ledger import Entry, Line
+from grader.likeness.tokens import MOST_CHARACTERS
+
+OWN = "cells of their own"  # in place of an exercise's name: all that a student has added
+MOST_OF_ALL = 200_000  # characters of a submission; a class of a thousand is held at once
+
+
+@dataclass
+class Work:
+    """What of a submission is compared: its answers' sources and verdicts, by exercise."""
+
+    student: str
+    sources: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, Line] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)  # what was not compared, in sentences
+
+
+def starter(assignment: str) -> dict[str, str]:
+    """The sources of the released notebook's cells."""
+    return cells_of(coursedir.released(assignment))
+
+
+def cells_of(content: dict[str, Any]) -> dict[str, str]:
+    return {f"{n}": cell.source for n, cell in enumerate(notebook.cells(content))}
+
+
+def read(assignment: str, submitted: Path, entries: Iterable[Entry]) -> Iterator[Work]:
+    """What those who were graded have handed in; of what cannot be read only that it could not."""
+    course = coursedir.released(assignment)
+    names = list(labs.exercises(assignment))
+    for entry in entries:
+        work = Work(entry.student)
+        if entry.unreadable or entry.not_graded:
+            work.left_out.append("it was not compared: it could not be read or was not graded")
+        else:
+            work.lines = {line.name: line for line in entry.lines}
+            try:
+                content = handed_in.notebook(submitted / entry.student / assignment)
+                fill(work, submission.plan(course, submission.rebuild(course, content)[0], names))
+            except Unreadable as reason:  # it was changed since
+                work.left_out.append(f"its text was not compared: {reason}")
+        yield work
+
+
+def fill(work: Work, plan: submission.Plan) -> None:
+    """The sources of the cells that are the student's, as far as they are compared."""
+    found: dict[str, str] = {}
+    for cell in plan.cells:
+        if cell.kind == "solution":
+            found[cell.name] = cell.source
+        elif cell.kind == "added":
+            before = found.get(OWN, "")
+            found[OWN] = f"{before}\n\n{cell.source}" if before else cell.source
+    left = MOST_OF_ALL
+    for name, source in found.items():
+        most = min(MOST_CHARACTERS, left)
+        if len(source) > most:
+            work.left_out.append(
+                f"of {name} only the first {most} of {len(source)} characters were compared"
+            )
+        work.sources[name] = source[:most]
+        left -= min(len(source), most)
+
+
+def sorted_by_name(works: Iterable[Work]) -> Sequence[Work]:
+    """In an order of its own, so that the order in which they came changes nothing."""
+    return sorted(works, key=lambda work: work.student)
