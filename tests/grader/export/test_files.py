@@ -12,7 +12,7 @@ from grader.export.sheet import Unusable
 
 LAB, OTHER = "01-message-passing", "02-toy-model"
 # the columns and rows that lib/gradebook_exporter.rb of canvas-lms writes
-CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,01-message-passing (23),Quiz (24),Final Score
+CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,01-message-passing (23),Q (24),Final Score
 ,,,,,Manual Posting,,
     Points Possible,,,,,28.00,5,(read only)
 "Block, Jasen",11,,jblock3430,XC 101,8.00,1,
