@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.disguises import DISGUISES
-from distlab import course as labs
+from distlab import course
 from grader import collected, coursedir
 from grader.collected import Answer
 from grader.judging.ledger import Entry, Line
@@ -36,7 +36,7 @@ Drawn = Mapping[str, Answer]
 def _pools(lab: str) -> dict[str, dict[bool, list[Answer]]]:
     """The collected answers to each exercise, the wrong and the right ones."""
     found: dict[str, dict[bool, list[Answer]]] = {}
-    for name in labs.exercises(lab):
+    for name in course.exercises(lab):
         some = [a for a in collected.answers(lab, name) if _parses(a.source)]
         found[name] = {right: [a for a in some if a.right is right] for right in (False, True)}
     return found
@@ -85,7 +85,7 @@ def _uncommented(source: str) -> str:
 def _entry(lab: str, student: str, answers: Drawn) -> Entry:
     lines = []
     for name, answer in answers.items():
-        points = float(labs.exercises(lab)[name].points)
+        points = float(course.exercises(lab)[name].points)
         status = "passed" if answer.right else answer.expected.get("status", "wrong")
         said = answer.expected.get("says", "")
         lines.append(

@@ -20,9 +20,9 @@ from grader import coursedir, secret
 from grader.judging import demo
 from grader.judging import grade as grading
 from grader.judging.judges import Judges, make_judges
-from grader.policy import policy as policies
 from grader.judging.ledger import Ledger
 from grader.likeness import section
+from grader.policy import policy as policies
 from grader.reports import progress, report, table
 
 SLURM_JOBS = 4  # submissions at once, a Slurm job: how many cores there are nobody knows here

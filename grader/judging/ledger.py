@@ -19,8 +19,8 @@ from typing import Any
 
 from distlab.exercises.judge import Verdict
 from grader import coursedir
-from grader.policy.exact import total
 from grader.likeness.pattern import pattern
+from grader.policy.exact import total
 
 MESSAGE_LIMIT = 10_000  # characters
 
@@ -149,17 +149,14 @@ class Ledger:
                 entry = _entry(json.loads(path.read_text("utf-8")))
                 if entry is not None:
                     yield entry
-        try:
-            content = json.loads(self.path(assignment, student).read_text("utf-8"))
-        except (OSError, ValueError):
-            return None
-        return _entry(content) if content.get("digest") == digest else None
 
     def entries(self, assignment: str) -> Iterator[Entry]:
-        """All entries of an assignment as they were last written, stale ones too."""
+        """All that students have handed in themselves, as it was last judged, stale or not."""
         for path in sorted((self.folder / assignment).glob("*.json")):
             with contextlib.suppress(OSError, ValueError):
-                yield _entry(json.loads(path.read_text("utf-8")))
+                entry = _entry(json.loads(path.read_text("utf-8")))
+                if entry is not None:
+                    yield entry
 
     def put(self, entry: Entry) -> None:
         """Write an entry, whole or not at all."""
@@ -228,21 +225,18 @@ def _entry(content: dict[str, Any]) -> Entry | None:
     lines: list[dict[str, Any]] = content.pop("lines")
     if any("total" not in one for one in lines):
         return None
-def _entry(content: dict[str, Any]) -> Entry:
-    lines: list[dict[str, Any]] = content.pop("lines")
     return Entry(**content, lines=[Line(**one) for one in lines])
 
 
 def _marked(entry: Entry, around: Any) -> str:
-    return _hashed([asdict(entry), around])
+    content = asdict(entry)
+    for line in content["lines"]:
+        del line["pattern"]  # nothing in the gradebook comes of it
+    return _hashed([content, around])
 
 
 def _hashed(content: Any) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
-    content = asdict(entry)
-    for line in content["lines"]:
-        del line["pattern"]  # nothing in the gradebook comes of it
-    return hashlib.sha256(json.dumps([content, around]).encode()).hexdigest()
 
 
 def _write(path: Path, text: str) -> None:

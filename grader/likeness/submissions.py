@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from distlab import course as labs
-from distlab import notebook
+from distlab import course, notebook
 from distlab.checking import submission
 from distlab.checking.submission import Unreadable
 from grader import coursedir
@@ -41,8 +40,8 @@ def cells_of(content: dict[str, Any]) -> dict[str, str]:
 
 def read(assignment: str, submitted: Path, entries: Iterable[Entry]) -> Iterator[Work]:
     """What those who were graded have handed in; of what cannot be read only that it could not."""
-    course = coursedir.released(assignment)
-    names = list(labs.exercises(assignment))
+    released = coursedir.released(assignment)
+    names = list(course.exercises(assignment))
     for entry in entries:
         work = Work(entry.student)
         if entry.unreadable or entry.not_graded:
@@ -51,7 +50,9 @@ def read(assignment: str, submitted: Path, entries: Iterable[Entry]) -> Iterator
             work.lines = {line.name: line for line in entry.lines}
             try:
                 content = handed_in.notebook(submitted / entry.student / assignment)
-                fill(work, submission.plan(course, submission.rebuild(course, content)[0], names))
+                fill(
+                    work, submission.plan(released, submission.rebuild(released, content)[0], names)
+                )
             except Unreadable as reason:  # it was changed since
                 work.left_out.append(f"its text was not compared: {reason}")
         yield work

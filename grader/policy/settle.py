@@ -54,13 +54,13 @@ def settle(database: Any, student: str, policy: Policy, roster: Roster) -> dict[
     for lab, submission in found.items():
         changed |= _set(submission.assignment, "duedate", _naive(policy.lab(lab).due))
         changed |= _set(submission, "extension", _extension(policy, lab, late[lab]))
-        points = penalty = Fraction()
+        total = penalty = Fraction()
         for notebook in submission.notebooks:
             reached = sum((_points(grade) for grade in notebook.grades), Fraction())
             taken = late[lab].penalty(reached, policy.lab(lab).late)
             changed |= _set(notebook, "late_submission_penalty", float(taken) or None)
-            points, penalty = points + reached, penalty + taken
-        settled[lab] = Settled(late[lab], points, penalty, left)
+            total, penalty = total + reached, penalty + taken
+        settled[lab] = Settled(late[lab], total, penalty, left)
     if changed:
         database.db.commit()
     return settled
@@ -111,9 +111,13 @@ def _naive(when: datetime.datetime | None) -> datetime.datetime | None:
 
 
 def _points(grade: Any) -> Fraction:
+    return points(grade.auto_score, grade.manual_score, grade.extra_credit)
+
+
+def points(automatic: float | None, by_hand: float | None, extra: float | None) -> Fraction:
     """The points of a cell, as nbgrader adds them up."""
-    given = grade.auto_score if grade.manual_score is None else grade.manual_score
-    return Fraction() if given is None else exact(given) + exact(grade.extra_credit or 0.0)
+    given = automatic if by_hand is None else by_hand
+    return Fraction() if given is None else exact(given) + exact(extra or 0.0)
 
 
 def _set(row: Any, name: str, value: Any) -> bool:

@@ -21,12 +21,10 @@ from grader.judging.grade import Graded, final
 from grader.judging.ledger import Line
 from grader.likeness.pairs import Likeness
 from grader.reports import html
+from grader.reports.spreadsheet import inert
 
 COLOURS = {"passed": "green", "unanswered": "dim", "unreadable": "red", "not graded": "red"}
 BESIDE = 8  # students that stand beside each other; more stand below each other
-# what spreadsheets take for the beginning of a formula, also behind a quote of their own
-# (https://owasp.org/www-community/attacks/CSV_Injection)
-_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
@@ -163,17 +161,12 @@ def write_csv(path: Path, assignment: str, graded: Sequence[Graded]) -> Path:
         for one in graded:
             entry = one.entry
             known = not entry.not_graded
-            row = [_inert(entry.student), entry.score if known else None, entry.max_score]
+            row = [inert(entry.student), entry.score if known else None, entry.max_score]
             row.append(one.manual_score)
             if more:
                 taken = None if one.settled is None else float(one.settled.penalty)
                 row += [taken, final(one)]
             for name in names:
-                row += [_line(one, name).score if known else None, _inert(_status(one, name))]
+                row += [_line(one, name).score if known else None, inert(_status(one, name))]
             writer.writerow(["" if value is None else value for value in row])
     return path
-
-
-def _inert(said: str) -> str:
-    """Text that a spreadsheet takes for text."""
-    return f"'{said}" if said.startswith(_FORMULA) else said

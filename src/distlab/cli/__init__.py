@@ -60,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_grade(commands)
     _add_policy(commands)
     _add_likeness(commands)
+    _add_export(commands)
     _add_reference(commands)
     _add_secret(commands)
     _add_new(commands)
@@ -358,6 +359,48 @@ def likeness(arguments: argparse.Namespace) -> int:
     from grader.commands import likeness as sort_pairs
 
     return sort_pairs(arguments.assignment, arguments.submitted)
+
+
+def _add_export(commands: Commands) -> None:
+    parser = _command(
+        commands, "export", export,
+        "Write the points that the gradebook has, late penalties taken off, as Canvas or Moodle "
+        "import them, or all there is as CSV. What cannot be matched is listed, and the exit "
+        "status is 1 if points are missing in the file. There is no LTI.",
+        "export --for canvas --roster Grades-Course.csv "
+        '--column 01-message-passing="Lab 1 (1234)"',
+    )  # fmt: skip
+    parser.add_argument("--for", dest="system", required=True, choices=("canvas", "moodle", "csv"))
+    parser.add_argument(
+        "--roster", type=Path, metavar="FILE",
+        help="what the other system exported: Canvas's gradebook, Moodle's participants or grader "
+        "report",
+    )  # fmt: skip
+    parser.add_argument(
+        "--lab", nargs="+", action="extend", default=[], metavar="LAB",
+        help="labs (default: all that were graded)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--column", action="append", default=[], metavar="LAB=COLUMN",
+        help="the lab's column in FILE, where it is not called as the lab is; once for each",
+    )  # fmt: skip
+    parser.add_argument(
+        "--key", action="append", default=[], metavar="COLUMN",
+        help="another column of FILE that has the names that students have here",
+    )  # fmt: skip
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="where to write (default: grader/out/SYSTEM.csv)"
+    )
+
+
+def export(arguments: argparse.Namespace) -> int:
+    _course()
+    from grader.export import commands
+
+    return commands.export(
+        arguments.system, arguments.lab, arguments.column, arguments.key, arguments.roster,
+        arguments.out,
+    )  # fmt: skip
 
 
 def _add_reference(commands: Commands) -> None:

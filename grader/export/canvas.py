@@ -1,0 +1,147 @@
+"""The file that Canvas imports in its gradebook (Grades, Import), made from one that it exported.
+
+It has the columns by which Canvas knows students, and of the assignments those of our labs alone,
+so that nothing else is changed there. The first column has to be Student, or LastName and
+FirstName, then follow ID, SIS User ID and SIS Login ID where Canvas exports them, and Section; then
+"TITLE (ID)" for each assignment. A row "Points Possible" has the maxima. Canvas sets the maximum
+of an assignment to what stands there, so that this row is kept as it is.
+
+Sources: https://community.canvaslms.com/t5/Instructor-Guide/How-do-I-import-grades-in-the-Gradebook/ta-p/807
+and lib/gradebook_importer.rb and lib/gradebook_exporter.rb of https://github.com/instructure/canvas-lms
+"""  # noqa: E501
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from grader.export import matching
+from grader.export.made import Made, by_student, unmatched
+from grader.export.points import Result, hundredths
+from grader.export.sheet import DELIMITERS, Sheet, Unusable, cell, key, listed, shown
+
+KEYS = ("SIS Login ID", "SIS User ID", "ID")
+_STUDENT = ("Student", "LastName", "FirstName", *KEYS, "Integration ID", "Root Account", "Section")
+_ASSIGNMENT = re.compile(r"(.*?)\s*\((\d+)\)", re.DOTALL)
+_POSSIBLE = "points possible"
+_REMARK = re.compile(r"\s*(muted|manual posting.*)?\s*", re.IGNORECASE)
+_EXCUSED = "ex"
+
+
+def make(
+    sheet: Sheet, results: Sequence[Result], labs: Sequence[str], named: Mapping[str, str],
+    more_keys: Sequence[str], file: str,
+) -> Made:  # fmt: skip
+    """The file to import.
+
+    Args:
+        sheet: what Canvas exported.
+        named: lab → column.
+        more_keys: columns that say which student a row is, beside Canvas's own.
+        file: its name, for sentences.
+
+    Raises:
+        Unusable: the sheet is not a gradebook that Canvas exported, or has no column of any lab.
+    """
+    if not sheet.places("ID") or not sheet.places("Section"):
+        raise Unusable(
+            f"{file} has no columns ID and Section: export the gradebook in Canvas (Grades, Export)"
+        )
+    about, rows = _split(sheet)
+    places, said = matching.columns(sheet.header, labs, named, lambda at: _titles(sheet, about, at))
+    missing = [lab for lab in labs if lab not in places and not any(lab in one for one in said)]
+    if missing:
+        said.append(
+            f"{file} has no column for {listed(missing)}: create the assignments in Canvas and "
+            f'export anew, or name the columns (--column {missing[0]}="Lab 1 (1234)").'
+        )
+    if not places:
+        raise Unusable(" ".join(said) or f"{file} has no column of a lab")
+    keys = sheet.places(*KEYS, *more_keys)
+    asked = by_student([one for one in results if one.lab in labs])
+    matched = matching.students(asked, [{row[place] for place in keys} for row in rows])
+    said += unmatched(matched, {at: _name(sheet, row) for at, row in enumerate(rows)}, file)
+    said += _maxima(sheet, about, places, results)
+    said += _enter(rows, asked, matched.rows, places)
+    complete = not matched.missing and not matched.unclear and len(places) == len(labs)
+    return Made(_kept(sheet, about, rows, places), said, complete)
+
+
+def _split(sheet: Sheet) -> tuple[list[list[str]], list[list[str]]]:
+    """The rows above the students' ones, and these."""
+    about: list[list[str]] = []
+    rows: list[list[str]] = []
+    for row in sheet.rows:
+        head = _POSSIBLE in row[0].casefold() or all(_REMARK.fullmatch(one) for one in row)
+        (about if head else rows).append(row)
+    return about, rows
+
+
+def _titles(sheet: Sheet, about: Sequence[Sequence[str]], place: int) -> list[str]:
+    """What the assignment of a column is called; nothing where it is none that can be imported."""
+    found = _ASSIGNMENT.fullmatch(sheet.header[place])
+    if found is None or any("read only" in row[place].casefold() for row in about):
+        return []
+    return [found[1], sheet.header[place]]
+
+
+def _name(sheet: Sheet, row: Sequence[str]) -> str:
+    """What people call the student of a row."""
+    names = [row[place] for place in sheet.places("Student", "LastName", "FirstName") if row[place]]
+    logins = [row[place] for place in sheet.places(*KEYS) if row[place]]
+    return f"{', '.join(names)} ({logins[-1]})" if names and logins else ", ".join(names or logins)
+
+
+def _maxima(
+    sheet: Sheet, about: Sequence[Sequence[str]], places: Mapping[str, int],
+    results: Sequence[Result],
+) -> list[str]:  # fmt: skip
+    """Say where an assignment has another maximum in Canvas."""
+    said = []
+    most = {one.lab: hundredths(one.most) for one in results}
+    for row in about:
+        for lab, place in places.items():
+            there = row[place].replace(",", ".")
+            if not re.fullmatch(r"\d+(\.\d*)?", there) or float(there) == float(most[lab]):
+                continue
+            said.append(
+                f"{shown(sheet.header[place])} has {there} points in Canvas, and {lab} has "
+                f"{most[lab]} here: points are not scaled."
+            )
+    return said
+
+
+def _enter(
+    rows: Sequence[list[str]], asked: Mapping[str, Mapping[str, Result]],
+    matched: Mapping[str, int], places: Mapping[str, int],
+) -> list[str]:  # fmt: skip
+    """Put the final points into the students' rows; says who is excused in Canvas."""
+    excused = []
+    for student, number in matched.items():
+        for lab, place in places.items():
+            result = asked[student].get(lab)
+            if result is None:
+                continue
+            if rows[number][place].strip().casefold() == _EXCUSED:
+                excused.append(f"{student} ({lab})")
+            else:
+                rows[number][place] = hundredths(result.final)
+    if not excused:
+        return []
+    return [f"Excused in Canvas, and left so: {listed(excused)}."]
+
+
+def _kept(
+    sheet: Sheet, about: Sequence[list[str]], rows: Sequence[list[str]], places: Mapping[str, int]
+) -> Sheet:
+    """The columns of students and of our labs."""
+    own = sheet.places(*_STUDENT)
+    kept = [*own, *places.values()]
+    keys = set(sheet.places(*KEYS))
+    safe = [
+        [key(row[place]) if place in keys else cell(row[place]) for place in kept]
+        for row in (*about, *rows)
+    ]
+    # Canvas takes commas and semicolons
+    delimiter = sheet.delimiter if sheet.delimiter in DELIMITERS[:2] else ","
+    return Sheet([sheet.header[place] for place in kept], safe, delimiter, sheet.bom)

@@ -1,0 +1,120 @@
+"""What `distlab export` does."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from distlab import course
+from distlab.records import redaction
+from grader.export import canvas, long_form, moodle, points, sheet
+from grader.export.made import Made
+from grader.export.points import Result
+from grader.export.sheet import Unusable, listed, shown
+from grader.paths import GRADES
+from grader.policy import policy as policies
+from grader.policy import reading
+from grader.policy.roster import RosterFile
+
+_FROM = {
+    "canvas": (canvas.make, canvas.KEYS, "a gradebook that Canvas exported"),
+    "moodle": (
+        moodle.make, moodle.KEYS, "a list of participants or a grader report that Moodle exported",
+    ),
+}  # fmt: skip
+
+
+def export(
+    system: str, labs: Sequence[str], columns: Sequence[str], keys: Sequence[str],
+    roster: Path | None, out: Path | None,
+) -> int:  # fmt: skip
+    """Write the points of labs as another system imports them; returns the exit status: 1 if some
+    of them are not in the file.
+
+    Args:
+        system: canvas, moodle or csv.
+        labs: all that were graded, where none is named.
+        columns: LAB=COLUMN of the other system's file.
+        keys: more of its columns that say which student a row is.
+        roster: what the other system exported.
+        out: where to write.
+
+    Raises:
+        Unusable: a file or a word cannot be used.
+        PolicyError: the policy cannot be read.
+    """
+    asked = [_lab(name) for name in dict.fromkeys(labs)]
+    named = _named(columns)
+    results = points.read(GRADES / "gradebook.db", policies.current(), RosterFile().read())
+    graded = [lab for lab in course.LABS if any(one.lab == lab for one in results)]
+    never = [lab for lab in asked or course.LABS if lab not in graded]
+    chosen = [lab for lab in asked or graded if lab in graded]
+    if not chosen:
+        raise Unusable(f"nothing was graded of {listed(asked) or 'any lab'} so far")
+    if strange := [lab for lab in named if lab not in chosen]:
+        raise Unusable(f"--column names {listed(strange)}, of which nothing is exported")
+    path = (out or GRADES / "out" / f"{system}.csv").absolute()
+    some = [one for one in results if one.lab in chosen]
+    made = _made(system, some, chosen, named, keys, roster, path)
+    sheet.write(path, made.sheet)
+    for said in [*made.said, *_about(some, never)]:
+        print(redaction.visible(said), file=sys.stderr)
+    print(redaction.visible(f"{os.path.relpath(path)}: {_count(made, chosen)}"))
+    return 0 if made.complete else 1
+
+
+def _made(
+    system: str, results: Sequence[Result], labs: Sequence[str], named: dict[str, str],
+    keys: Sequence[str], roster: Path | None, out: Path,
+) -> Made:  # fmt: skip
+    if system not in _FROM:
+        if roster or named or keys:
+            raise Unusable("csv is made without another file: leave --roster and the like out")
+        return long_form.make(results)
+    make, known, what = _FROM[system]
+    if roster is None:
+        raise Unusable(f"--roster FILE is missing: {what}")
+    if roster.absolute() == out or (out.exists() and roster.exists() and roster.samefile(out)):
+        raise Unusable(f"{shown(out.name)} would be overwritten: name another file with --out")
+    table = sheet.read(roster, (*known, *keys), what)
+    if absent := [one for one in keys if not table.places(one)]:
+        raise Unusable(f"{shown(roster.name)} has no column {listed(absent)}")
+    return make(table, results, labs, named, keys, shown(roster.name))
+
+
+def _lab(name: str) -> str:
+    if name not in course.LABS:
+        like = reading.nearest(name, course.LABS) or f": the labs are {', '.join(course.LABS)}"
+        raise Unusable(f"there is no lab {shown(name)!r}{like}")
+    return name
+
+
+def _named(columns: Sequence[str]) -> dict[str, str]:
+    named: dict[str, str] = {}
+    for one in columns:
+        lab, equals, column = one.partition("=")
+        if not equals or not column.strip():
+            raise Unusable(f'{shown(one)!r} names no column: write --column LAB="Lab 1 (1234)"')
+        if _lab(lab.strip()) in named:
+            raise Unusable(f"--column names two columns for {lab.strip()}: leave one out")
+        named[lab.strip()] = column.strip()
+    return named
+
+
+def _about(results: Sequence[Result], never: Sequence[str]) -> list[str]:
+    """Sentences on what is not there yet."""
+    said = []
+    if waiting := [f"{one.student} ({one.lab})" for one in results if one.waits]:
+        said.append(
+            f"Points by hand are still to come, and what there is so far is exported: "
+            f"{listed(waiting)}."
+        )
+    if never:
+        said.append(f"Never graded, and left out: {listed(never)}.")
+    return said
+
+
+def _count(made: Made, labs: Sequence[str]) -> str:
+    return f"{len(made.sheet.rows)} rows, {listed(labs)}"

@@ -1,0 +1,121 @@
+"""Files of Canvas and Moodle come back with our points, and with nothing else changed."""
+
+import csv
+import io
+from fractions import Fraction
+
+import pytest
+
+from grader.export import canvas, long_form, matching, moodle, sheet
+from grader.export.points import Cell, Result
+from grader.export.sheet import Unusable
+
+LAB, OTHER = "01-message-passing", "02-toy-model"
+# the columns and rows that lib/gradebook_exporter.rb of canvas-lms writes
+CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,01-message-passing (23),Q (24),Final Score
+,,,,,Manual Posting,,
+    Points Possible,,,,,28.00,5,(read only)
+"Block, Jasen",11,,jblock3430,XC 101,8.00,1,
+"=cmd|' /C calc'!A0",2,,billy7670@x.org,XC 101,EX,2,
+"Gislason, ""Hope""\nAnn",7,,hope,XC 101,7.00,3,
+"""
+# the sample of grade/import/csv/tests/load_data_test.php of moodle
+MOODLE = (
+    '"First name",Surname,"ID number",Institution,Department,"Email address",'
+    '"Assignment: 01-message-passing", "Feedback: 01-message-passing","Course total"\n'
+    'Anne,Able,,"Moodle HQ","Rock on!",student7@example.com,56.00,"We welcome feedback",56.00\n'
+    'Bobby,Bunce,,"Moodle HQ","Rock on!",Student5@example.com,75.00,,75.00\n'
+)
+
+
+def result(student, points="21.6", lab=LAB, penalty="0", comment=""):
+    cells = [Cell("test_relay", Fraction(points), Fraction(28), "automatic", False, comment)]
+    return Result(student, lab, None, cells, Fraction(penalty))
+
+
+def table(tmp_path, text, module, encoding="utf-8"):
+    (tmp_path / "roster.csv").write_bytes(text.encode(encoding))
+    return sheet.read(tmp_path / "roster.csv", module.KEYS, "a roster")
+
+
+def made(tmp_path, text, module, results, labs=(LAB,), named=(), encoding="utf-8"):
+    found = table(tmp_path, text, module, encoding)
+    return module.make(found, results, list(labs), dict(named), (), "roster.csv")
+
+
+def test_canvas_has_back_what_it_exported_with_our_points(tmp_path):
+    some = [result("jblock3430"), result("billy7670"), result("HOPE", "24.1", penalty="2.4")]
+    got = made(tmp_path, CANVAS, canvas, some)
+    sheet.write(tmp_path / "out.csv", got.sheet)
+    rows = list(csv.reader(io.StringIO((tmp_path / "out.csv").read_text(), newline="")))
+    before = list(csv.reader(io.StringIO(CANVAS, newline="")))
+    assert rows[0] == before[0][:6] and rows[1][5] == "Manual Posting" and rows[2][5] == "28.00"
+    assert [row[1:5] for row in rows] == [row[1:5] for row in before]
+    assert [row[5] for row in rows[3:]] == ["21.60", "EX", "21.70"]
+    assert rows[4][0] == "'=cmd|' /C calc'!A0" and rows[5][0] == before[5][0]
+    assert got.complete and got.said == [f"Excused in Canvas, and left so: billy7670 ({LAB})."]
+
+
+def test_moodle_has_points_and_feedback_side_by_side(tmp_path):
+    some = [result("student5@example.com", "24", penalty="2.4", comment="=good")]
+    got = made(tmp_path, MOODLE, moodle, some)
+    assert got.sheet.header[-2:] == [f"Assignment: {LAB}", f"Feedback: {LAB}"]
+    (row,) = got.sheet.rows  # Anne's grade is left alone
+    assert row[:4] == ["Bobby", "Bunce", "", "Student5@example.com"] and row[4] == "21.60"
+    assert row[5] == "24.00 of 28.00 points, 2.40 taken off for lateness.\n=good"
+    assert got.said == [
+        "In roster.csv, but nothing graded is theirs: Anne Able (student7@example.com)."
+    ]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_delimiters_and_encodings_are_read(tmp_path, delimiter, encoding):
+    text = f"Username{delimiter}First name\nada{delimiter}\u00c5da\n".replace("\n", "\r\n")
+    found = table(tmp_path, text, moodle, encoding)
+    assert (found.rows, found.delimiter) == ([["ada", "\u00c5da"]], delimiter)
+    sheet.write(tmp_path / "roster.csv", found)
+    assert sheet.read(tmp_path / "roster.csv", moodle.KEYS, "").rows == found.rows
+
+
+def test_names_match_only_where_it_is_clear():
+    keys = [{"ada"}, {"Ben@x.org"}, {"eve@a.org"}, {"eve@b.org"}, {"zoe@a.org"}]
+    got = matching.students(["ada", "ADA", "ben", "eve", "zoe@b.org", "carl"], keys)
+    assert got.rows == {"ada": 0, "ben": 1}
+    assert set(got.unclear) == {"ADA", "eve"} and got.missing == ["carl", "zoe@b.org"]
+
+
+def test_columns_are_named_where_they_are_called_otherwise(tmp_path):
+    text = CANVAS.replace(LAB, "Lab 1")
+    with pytest.raises(Unusable, match="has no column for 01-message-passing"):
+        made(tmp_path, text, canvas, [result("hope")])
+    got = made(tmp_path, text, canvas, [result("hope")], named={LAB: "Lab 1 (23)"})
+    assert got.sheet.rows[-1][5] == "21.60"
+    with pytest.raises(Unusable, match="no column 'Lab 2'"):
+        made(tmp_path, text, canvas, [result("hope")], named={LAB: "Lab 2"})
+
+
+def test_whoever_is_not_in_the_file_is_named(tmp_path):
+    got = made(tmp_path, CANVAS, canvas, [result("carl\x1b[31m"), result("hope")])
+    assert not got.complete and "Graded, but not in roster.csv: carl\\x1b[31m." in got.said
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"x" * (sheet.LARGEST + 1), "more than 20 MB"), (b"PK\x03\x04", "workbook"),
+        (b"ID\n\xff\xfe\xfa", "UTF-8"), (b"ID\0,", "no text"), (b"", "empty"),
+        (b"a,b\n1,2\n", "none of its columns"), (b'ID,x\n"1,2\n', "not CSV"),
+        (b"ID,x\n1,2,3\n", "3 cells in row 2"),
+    ],
+)  # fmt: skip
+def test_other_files_are_refused_in_one_sentence(tmp_path, content, said):
+    (tmp_path / "roster.csv").write_bytes(content)
+    with pytest.raises(Unusable, match=said) as error:
+        sheet.read(tmp_path / "roster.csv", canvas.KEYS, "a gradebook")
+    assert "\n" not in str(error.value)
+
+
+def test_everything_as_csv_has_its_columns():
+    (row,) = long_form.make([result("ada", comment="fine")]).sheet.rows
+    assert dict(zip(long_form.HEADER, row, strict=True))["final_points"] == "21.60"
