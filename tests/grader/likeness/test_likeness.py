@@ -12,7 +12,7 @@ import pytest
 from bs4 import BeautifulSoup
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_matching import event
+from recorded import event
 
 from bench import disguises
 from distlab.course import find
