@@ -28,8 +28,18 @@ class Program:
     @property
     def places(self) -> set[str]:
         """Function and line of each call that is marked."""
+        return self._marked("# here")
+
+    @property
+    def told_alone(self) -> set[str]:
+        """Those among them that the text names and the picture does not: a call that torch refused
+        has never begun, and of a rank that sits in two operations the picture names one.
+        """
+        return self._marked("# here, in the text")
+
+    def _marked(self, mark: str) -> set[str]:
         lines, first = inspect.getsourcelines(self.run)
-        return {f"{self.name}:{first + i}" for i, line in enumerate(lines) if "# here" in line}
+        return {f"{self.name}:{first + i}" for i, line in enumerate(lines) if mark in line}
 
 
 PROGRAMS: list[Program] = []
@@ -236,7 +246,7 @@ def any_source_and_all_have_ended(rank, size):
 @hangs("ended", 2)
 def send_that_torch_refused(rank, size):
     if rank == 0:
-        dist.send(torch.ones(4, 4).t()[1:], 1)  # here
+        dist.send(torch.ones(4, 4).t()[1:], 1)  # here, in the text
     else:
         dist.recv(torch.ones(3, 4), 0)  # here
 
@@ -634,7 +644,7 @@ def overlapping_groups_swapped_on_one_rank(rank, size):
 @hangs("cycle", 2)
 def function_of_torch_as_a_threads_target(rank, size):
     thread = threading.Thread(target=dist.recv, args=(one(), 1 - rank))
-    thread.start()  # here
+    thread.start()  # here, in the text
     dist.recv(one(), 1 - rank, tag=1)  # here
 
 
