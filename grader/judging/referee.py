@@ -137,7 +137,7 @@ def _course_digest(lab: str, used: secret.Secret) -> str:
         coursedir.LABS / lab / course.notebook_name(lab),
         coursedir.SOLUTIONS / lab / "reference.json",
         used.references / f"{lab}.json",
-        coursedir.ROOT / "grader" / "cases" / f"{module}.py",
+        *sorted((coursedir.ROOT / "grader" / "cases" / module).rglob("*.py")),
         *sorted(Path(course.__file__).parents[1].rglob("*.py")),
     ):
         with contextlib.suppress(OSError):

@@ -121,7 +121,8 @@ def test_what_a_target_that_is_gone_does_not_take_is_read_all_the_same():
 
 @pytest.mark.parametrize(
     "message", [b"", b"x", b"\xff" * 8, b"\4\0\0\0\0\0\0\0[[7]", payload.pack({}, b"ab") + b"c",
-                payload.head({}, [-1, 1]), payload.head({}, [1 << 70])]
+                payload.head({}, [-1, 1]), payload.head({}, [1 << 70]),
+                payload.head({}, [float("inf")])]
 )  # fmt: skip
 def test_after_a_message_that_is_none_the_next_one_can_be_read(message):
     ours, theirs = socket.socketpair()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import sys
 import traceback
@@ -13,13 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distlab import __version__
+from distlab.cli import instructors
+from distlab.cli.parts import Refused, command, enter_course, write_json
 
 if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
-class Refused(Exception):
-    """Something asked for cannot be done; the message says what to do instead, in one line."""
+    from distlab.cli.parts import Commands
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,38 +54,14 @@ def _parser() -> argparse.ArgumentParser:
     _add_check(commands)
     _add_run(commands)
     _add_submit(commands)
-    _add_grade(commands)
-    _add_policy(commands)
-    _add_likeness(commands)
-    _add_export(commands)
-    _add_reference(commands)
-    _add_secret(commands)
-    _add_new(commands)
-    _add_lint(commands)
+    instructors.add(commands)
     _add_explain(commands)
     _add_bench(commands)
     return parser
 
 
-def _command(
-    commands: Commands,
-    name: str,
-    function: Callable[[argparse.Namespace], int],
-    help: str,
-    example: str,
-) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=help, description=help, epilog=f"example: distlab {example}"
-    )
-    parser.add_argument(
-        "--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
-    )
-    parser.set_defaults(command=function)
-    return parser
-
-
 def _add_info(commands: Commands) -> None:
-    _command(
+    command(
         commands, "info", info, "What works on this machine, and what would mend the rest.", "info"
     )
 
@@ -97,14 +70,14 @@ def info(arguments: argparse.Namespace) -> int:
     from distlab.cli.info import lines
 
     with contextlib.suppress(Refused):  # outside a course there is only less to tell
-        _course()
+        enter_course()
     for line in lines():
         print(line)
     return 0
 
 
 def _add_check(commands: Commands) -> None:
-    parser = _command(
+    parser = command(
         commands, "check", check, "Judge a notebook by its visible cases, without a gradebook.",
         "check labs/01-message-passing/message_passing.ipynb",
     )  # fmt: skip
@@ -123,7 +96,7 @@ def check(arguments: argparse.Namespace) -> int:
         said = f"{verdict.exercise.name:24} {points:>6} {verdict.status:10} {verdict.message}"
         print(redaction.visible(said.rstrip()))
     if arguments.json:
-        _write_json(arguments.json, report(notebook, verdicts))
+        write_json(arguments.json, report(notebook, verdicts))
     return 0
 
 
@@ -145,7 +118,7 @@ def _notebook(path: Path) -> Path:
 
 
 def _add_run(commands: Commands) -> None:
-    parser = _command(
+    parser = command(
         commands, "run", run, "Run a lab script, or a function of a notebook, on ranks here.",
         "run solutions/01-message-passing/send_receive.py --ranks 2 --trace trace.json",
     )  # fmt: skip
@@ -195,7 +168,7 @@ def _split(
 
 
 def _add_submit(commands: Commands) -> None:
-    parser = _command(
+    parser = command(
         commands, "submit", submit,
         "Run a lab's batch file, a script, or a function of a notebook as a Slurm job, and follow "
         "it. Ctrl-C cancels the job.",
@@ -247,246 +220,8 @@ def submit(arguments: argparse.Namespace) -> int:
     raise Refused(verdict(job))
 
 
-def _add_grade(commands: Commands) -> None:
-    parser = _command(
-        commands, "grade", grade, "Grade submissions into nbgrader's gradebook, with feedback.",
-        "grade 01-message-passing --jobs 4 --json report.json",
-    )  # fmt: skip
-    parser.add_argument("assignment", nargs="*", help="labs (default: all that were submitted)")
-    parser.add_argument("--submitted", type=Path, metavar="DIR", help="where the submissions lie")
-    parser.add_argument("--student", metavar="ID", help="only this student's")
-    parser.add_argument(
-        "--jobs", type=int, metavar="N", help="submissions at once (default: twice the cores)"
-    )
-    parser.add_argument(
-        "--cluster", metavar="PROFILE",
-        help="judge on the engines of this ipyparallel cluster, one submission an engine, or with "
-        "`slurm` on --jobs engines of a Slurm job",
-    )  # fmt: skip
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there")
-    parser.add_argument("--demo", action="store_true", help="hand in the demonstration class first")
-    parser.add_argument(
-        "--watch",
-        action="store_true",
-        help="grade what arrives in nbgrader's exchange, and release feedback, until interrupted",
-    )
-    parser.add_argument(
-        "--trust", action="store_true",
-        help="run the code without a sandbox: for one's own notebooks, never for strangers'",
-    )  # fmt: skip
-
-
-def grade(arguments: argparse.Namespace) -> int:
-    _course()
-    if arguments.trust:
-        os.environ["DISTLAB_TRUST"] = "1"  # nbgrader's own steps ask for it too
-    from grader import commands
-
-    if arguments.watch:
-        commands.watch(arguments.jobs)
-    reports = commands.grade(
-        arguments.assignment, arguments.submitted, arguments.student, arguments.jobs,
-        arguments.demo, arguments.cluster,
-    )  # fmt: skip
-    if arguments.json:
-        _write_json(arguments.json, reports[0] if len(reports) == 1 else reports)
-    missing = [one for report in reports for one in report["submissions"] if one["score"] is None]
-    return 1 if missing else 0
-
-
-def _add_policy(commands: Commands) -> None:
-    parser = _command(
-        commands, "policy", policy,
-        "Print what policy.yaml, extensions and groups say: due dates, penalties, attempts.",
-        "policy 01-message-passing",
-    )  # fmt: skip
-    parser.add_argument("labs", nargs="*", metavar="LAB", help="labs (default: all)")
-    parser = _command(
-        commands, "extend", policy, "Give a student more time for a lab, or take it back.",
-        "extend ada 01-message-passing 3d",
-    )  # fmt: skip
-    parser.add_argument("student")
-    parser.add_argument("lab")
-    parser.add_argument(
-        "words", nargs=argparse.REMAINDER, metavar="TIME [--new]",
-        help="3d, 12h, 2026-11-05, '2026-11-05 18:00', or none; --new: nothing is known of the "
-        "student yet",
-    )  # fmt: skip
-    parser = _command(
-        commands, "group", policy,
-        "Put students into a group: what one of them hands in last counts for all. One name alone "
-        "leaves its group.",
-        "group 01-message-passing ada ben",
-    )  # fmt: skip
-    parser.add_argument("lab")
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="STUDENT … [--new]")
-    parser = _command(
-        commands, "recompute", policy,
-        "Bring gradebook and feedback pages up to date with the policy; no submission is run.",
-        "recompute",
-    )  # fmt: skip
-    parser.add_argument("labs", nargs="*", metavar="LAB", help="labs (default: all)")
-    for name in ("policy", "extend", "group", "recompute"):
-        commands.choices[name].set_defaults(does=name)
-
-
-def policy(arguments: argparse.Namespace) -> int:
-    _course()
-    from grader.policy import commands
-
-    if arguments.does == "extend":
-        return commands.extend(arguments.student, arguments.lab, arguments.words)
-    if arguments.does == "group":
-        return commands.group(arguments.lab, arguments.words)
-    if arguments.does == "recompute":
-        return commands.recompute(arguments.labs)
-    return commands.show(arguments.labs)
-
-
-def _add_likeness(commands: Commands) -> None:
-    parser = _command(
-        commands, "likeness", likeness,
-        "Sort pairs of graded submissions that are alike beyond what the class explains, and say "
-        "why.",
-        "likeness 01-message-passing",
-    )  # fmt: skip
-    parser.add_argument("assignment", metavar="LAB")
-    parser.add_argument("--submitted", type=Path, metavar="DIR", help="where the submissions lie")
-
-
-def likeness(arguments: argparse.Namespace) -> int:
-    _course()
-    from grader.commands import likeness as sort_pairs
-
-    return sort_pairs(arguments.assignment, arguments.submitted)
-
-
-def _add_export(commands: Commands) -> None:
-    parser = _command(
-        commands, "export", export,
-        "Write the points that the gradebook has, late penalties taken off, as Canvas or Moodle "
-        "import them, or all there is as CSV. What cannot be matched is listed, and the exit "
-        "status is 1 if points are missing in the file. There is no LTI.",
-        "export --for canvas --roster Grades-Course.csv "
-        '--column 01-message-passing="Lab 1 (1234)"',
-    )  # fmt: skip
-    parser.add_argument("--for", dest="system", required=True, choices=("canvas", "moodle", "csv"))
-    parser.add_argument(
-        "--roster", type=Path, metavar="FILE",
-        help="what the other system exported: Canvas's gradebook, Moodle's participants or grader "
-        "report",
-    )  # fmt: skip
-    parser.add_argument(
-        "--lab", nargs="+", action="extend", default=[], metavar="LAB",
-        help="labs (default: all that were graded)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--column", action="append", default=[], metavar="LAB=COLUMN",
-        help="the lab's column in FILE, where it is not called as the lab is; once for each",
-    )  # fmt: skip
-    parser.add_argument(
-        "--key", action="append", default=[], metavar="COLUMN",
-        help="another column of FILE that has the names that students have here",
-    )  # fmt: skip
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="where to write (default: grader/out/SYSTEM.csv)"
-    )
-
-
-def export(arguments: argparse.Namespace) -> int:
-    _course()
-    from grader.export import commands
-
-    return commands.export(
-        arguments.system, arguments.lab, arguments.column, arguments.key, arguments.roster,
-        arguments.out,
-    )  # fmt: skip
-
-
-def _add_reference(commands: Commands) -> None:
-    parser = _command(
-        commands, "reference", reference, "Record or verify the reference solutions' outputs.",
-        "reference verify 01-message-passing",
-    )  # fmt: skip
-    parser.add_argument("action", choices=("record", "verify"))
-    parser.add_argument(
-        "assignment", nargs="*", metavar="LAB [EXERCISE]",
-        help="labs, each whole or one exercise of it (default: all)",
-    )  # fmt: skip
-
-
-def reference(arguments: argparse.Namespace) -> int:
-    _course()
-    from grader import commands
-
-    return commands.reference(arguments.action, arguments.assignment)
-
-
-def _add_secret(commands: Commands) -> None:
-    parser = _command(
-        commands, "secret", secret,
-        "Make a secret of the course's own, from which the inputs of hidden cases come, and record "
-        "their reference outputs (minutes).",
-        "secret new",
-    )  # fmt: skip
-    parser.add_argument("action", choices=("new",))
-    parser.add_argument(
-        "assignment", nargs="*", help="labs to record now (default: all that run here)"
-    )
-    parser.add_argument(
-        "--file", type=Path, metavar="FILE",
-        help="where it is kept, outside of the repository (default: what DISTLAB_SECRET or "
-        "c.Grading.secret names, else ~/.local/share/distlab/secret)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--force", action="store_true",
-        help="also where there is one: what was graded with it is stale then",
-    )  # fmt: skip
-
-
-def secret(arguments: argparse.Namespace) -> int:
-    _course()
-    from grader.commands import new_secret
-
-    return new_secret(arguments.assignment, arguments.file, arguments.force)
-
-
-def _add_new(commands: Commands) -> None:
-    parser = _command(
-        commands, "new", new, "Begin a lab or an exercise: everything that has to be there.",
-        "new exercise 01-message-passing swap_halves",
-    )  # fmt: skip
-    kinds = parser.add_subparsers(dest="kind", required=True, metavar="lab|exercise")
-    lab = kinds.add_parser("lab", help="begin a lab")
-    lab.add_argument("names", nargs=1, metavar="NN-NAME", help="as 12-fast-links")
-    exercise = kinds.add_parser("exercise", help="begin an exercise of a lab")
-    exercise.add_argument("names", nargs=2, metavar=("LAB", "NAME"))
-
-
-def new(arguments: argparse.Namespace) -> int:
-    _course()
-    from grader import commands
-
-    return commands.new(arguments.kind, arguments.names)
-
-
-def _add_lint(commands: Commands) -> None:
-    parser = _command(
-        commands, "lint", lint, "What is missing of a lab or does not fit, in a sentence each.",
-        "lint 01-message-passing",
-    )  # fmt: skip
-    parser.add_argument("assignment", nargs="*", metavar="LAB", help="labs (default: all)")
-
-
-def lint(arguments: argparse.Namespace) -> int:
-    _course()
-    from grader import commands
-
-    return commands.lint(arguments.assignment)
-
-
 def _add_explain(commands: Commands) -> None:
-    parser = _command(
+    parser = command(
         commands, "explain", explain,
         "Say why a job stands still, from the Flight Recorder dumps of all its ranks "
         "(TORCH_FR_BUFFER_SIZE=2000).",
@@ -514,7 +249,7 @@ def explain(arguments: argparse.Namespace) -> int:
 
 
 def _add_bench(commands: Commands) -> None:
-    parser = _command(
+    parser = command(
         commands,
         "bench",
         bench,
@@ -527,28 +262,7 @@ def _add_bench(commands: Commands) -> None:
 
 
 def bench(arguments: argparse.Namespace) -> int:
-    _course()
+    enter_course()
     from bench import run_all
 
     return run_all(arguments.names, arguments.json, arguments.page)
-
-
-def _course() -> Path:
-    """Make the course's own packages (`grader`, `bench`) importable; returns its root.
-
-    Raises:
-        Refused: this is not inside a course.
-    """
-    here = Path.cwd()
-    for root in (here, *here.parents):
-        if (root / "nbgrader_config.py").exists() and (root / "grader").is_dir():
-            sys.path.insert(0, str(root))
-            return root
-    raise Refused(
-        f"{here} is no course folder: change to the folder with nbgrader_config.py and grader/"
-    )
-
-
-def _write_json(path: Path, content: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -144,7 +144,7 @@ def receive_head(
         lengths = [int(length) for length in lengths]
         if min(lengths, default=0) < 0 or sum(lengths) != size:
             raise ValueError("a block is cut short")
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         framing.exactly(connection, size)
         raise ValueError(f"not a payload: {error}") from error
     return tree, lengths

@@ -1,0 +1,263 @@
+"""The commands of those who teach, which need the course's folder."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from distlab.cli.parts import command, enter_course, write_json
+
+if TYPE_CHECKING:
+    from distlab.cli.parts import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add them to the parser."""
+    _add_grade(commands)
+    _add_policy(commands)
+    _add_likeness(commands)
+    _add_export(commands)
+    _add_reference(commands)
+    _add_secret(commands)
+    _add_new(commands)
+    _add_lint(commands)
+
+
+def _add_grade(commands: Commands) -> None:
+    parser = command(
+        commands, "grade", grade, "Grade submissions into nbgrader's gradebook, with feedback.",
+        "grade 01-message-passing --jobs 4 --json report.json",
+    )  # fmt: skip
+    parser.add_argument("assignment", nargs="*", help="labs (default: all that were submitted)")
+    parser.add_argument("--submitted", type=Path, metavar="DIR", help="where the submissions lie")
+    parser.add_argument("--student", metavar="ID", help="only this student's")
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="submissions at once (default: twice the cores)"
+    )
+    parser.add_argument(
+        "--cluster", metavar="PROFILE",
+        help="judge on the engines of this ipyparallel cluster, one submission an engine, or with "
+        "`slurm` on --jobs engines of a Slurm job",
+    )  # fmt: skip
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there")
+    parser.add_argument("--demo", action="store_true", help="hand in the demonstration class first")
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="grade what arrives in nbgrader's exchange, and release feedback, until interrupted",
+    )
+    parser.add_argument(
+        "--trust", action="store_true",
+        help="run the code without a sandbox: for one's own notebooks, never for strangers'",
+    )  # fmt: skip
+
+
+def grade(arguments: argparse.Namespace) -> int:
+    enter_course()
+    if arguments.trust:
+        os.environ["DISTLAB_TRUST"] = "1"  # nbgrader's own steps ask for it too
+    from grader import commands
+
+    if arguments.watch:
+        commands.watch(arguments.jobs)
+    reports = commands.grade(
+        arguments.assignment, arguments.submitted, arguments.student, arguments.jobs,
+        arguments.demo, arguments.cluster,
+    )  # fmt: skip
+    if arguments.json:
+        write_json(arguments.json, reports[0] if len(reports) == 1 else reports)
+    missing = [one for report in reports for one in report["submissions"] if one["score"] is None]
+    return 1 if missing else 0
+
+
+def _add_policy(commands: Commands) -> None:
+    parser = command(
+        commands, "policy", policy,
+        "Print what policy.yaml, extensions and groups say: due dates, penalties, attempts.",
+        "policy 01-message-passing",
+    )  # fmt: skip
+    parser.add_argument("labs", nargs="*", metavar="LAB", help="labs (default: all)")
+    parser = command(
+        commands, "extend", policy, "Give a student more time for a lab, or take it back.",
+        "extend ada 01-message-passing 3d",
+    )  # fmt: skip
+    parser.add_argument("student")
+    parser.add_argument("lab")
+    parser.add_argument(
+        "words", nargs=argparse.REMAINDER, metavar="TIME [--new]",
+        help="3d, 12h, 2026-11-05, '2026-11-05 18:00', or none; --new: nothing is known of the "
+        "student yet",
+    )  # fmt: skip
+    parser = command(
+        commands, "group", policy,
+        "Put students into a group: what one of them hands in last counts for all. One name alone "
+        "leaves its group.",
+        "group 01-message-passing ada ben",
+    )  # fmt: skip
+    parser.add_argument("lab")
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="STUDENT … [--new]")
+    parser = command(
+        commands, "recompute", policy,
+        "Bring gradebook and feedback pages up to date with the policy; no submission is run.",
+        "recompute",
+    )  # fmt: skip
+    parser.add_argument("labs", nargs="*", metavar="LAB", help="labs (default: all)")
+    for name in ("policy", "extend", "group", "recompute"):
+        commands.choices[name].set_defaults(does=name)
+
+
+def policy(arguments: argparse.Namespace) -> int:
+    enter_course()
+    from grader.policy import commands
+
+    if arguments.does == "extend":
+        return commands.extend(arguments.student, arguments.lab, arguments.words)
+    if arguments.does == "group":
+        return commands.group(arguments.lab, arguments.words)
+    if arguments.does == "recompute":
+        return commands.recompute(arguments.labs)
+    return commands.show(arguments.labs)
+
+
+def _add_likeness(commands: Commands) -> None:
+    parser = command(
+        commands, "likeness", likeness,
+        "Sort pairs of graded submissions that are alike beyond what the class explains, and say "
+        "why.",
+        "likeness 01-message-passing",
+    )  # fmt: skip
+    parser.add_argument("assignment", metavar="LAB")
+    parser.add_argument("--submitted", type=Path, metavar="DIR", help="where the submissions lie")
+
+
+def likeness(arguments: argparse.Namespace) -> int:
+    enter_course()
+    from grader.commands import likeness as sort_pairs
+
+    return sort_pairs(arguments.assignment, arguments.submitted)
+
+
+def _add_export(commands: Commands) -> None:
+    parser = command(
+        commands, "export", export,
+        "Write the points that the gradebook has, late penalties taken off, as Canvas or Moodle "
+        "import them, or all there is as CSV. What cannot be matched is listed, and the exit "
+        "status is 1 if points are missing in the file. There is no LTI.",
+        "export --for canvas --roster Grades-Course.csv "
+        '--column 01-message-passing="Lab 1 (1234)"',
+    )  # fmt: skip
+    parser.add_argument("--for", dest="system", required=True, choices=("canvas", "moodle", "csv"))
+    parser.add_argument(
+        "--roster", type=Path, metavar="FILE",
+        help="what the other system exported: Canvas's gradebook, Moodle's participants or grader "
+        "report",
+    )  # fmt: skip
+    parser.add_argument(
+        "--lab", nargs="+", action="extend", default=[], metavar="LAB",
+        help="labs (default: all that were graded)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--column", action="append", default=[], metavar="LAB=COLUMN",
+        help="the lab's column in FILE, where it is not called as the lab is; once for each",
+    )  # fmt: skip
+    parser.add_argument(
+        "--key", action="append", default=[], metavar="COLUMN",
+        help="another column of FILE that has the names that students have here",
+    )  # fmt: skip
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="where to write (default: grader/out/SYSTEM.csv)"
+    )
+
+
+def export(arguments: argparse.Namespace) -> int:
+    enter_course()
+    from grader.export import commands
+
+    return commands.export(
+        arguments.system, arguments.lab, arguments.column, arguments.key, arguments.roster,
+        arguments.out,
+    )  # fmt: skip
+
+
+def _add_reference(commands: Commands) -> None:
+    parser = command(
+        commands, "reference", reference, "Record or verify the reference solutions' outputs.",
+        "reference verify 01-message-passing",
+    )  # fmt: skip
+    parser.add_argument("action", choices=("record", "verify"))
+    parser.add_argument(
+        "assignment", nargs="*", metavar="LAB [EXERCISE]",
+        help="labs, each whole or one exercise of it (default: all)",
+    )  # fmt: skip
+
+
+def reference(arguments: argparse.Namespace) -> int:
+    enter_course()
+    from grader import commands
+
+    return commands.reference(arguments.action, arguments.assignment)
+
+
+def _add_secret(commands: Commands) -> None:
+    parser = command(
+        commands, "secret", secret,
+        "Make a secret of the course's own, from which the inputs of hidden cases come, and record "
+        "their reference outputs (minutes).",
+        "secret new",
+    )  # fmt: skip
+    parser.add_argument("action", choices=("new",))
+    parser.add_argument(
+        "assignment", nargs="*", help="labs to record now (default: all that run here)"
+    )
+    parser.add_argument(
+        "--file", type=Path, metavar="FILE",
+        help="where it is kept, outside of the repository (default: what DISTLAB_SECRET or "
+        "c.Grading.secret names, else ~/.local/share/distlab/secret)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--force", action="store_true",
+        help="also where there is one: what was graded with it is stale then",
+    )  # fmt: skip
+
+
+def secret(arguments: argparse.Namespace) -> int:
+    enter_course()
+    from grader.commands import new_secret
+
+    return new_secret(arguments.assignment, arguments.file, arguments.force)
+
+
+def _add_new(commands: Commands) -> None:
+    parser = command(
+        commands, "new", new, "Begin a lab or an exercise: everything that has to be there.",
+        "new exercise 01-message-passing swap_halves",
+    )  # fmt: skip
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="lab|exercise")
+    lab = kinds.add_parser("lab", help="begin a lab")
+    lab.add_argument("names", nargs=1, metavar="NN-NAME", help="as 12-fast-links")
+    exercise = kinds.add_parser("exercise", help="begin an exercise of a lab")
+    exercise.add_argument("names", nargs=2, metavar=("LAB", "NAME"))
+
+
+def new(arguments: argparse.Namespace) -> int:
+    enter_course()
+    from grader import commands
+
+    return commands.new(arguments.kind, arguments.names)
+
+
+def _add_lint(commands: Commands) -> None:
+    parser = command(
+        commands, "lint", lint, "What is missing of a lab or does not fit, in a sentence each.",
+        "lint 01-message-passing",
+    )  # fmt: skip
+    parser.add_argument("assignment", nargs="*", metavar="LAB", help="labs (default: all)")
+
+
+def lint(arguments: argparse.Namespace) -> int:
+    enter_course()
+    from grader import commands
+
+    return commands.lint(arguments.assignment)

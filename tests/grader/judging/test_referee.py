@@ -1,0 +1,46 @@
+"""When a submission that was judged is judged again."""
+
+from pathlib import Path
+
+import pytest
+
+from grader import coursedir, secret
+from grader.judging import referee
+
+LAB = "01-message-passing"
+COUNTS = [
+    "grader/cases/lab01_message_passing/relay.py",
+    "grader/cases/lab01_message_passing/sizes.py",
+    "src/distlab/course/lab01_message_passing/relay.py",
+    "src/distlab/exercises/judge.py",
+    "solutions/01-message-passing/reference.json",
+    "labs/01-message-passing/message_passing.ipynb",
+]
+
+
+@pytest.fixture
+def digest():
+    """The digest of the course as it is now, however often it is asked for."""
+
+    def now():
+        referee._course_digest.cache_clear()
+        return referee._course_digest(LAB, secret.current())
+
+    yield now
+    referee._course_digest.cache_clear()
+
+
+@pytest.mark.parametrize("changed", COUNTS)
+def test_a_change_of_what_verdicts_depend_on_makes_them_stale(monkeypatch, digest, changed):
+    path, before, read = coursedir.ROOT / changed, digest(), Path.read_bytes
+    assert path.is_file() and digest() == before
+    monkeypatch.setattr(Path, "read_bytes", lambda self: read(self) + b"#" * (self == path))
+    assert digest() != before
+
+
+def test_hidden_cases_of_another_lab_make_none_stale(monkeypatch, digest):
+    path = coursedir.ROOT / "grader/cases/lab04_ring_allreduce/chunks.py"
+    before, read = digest(), Path.read_bytes
+    assert path.is_file()
+    monkeypatch.setattr(Path, "read_bytes", lambda self: read(self) + b"#" * (self == path))
+    assert digest() == before
