@@ -19,6 +19,8 @@ from grader import collected, coursedir
 from grader.judging import demo
 
 LAB, OTHER = "01-message-passing", "02-toy-model"
+pytestmark = pytest.mark.slow  # each command of a course is started as a user starts it
+
 PAGE = notebook_name(LAB).replace(".ipynb", ".html")
 POLICY = """
 timezone: Europe/Berlin
@@ -210,7 +212,6 @@ def test_points_for_cases_are_given_and_taken_back_without_judging(course):
     assert {p.name for p in changed} <= {"gradebook.db"}
 
 
-@pytest.mark.slow  # nbgrader's own commands, each of which takes seconds to start
 def test_stock_nbgrader_enters_the_same(course):
     course.run("distlab", "extend", "ben", LAB, "2h")
     rows = course.row("ada"), course.row("ben")
@@ -234,7 +235,6 @@ def test_a_locked_gradebook_is_said_in_one_line(course):
     assert not (course.grades / "roster.json").exists()
 
 
-@pytest.mark.slow  # commands one after the other, each of which takes seconds to start
 def test_without_its_policy_a_class_is_as_it_was_before_it(course):
     course.run("distlab", "extend", "ben", LAB, "1d")
     (course.grades / "policy.yaml").unlink()
