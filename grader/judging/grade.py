@@ -263,17 +263,18 @@ def _enter(
     files = [path.read_text("utf-8") for path in sorted((staged / one.student).rglob("*.*"))]
     there = any(feedback.glob("*.html"))
     entry = pages.policy.lab(one.assignment).partial.entry(entry)
-    if not (there and ledger.entered(entry, files, book.state(one.assignment, one.student))):
+    state = book.state(one.assignment, one.student)
+    if not (there and ledger.entered(entry, files, state)):
         book.enter(one.assignment, one.student)
-        ledger.note_entered(entry, files, book.state(one.assignment, one.student))
+        state = book.state(one.assignment, one.student)
+        ledger.note_entered(entry, files, state)
         pages.written(one.assignment, one.student)
     scores = book.scores(one.assignment, one.student)
     manual = {name: both for name, both in scores.items() if not name.startswith("test_")}
     known = [score for score, _ in manual.values() if score is not None]
-    automatic = book.automatic(one.assignment, one.student)
-    if automatic != entry.score:
+    if (points := book.automatic(state)) != entry.score:
         raise GradingFailed(
-            f"the gradebook has {automatic:g} points for {one.student}'s {one.assignment} where "
+            f"the gradebook has {points:g} points for {one.student}'s {one.assignment} where "
             f"the ledger has {entry.score:g}: run `nbgrader generate_assignment {one.assignment}` "
             "again"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import re
 import shutil
@@ -40,6 +41,9 @@ def _newest_revision() -> str | None:
 
 
 api.get_alembic_version = _newest_revision
+# nbgrader opens the database a dozen times for a submission, each time by an engine of its own,
+# which has to compile the same statements again
+api.create_engine = functools.cache(api.create_engine)
 
 
 class GradebookBusy(GradingFailed):
@@ -144,11 +148,6 @@ class Gradebook:
                 for grade in notebook.grades
             }
 
-    def automatic(self, assignment: str, student: str) -> float:
-        """The points that the referee gave, whatever was changed by hand since."""
-        rows = self.state(assignment, student)
-        return total(row[1] or 0.0 for row in rows if row[0].startswith("test_"))
-
     def state(self, assignment: str, student: str) -> list[list[Any]]:
         """All that the gradebook has of a submission, a row a cell, as data."""
         with self.database() as database:
@@ -168,6 +167,11 @@ class Gradebook:
                 for comment in notebook.comments
             ]
         return [*sorted(rows), *sorted(comments, key=str)]
+
+    @staticmethod
+    def automatic(state: list[list[Any]]) -> float:
+        """The points that the referee gave, of such rows, whatever was changed by hand since."""
+        return total(row[1] or 0.0 for row in state if row[0].startswith("test_"))
 
     @contextlib.contextmanager
     def database(self) -> Iterator[Database]:

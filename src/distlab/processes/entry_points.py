@@ -28,7 +28,7 @@ RANK = "distlab.rank.execute"
 RANK_PRELOAD = ("distlab.rank.recorder", "distlab.rank.process_group", RANK)
 LAST_PRELOAD = ("distlab.training.vision",)
 ROOM_PRELOAD = (
-    "distlab.records.deadlock", "distlab.engines.forked", "distlab.checking.belongings",
+    "distlab.records.deadlock", "distlab.engines.forked", "distlab.checking.session",
     "distlab.checking.check", "distlab.engines.ranks",  # what notebooks begin with
 )  # fmt: skip
 #: called before the first fork, once all is imported

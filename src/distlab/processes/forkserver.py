@@ -471,10 +471,11 @@ def main() -> None:
     gc.disable()  # it would look at all modules again and again while they are imported
     for name in preload:
         server.early()  # outside `_without`: what is forked here may import anything
-        with contextlib.suppress(ImportError), _silent(), _without(UNWANTED):
-            if ":" in name:
+        with contextlib.suppress(ImportError), _silent():
+            if ":" in name:  # outside, too: it finds the modules as what is forked will
                 entry_points.load(name)()
-            else:
+                continue
+            with _without(UNWANTED):
                 importlib.import_module(name)
     server.early()
     gc.collect()
