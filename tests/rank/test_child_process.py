@@ -6,8 +6,8 @@ import time
 import pytest
 
 from distlab.course.lab08_tensorflow_strategies import stall
-from distlab.course.lab08_tensorflow_strategies.board import Board
 from distlab.rank import child_process
+from distlab.rank.sharing import Board
 
 
 def test_a_process_returns_what_its_function_returns_and_has_another_number():

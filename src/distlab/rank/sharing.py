@@ -1,8 +1,10 @@
-"""Let the ranks of a case tell each other something without a process group or a record."""
+"""Notes by which the ranks of a run tell each other something, without a process group or a record.
+
+They lie in the run's folder and end with it: addresses, "I have ended". Nothing here can hang.
+"""
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
 import time
@@ -11,6 +13,48 @@ from pathlib import Path
 from typing import Any
 
 PATIENCE = 60.0  # seconds; a run that hangs has ended by its deadline long before
+POLL = 0.01
+
+
+class Board:
+    """The notes of one run, seen from one of its ranks.
+
+    Args:
+        folder: where they lie, the run's own folder by default.
+    """
+
+    def __init__(self, rank: int, size: int, folder: Path | None = None) -> None:
+        self.folder = folder or Path(os.environ["DISTLAB_RUN"])
+        self.rank, self.size = rank, size
+
+    def note(self, subject: str, text: str) -> None:
+        """Pin a note up for all, whole from the first moment on."""
+        draft = self.folder / f"{self.rank}.{subject}.draft"
+        draft.write_text(text, "utf-8")
+        draft.rename(self.folder / f"{self.rank}.{subject}")
+
+    def notes(self, subject: str) -> dict[int, str]:
+        """What has been noted on a subject until now, by rank."""
+        paths = {rank: self.folder / f"{rank}.{subject}" for rank in range(self.size)}
+        return {rank: path.read_text("utf-8") for rank, path in paths.items() if path.exists()}
+
+    def awaited(self, subject: str, timeout: float) -> dict[int, str]:
+        """The notes of all ranks, or those that there are after `timeout` seconds."""
+        deadline = time.monotonic() + timeout
+        while len(found := self.notes(subject)) < self.size and time.monotonic() < deadline:
+            time.sleep(POLL)
+        return found
+
+    def everybody(self, subject: str, timeout: float) -> list[str]:
+        """Wait for the notes of all ranks.
+
+        Raises:
+            TimeoutError: somebody has not noted anything.
+        """
+        found = self.awaited(subject, timeout)
+        if missing := sorted(set(range(self.size)) - set(found)):
+            raise TimeoutError(f"nothing was heard of rank {missing[0]} for {timeout:g} s")
+        return [found[rank] for rank in range(self.size)]
 
 
 def among_ranks(
@@ -25,27 +69,15 @@ def among_ranks(
         name: of this exchange; each exchange of a run has its own.
         patience: seconds that a rank waits for the others, all together.
     """
-    from torch.distributed import FileStore
-
-    told = None
+    board, told = Board(rank, size), None
     try:
         told = produce()
     finally:
-        store = FileStore(str(Path(os.environ["DISTLAB_RUN"], name)), size)
-        store.set(str(rank), json.dumps(told))
-    deadline = time.monotonic() + patience
-    return [told if other == rank else _read(store, other, deadline) for other in range(size)]
+        board.note(name, json.dumps(told))
+    found = board.awaited(name, patience)
+    return [json.loads(found.get(other, "null")) for other in range(size)]
 
 
 def meet(name: str, rank: int, size: int, patience: float) -> None:
     """Wait for the other ranks, but no longer than `patience` seconds."""
     among_ranks(name, rank, size, lambda: None, patience)
-
-
-def _read(store: Any, rank: int, deadline: float) -> Any:
-    left = max(deadline - time.monotonic(), 0.001)  # no time at all would mean for ever
-    try:
-        store.wait([str(rank)], datetime.timedelta(seconds=left))
-    except RuntimeError:
-        return None
-    return json.loads(store.get(str(rank)))

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from distlab.course.lab08_tensorflow_strategies import stall, strategies
-from distlab.course.lab08_tensorflow_strategies.board import Board
 from distlab.rank import child_process
+from distlab.rank.sharing import Board
 
 POLL = 0.02
 UP = 20.0  # seconds in which a server answers

@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from distlab.course.lab08_tensorflow_strategies.board import Board
 from distlab.processes import origin
 from distlab.rank import child_process
+from distlab.rank.sharing import Board
 
 POLL = 0.05  # seconds between two looks at whether a function has ended
 LOOK = 0.5  # seconds between two looks at how busy a process is

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from distlab.course.lab08_tensorflow_strategies import stall
-from distlab.course.lab08_tensorflow_strategies.board import Board
 from distlab.rank import child_process
+from distlab.rank.sharing import Board
 
 HOST = "127.0.0.1"
 STACK = 1 << 20  # bytes of a thread's stack: the runtime starts a hundred threads a process
