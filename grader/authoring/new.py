@@ -7,6 +7,7 @@ replace says so, and `distlab lint` names those that are left.
 from __future__ import annotations
 
 import json
+import os
 import re
 import string
 from pathlib import Path
@@ -17,6 +18,7 @@ from grader.collected import ANSWERS
 from grader.paths import ROOT, SOLUTIONS
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_ASSISTANTS = _TEMPLATES / "AGENTS.md"
 _CASES = ROOT / "grader" / "cases"
 _LAB = re.compile(r"\d\d(-[a-z0-9]+)+")
 _POINTS = 2
@@ -48,7 +50,8 @@ def lab(name: str) -> list[Path]:
         folder / f"{_stem(name)}.py": _filled("script.py", **words),
         folder / f"{_stem(name)}.sbatch": _filled("script.sbatch", **words),
     }
-    return [_write(path, text) for path, text in made.items()]
+    written = [_write(path, text) for path, text in made.items()]
+    return [*written, _linked(folder / _ASSISTANTS.name)]
 
 
 def exercise(lab: str, name: str) -> list[Path]:
@@ -104,6 +107,12 @@ def _write(path: Path, text: str) -> Path:
         raise NotMade(f"{path} is there already: move it out of the way")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
+    return path
+
+
+def _linked(path: Path) -> Path:
+    """What is the same in every lab; `make labs` copies what it leads to."""
+    path.symlink_to(os.path.relpath(_ASSISTANTS, path.parent))
     return path
 
 

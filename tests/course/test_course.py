@@ -75,6 +75,13 @@ def test_labs_are_exactly_what_the_solutions_generate(lab, tmp_path):
     assert [str(name) for name in made if made[name] != committed[name]] == []
 
 
+@pytest.mark.parametrize("lab", LABS)
+def test_a_lab_asks_assistants_to_tutor_and_not_to_solve(lab):
+    handed_out = (coursedir.LABS / lab / "AGENTS.md").read_text("utf-8")
+    kept = coursedir.ROOT / "grader" / "authoring" / "templates" / "AGENTS.md"
+    assert handed_out == kept.read_text("utf-8")  # one text, which `make labs` copies
+
+
 def files(folder):
     return [p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
 
