@@ -72,7 +72,7 @@ c.Autograde.sanitize_preprocessors = [
 ]
 c.Autograde.autograde_preprocessors = [
     "grader.plugins.preprocessors.Verdicts",
-    "nbgrader.preprocessors.SaveAutoGrades",
+    "grader.plugins.preprocessors.SaveAutoGrades",
     "grader.plugins.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]

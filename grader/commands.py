@@ -22,6 +22,7 @@ from grader.judging import grade as grading
 from grader.judging.judges import Judges, make_judges
 from grader.judging.ledger import Ledger
 from grader.likeness import section
+from grader.looks.diary import Diary, State
 from grader.policy import policy as policies
 from grader.reports import progress, report, table
 
@@ -115,13 +116,25 @@ def _graded(
     if student is None:  # what is written on a class stays when one student is graded again
         out = coursedir.GRADES / "out" / f"{assignment}.csv"
         alike = section.find(assignment, submitted, [one.entry for one in graded])
-        page = report.write(out.with_suffix(".html"), assignment, graded, took, alike=alike)
+        page = report.write(
+            out.with_suffix(".html"), assignment, graded, took, alike=alike, state=_looks(console)
+        )
         _say("report", page, console)
         _say("CSV", table.write_csv(out, assignment, graded), console)
     if entered := [one.feedback for one in graded if one.feedback]:
         _say("feedback", entered[0].parent.parent / (student or "*") / assignment, console)
     console.print()
     return grading.report(assignment, graded)
+
+
+def _looks(console: Console) -> State:
+    """What students have asked, what has just arrived included."""
+    from grader.looks import commands
+    from grader.plugins.gradebook import Gradebook
+
+    for said in commands.collect(Gradebook(grading.SUBMITTED)):
+        console.print(redaction.visible(said), highlight=False, markup=False, soft_wrap=True)
+    return Diary().read()
 
 
 def _say(what: str, path: Path, console: Console) -> None:

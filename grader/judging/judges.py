@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from distlab import course
-from distlab.checking.judge_notebook import Grader
+from distlab.checking.judge_notebook import Grader, Lab
 from distlab.checking.session import SessionLost
 from distlab.checking.submission import Plan
 from distlab.engines.ipyparallel import answering
 from distlab.engines.ranks import SLURM
+from distlab.exercises.judge import Verdict
 from distlab.processes import frameworks
 from distlab.processes.forkserver import Forked, Zygote, ZygoteLost
 from distlab.processes.isolation import Limits
@@ -180,21 +181,33 @@ class LocalJudges:
         Raises:
             NotGraded: not even in a sandbox of its own.
         """
+        return [line(verdict) for verdict in self._verdicts(coursedir.lab(lab), lab, plan, devices)]
+
+    def again(self, lab: str, plan: Plan, exercise: str) -> Verdict:
+        """The verdict on one exercise of a submission, with what its ranks did.
+
+        Raises:
+            NotGraded: it could not be judged.
+        """
+        with self._devices.lent("here", ranks(lab)) as lent:
+            (found,) = self._verdicts(coursedir.lab(lab, [exercise]), lab, plan, lent)
+        return found
+
+    def _verdicts(self, asked: Lab, lab: str, plan: Plan, devices: Sequence[str]) -> list[Verdict]:
         sandbox, more = self.ready(), frameworks.preload(course.needs(lab))
         with self._users.lent() as user, self._grouped(sandbox.limits) as admit:
             grader = Grader(
-                coursedir.lab(lab), sandbox.limits, sandbox.walls, ",".join(devices) or None, user,
-                admit,
-            )  # fmt: skip
+                asked, sandbox.limits, sandbox.walls, ",".join(devices) or None, user, admit
+            )
             if sandbox.shared:
                 # what ends a sandbox that others use as well may be one of them
                 with contextlib.suppress(SessionLost, ZygoteLost):
                     source = self._shared(sandbox, more)
-                    return [line(v) for v in grader.grade(plan, source, self._turns)]
+                    return grader.grade(plan, source, self._turns)
             turn = self._turns.alone() if sandbox.shared else contextlib.nullcontext()
             with turn, contextlib.closing(_Own(sandbox, more)) as own:
                 try:
-                    return [line(v) for v in grader.grade(plan, own, lone=True)]
+                    return grader.grade(plan, own, lone=True)
                 except (SessionLost, ZygoteLost) as error:
                     raise NotGraded(
                         f"its sandbox did not start ({error}): look whether memory or disk are "

@@ -158,6 +158,15 @@ class Ledger:
                 if entry is not None:
                     yield entry
 
+    def counting(self, assignment: str) -> Iterator[Entry]:
+        """What counts for each student, by student: of a group's members what one of them has
+        handed in.
+        """
+        names = {entry.student for entry in self.entries(assignment)}
+        for name in sorted(names | set(self.sharing(assignment))):
+            if (entry := self.latest(assignment, name)) is not None:
+                yield entry
+
     def put(self, entry: Entry) -> None:
         """Write an entry, whole or not at all."""
         shared = self._shared(entry.assignment, entry.student)

@@ -12,6 +12,8 @@ from nbconvert.exporters import Exporter
 from nbconvert.preprocessors import Preprocessor
 from nbgrader import preprocessors
 
+from grader.looks import told
+from grader.looks.diary import Diary
 from grader.policy import standing
 from grader.reports import feedback, rendering
 
@@ -21,7 +23,8 @@ _ABOUT = ("student", "assignment", "score", "max_score", "late_penalty")
 
 class Grades(preprocessors.GetGrades):
     """nbgrader's own, which also says what waits for a person, and what the course's policy makes
-    of the points: penalties follow what a person has given since.
+    of the points: penalties follow what a person has given since. It says what was asked and
+    answered, too.
     """
 
     def preprocess(self, nb, resources):
@@ -32,6 +35,8 @@ class Grades(preprocessors.GetGrades):
             about["score"] = float(found.settled.points - found.settled.penalty)
             about["late_penalty"] = float(found.settled.penalty)
             about["policy"] = found.said
+        about["looks"] = told.on_page(Diary().read(), about["student"], about["assignment"])
+        about["ask"] = told.line_to_ask(about["assignment"])
         return nb, resources
 
     def _get_score(self, cell, resources):
@@ -41,6 +46,8 @@ class Grades(preprocessors.GetGrades):
             self.notebook_id, self.assignment_id, self.student_id,
         )  # fmt: skip
         cell.metadata.nbgrader["waits"] = bool(grade.needs_manual_grade)
+        if grade.manual_score is not None and grade.auto_score is not None:
+            cell.metadata.nbgrader["judged"] = grade.auto_score
 
 
 class FeedbackExporter(Exporter):
@@ -52,6 +59,8 @@ class FeedbackExporter(Exporter):
         nb, resources = super().from_notebook_node(nb, resources, **kw)
         about = {name: resources["nbgrader"][name] for name in _ABOUT}
         about["policy"] = resources["nbgrader"].get("policy", [])
+        about["looks"] = resources["nbgrader"].get("looks", {})
+        about["ask"] = resources["nbgrader"].get("ask", "")
         return rendering.page("grader.reports.feedback:page", nb=nb, about=about), resources
 
 

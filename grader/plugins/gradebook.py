@@ -18,6 +18,7 @@ from nbgrader.api import Gradebook as Database
 from nbgrader.api import MissingEntry
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeFactory
 from nbgrader.exchange.default import Exchange
 from sqlalchemy.exc import OperationalError, SAWarning
 from traitlets.config.loader import Config, PyFileConfigLoader
@@ -105,6 +106,12 @@ class Gradebook:
     def outbound(self) -> Path:
         """The folder of the exchange that students fetch labs from."""
         return self._exchanged("outbound")
+
+    def second_looks(self) -> Any:
+        """Where requests for second looks arrive, where the configured exchange says so."""
+        collect = ExchangeFactory(config=self._config).collect
+        own = getattr(collect, "second_looks", None)
+        return own(self._config, self._api.coursedir.course_id) if own else None
 
     def _exchanged(self, what: str) -> Path:
         exchange = Exchange(config=self._config)

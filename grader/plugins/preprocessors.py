@@ -14,6 +14,8 @@ from nbgrader.api import Gradebook as Database
 from distlab import course
 from grader.judging.ledger import Line
 from grader.judging.referee import Referee
+from grader.looks import answering, code
+from grader.looks.diary import Diary
 from grader.policy import partial
 from grader.policy import policy as policies
 from grader.policy.roster import RosterFile
@@ -77,6 +79,60 @@ class Verdicts(preprocessors.NbGraderPreprocessor):
                     cell.metadata["distlab"] = told(line)
                 cell.execution_count = 1
         return nb, resources
+
+
+class SaveAutoGrades(preprocessors.SaveAutoGrades):
+    """nbgrader's own, which knows what was answered to requests for a second look.
+
+    Points by hand stay, and nbgrader has a person look at them again whenever a submission is
+    graded: not where they were given for this very code. A submission that the gradebook did not
+    have, or has no more, gets them back.
+    """
+
+    _answers: dict[str, tuple[float | None, str]]
+
+    def preprocess(self, nb, resources):
+        about = resources["nbgrader"]
+        sources = {
+            cell.metadata.get("nbgrader", {}).get("grade_id", ""): code.digest(cell.source)
+            for cell in nb.cells
+        }
+        self._answers = answering.standing(
+            Diary().read(), about["student"], about["assignment"], sources
+        )
+        return super().preprocess(nb, resources)
+
+    def _add_score(self, cell, resources):
+        name = cell.metadata["nbgrader"]["grade_id"]
+        points, _ = self._answers.get(name.removeprefix("test_"), (None, ""))
+        grade = self._grade(name)
+        if _is_new(grade):
+            grade.manual_score = points
+        super()._add_score(cell, resources)
+        if points is not None and grade.manual_score == points:
+            grade.needs_manual_grade = False
+            self.gradebook.db.commit()
+
+    def _add_comment(self, cell, resources):
+        super()._add_comment(cell, resources)
+        name = cell.metadata["nbgrader"]["grade_id"]
+        _, said = self._answers.get(name, (None, ""))
+        if said and _is_new(self._grade(f"test_{name}")):
+            comment = self.gradebook.find_comment(
+                name, self.notebook_id, self.assignment_id, self.student_id
+            )
+            comment.manual_comment = comment.manual_comment or said
+            self.gradebook.db.commit()
+
+    def _grade(self, name):
+        return self.gradebook.find_grade(
+            name, self.notebook_id, self.assignment_id, self.student_id
+        )
+
+
+def _is_new(grade):
+    """Did the gradebook not have this submission before?"""
+    return grade.auto_score is None and grade.manual_score is None
 
 
 class AssignLatePenalties(preprocessors.AssignLatePenalties):

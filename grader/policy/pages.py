@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from distlab import course
 from grader.coursedir import GradingFailed
 from grader.judging.ledger import Ledger
+from grader.looks import told
+from grader.looks.diary import Diary
 from grader.policy import policy as policies
 from grader.policy.policy import Policy
 from grader.policy.roster import Roster, RosterFile
@@ -85,4 +87,6 @@ class Pages:
         return True
 
     def _facts(self, lab: str, student: str, one: Standing) -> list[Any]:
-        return [one.said, float(one.settled.penalty), self._book.state(lab, student)]
+        facts = [one.said, float(one.settled.penalty), self._book.state(lab, student)]
+        looks = told.on_page(Diary().read(), student, lab)
+        return [*facts, looks] if looks else facts

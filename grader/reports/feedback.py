@@ -48,6 +48,9 @@ class Part:
     score: float | None = None
     points: float = 0.0
     comment: Markup = Markup()
+    judged: float | None = None  # what the judge gave, where a person gave something else
+    looks: list[str] = field(default_factory=list)  # what was asked and answered
+    ask: str = ""  # what to type to ask for a second look
 
     @property
     def waits(self) -> bool:
@@ -61,11 +64,15 @@ def content(nb: dict[str, Any], about: dict[str, Any], why: str = "") -> dict[st
     Args:
         nb: with `Verdicts` in the metadata of its test cells, and `Grades` in those of graded ones.
         about: nbgrader's own: student, assignment, score, maximum, late penalty; and sentences on
-            the course's `policy`, where it has one.
+            the course's `policy`, where it has one; what was said of second `looks`, by exercise,
+            and what to type to `ask` for one.
         why: show text and code as they are, for this reason.
     """
     parts = list(_Parts(nb["cells"], plain=bool(why)))
     graded = [part for part in parts if part.kind in ("exercise", "free text")]
+    for part in parts:
+        if part.kind == "exercise":
+            _tell_looks(part, about)
     return {
         "student": about["student"], "assignment": about["assignment"], "title": _title(nb),
         "score": about["score"], "max_score": about["max_score"],
@@ -74,6 +81,13 @@ def content(nb: dict[str, Any], about: dict[str, Any], why: str = "") -> dict[st
         "waiting": sum(part.points for part in graded if part.waits),
         "repaired": nb["metadata"].get("distlab", {}).get("repaired", []), "why": why,
     }  # fmt: skip
+
+
+def _tell_looks(part: Part, about: dict[str, Any]) -> None:
+    """What was asked about an exercise and answered, and how to ask where points are missing."""
+    part.looks = about.get("looks", {}).get(part.name, [])
+    if part.score is not None and part.score < part.points and about.get("ask"):
+        part.ask = about["ask"].replace("{}", part.name)
 
 
 def _title(nb: dict[str, Any]) -> str:
@@ -195,6 +209,7 @@ def _judge(part: Part, cell: dict[str, Any]) -> None:
     """Take over the verdict and the points of a test cell."""
     grading = cell["metadata"]["nbgrader"]
     part.score, part.points = grading.get("score", 0.0), grading.get("points", 0.0)
+    part.judged = grading.get("judged")
     outputs = cell.get("outputs", [])
     told = cell["metadata"].get("distlab")
     if told is None:  # autograded by an earlier version

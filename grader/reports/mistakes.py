@@ -35,11 +35,21 @@ def mistakes(answers: Iterable[tuple[str, Line]]) -> list[Mistake]:
     for student, line in answers:
         if line.status in ("passed", "unanswered"):
             continue
-        happened = line.happened or line.message
-        key = (line.status, line.hint or masked(happened))
-        mistake = found.setdefault(key, Mistake(line.status, line.hint, happened, line.look))
+        mistake = found.setdefault(
+            _key(line),
+            Mistake(line.status, line.hint, line.happened or line.message, line.look),
+        )
         mistake.students.append(student)
     return sorted(found.values(), key=lambda one: -len(one.students))
+
+
+def same(one: Line, other: Line) -> bool:
+    """Are two wrong answers to an exercise the same mistake?"""
+    return _key(one) == _key(other)
+
+
+def _key(line: Line) -> tuple[str, str]:
+    return line.status, line.hint or masked(line.happened or line.message)
 
 
 def masked(said: str) -> str:

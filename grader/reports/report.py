@@ -19,6 +19,9 @@ from grader.judging.grade import Graded, final
 from grader.judging.ledger import Line
 from grader.likeness import section
 from grader.likeness.pairs import Likeness
+from grader.looks import told as told_looks
+from grader.looks.diary import State
+from grader.looks.told import Waiting
 from grader.reports import flagged, html
 from grader.reports.mistakes import Mistake, mistakes
 
@@ -50,6 +53,7 @@ def write(
     took: float,
     now: datetime.datetime | None = None,
     alike: Likeness | None = None,
+    state: State | None = None,
 ) -> Path:
     """Write the page on an assignment.
 
@@ -58,7 +62,9 @@ def write(
         took: how long grading took, in seconds.
         now: when it ended.
         alike: which submissions are alike; the page has no such section of one submission alone.
+        state: what was asked and answered about second looks.
     """
+    state = state or State()
     path.parent.mkdir(parents=True, exist_ok=True)
     exercises = list(course.exercises(assignment).values())
     page = html.render(
@@ -72,6 +78,21 @@ def write(
         final=final, policy=any(one.settled is not None for one in graded),
         csv=f"{assignment}.csv", status_of=status_of, secret=secret.current(),
         with_likeness=len(graded) > 1, alike=alike, pairs=section.told(alike) if alike else [],
+        requests=told_looks.waiting(state, assignment, graded),
+        earlier=told_looks.of_earlier_code(state, assignment),
+    )  # fmt: skip
+    path.write_bytes(page.encode("utf-8", "replace"))
+    return path
+
+
+def write_looks(
+    path: Path, assignment: str, graded: Sequence[Graded], requests: Sequence[Waiting]
+) -> Path:
+    """Write the section on second looks as a page of its own."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page = html.render(
+        "looks.html.j2", assignment=assignment, requests=requests, earlier=[],
+        feedback=_Links(path, assignment, graded), named=NAMED,
     )  # fmt: skip
     path.write_bytes(page.encode("utf-8", "replace"))
     return path

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from distlab import __version__
-from distlab.cli import instructors
+from distlab.cli import instructors, looks
 from distlab.cli.parts import Refused, command, enter_course, write_json
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             said = " ".join(str(error).split()) or type(error).__name__
             print(f"distlab: {redaction.visible(said)}", file=sys.stderr)
-        return 1
+        return getattr(error, "exit_status", 1)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -54,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_check(commands)
     _add_run(commands)
     _add_submit(commands)
+    looks.add(commands)
     instructors.add(commands)
     _add_explain(commands)
     _add_bench(commands)

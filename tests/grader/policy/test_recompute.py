@@ -1,17 +1,12 @@
 """Dates, extensions, groups and rules on points change grades and pages; nobody's code is run."""
 
 import contextlib
-import hashlib
 import json
-import os
-import re
 import shutil
 import sqlite3
-import subprocess
-import sys
 
 import pytest
-from nbgrader.api import Gradebook as Database
+from course_folder import Course
 from nbgrader.api import MissingEntry
 
 from distlab.course import notebook_name
@@ -22,63 +17,6 @@ LAB, OTHER = "01-message-passing", "02-toy-model"
 pytestmark = pytest.mark.slow  # each command of a course is started as a user starts it
 
 PAGE = notebook_name(LAB).replace(".ipynb", ".html")
-POLICY = """
-timezone: Europe/Berlin
-free_late_days: 1
-late: {{penalty: 10%}}
-partial: {{cases: {cases}}}
-labs:
-  01-message-passing: {{due: {due}}}
-  02-toy-model: {{due: 2026-11-08 23:59}}
-"""
-
-
-class Course:
-    """A folder with grades, and a policy."""
-
-    def __init__(self, grades):
-        self.grades = grades
-
-    def write_policy(self, due="2026-11-01 23:59", cases="none"):
-        (self.grades / "policy.yaml").write_text(POLICY.format(due=due, cases=cases))
-
-    def hand_in(self, student, lab, content, when):
-        collected.hand_in(self.grades, student, lab, content)
-        folder = self.grades / "submitted" / student / lab
-        (folder / "timestamp.txt").write_text(f"{when}.000000 UTC")
-
-    def run(self, *words, status=0):
-        policy = str(self.grades / "policy.yaml")
-        env = {**os.environ, "DISTLAB_GRADES": str(self.grades), "DISTLAB_POLICY": policy}
-        done = subprocess.run(
-            [sys.executable, "-m", *words], cwd=coursedir.ROOT, env=env, capture_output=True,
-            text=True, timeout=300,
-        )  # fmt: skip
-        assert done.returncode == status, done.stdout + done.stderr
-        return done
-
-    @contextlib.contextmanager
-    def book(self):
-        with Database(f"sqlite:///{self.grades}/gradebook.db") as book:
-            yield book
-
-    def row(self, student, lab=LAB):
-        """(points, penalty, hours of the extension) as nbgrader's gradebook has them."""
-        with self.book() as book:
-            found = book.find_submission(lab, student)
-            hours = found.extension and found.extension.total_seconds() / 3600
-            return found.score, found.late_submission_penalty, hours
-
-    def said(self, student, lab=LAB):
-        page = notebook_name(lab).replace(".ipynb", ".html")
-        text = (self.grades / "feedback" / student / lab / page).read_text()
-        return re.search(r'<p class="policy">(.*)</p>', text)[1]
-
-    def bytes(self):
-        return {
-            path: hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted(self.grades.rglob("*")) if path.is_file()
-        }  # fmt: skip
 
 
 @pytest.fixture(scope="module")

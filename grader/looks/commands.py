@@ -1,0 +1,207 @@
+"""What `distlab looks`, `answer` and `replay` do; each returns the exit status."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable
+
+from distlab import course
+from distlab.checking.second_look import Mistaken, need_exercise
+from distlab.records import redaction
+from grader.coursedir import GRADES, GradingFailed
+from grader.judging import grade, handed_in
+from grader.judging.ledger import Ledger
+from grader.looks import told
+from grader.looks.answering import Answering, Wanted, checked
+from grader.looks.diary import MOST_KEPT, Diary, State
+from grader.looks.inbox import ExchangeInbox, Inbox, take_in
+from grader.plugins.gradebook import Gradebook
+from grader.policy import reading
+
+BACK = "none"  # in place of points: the judge's hold again
+TOLD = 20  # requests that are left out that are told of
+
+
+def inbox(book: Gradebook) -> Inbox:
+    """Where requests arrive.
+
+    An exchange that is no folder brings one of its own: a class that nbgrader's configuration names
+    for collecting, with a class method `second_looks(config, course) -> Inbox`.
+    """
+    return book.second_looks() or ExchangeInbox(book.inbound)
+
+
+def collect(book: Gradebook) -> list[str]:
+    """Take in what has arrived; returns a sentence on each request that is left out."""
+    ledger = Ledger(GRADES / "ledger")
+    refused = take_in(
+        inbox(book), Diary(),
+        lambda lab, student: grade.named_well(student) and ledger.latest(lab, student) is not None,
+    )  # fmt: skip
+    more = [f"And {len(refused) - TOLD} more requests are left out."] if refused[TOLD:] else []
+    return [*refused[:TOLD], *more]
+
+
+def looks(labs: list[str]) -> int:
+    """Print what waits for an answer, and write it beside the verdicts, a page a lab."""
+    from grader.reports import report
+
+    for lab in labs:
+        _lab(lab)
+    book, ledger = Gradebook(grade.SUBMITTED), Ledger(GRADES / "ledger")
+    _say(collect(book))
+    state = Diary().read()
+    for lab in labs or course.LABS:
+        graded = [
+            grade.Graded(entry, None, 0.0, book.feedback(lab, entry.student))
+            for entry in ledger.counting(lab)
+        ]
+        waiting = told.waiting(state, lab, graded)
+        for one in waiting:
+            judged = f", {one.line.status}, {one.line.score:g} points" if one.line else ""
+            _say([f"{lab} {one.look.student} {one.look.exercise}{judged}: {one.said}"])
+        if waiting:
+            page = GRADES / "out" / f"{lab}-looks.html"
+            _say([f"page: {os.path.relpath(report.write_looks(page, lab, graded, waiting))}"])
+    for name, comment in sorted(state.comments.items()):
+        _say([f"@{name}: {comment}"])
+    if not state.open() and not state.comments:
+        print("Nobody waits for a second look.")
+    return 0
+
+
+def answer(
+    student: str, lab: str, exercise: str, points: str, comment: str, keep: str, alike: bool
+) -> int:
+    """Answer about an exercise of a student's, and bring gradebook and pages up to date.
+
+    Args:
+        points: a number, "none" for those of the judge, or nothing where they are left.
+        comment: Markdown, or @NAME of one that is kept.
+        keep: the name under which the comment is kept for use again.
+        alike: answer all who have made the same mistake.
+
+    Raises:
+        Mistaken: something cannot be done; nothing is changed then.
+    """
+    _lab(lab)
+    need_exercise(lab, exercise)
+    book, diary = Gradebook(grade.SUBMITTED), Diary()
+    _say(collect(book))
+    state = diary.read()
+    wanted = checked(
+        Wanted(_points(points), points == BACK, _comment(comment, state)),
+        course.exercises(lab)[exercise].points,
+    )
+    name = _name_to_keep(keep, wanted.comment, state)
+    _known(student, lab)
+    asked = {look.student for look in state.looks.values() if look.lab == lab and look.asked}
+    answering = Answering(book, Ledger(GRADES / "ledger"), diary)
+    if alike:
+        done, kept = answering.answer_alike(student, lab, exercise, wanted)
+    else:
+        answering.answer(student, lab, exercise, wanted)
+        done, kept = [student], []
+    if name:
+        with diary.adding() as adding:
+            adding.add({"what": "kept", "name": name, "comment": wanted.comment})
+    problems = _refresh(book, lab, done, asked)
+    _say([f"Answered: {', '.join(done)}."])
+    if kept:
+        _say(
+            [f"Left as they are, because they have points or a comment by hand: {', '.join(kept)}."]
+        )
+    _say(problems)
+    return 1 if problems else 0
+
+
+def replay(student: str, lab: str, exercise: str) -> int:
+    """Judge an exercise of a student's once more, and write what its ranks did as a page."""
+    from grader.looks import replay as replaying
+
+    _lab(lab)
+    need_exercise(lab, exercise)
+    verdict = replaying.again(student, lab, exercise)
+    page = replaying.write(GRADES / "out" / "replays", student, lab, verdict)
+    _say([f"{verdict.status}: {verdict.message}" if verdict.message else verdict.status,
+          f"page: {os.path.relpath(page)}"])  # fmt: skip
+    return 0
+
+
+def _refresh(
+    book: Gradebook, lab: str, students: Iterable[str], asked: Collection[str]
+) -> list[str]:
+    """Write the pages anew, and release those of whoever has asked; says what could not be done."""
+    from grader.policy.pages import Pages
+
+    pages, problems, wait = Pages(book, Ledger(GRADES / "ledger")), [], []
+    for student in students:
+        try:
+            _, said = pages.refresh(student)
+            problems += said
+            if not pages.policy.in_force:
+                book.write_feedback(lab, student)
+            if student in asked and handed_in.secret(grade.SUBMITTED / student / lab):
+                book.release_feedback(lab, student)
+            else:
+                wait.append(student)
+        except GradingFailed as error:
+            problems.append(str(error))
+    if wait:
+        _say([f"Feedback is written, and yours to release: {', '.join(wait)}."])
+    return problems
+
+
+def _points(said: str) -> float | None:
+    if not said or said == BACK:
+        return None
+    try:
+        return float(said)
+    except ValueError:
+        raise Mistaken(
+            f"{redaction.shown(said[:60])!r} are no points: write a number, or {BACK} for those "
+            "of the judge"
+        ) from None
+
+
+def _comment(said: str, state: State) -> str:
+    text = redaction.visible(said).strip()
+    if not text.startswith("@"):
+        return text
+    name = text[1:]
+    if name not in state.comments:
+        known = ", ".join(sorted(state.comments)) or "none so far"
+        raise Mistaken(f"no comment is kept as {redaction.shown(name[:60])!r}: there is {known}")
+    return state.comments[name]
+
+
+def _name_to_keep(name: str, comment: str, state: State) -> str:
+    if not name:
+        return ""
+    if not comment:
+        raise Mistaken(f'what should be kept as {name!r}? Add --comment "…"')
+    if not name.replace("-", "").replace("_", "").isalnum() or len(name) > 40:
+        raise Mistaken("a comment's name has letters, digits, - and _, at most 40 of them")
+    if name not in state.comments and len(state.comments) >= MOST_KEPT:
+        raise Mistaken(f"{MOST_KEPT} comments are kept already: keep this one under another's name")
+    return name
+
+
+def _lab(name: str) -> None:
+    if name not in course.LABS:
+        like = reading.nearest(name, course.LABS) or f": the labs are {', '.join(course.LABS)}"
+        raise Mistaken(f"there is no lab {redaction.shown(name[:60])!r}{like}")
+
+
+def _known(student: str, lab: str) -> None:
+    ledger = Ledger(GRADES / "ledger")
+    if grade.named_well(student) and ledger.latest(lab, student) is not None:
+        return
+    known = [entry.student for entry in ledger.counting(lab)]
+    like = reading.nearest(student, known) or f": grade it first (distlab grade {lab})"
+    raise Mistaken(f"nothing of {redaction.shown(student[:100])!r} is graded in {lab}{like}")
+
+
+def _say(lines: Iterable[str]) -> None:
+    for one in lines:
+        print(redaction.visible(one))

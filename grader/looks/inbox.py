@@ -1,0 +1,135 @@
+"""Requests as they arrive, from accounts that something other than the request vouches for.
+
+In nbgrader's exchange on a disk a request is a file beside the submissions, and whose it is the
+kernel says. Other exchanges have other inboxes: whatever has `found` and `done` is one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import os
+import pwd
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from distlab.checking.second_look import LARGEST, PREFIX, Mistaken, Request, parsed
+from distlab.processes import untrusted
+from grader.looks.diary import MOST, MOST_ASKED, Adding, Diary, about
+from grader.policy.lateness import UTC
+
+MOST_FILES = 200  # of one account that are opened, the newest ones
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as it came.
+
+    Args:
+        id: of this request, and of no other one.
+        student: the account that handed it over.
+    """
+
+    id: str
+    student: str
+    when: datetime.datetime
+    content: bytes
+
+
+class Inbox(Protocol):
+    """Where requests arrive."""
+
+    def found(self) -> Iterator[Received]: ...
+    def done(self, one: Received) -> None: ...  # it is kept elsewhere now
+
+
+class ExchangeInbox:
+    """The folder of nbgrader's exchange that students hand in to.
+
+    A student can write any file there, and change and exchange it at any moment; what they cannot
+    choose is its owner, and its ctime, which counts as the time of asking.
+    """
+
+    def __init__(self, inbound: Path) -> None:
+        self._inbound = inbound
+
+    def found(self) -> Iterator[Received]:
+        """The requests, the oldest first."""
+        try:
+            with untrusted.Folder.at(self._inbound) as folder:
+                for name in self._names(folder):
+                    with contextlib.suppress(OSError, KeyError):
+                        yield self._read(folder, name)
+        except OSError:
+            return  # nothing was released yet
+
+    def _names(self, folder: untrusted.Folder) -> list[str]:
+        """Of each account the newest ones: whoever writes thousands stands in nobody's way."""
+        by_owner: dict[int, list[tuple[float, str]]] = {}
+        for name in folder.names():
+            if name.startswith(PREFIX):
+                with contextlib.suppress(OSError):
+                    about_it = os.stat(name, dir_fd=folder.handle, follow_symlinks=False)
+                    by_owner.setdefault(about_it.st_uid, []).append((about_it.st_ctime, name))
+        return [
+            name for _, name in sorted(
+                one for some in by_owner.values() for one in sorted(some)[-MOST_FILES:]
+            )
+        ]  # fmt: skip
+
+    @staticmethod
+    def _read(folder: untrusted.Folder, name: str) -> Received:
+        with untrusted.plain_file(name, folder=folder.handle) as file:
+            found = os.fstat(file.fileno())
+            if found.st_nlink > 1:  # somebody else's file, under a name more
+                raise untrusted.NotPlain(f"{name} has several names")
+            student = pwd.getpwuid(found.st_uid).pw_name
+            when = datetime.datetime.fromtimestamp(found.st_ctime, UTC)
+            content = file.read(LARGEST + 1) or b""
+        return Received(f"{found.st_uid}/{name}", student, when, content)
+
+    def done(self, one: Received) -> None:
+        """Take the file away, where this account may; it is known by its id anyway."""
+        with contextlib.suppress(OSError):
+            (self._inbound / one.id.partition("/")[2]).unlink()
+
+
+def take_in(inbox: Inbox, diary: Diary, graded: Known) -> list[str]:
+    """Enter what has arrived; returns a sentence on each request that is refused.
+
+    Args:
+        graded: has this lab of a student's been graded?
+    """
+    refused = []
+    arrived = list(inbox.found())
+    if not arrived:
+        return []
+    with diary.adding() as adding:
+        for one in arrived:
+            if one.id not in adding.state.taken:
+                try:
+                    _take(one, adding, graded)
+                except Mistaken as reason:
+                    refused.append(f"A request of {one.student}'s is left out: {reason}.")
+            inbox.done(one)
+    return refused
+
+
+class Known(Protocol):
+    def __call__(self, lab: str, student: str) -> bool: ...
+
+
+def _take(one: Received, adding: Adding, graded: Known) -> None:
+    wanted: Request = parsed(one.content)
+    if not graded(wanted.lab, one.student):
+        raise Mistaken(f"nothing of theirs was graded in {wanted.lab}")
+    look = adding.state.look(one.student, wanted.lab, wanted.exercise)
+    if len(look.asked) >= MOST:
+        raise Mistaken(f"they have asked about {wanted.exercise} {MOST} times already")
+    asked = (other for other in adding.state.looks.values() if other.student == one.student)
+    if sum(len(other.asked) for other in asked) >= MOST_ASKED:
+        raise Mistaken(f"they have asked {MOST_ASKED} times already")
+    event = about(look, "asked", said=wanted.said, request=one.id)
+    adding.add({**event, "when": one.when.isoformat(timespec="seconds")})
