@@ -121,6 +121,7 @@ def replay(student: str, lab: str, exercise: str) -> int:
 
     _lab(lab)
     need_exercise(lab, exercise)
+    _known(student, lab)
     verdict = replaying.again(student, lab, exercise)
     page = replaying.write(GRADES / "out" / "replays", student, lab, verdict)
     _say([f"{verdict.status}: {verdict.message}" if verdict.message else verdict.status,

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from distlab.exercises.exercise import Case
 from distlab.exercises.judge import Verdict
 from distlab.records.events import RankRecord
 from distlab.viz import chrome_trace
@@ -65,11 +66,17 @@ def write(folder: Path, student: str, lab: str, verdict: Verdict) -> Path:
     case = verdict.case
     page = html.render(
         "replay.html.j2", student=student, assignment=lab, verdict=verdict, shown=shown,
-        case="" if case is None else f"{case.key}{' (hidden)' if case.hidden else ''}",
+        case="" if case is None else _case(case),
     )  # fmt: skip
     path = folder / f"{stem}.html"
     path.write_bytes(page.encode("utf-8", "replace"))
     return path
+
+
+def _case(case: Case) -> str:
+    """A case in a few words: 4 ranks, shape=[2, 3] (hidden)."""
+    words = [html.counted(case.size, "rank"), *(f"{k}={v!r}" for k, v in dict(case.params).items())]
+    return ", ".join(words) + (" (hidden)" if case.hidden else "")
 
 
 def _shown(folder: Path, name: str, title: str, records: Sequence[RankRecord]) -> Shown:

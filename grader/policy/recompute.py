@@ -20,6 +20,8 @@ from distlab.checking.submission import Plan
 from grader.coursedir import GRADES, NotGraded
 from grader.judging import grade
 from grader.judging.ledger import Entry, Ledger, Line
+from grader.looks.answering import Answering
+from grader.looks.diary import Diary
 from grader.plugins import preprocessors
 from grader.plugins.gradebook import Gradebook
 from grader.plugins.release import put_notice
@@ -64,6 +66,7 @@ class Recomputing:
                 handed out; all where none is named.
             students: all where it is `None`.
         """
+        Answering(self._book, self._ledger, Diary()).enter_all()
         problems = []
         for lab in chosen or course.LABS:
             problems += self._groups(lab, students)

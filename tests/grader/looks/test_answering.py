@@ -1,0 +1,309 @@
+"""Answers in nbgrader's gradebook: nothing given by hand is lost, and nothing is given twice."""
+
+import contextlib
+import datetime
+
+import nbformat
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.api import Gradebook as Database
+
+from distlab.checking.second_look import Mistaken
+from distlab.course import notebook_name
+from grader.judging.ledger import Entry, Ledger, Line
+from grader.looks import answering, diary, told
+from grader.looks.answering import Answering, Wanted, checked
+from grader.looks.diary import Diary, about
+from grader.plugins import gradebook, preprocessors  # noqa: F401  # makes databases faster
+
+pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own
+LAB, EXERCISE = "01-message-passing", "relay"
+NOTEBOOK = notebook_name(LAB).removesuffix(".ipynb")
+STUDENTS = ("ada", "ben", "cleo")  # ada and ben have made the same mistake, cleo has made none
+SOURCES = ("def relay(): ...", "def relay(): return 1")
+
+
+class Book:
+    """What `Answering` asks of the gradebook."""
+
+    def __init__(self, folder):
+        self.folder, self.url = folder, f"sqlite:///{folder}/gradebook.db"
+
+    @contextlib.contextmanager
+    def database(self):
+        with Database(self.url) as database:
+            yield database
+
+    def autograded(self, lab, student):
+        return self.folder / "autograded" / student / lab
+
+    def fill(self):
+        """Begin a gradebook with nobody in it."""
+        with self.database() as database:
+            database.add_assignment(LAB)
+            database.add_notebook(NOTEBOOK, LAB)
+            database.add_grade_cell(
+                f"test_{EXERCISE}", NOTEBOOK, LAB, max_score=3, cell_type="code"
+            )
+            database.add_solution_cell(EXERCISE, NOTEBOOK, LAB)
+
+    def autograde(self, student, source=SOURCES[0], line=None):
+        """As nbgrader's command does it, from the rebuilt notebook on."""
+        line = line or verdict(student)
+        with self.database() as database:
+            database.update_or_create_student(student)
+            database.update_or_create_submission(LAB, student)
+        about_cell = {"schema_version": 3, "solution": False, "locked": False, "task": False}
+        test = {**about_cell, "grade": True, "points": 3, "grade_id": f"test_{EXERCISE}"}
+        answer = {**about_cell, "grade": False, "solution": True, "grade_id": EXERCISE}
+        nb = new_notebook(
+            cells=[
+                new_code_cell(source, metadata={"nbgrader": {**answer, "cell_type": "code"}}),
+                new_code_cell(
+                    "check()", metadata={"nbgrader": {**test, "cell_type": "code"}},
+                    outputs=preprocessors.outputs(line),
+                ),
+            ]
+        )  # fmt: skip
+        folder = self.autograded(LAB, student)
+        folder.mkdir(parents=True, exist_ok=True)
+        nbformat.write(nb, folder / notebook_name(LAB))
+        about_it = {
+            "notebook": NOTEBOOK, "assignment": LAB, "student": student, "db_url": self.url
+        }  # fmt: skip
+        preprocessors.SaveAutoGrades().preprocess(nb, {"nbgrader": about_it})
+
+    def held(self, student):
+        """(points by hand, comment, all points, waits for a person)."""
+        with self.database() as database:
+            grade, comment = answering._rows(database, student, LAB, EXERCISE)
+            waits = bool(grade.needs_manual_grade)
+            return grade.manual_score, comment.manual_comment, grade.score, waits
+
+    def change(self, student, points, comment):
+        """As a person does it in the formgrader."""
+        with self.database() as database:
+            grade, said = answering._rows(database, student, LAB, EXERCISE)
+            grade.manual_score, said.manual_comment = points, comment
+            grade.needs_manual_grade = False
+            database.db.commit()
+
+
+def verdict(student):
+    if student == "cleo":
+        return Line(EXERCISE, "passed", 3.0, 3.0)
+    return Line(EXERCISE, "wrong", 0.0, 3.0, "rank 1 returned 4.", happened="rank 1 returned 4.")
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    for module in (diary, told):
+        monkeypatch.setattr(module, "GRADES", tmp_path)
+    made = Book(tmp_path)
+    begin(made)
+    return made
+
+
+def begin(book):
+    """The class as it was graded first."""
+    for name in ("gradebook.db", "looks.jsonl"):
+        (book.folder / name).unlink(missing_ok=True)
+    book.fill()
+    ledger = Ledger(book.folder / "ledger")
+    for student in STUDENTS:
+        book.autograde(student)
+        ledger.put(Entry(student, LAB, "d", [verdict(student)]))
+
+
+def answers(book):
+    return Answering(book, Ledger(book.folder / "ledger"), Diary())
+
+
+def say(book, student, **wanted):
+    answers(book).answer(student, LAB, EXERCISE, Wanted(**wanted))
+
+
+def ask(student, said="Look."):
+    with Diary().adding() as adding:
+        look = adding.state.look(student, LAB, EXERCISE)
+        adding.add(about(look, "asked", said=said, request=f"1/{said}{len(look.asked)}"))
+
+
+def test_points_and_comments_are_given_one_without_the_other_and_taken_back(book):
+    say(book, "ada", points=2.0)
+    assert book.held("ada") == (2.0, None, 2.0, False)
+    say(book, "ada", comment="Good.")
+    assert book.held("ada") == (2.0, "Good.", 2.0, False)
+    say(book, "ada", taken_back=True)
+    assert book.held("ada") == (None, "Good.", 0.0, False)
+
+
+def test_points_for_this_code_wait_for_nobody_and_for_other_code_they_do(book):
+    say(book, "ada", points=2.0)
+    book.autograde("ada")
+    assert book.held("ada")[2:] == (2.0, False)
+    assert told.of_earlier_code(Diary().read(), LAB) == []
+    book.autograde("ada", SOURCES[1])
+    assert book.held("ada")[2:] == (2.0, True)
+    assert told.of_earlier_code(Diary().read(), LAB) == [("ada", EXERCISE)]
+
+
+def test_a_gradebook_that_is_made_anew_has_them_back_for_this_code_alone(book):
+    say(book, "ada", points=2.0, comment="Good.")
+    say(book, "ben", points=1.0)
+    (book.folder / "gradebook.db").unlink()
+    book.fill()
+    book.autograde("ada")
+    book.autograde("ben", SOURCES[1])
+    assert book.held("ada")[:3] == (2.0, "Good.", 2.0)
+    assert book.held("ben")[:3] == (None, None, 0.0)
+
+
+def test_what_was_cleared_in_the_formgrader_stays_cleared(book):
+    say(book, "ada", points=2.0, comment="Good.")
+    book.change("ada", None, None)
+    book.autograde("ada")
+    assert book.held("ada")[:2] == (None, None)
+
+
+def test_an_answer_that_a_crash_has_kept_from_the_gradebook_is_entered_later(book, monkeypatch):
+    crash(book, monkeypatch, "ada", points=2.0)
+    crash(book, monkeypatch, "ben", points=2.0)
+    book.change("ben", 1.5, "Mine.")  # in the formgrader, meanwhile
+    answers(book).enter_all()
+    answers(book).enter_all()
+    assert book.held("ada")[0] == 2.0 and book.held("ben")[:2] == (1.5, "Mine.")
+
+
+def crash(book, monkeypatch, student, **wanted):
+    """An answer whose process is killed before it is in the gradebook."""
+    with monkeypatch.context() as patched:
+        patched.setattr(answering, "_enter", killed)
+        with pytest.raises(KeyboardInterrupt):
+            say(book, student, **wanted)
+
+
+def killed(*arguments):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (Wanted(), "answer with --points"),
+        (Wanted(points=3.01), "the exercise has 0 to 3"),
+        (Wanted(points=-0.5), "the exercise has 0 to 3"),
+        (Wanted(points=float("nan")), "the exercise has 0 to 3"),
+        (Wanted(points=float("inf")), "the exercise has 0 to 3"),
+        (Wanted(points=1.001), "at most two decimals"),
+        (Wanted(comment="x" * 5000), "at most 4000 characters"),
+    ],
+)
+def test_what_cannot_be_given_is_said(wanted, said):
+    with pytest.raises(Mistaken, match=said):
+        checked(wanted, 3.0)
+
+
+def test_who_is_not_in_the_gradebook_cannot_be_answered(book):
+    with pytest.raises(Mistaken, match="nothing of zoe's"):
+        say(book, "zoe", points=1.0)
+    assert Diary().read().events == 0
+
+
+def test_all_alike_are_those_with_the_same_mistake_who_have_nothing_by_hand(book):
+    ask("ben")
+    alike = answers(book).answer_alike
+    wanted = Wanted(points=1.0, comment="For the idea.")
+    assert alike("ada", LAB, EXERCISE, wanted) == (["ada", "ben"], [])
+    assert not Diary().read().open() and book.held("cleo")[:2] == (None, None)
+    assert alike("ada", LAB, EXERCISE, Wanted(points=2.0)) == (["ada", "ben"], [])
+    assert book.held("ben")[:2] == (2.0, "For the idea.")
+    book.change("ben", 2.5, "Mine.")
+    assert alike("ada", LAB, EXERCISE, Wanted(points=1.0)) == (["ada"], ["ben"])
+    assert book.held("ben")[:2] == (2.5, "Mine.")
+
+
+POINTS = st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0])
+SAID = st.sampled_from(["", "Good.", "No."])
+STEP = st.one_of(
+    st.tuples(st.just("ask"), st.sampled_from(STUDENTS)),
+    st.tuples(st.just("answer"), st.sampled_from(STUDENTS), POINTS, SAID),
+    st.tuples(st.just("comment"), st.sampled_from(STUDENTS), st.just("Read.")),
+    st.tuples(st.just("back"), st.sampled_from(STUDENTS)),
+    st.tuples(st.just("alike"), st.sampled_from(STUDENTS[:2]), POINTS),
+    st.tuples(st.just("formgrader"), st.sampled_from(STUDENTS), POINTS),
+    st.tuples(st.just("crash"), st.sampled_from(STUDENTS), POINTS),
+    st.tuples(st.just("grade"), st.sampled_from(STUDENTS), st.sampled_from(SOURCES)),
+    st.tuples(st.just("enter")),
+)
+
+
+@pytest.mark.slow  # a gradebook each time
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(steps=st.lists(STEP, min_size=1, max_size=10))
+def test_no_order_of_these_loses_what_was_given_by_hand_or_gives_it_twice(book, monkeypatch, steps):
+    begin(book)
+    by_hand = dict.fromkeys(STUDENTS)  # what was given last
+    alike = set()  # those whose points came of an answer to another's same mistake
+    for step, *of in steps:
+        if step == "ask":
+            ask(of[0])
+        elif step == "answer":
+            say(book, of[0], points=of[1], comment=of[2])
+            by_hand[of[0]] = of[1]
+            alike.discard(of[0])
+        elif step == "comment":
+            say(book, of[0], comment=of[1])
+            alike.discard(of[0])
+        elif step == "back":
+            say(book, of[0], taken_back=True)
+            by_hand[of[0]] = None
+            alike.discard(of[0])
+        elif step == "formgrader":
+            book.change(of[0], of[1], "Mine.")
+            by_hand[of[0]] = of[1]
+            alike.discard(of[0])
+        elif step == "crash":
+            crash(book, monkeypatch, of[0], points=of[1])
+            answers(book).enter_all()
+            by_hand[of[0]] = of[1]
+            alike.discard(of[0])
+        elif step == "alike":
+            other = next(name for name in STUDENTS[:2] if name != of[0])
+            free = other in alike or book.held(other)[:2] == (None, None)
+            done, kept = answers(book).answer_alike(of[0], LAB, EXERCISE, Wanted(of[1]))
+            assert (done, kept) == ([of[0], other], []) if free else ([of[0]], [other])
+            by_hand[of[0]] = of[1]
+            alike.discard(of[0])
+            if free:
+                by_hand[other] = of[1]
+                alike.add(other)
+        elif step == "grade":
+            book.autograde(of[0], of[1])
+        else:
+            answers(book).enter_all()
+        for name in STUDENTS:
+            points, judged = by_hand[name], verdict(name).score
+            held = book.held(name)
+            assert held[0] == points and held[2] == (judged if points is None else points)
+    content = (book.folder / "gradebook.db").read_bytes(), Diary().read()
+    answers(book).enter_all()
+    assert ((book.folder / "gradebook.db").read_bytes(), Diary().read()) == content
+
+
+def test_requests_are_open_until_they_are_answered(book):
+    ask("ada")
+    ask("ada", "Look again.")
+    (one,) = Diary().read().open(LAB)
+    assert one.asked[-1].said == "Look again." and one.key == ("ada", LAB, EXERCISE)
+    say(book, "ada", comment="It is wrong.")
+    assert not Diary().read().open()
+    today = f"{datetime.datetime.now(datetime.timezone.utc):%-d %B %Y}"
+    said = told.on_page(Diary().read(), "ada", LAB)[EXERCISE]
+    assert said[-1] == f"Looked at again on {today}: the points stay as they are."
+    ask("ada", "And now?")
+    assert told.on_page(Diary().read(), "ada", LAB)[EXERCISE][-1] == "Nobody has answered yet."
