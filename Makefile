@@ -23,7 +23,7 @@ $(READY): pyproject.toml constraints.txt
 	  || { echo "grading needs Python 3.11 or 3.12: say PYTHON=/path/to/python3.11 make …"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(call install,$(BIN)/python) torch
-	$(call install,$(BIN)/python) -e '.[grader,dev]'
+	$(call install,$(BIN)/python) -e '.[grader,lti,dev]'
 	touch $@
 
 grade: $(READY) ## grade the demonstration class: one table, then where the feedback pages lie
@@ -67,7 +67,7 @@ hub-env: $(HUB_READY) $(HUB_PROXY) ## install JupyterHub, for all users of this 
 $(HUB_READY): pyproject.toml constraints.txt $(shell find src/distlab -name '*.py')
 	umask 022 && $(HUB_PYTHON) -m venv $(HUB_ENV)
 	umask 022 && $(HUB_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	umask 022 && $(HUB_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt '.[grader,hub]'
+	umask 022 && $(HUB_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt '.[grader,lti,hub]'
 	touch $@
 
 $(HUB_PROXY): deploy/hub/package-lock.json

@@ -28,23 +28,29 @@ _FROM = {
 
 def export(
     system: str, labs: Sequence[str], columns: Sequence[str], keys: Sequence[str],
-    roster: Path | None, out: Path | None,
+    roster: Path | None, out: Path | None, dry: bool = False,
 ) -> int:  # fmt: skip
-    """Write the points of labs as another system imports them; returns the exit status: 1 if some
-    of them are not in the file.
+    """Write the points of labs as another system imports them, or send them there; returns the exit
+    status: 1 if some of them are missing.
 
     Args:
-        system: canvas, moodle or csv.
+        system: canvas, moodle, csv or lti.
         labs: all that were graded, where none is named.
         columns: LAB=COLUMN of the other system's file.
         keys: more of its columns that say which student a row is.
         roster: what the other system exported.
         out: where to write.
+        dry: by LTI, say what would be sent and send nothing.
 
     Raises:
         Unusable: a file or a word cannot be used.
         PolicyError: the policy cannot be read.
+        PlatformFailed: by LTI, the platform is not there or refuses.
     """
+    if dry and system != "lti":
+        raise Unusable("--dry-run goes with --for lti: the others write a file and send nothing")
+    if out and system == "lti":
+        raise Unusable("--out does not go with --for lti, which writes no file")
     asked = [_lab(name) for name in dict.fromkeys(labs)]
     named = _named(columns)
     results = points.read(GRADES / "gradebook.db", policies.current(), RosterFile().read())
@@ -55,8 +61,12 @@ def export(
         raise Unusable(f"nothing was graded of {listed(asked) or 'any lab'} so far")
     if strange := [lab for lab in named if lab not in chosen]:
         raise Unusable(f"--column names {listed(strange)}, of which nothing is exported")
-    path = (out or GRADES / "out" / f"{system}.csv").absolute()
     some = [one for one in results if one.lab in chosen]
+    if system == "lti":
+        sentences, complete = _sent(some, chosen, named, keys, roster, dry)
+        print(redaction.visible("\n".join([*_about(some, never), *sentences])))
+        return 0 if complete else 1
+    path = (out or GRADES / "out" / f"{system}.csv").absolute()
     made = _made(system, some, chosen, named, keys, roster, path)
     sheet.write(path, made.sheet)
     for said in [*made.said, *_about(some, never)]:
@@ -82,6 +92,19 @@ def _made(
     if absent := [one for one in keys if not table.places(one)]:
         raise Unusable(f"{shown(roster.name)} has no column {listed(absent)}")
     return make(table, results, labs, named, keys, shown(roster.name))
+
+
+def _sent(
+    results: Sequence[Result], labs: Sequence[str], named: dict[str, str], keys: Sequence[str],
+    roster: Path | None, dry: bool,
+) -> tuple[list[str], bool]:  # fmt: skip
+    try:
+        from grader.export import lti
+    except ImportError as error:
+        raise Unusable(
+            f"{error.name} is not installed, which LTI needs: pip install 'distlab[lti]'"
+        ) from error
+    return lti.export(lti.settings(), results, labs, named, keys, roster, GRADES / "lti.db", dry)
 
 
 def _lab(name: str) -> str:

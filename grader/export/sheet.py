@@ -27,6 +27,8 @@ _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 class Unusable(ValueError):
     """A file, or a word of the command, cannot be used; the message says what to do instead."""
 
+    exit_status = 2
+
 
 @dataclass
 class Sheet:

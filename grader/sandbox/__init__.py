@@ -58,6 +58,11 @@ class Grading(Configurable):
         "in the usual place (`distlab secret new` says which that is); 'public' for the "
         "repository's own. DISTLAB_SECRET in the environment comes before it.",
     ).tag(config=True)
+    lti = Unicode(
+        "",
+        help="the file that says to which platform `distlab export --for lti` sends scores, and "
+        "with which key. DISTLAB_LTI in the environment comes before it.",
+    ).tag(config=True)
     disk = Integer(Limits.disk, help="bytes that a submission may write").tag(config=True)
     seconds = Float(Limits.seconds, help="seconds that judging a submission may take in all").tag(
         config=True

@@ -143,16 +143,18 @@ def _add_export(commands: Commands) -> None:
     parser = command(
         commands, "export", export,
         "Write the points that the gradebook has, late penalties taken off, as Canvas or Moodle "
-        "import them, or all there is as CSV. What cannot be matched is listed, and the exit "
-        "status is 1 if points are missing in the file. There is no LTI.",
+        "import them, or all there is as CSV, or send them to a platform by LTI 1.3. What cannot "
+        "be matched is listed, and the exit status is 1 if points are missing there.",
         "export --for canvas --roster Grades-Course.csv "
         '--column 01-message-passing="Lab 1 (1234)"',
     )  # fmt: skip
-    parser.add_argument("--for", dest="system", required=True, choices=("canvas", "moodle", "csv"))
+    parser.add_argument(
+        "--for", dest="system", required=True, choices=("canvas", "moodle", "csv", "lti")
+    )
     parser.add_argument(
         "--roster", type=Path, metavar="FILE",
         help="what the other system exported: Canvas's gradebook, Moodle's participants or grader "
-        "report",
+        "report; for lti student and user_id, where the platform does not tell its members",
     )  # fmt: skip
     parser.add_argument(
         "--lab", nargs="+", action="extend", default=[], metavar="LAB",
@@ -160,7 +162,8 @@ def _add_export(commands: Commands) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--column", action="append", default=[], metavar="LAB=COLUMN",
-        help="the lab's column in FILE, where it is not called as the lab is; once for each",
+        help="the lab's column in FILE, or by lti its line item, where it is not called as the "
+        "lab is; once for each",
     )  # fmt: skip
     parser.add_argument(
         "--key", action="append", default=[], metavar="COLUMN",
@@ -168,6 +171,9 @@ def _add_export(commands: Commands) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="where to write (default: grader/out/SYSTEM.csv)"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="lti: say what would be sent, and send nothing"
     )
 
 
@@ -177,7 +183,7 @@ def export(arguments: argparse.Namespace) -> int:
 
     return commands.export(
         arguments.system, arguments.lab, arguments.column, arguments.key, arguments.roster,
-        arguments.out,
+        arguments.out, arguments.dry_run,
     )  # fmt: skip
 
 

@@ -1,0 +1,80 @@
+"""What a platform was sent: the same is not sent twice, and times of scores only go forward."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.export.sheet import Unusable
+from grader.policy.lateness import UTC
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS sent (
+  line_item TEXT, user TEXT, time TEXT NOT NULL, score TEXT NOT NULL,
+  PRIMARY KEY (line_item, user)
+)
+"""
+_STEP = datetime.timedelta(milliseconds=1)
+
+
+class Sent:
+    """The scores that were sent, by line item and user."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+
+    @classmethod
+    @contextlib.contextmanager
+    def at(cls, path: Path) -> Iterator[Sent]:
+        """Those in a file; others who send wait until it is closed, a few seconds at most.
+
+        Raises:
+            Unusable: it cannot be used.
+        """
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.closing(sqlite3.connect(path, timeout=5, isolation_level=None)) as one:
+                one.execute(_TABLE)
+                yield cls(one)
+        except sqlite3.Error as error:
+            raise Unusable(
+                f"{path} cannot be used ({error}): wait for others who send, or put it away, and "
+                "all scores are sent once more"
+            ) from error
+
+    def has(self, line_item: str, user: str, score: str) -> bool:
+        """Does the platform have this very score?"""
+        found = self._row(line_item, user)
+        return found is not None and found[1] == score
+
+    def time(self, line_item: str, user: str) -> str:
+        """A time for the next score, later than that of all before it; it is noted before the score
+        is sent, so that one whose sending was cut short has an earlier time too.
+        """
+        when = datetime.datetime.now(UTC)
+        found = self._row(line_item, user)
+        if found is not None:
+            when = max(when, datetime.datetime.fromisoformat(found[0]) + _STEP)
+        noted = when.isoformat(timespec="milliseconds")
+        self._write(line_item, user, noted, "")
+        return noted.replace("+00:00", "Z")
+
+    def note(self, line_item: str, user: str, score: str) -> None:
+        """The platform has taken it."""
+        self._database.execute(
+            "UPDATE sent SET score = ? WHERE line_item = ? AND user = ?", (score, line_item, user)
+        )
+
+    def _row(self, line_item: str, user: str) -> tuple[str, str] | None:
+        found: tuple[str, str] | None = self._database.execute(
+            "SELECT time, score FROM sent WHERE line_item = ? AND user = ?", (line_item, user)
+        ).fetchone()
+        return found
+
+    def _write(self, line_item: str, user: str, time: str, score: str) -> None:
+        self._database.execute(
+            "INSERT OR REPLACE INTO sent VALUES (?, ?, ?, ?)", (line_item, user, time, score)
+        )
