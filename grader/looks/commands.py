@@ -15,7 +15,7 @@ from grader.looks import told
 from grader.looks.answering import Answering, Wanted, checked
 from grader.looks.diary import MOST_KEPT, Diary, State
 from grader.looks.inbox import ExchangeInbox, Inbox, take_in
-from grader.plugins.gradebook import Gradebook
+from grader.plugins.gradebook import Gradebook, GradebookBusy
 from grader.policy import reading
 
 BACK = "none"  # in place of points: the judge's hold again
@@ -97,11 +97,14 @@ def answer(
     _known(student, lab)
     asked = {look.student for look in state.looks.values() if look.lab == lab and look.asked}
     answering = Answering(book, Ledger(GRADES / "ledger"), diary)
-    if alike:
-        done, kept = answering.answer_alike(student, lab, exercise, wanted)
-    else:
-        answering.answer(student, lab, exercise, wanted)
-        done, kept = [student], []
+    try:
+        if alike:
+            done, kept = answering.answer_alike(student, lab, exercise, wanted)
+        else:
+            answering.answer(student, lab, exercise, wanted)
+            done, kept = [student], []
+    except GradebookBusy as error:
+        raise GradingFailed(f"{error}: say it again when nobody else writes it") from error
     if name:
         with diary.adding() as adding:
             adding.add({"what": "kept", "name": name, "comment": wanted.comment})
