@@ -32,8 +32,9 @@ LARGEST = 100_000  # bytes of the file, and of a key
 MOST_REFUSED = 5  # scores in a row, after which the rest is not tried
 _NEEDED = ("client_id", "token_url", "line_items", "key")
 _MORE = ("memberships", "kid", "audience")
-#: what a platform calls a member, besides what --key names
-KEYS = ("email", "lis_person_sourcedid", "ext_user_username", "user_id")
+#: what a platform calls a member, besides what --key names. Its own numbers of users are not among
+#: them: a student whose login is a number could be somebody else there
+KEYS = ("email", "lis_person_sourcedid", "ext_user_username")
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,12 @@ def test_two_members_of_one_name_have_nothing(platform, send):
     assert not whole and not platform.scores and "ada could be 2 members." in said
 
 
+def test_a_number_of_the_platforms_own_is_nobodys_name(platform, send):
+    platform.members.append(learner(1234, "dan@example.org"))
+    assert not send([result("1234")])[1] and not platform.scores
+    assert send([result("1234")], keys=["user_id"])[1]
+
+
 def test_names_come_from_a_file_where_the_platform_tells_none(platform, send, tmp_path):
     roster = tmp_path / "names.csv"
     roster.write_text("student,user_id\nada,u-ben\n,u-x\n")
@@ -227,6 +233,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow  # each is soon over, and there are many
 @pytest.mark.parametrize("where", [TOKEN, MEMBERS, LINE_ITEMS])
 @pytest.mark.parametrize("how", WRONG)
 def test_a_platform_that_does_anything_ends_in_one_sentence_in_time(
