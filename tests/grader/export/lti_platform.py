@@ -111,7 +111,7 @@ class Platform:
         one = json.loads(request.body)
         if request.headers["Content-Type"] != ours.SCORE:
             return 415, {}
-        if one["userId"] not in {member["user_id"] for member in self.members}:
+        if one["userId"] not in {str(member["user_id"]) for member in self.members}:
             return 404, {"error": "no such user"}
         when = datetime.datetime.fromisoformat(one["timestamp"].replace("Z", "+00:00"))
         for other, before in self.scores:

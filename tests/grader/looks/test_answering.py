@@ -29,7 +29,16 @@ class Book:
     """What `Answering` asks of the gradebook."""
 
     def __init__(self, folder):
-        self.folder, self.url = folder, f"sqlite:///{folder}/gradebook.db"
+        self.folder, self.number = folder, 0
+
+    @property
+    def path(self):
+        """The gradebook's file: each has its own, because SQLAlchemy keeps connections open."""
+        return self.folder / f"gradebook-{self.number}.db"
+
+    @property
+    def url(self):
+        return f"sqlite:///{self.path}"
 
     @contextlib.contextmanager
     def database(self):
@@ -41,6 +50,7 @@ class Book:
 
     def fill(self):
         """Begin a gradebook with nobody in it."""
+        self.number += 1
         with self.database() as database:
             database.add_assignment(LAB)
             database.add_notebook(NOTEBOOK, LAB)
@@ -108,8 +118,7 @@ def book(tmp_path, monkeypatch):
 
 def begin(book):
     """The class as it was graded first."""
-    for name in ("gradebook.db", "looks.jsonl"):
-        (book.folder / name).unlink(missing_ok=True)
+    (book.folder / "looks.jsonl").unlink(missing_ok=True)
     book.fill()
     ledger = Ledger(book.folder / "ledger")
     for student in STUDENTS:
@@ -153,7 +162,6 @@ def test_points_for_this_code_wait_for_nobody_and_for_other_code_they_do(book):
 def test_a_gradebook_that_is_made_anew_has_them_back_for_this_code_alone(book):
     say(book, "ada", points=2.0, comment="Good.")
     say(book, "ben", points=1.0)
-    (book.folder / "gradebook.db").unlink()
     book.fill()
     book.autograde("ada")
     book.autograde("ben", SOURCES[1])
@@ -290,9 +298,9 @@ def test_no_order_of_these_loses_what_was_given_by_hand_or_gives_it_twice(book, 
             points, judged = by_hand[name], verdict(name).score
             held = book.held(name)
             assert held[0] == points and held[2] == (judged if points is None else points)
-    content = (book.folder / "gradebook.db").read_bytes(), Diary().read()
+    content = book.path.read_bytes(), Diary().read()
     answers(book).enter_all()
-    assert ((book.folder / "gradebook.db").read_bytes(), Diary().read()) == content
+    assert (book.path.read_bytes(), Diary().read()) == content
 
 
 def test_requests_are_open_until_they_are_answered(book):
