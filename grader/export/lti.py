@@ -273,6 +273,8 @@ def _line_items(
                 "scales them."
             )
         items[lab] = _need_here(str(found[0]["id"]), chosen.line_items)
+    if twice := [lab for lab in items if list(items.values()).count(items[lab]) > 1]:
+        raise Unusable(f"{listed(twice)} are one line item: name one for each")
     return items
 
 

@@ -148,6 +148,8 @@ def test_line_items_are_found_by_our_mark_by_label_or_by_name(platform, send):
         assert any("scales" in one for one in said) == (item == 0)
     with pytest.raises(Unusable, match="there are Lab one"):
         send([result("ada")], named={LAB: "nothing"})
+    with pytest.raises(Unusable, match="are one line item"):
+        send([result("ada"), result("ada", lab=OTHER)], named={OTHER: "Renamed"})
     platform.items.append({**platform.items[2], "id": items[2] + "&x"})
     with pytest.raises(Unusable, match="could be"):
         send([result("ada")])

@@ -33,6 +33,8 @@ def graded(tmp_path_factory):
     for name in (ME, "ben"):
         course.hand_in(name, LAB, answers(relay=WRONG.read_text()), "2026-11-03 10:00:00")
     course.hand_in("ada", LAB, answers(), "2026-11-01 10:00:00")
+    # what nbgrader names a student's feedback by, where it was handed in through the exchange
+    (course.grades / "submitted" / ME / LAB / "submission_secret.txt").write_text("ab" * 32)
     course.run("distlab", "grade", LAB)
     return course
 
@@ -74,6 +76,8 @@ def test_asked_seen_and_answered_with_points_that_stay(course):
     read = page(course, ME)
     assert "given by a person; 0 by the judge" in read and "<em>two</em>" in read
     assert "It is right &lt;b&gt;for two" in read and "2 points, given by hand" in read
+    (released,) = (course.grades / "exchange" / "distlab" / "feedback").rglob("*.html")
+    assert "2 points, given by hand" in released.read_text()  # what the student fetches
     assert "relay" not in course.run("distlab", "looks", LAB).stdout  # nobody waits any more
 
     rows, before = course.row(ME), by_hand(course, ME)
