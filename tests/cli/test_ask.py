@@ -36,6 +36,7 @@ def test_a_request_lies_beside_the_submissions(exchange, capsys):
         ([LAB, "test_relay", "x"], "no exercise 'test_relay'"),
         (["01-mesage-passing", "relay", "x"], f"did you mean {LAB}?"),
         ([LAB, "relay", " "], "say in a sentence"),
+        ([LAB, "relay", "…"], "say in a sentence"),
         ([LAB, "relay", "x" * 501], "at most 500"),
         ([LAB, "rel\x1b[31may", "x"], "no exercise"),
         ([LAB, "relay", "x", "--course", "../distlab"], "no path"),

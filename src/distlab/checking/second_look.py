@@ -50,7 +50,7 @@ def request(lab: str, exercise: str, said: str) -> Request:
     """
     need_exercise(lab, exercise)
     said = sentence(said)
-    if not said:
+    if not said.strip("….\"'“” "):  # what the feedback page has in a sentence's place
         raise Mistaken(
             f"say in a sentence what should be looked at: distlab ask {lab} {exercise} "
             '"rank 2 is right, because …"'
