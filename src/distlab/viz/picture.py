@@ -114,16 +114,21 @@ class Picture:
         if path.suffix == ".svg":
             content = self.svg()
         elif path.suffix in (".html", ".htm"):
-            content = (
-                '<!doctype html><html lang="en"><meta charset="utf-8">'
-                f"<title>{escape(self.title or 'distlab')}</title>"
-                "<style>:root{color-scheme:light dark}body{margin:1rem}</style>"
-                f"<body>{self._repr_html_()}</body></html>\n"
-            )
+            content = self._page(self._repr_html_())
         else:
             raise ValueError(f"{path.name}: a picture is saved as .svg or .html")
         path.write_text(content, encoding="utf-8")
         return path
+
+    def _page(self, content: str) -> str:
+        """A whole page of this HTML."""
+        return (
+            '<!doctype html><html lang="en"><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width">'
+            f"<title>{escape(self.title or 'distlab')}</title>"
+            "<style>:root{color-scheme:light dark}body{margin:1rem}</style>"
+            f"<body><main>{content}</main></body></html>\n"
+        )
 
     def _repr_html_(self) -> str:
         script = tag("script", _SCRIPT.format(id=self._name()))
