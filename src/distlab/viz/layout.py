@@ -144,16 +144,20 @@ def _moments(records: Sequence[RankRecord], horizon: float) -> list[float]:
 
 def waiting_times(record: RankRecord, horizon: float) -> list[tuple[float, float, Event]]:
     """When a rank sat in an operation: from the call, or from the `wait` of a non-blocking one."""
-    found = []
-    for event in record.events:
-        if event.op == "new_group" or not (event.blocking or event.wait_begin):
-            continue
-        begin = event.begin if event.blocking else event.wait_begin
-        end = event.wait_end or event.end
-        if not end and not event.done:
-            end = closing(record, horizon)
-        found.append((begin, max(begin, end), event))
-    return sorted(found, key=lambda stay: stay[0])
+    over = closing(record, horizon)
+    found = [(*sat, event) for event in record.events if (sat := stay(event, over))]
+    return sorted(found, key=lambda sat: sat[0])
+
+
+def stay(event: Event, over: float) -> tuple[float, float] | None:
+    """From when to when a rank whose function was over at `over` sat in an operation, if it did."""
+    if event.op == "new_group" or not (event.blocking or event.wait_begin):
+        return None
+    begin = event.begin if event.blocking else event.wait_begin
+    end = event.wait_end or event.end
+    if not end and not event.done:
+        end = over
+    return begin, max(begin, end)
 
 
 def _needs(records: Sequence[RankRecord], pairs: Pairs, horizon: float, few: bool) -> list[Need]:

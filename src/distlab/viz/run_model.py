@@ -28,7 +28,7 @@ from distlab.records.events import (
 from distlab.records.matching import refused_by_torch
 from distlab.records.pairing import Pairs
 from distlab.records.wording import call_text, collective_text, summary
-from distlab.viz.layout import LEFT, closing, extent, scale_of
+from distlab.viz.layout import LEFT, closing, extent, scale_of, stay
 
 VERSION = 1
 NOWHERE = -1  # in a column of numbers of events, of collectives or of words
@@ -158,35 +158,36 @@ def _events(
     ends = {record.rank: closing(record, horizon) for record in records}
     stays = [_stay(e, ends[e.rank]) for e in events]
 
-    def since(time: float) -> float:
-        return time - start if time else math.nan
+    kinds = _Kinds(words, len(records))
+    kind = np.array([kinds(e) for e in events], "u4")
 
-    def named(texts: Iterable[str]) -> dict[str, Any]:
-        return made.add([words(text) for text in texts], "u4")
+    def same(name: str, type_: str) -> dict[str, Any]:
+        """A column in which operations of one kind have the same."""
+        return made.add(np.array([row[name] for row in kinds.rows] or [0])[kind], type_)
 
+    def times(of: Iterable[float]) -> dict[str, Any]:
+        array = np.fromiter(of, "f8", len(events))
+        return made.add(np.where(array == 0, math.nan, array - start), "f8")
+
+    flags = [
+        _IS_LIT * ((e.rank, e.index) in lit) | (not e.done and _HAS_GIVEN_UP * e.gave_up)
+        for e in events
+    ]
     return {
         "count": len(events),
         "rank": made.add((e.rank for e in events), "u2"),
         "begin": made.add((max(0.0, e.begin - start) for e in events), "f8"),
-        "end": made.add((since(e.end or e.wait_end) for e in events), "f8"),
-        "from": made.add((since(begin) for begin, _ in stays), "f8"),
-        "until": made.add((since(end) for _, end in stays), "f8"),
+        "end": times(e.end or e.wait_end for e in events),
+        "from": times(begin for begin, _ in stays),
+        "until": times(end for _, end in stays),
         "state": made.add((e.state for e in events), "u1"),
-        "flags": made.add((_flags(e, (e.rank, e.index) in lit) for e in events), "u1"),
-        "call": named(call_text(e) for e in events),
-        "op": named(e.op for e in events),
-        "place": named(e.place for e in events),
-        "function": named(e.function for e in events),
-        "file": named(e.file for e in events),
-        "line": made.add((e.line for e in events), "i4"),
-        "bytes": made.add((e.nbytes for e in events), "f8"),
-        "dtype": named(e.dtype for e in events),
-        "shape": named("×".join(map(str, e.shape)) for e in events),
-        "pieces": made.add((e.pieces for e in events), "u2"),
-        "reduction": named(e.reduction for e in events),
-        "group": named(_group(e, len(records)) for e in events),
-        "peer": made.add((NOWHERE if e.peer is None else e.peer for e in events), "i4"),
+        "flags": made.add(np.array(flags, "u1") | kinds.flags()[kind], "u1"),
+        **{name: same(name, "u4") for name in _NAMED},
+        "line": same("line", "i4"),
+        "peer": same("peer", "i4"),
+        "pieces": same("pieces", "u2"),
         "tag": made.add((e.tag for e in events), "i4"),
+        "bytes": made.add((e.nbytes for e in events), "f8"),
         "value": made.add((e.value for e in events), "f8"),
         "mate": made.add(mate, "i4"),
         "band": made.add(band, "i4"),
@@ -194,18 +195,47 @@ def _events(
     }
 
 
+_NAMED = ("call", "op", "place", "function", "file", "dtype", "shape", "reduction", "group")
+
+
+class _Kinds:
+    """What operations of one line have in common, once: a long run has few kinds of them."""
+
+    def __init__(self, words: _Words, size: int) -> None:
+        self._words, self._size = words, size
+        self._number: dict[tuple[object, ...], int] = {}
+        self.rows: list[dict[str, int]] = []
+
+    def __call__(self, e: Event) -> int:
+        key = (
+            e.op, e.api, e.peer, e.flags, e.state, e.function, e.file, e.line, e.dtype, e.shape,
+            e.reduction, e.group, e.pieces, e.is_collective and e.tag and e.note, e.end == 0,
+        )  # fmt: skip
+        number = self._number.get(key)
+        if number is None:
+            number = self._number[key] = len(self.rows)
+            self.rows.append(self._row(e))
+        return number
+
+    def _row(self, e: Event) -> dict[str, int]:
+        texts = (
+            call_text(e), e.op, e.place, e.function, e.file, e.dtype, "×".join(map(str, e.shape)),
+            e.reduction, _group(e, self._size),
+        )  # fmt: skip
+        row = {name: self._words(text) for name, text in zip(_NAMED, texts, strict=True)}
+        peer = NOWHERE if e.peer is None else e.peer
+        return {**row, "line": e.line, "peer": peer, "pieces": e.pieces, "flags": _flags(e)}
+
+    def flags(self) -> np.ndarray[Any, Any]:
+        return np.array([row["flags"] for row in self.rows] or [0], "u1")
+
+
 def _stay(event: Event, over: float) -> tuple[float, float]:
-    """When the rank sat in it; (0, 0) for never. As `layout.waiting_times` has it for a rank."""
-    if event.op == "new_group" or not (event.blocking or event.wait_begin):
-        return 0.0, 0.0
-    begin = event.begin if event.blocking else event.wait_begin
-    end = event.wait_end or event.end
-    if not end and not event.done:
-        end = over
-    return begin, max(begin, end)
+    """When the rank sat in it; (0, 0) for never."""
+    return stay(event, over) or (0.0, 0.0)
 
 
-def _flags(event: Event, lit: bool) -> int:
+def _flags(event: Event) -> int:
     return (
         _IS_MESSAGE * event.is_message
         | _IS_COLLECTIVE * event.is_collective
@@ -213,8 +243,6 @@ def _flags(event: Event, lit: bool) -> int:
         | _IS_BLOCKING * bool(event.flags & BLOCKING)
         | _IS_REFUSED * refused_by_torch(event)
         | _IS_CHANGED * bool(event.flags & CHANGED)
-        | _IS_LIT * lit
-        | _HAS_GIVEN_UP * event.gave_up
     )
 
 

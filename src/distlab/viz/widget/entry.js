@@ -12,11 +12,21 @@ function mount(frame, run) {
   for (const one of still) one.hidden = true;
 }
 
+/** Mount a run that is still to be read, and note how many milliseconds that took until it was drawn. */
+function open(frame, read) {
+  const begin = performance.now();
+  mount(frame, read());
+  const {view} = frame.querySelector("section.dl");
+  view.tellNow();
+  view.picture.draw();
+  view.openedIn = performance.now() - begin;
+}
+
 /** In a page: the run lies beside its picture. */
 function mountPage() {
   for (const data of document.querySelectorAll("script.distlab-data")) {
     const frame = document.querySelector(`[data-distlab-run="${CSS.escape(data.dataset.of)}"]`);
-    if (frame) mount(frame, new Run(JSON.parse(data.textContent)));
+    if (frame) open(frame, () => new Run(JSON.parse(data.textContent)));
   }
 }
 

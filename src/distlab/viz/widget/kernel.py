@@ -104,7 +104,7 @@ def _make() -> Any:
 
 def _asked(hub: Any, content: Any, _buffers: object) -> None:
     """Send a run that the front end asks for; one that was forgotten stays a still picture."""
-    name = content.get("run") if isinstance(content, dict) else None
+    name = str(content.get("run")) if isinstance(content, dict) else ""
     if name in _runs:
         made = _runs[name][0]()
         hub.send({"kind": "run", "run": name, "tree": made.tree}, buffers=made.buffers())
