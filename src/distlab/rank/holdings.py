@@ -1,11 +1,12 @@
 """Keep what tensors hold when an operation begins and when it has ended, for pictures.
 
-Few elements are kept by value, more by their norm: 2 to 5 µs for small tensors, and for large ones
-less than a tenth of what it takes to send them.
+Few elements are kept by value, which takes a few microseconds (`bench/recorder.py`), more by their
+norm, which takes a small part of what it takes to send them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import struct
 from collections.abc import Sequence
@@ -19,9 +20,10 @@ from distlab.records.events import CAPACITY
 from distlab.records.holdings import MOST_VALUES, ROW, SUFFIX
 
 MOST_NORMED = 1 << 22  # elements beyond which no norm is computed
-_NORMS, _VALUES = 8, 24  # where these begin in a row
+# where these stand in a row, before and after
+_NORMS, _VALUES = (8, 16), (24, 24 + 8 * MOST_VALUES)
 _PACK = [struct.Struct(f"<{count}d").pack_into for count in range(MOST_VALUES + 1)]
-_double = _PACK[1]
+_tolist = torch._C.TensorBase.tolist  # not the method that `distlab.rank.races` watches
 
 
 class Holdings:
@@ -35,37 +37,37 @@ class Holdings:
 
         Those that are not in plain memory of this machine are passed over.
         """
-        arrays = [_array(tensor) for tensor in tensors]
-        flat = [array for array in arrays if array is not None]
-        count = sum(array.size for array in flat)
-        if len(flat) < len(arrays) or not count:
-            return
-        values: list[float] = []
-        norm = math.nan
-        if count <= MOST_VALUES:
-            values = [float(value) for array in flat for value in array.tolist()]
-        elif count <= MOST_NORMED:
-            norm = math.sqrt(sum(_square(array) for array in flat))
-        at = index * ROW.size
-        _double(self._map, at + _NORMS + 8 * when, norm)
-        _PACK[len(values)](self._map, at + _VALUES + 8 * MOST_VALUES * when, *values)
-        self._map[at + when] = 1 + len(values)
+        count = 0
+        for tensor in tensors:
+            if not tensor.is_cpu or tensor.layout is not torch.strided:
+                return
+            count += tensor.numel()
+        with contextlib.suppress(RuntimeError, TypeError, struct.error):  # no plain numbers
+            if 0 < count <= MOST_VALUES:
+                values = _values(tensors[0])
+                for tensor in tensors[1:]:
+                    values = values + _values(tensor)
+                _PACK[count](self._map, index * ROW.size + _VALUES[when], *values)
+            elif 0 < count <= MOST_NORMED:
+                norm = math.sqrt(sum(map(_square, tensors)))
+                _PACK[1](self._map, index * ROW.size + _NORMS[when], norm)
+                count = 0
+            else:
+                return
+            self._map[index * ROW.size + when] = 1 + count
 
 
-def _array(tensor: torch.Tensor) -> np.ndarray | None:
-    """Its elements; None where that would take a copy from elsewhere, or is no list of numbers."""
-    if tensor.device.type != "cpu" or tensor.layout is not torch.strided or tensor.is_quantized:
-        return None
-    try:
-        plain = tensor.detach()
-        if plain.dtype is torch.bfloat16:
-            plain = plain.float()
-        return None if plain.is_complex() else plain.numpy().reshape(-1)
-    except (RuntimeError, TypeError):  # a subclass, or one of a mode that hides its memory
-        return None
+def _values(tensor: torch.Tensor) -> list[float]:
+    values: list[float] = _tolist(tensor if tensor.dim() == 1 else tensor.detach().reshape(-1))
+    return values
 
 
-def _square(array: np.ndarray) -> float:
+def _square(tensor: torch.Tensor) -> float:
+    """The sum of its elements' squares."""
+    plain = tensor.detach()
+    array = (plain.float() if plain.dtype is torch.bfloat16 else plain).numpy().reshape(-1)
+    if array.dtype.kind == "c":
+        raise TypeError("complex numbers")
     # not by BLAS: that starts threads in every rank
     exact = array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
     return float(np.einsum("i,i->", exact, exact))

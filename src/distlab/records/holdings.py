@@ -34,4 +34,6 @@ def attach(record: RankRecord, path: Path) -> None:
 
 
 def _held(kept: int, norm: float, values: tuple[float, ...]) -> Held | None:
-    return Held(values[: kept - 1], norm) if 0 < kept <= MOST_VALUES + 1 else None
+    if not 0 < kept <= MOST_VALUES + 1:
+        return None
+    return Held(values[: kept - 1]) if kept > 1 else Held(norm=norm)

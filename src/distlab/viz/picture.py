@@ -10,7 +10,7 @@ import hashlib
 from html import escape
 from pathlib import Path
 
-from distlab.viz.svg import clean, hover, number, tag
+from distlab.viz.svg import clean, hover, number, printable, tag
 
 _STYLE = """
 #{id}{{font:11px system-ui,"Segoe UI","DejaVu Sans",sans-serif;fill:currentColor}}
@@ -125,7 +125,7 @@ class Picture:
         return (
             '<!doctype html><html lang="en"><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width">'
-            f"<title>{escape(self.title or 'distlab')}</title>"
+            f"<title>{escape(printable(self.title or 'distlab'))}</title>"
             "<style>:root{color-scheme:light dark}body{margin:1rem}</style>"
             f"<body><main>{content}</main></body></html>\n"
         )

@@ -94,9 +94,9 @@ def model(
     made = Model(
         {
             "version": VERSION,
-            "title": title or "",
-            "summary": summary(records, pairs),
-            "verdict": verdict,
+            "title": _sendable(title or ""),
+            "summary": _sendable(summary(records, pairs)),
+            "verdict": _sendable(verdict),
             "horizon": horizon - start,
             "ranks": [_rank(record, start, horizon, highlight) for record in records],
         }
@@ -117,10 +117,17 @@ def model(
     made.tree["scale"] = _scale(made, records, pairs, start)
     files = {e.file for e in events}
     made.tree["sources"] = {
-        name: text[:LONGEST_SOURCE] for name, text in (sources or {}).items() if name in files
+        _sendable(name): _sendable(text[:LONGEST_SOURCE])
+        for name, text in (sources or {}).items()
+        if name in files
     }
-    made.tree["words"] = list(words.number)
+    made.tree["words"] = [_sendable(text) for text in words.number]
     return made
+
+
+def _sendable(text: str) -> str:
+    """Text without lone surrogates, which no front end can be sent."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _rank(
@@ -131,7 +138,7 @@ def _rank(
         "begin": max(0.0, (record.begin or start) - start),
         "end": max(0.0, over - start),
         "progress": _PROGRESS.get(record.progress, "unknown"),
-        "stands": record.stands,
+        "stands": _sendable(record.stands),
         "dropped": record.dropped,
         "lit": record.rank in [one for one in highlight if isinstance(one, int)],
     }

@@ -52,4 +52,4 @@ def embedded(name: str, still: str, run: Model) -> str:
 
 def _plain(json_text: str) -> str:
     """JSON in which nothing can end a script element or begin a comment."""
-    return json_text.replace("<", "\\u003c").encode("utf-8", "replace").decode("utf-8")
+    return json_text.replace("<", "\\u003c")

@@ -46,7 +46,8 @@ function sizeText(bytes) {
   }
 }
 
-const numberText = value => Number.isNaN(value) ? "nan" : String(Number(value.toPrecision(6)));
+const numberText = value => Number.isNaN(value) ? "nan"
+  : Number.isSafeInteger(value) ? String(value) : String(Number(value.toPrecision(6)));
 
 function ranksText(ranks) {
   const some = ranks.slice(0, 8).join(", ") + (ranks.length > 8 ? `, … (${ranks.length})` : "");

@@ -59,7 +59,8 @@ class View {
   }
 
   legend() {
-    const {run} = this, states = new Set(["computes", "ended"]);
+    const {run} = this, states = new Set(["computes"]);
+    if (run.tree.ranks.some(rank => rank.progress === "returned")) states.add("ended");
     for (let i = 0; i < run.count && states.size < LEGEND.length; i++) {
       if (run.is(i, "message")) states.add("message");
       if (run.is(i, "collective")) states.add(run.is(i, "internal") ? "internal" : "collective");
@@ -213,7 +214,7 @@ class View {
     const {run, event} = this, source = run.tree.sources[run.word("file", event)];
     const marked = source !== undefined && markLine(this.root, source, run.line[event]);
     this.where.textContent = marked ? `line ${run.line[event]} is marked in its cell`
-      : source === undefined ? "" : "its cell is not to be found here, or was changed since";
+      : source === undefined || !this.root.closest(".jp-Notebook") ? "" : "its cell is not to be found here, or was changed since";
     this.stage.dataset.marked = String(marked);
   }
 
