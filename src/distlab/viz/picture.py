@@ -122,12 +122,13 @@ class Picture:
 
     def _page(self, content: str) -> str:
         """A whole page of this HTML."""
+        title = escape(printable(self.title or "A run on distlab"))
+        hidden = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"
         return (
             '<!doctype html><html lang="en"><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width">'
-            f"<title>{escape(printable(self.title or 'distlab'))}</title>"
-            "<style>:root{color-scheme:light dark}body{margin:1rem}</style>"
-            f"<body><main>{content}</main></body></html>\n"
+            f'<meta name="viewport" content="width=device-width"><title>{title}</title>'
+            f"<style>:root{{color-scheme:light dark}}body{{margin:1rem}}h1{{{hidden}}}</style>"
+            f"<body><main><h1>{title}</h1>{content}</main></body></html>\n"
         )
 
     def _repr_html_(self) -> str:

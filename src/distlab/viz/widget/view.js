@@ -21,7 +21,7 @@ class View {
     this.bar = h("div", {class: "dl-bar", role: "group", "aria-label": "step and zoom"},
       button("|◀", "first moment", () => this.go(0)), button("◀", "one moment back", () => this.step(-1)), this.slider,
       button("▶", "one moment on", () => this.step(1)), button("▶|", "last moment", () => this.go(Infinity)), this.clock,
-      button("−", "zoom out", () => this.zoom(1 / 1.6)), button("+", "zoom in", () => this.zoom(1.6)), button("all", "show the whole run", () => this.picture.show(0, 1)));
+      button("−", "zoom out", () => this.zoom(1 / 1.6)), button("+", "zoom in", () => this.zoom(1.6)), button("all", "show all of the run", () => this.picture.show(0, 1)));
     this.stage = h("div", {class: "dl-stage", tabindex: "0", role: "application", "aria-roledescription": "timeline",
                            "aria-label": title, "aria-describedby": `${id}s ${id}k`});
     this.tip = h("div", {class: "dl-tip", "aria-hidden": "true"});
