@@ -1,8 +1,11 @@
 // Elements, and the wait-for graph of a moment as a small SVG.
 
-/** An HTML element; strings among its children become text. */
+/** An HTML element; strings among its children become text. Keys on it are not the notebook's. */
 function h(name, attributes = {}, ...children) {
-  return made(document.createElement(name), attributes, children);
+  const element = made(document.createElement(name), attributes, children);
+  // Lumino asks the element that has the focus itself, before those around it
+  if (["button", "input"].includes(name) || "tabindex" in attributes) element.dataset.lmSuppressShortcuts = "true";
+  return element;
 }
 
 function svg(name, attributes = {}, ...children) {

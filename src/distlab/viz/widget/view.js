@@ -34,7 +34,7 @@ class View {
     this.detail = h("div", {class: "dl-detail", role: "group", "aria-label": "the operation"});
     this.table = h("div", {class: "dl-table dl-hidden", id: `${id}t`});
     const {tree} = run;
-    this.root = h("section", {class: "dl", role: "group", "aria-label": title, "data-lm-suppress-shortcuts": "true"},
+    this.root = h("section", {class: "dl", role: "group", "aria-label": title},
       tree.title ? h("p", {class: "dl-title"}, tree.title) : null,
       tree.verdict ? h("p", {class: "dl-verdict"}, tree.verdict) : null,
       h("p", {class: "dl-summary", id: `${id}s`}, tree.summary),
@@ -76,7 +76,7 @@ class View {
   listen() {
     const {stage, picture} = this;
     stage.addEventListener("keydown", e => this.key(e));
-    // what a notebook would do with keys and clicks that are meant for the picture
+    // a notebook would select the cell, or begin to edit it
     for (const kind of ["keydown", "mousedown", "dblclick"]) this.root.addEventListener(kind, e => e.stopPropagation());
     stage.addEventListener("wheel", e => {
       const sideways = e.shiftKey ? e.deltaY || e.deltaX : e.deltaX;
@@ -263,7 +263,7 @@ class View {
     const turn = (text, by) => h("button", {type: "button", onclick: () => { this.page = Math.max(0, Math.min(pages - 1, this.page + by)); this.fillTable(); }}, text);
     const focused = this.table.contains(document.activeElement) ? document.activeElement.textContent : null;
     this.table.replaceChildren(
-      h("div", {class: "dl-scrolls", "data-scrolls": "", role: "region", "aria-label": "all operations"},
+      h("div", {class: "dl-scrolls", "data-scrolls": "", tabindex: "-1", role: "region", "aria-label": "all operations"},
         h("table", {"aria-rowcount": run.count + 1}, h("caption", {class: "dl-hidden"}, `Operations, page ${page + 1} of ${pages}`), headed(names), h("tbody", {}, ...rows))),
       h("p", {}, turn("earlier", -1), ` page ${page + 1} of ${pages} `, turn("later", 1)));
     this.showTable(this.toggle.getAttribute("aria-expanded") === "true");
