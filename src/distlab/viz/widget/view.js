@@ -190,7 +190,7 @@ class View {
     const standings = run.tree.ranks.map((_, r) => run.standing(r, time));
     const rows = standings.slice(0, MOST_ROWS).map((one, r) => h("tr", this.event >= 0 && run.rank[this.event] === r ? {class: "dl-now"} : {},
       h("th", {scope: "row"}, h("i", {class: `dl-key dl-key-${one.state}`, "aria-hidden": "true"}), String(r)),
-      h("td", {}, one.does), h("td", {}, [one.on.length ? ranksText(one.on) : "", one.why].filter(Boolean).join(": ")), h("td", {}, run.holds(r, time))));
+      h("td", {}, one.does), h("td", {}, one.why), h("td", {}, run.holds(r, time))));
     if (standings.length > MOST_ROWS) rows.push(h("tr", {}, h("td", {colspan: 4}, `and ${standings.length - MOST_ROWS} ranks more`)));
     this.rows.replaceChildren(...rows);
     drawGraph(this.graph, standings);
