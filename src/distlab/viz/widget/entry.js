@@ -6,10 +6,21 @@ const KEPT = 20; // runs that are kept for a place that shows one of them again
 function mount(frame, run) {
   if (frame.dataset.distlabLive) return;
   frame.dataset.distlabLive = "1";
-  if (!document.querySelector("style.distlab-style")) document.head.append(h("style", {class: "distlab-style"}, STYLE));
+  if (!document.querySelector("style.distlab-style")) {
+    document.head.append(h("style", {class: "distlab-style"}, STYLE));
+    followTheme();
+  }
   const still = [...frame.children];
   new View(frame, run);
   for (const one of still) one.hidden = true;
+}
+
+/** Draw anew what is in the page when its colours change: once a page, so that no picture is kept for it. */
+function followTheme() {
+  const redraw = () => document.querySelectorAll("section.dl").forEach(({view}) => view.picture.later());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  const attributeFilter = ["data-jp-theme-light", "data-jp-theme-name", "class", "data-md-color-scheme"];
+  new MutationObserver(redraw).observe(document.body, {attributes: true, attributeFilter});
 }
 
 /** Mount a run that is still to be read, and note how many milliseconds that took until it was drawn. */

@@ -6,12 +6,12 @@ const KEYS = "Left and right arrow: one moment back or on. Up and down: the rank
   "Plus and minus: zoom. Shift with an arrow: move the view. 0: all. Home and End: first and last moment. Enter: mark the line.";
 const LEGEND = [["computes", "computing"], ["waits", "waiting"], ["stuck", "never finished"], ["message", "message"],
                 ["collective", "collective"], ["internal", "collective of torch's own"], ["ended", "returned"]];
-let views = 0;
 
 class View {
   constructor(frame, run) {
     Object.assign(this, {frame, run, moment: 0, event: -1, page: 0, drag: null, due: 0});
-    const id = this.id = `dl${++views}`, title = run.tree.title || "timeline";
+    // a page can hold pictures of several kernels, each with a module of its own
+    const id = `dl-${crypto.getRandomValues(new Uint32Array(1))[0].toString(36)}`, title = run.tree.title || "timeline";
     const button = (text, label, act) => h("button", {type: "button", "aria-label": label, title: label, onclick: act}, text);
     this.slider = h("input", {type: "range", min: 0, max: Math.max(0, run.moments.time.length - 1), value: 0,
                               "aria-label": "moment of the run", oninput: () => this.go(Number(this.slider.value))});
@@ -107,9 +107,6 @@ class View {
     });
     stage.addEventListener("dblclick", () => picture.show(0, 1));
     new ResizeObserver(() => picture.resize()).observe(stage);
-    const redraw = () => picture.later();
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-    new MutationObserver(redraw).observe(document.body, {attributes: true, attributeFilter: ["data-jp-theme-light", "data-jp-theme-name", "class", "data-md-color-scheme"]});
   }
 
   over(e) {
