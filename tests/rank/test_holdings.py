@@ -50,14 +50,25 @@ def test_gradients_and_what_has_them_are_kept(tmp_path):
     assert held.values == (1.0,) * 4
 
 
+class Asking(torch.Tensor):
+    """A tensor that does something when it is looked at."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if func.__name__ not in ("__get__", "numel"):
+            raise AssertionError(f"{func} was called")
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
 @pytest.mark.parametrize(
     "tensor",
     [
-        torch.empty(0), torch.empty(3, device="meta"), torch.ones(3).to_sparse(),
+        torch.ones(3).as_subclass(Asking), torch.empty(0), torch.empty(3, device="meta"),
+        torch.ones(3).to_sparse(),
         torch.ones(3, dtype=torch.complex64), torch.ones(99, dtype=torch.complex64),
         torch.empty(MOST_NORMED + 1, dtype=torch.uint8),
     ],
-    ids=["empty", "meta", "sparse", "complex", "much complex", "too large"],
+    ids=["subclass", "empty", "meta", "sparse", "complex", "much complex", "too large"],
 )  # fmt: skip
 def test_what_is_no_list_of_numbers_or_too_large_is_not_kept(tmp_path, tensor):
     Holdings(tmp_path / "0.rec").keep(0, 0, [tensor])

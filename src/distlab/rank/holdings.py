@@ -23,6 +23,7 @@ MOST_NORMED = 1 << 22  # elements beyond which no norm is computed
 # where these stand in a row, before and after
 _NORMS, _VALUES = (8, 16), (24, 24 + 8 * MOST_VALUES)
 _PACK = [struct.Struct(f"<{count}d").pack_into for count in range(MOST_VALUES + 1)]
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
 _tolist = torch._C.TensorBase.tolist  # not the method that `distlab.rank.races` watches
 
 
@@ -35,11 +36,13 @@ class Holdings:
     def keep(self, index: int, when: int, tensors: Sequence[torch.Tensor]) -> None:
         """Note what these tensors hold together `when` entry `index` begins (0) or has ended (1).
 
-        Those that are not in plain memory of this machine are passed over.
+        Those that are not in plain memory of this machine are passed over, and tensors of other
+        classes, which may do anything when they are looked at.
         """
         count = 0
         for tensor in tensors:
-            if not tensor.is_cpu or tensor.layout is not torch.strided:
+            plain = type(tensor) in _PLAIN and tensor.is_cpu
+            if not plain or tensor.layout is not torch.strided:
                 return
             count += tensor.numel()
         with contextlib.suppress(RuntimeError, TypeError, struct.error):  # no plain numbers

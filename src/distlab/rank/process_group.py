@@ -229,9 +229,8 @@ class RecordedGroup(dist.ProcessGroup):
             waited(recorder, at, True, None, work.wait)
             if after is not None:
                 after(work)
-            if results:
-                recorder.results(at, results)
             recorder.finish(at, waited=True)
+            recorder.results(at, results)
             return None
         lasts = self._message_lasts if counts_from_wait else None
         single = counts_from_wait and self._gloo

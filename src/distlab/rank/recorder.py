@@ -221,6 +221,9 @@ class Recorder:
         flags |= also
         if peer == -2:
             flags, peer = flags | events.ANY_SOURCE, -1
+        own = tensor is not None and op != "recv" and not flags & events.INTERNAL
+        if self.holdings is not None and own:
+            self.holdings.keep(index, 0, [tensor])
         at, now = HEADER_BYTES + index * ENTRY.itemsize, _now()
         until = self._until(now, lasts) if lasts < events.LONG else 0.0
         PACK.pack_into(
@@ -230,8 +233,6 @@ class Recorder:
             self._thread(), flags >> 8, 0, 0, 0.0,
         )  # fmt: skip
         _int(self._map, 8, self._count)
-        if self.holdings is not None and tensor is not None and op != "recv":
-            self.holdings.keep(index, 0, [tensor])
         return at
 
     def results(self, at: int, tensors) -> None:
