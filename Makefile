@@ -32,7 +32,14 @@ grade: $(READY) ## grade the demonstration class: one table, then where the feed
 test: $(READY) lint ## lint and the test suite
 	$(BIN)/python -m pytest -m 'not slow and not slurm'
 
-test-slow: $(READY) ## the slower suites: programs that hang or dawdle on real ranks (SLOW=short: those of seconds)
+AXE := tests/viz/node_modules/.package-lock.json
+
+# what finds pictures that not everybody can use
+$(AXE): tests/viz/package-lock.json
+	if command -v npm >/dev/null; then npm ci --prefix tests/viz --no-audit --no-fund --loglevel=error && touch $@; \
+	  else echo "npm is not here, which installs axe-core: apt-get install npm"; fi
+
+test-slow: $(READY) $(AXE) ## the slower suites: programs that hang or dawdle on real ranks (SLOW=short: those of seconds)
 	$(BIN)/python -m pytest -m 'slow and not slurm $(if $(filter short,$(SLOW)),and not long)'
 
 test-frameworks: $(READY) ## labs 07 and 08, where Horovod and TensorFlow are installed
@@ -64,7 +71,7 @@ HUB_PROXY := deploy/hub/node_modules/.package-lock.json
 hub-env: $(HUB_READY) $(HUB_PROXY) ## install JupyterHub, for all users of this machine, into HUB_ENV
 
 # by pip: uv links files from a cache of its own, which other users may not be able to read
-$(HUB_READY): pyproject.toml constraints.txt $(shell find src/distlab -name '*.py')
+$(HUB_READY): pyproject.toml constraints.txt $(shell find src/distlab -name '*.py' -o -name '*.js' -o -name '*.css')
 	umask 022 && $(HUB_PYTHON) -m venv $(HUB_ENV)
 	umask 022 && $(HUB_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
 	umask 022 && $(HUB_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt '.[grader,lti,hub]'

@@ -1,10 +1,13 @@
 """Draw the pictures of the documentation from real runs: `python docs/pictures.py`.
 
+Those of `LIVE` are pages that can be stepped through, too.
+
 Needs torch and a clean process: each run's ranks are forked from this one.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
 import tempfile
 import time
@@ -20,6 +23,7 @@ import torch.distributed as dist
 from distlab.course.lab04_ring_allreduce.ring_steps import ring_steps
 from distlab.engines import runs
 from distlab.engines.forked import ForkedEngines
+from distlab.records.deadlock import Watcher
 from distlab.records.events import RankRecord
 from distlab.viz.timeline import timeline
 
@@ -157,6 +161,10 @@ RUNS: dict[str, tuple[Callable, int, float, str]] = {
 }
 
 
+#: runs that are also live pages: docs/pictures/live-NAME.html
+LIVE = ("deadlock", "ring", "collectives")
+
+
 def in_a_cell(function: Callable) -> Callable:
     """The function with the line numbers that it would have in a notebook cell of its own."""
     code = function.__code__.replace(co_firstlineno=1)
@@ -165,19 +173,36 @@ def in_a_cell(function: Callable) -> Callable:
 
 def recorded(function: Callable, size: int, deadline: float) -> list[RankRecord]:
     """The records of one run of `function(rank, size)`; ranks busy at the deadline are killed."""
+    return driven(function, size, deadline).records
+
+
+def driven(function: Callable, size: int, deadline: float, **options) -> runs.Run:
     with tempfile.TemporaryDirectory(prefix="distlab-") as folder:
         engines = ForkedEngines(size, Path(folder))
         try:
             inputs = [cloudpickle.dumps(((rank, size), {})) for rank in range(size)]
             task = cloudpickle.dumps(in_a_cell(function))
-            return runs.drive(engines, task, inputs, deadline=deadline).records
+            return runs.drive(engines, task, inputs, deadline=deadline, **options)
         finally:
             engines.close()
 
 
+def live(name: str) -> Path:
+    """Write a run as a page that can be stepped through."""
+    function, size, deadline, title = RUNS[name]
+    run = driven(function, size, deadline, watch=Watcher(), keeps=True)
+    verdict = run.finding.message if run.finding else ""
+    picture = timeline(run.records, title=title, verdict=verdict)
+    source = {Path(__file__).name: inspect.getsource(function)}
+    return picture.save(FOLDER / f"live-{name}.html", sources=source)
+
+
 def main(names: list[str]) -> None:
-    """Write `docs/pictures/NAME.svg` for these names, all of them by default."""
+    """Write `NAME.svg` and `live-NAME.html` for these names, all of them by default."""
     FOLDER.mkdir(exist_ok=True)
+    for name in LIVE:
+        if not names or f"live-{name}" in names:
+            live(name)
     for name, (function, size, deadline, title) in RUNS.items():
         if names and name not in names:
             continue

@@ -102,7 +102,7 @@ class Local:
         return runs.drive(
             self._engines, self._blob, inputs, harness=exercise.id, group=exercise.group,
             strict=True, sources=self._sources, deadline=left, watch=Watcher(),
-            schedule=schedule,
+            schedule=schedule, keeps=True,
         )  # fmt: skip
 
 

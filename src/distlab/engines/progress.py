@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
+
+from distlab.viz.widget.kernel import in_notebook
 
 PATIENCE = 2.0  # seconds in which nothing is said
 
@@ -48,11 +49,3 @@ def _tell(what: str, patience: float, done: threading.Event) -> None:
 
 def _said(what: str, seconds: float) -> dict[str, str]:
     return {"text/plain": f"{what}: {seconds:.0f} s"}
-
-
-def in_notebook() -> bool:
-    """Is this a kernel, whose outputs can be written over? Who has not imported IPython is not in
-    one, and is not kept waiting for it.
-    """
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None

@@ -145,7 +145,7 @@ class Ranks:
             return runs.drive(
                 self._engines, pickled, inputs, sources=sources_of(function),
                 deadline=deadline or self.deadline, watch=Watcher(), seed=seed, strict=strict,
-                schedule=schedule,
+                schedule=schedule, keeps=True,
             )  # fmt: skip
 
         with progress.line(f"{name} runs on {self.size} ranks"):

@@ -70,7 +70,8 @@ class Result:
         """The run as a space-time picture."""
         from distlab.viz.timeline import timeline
 
-        return timeline(self.records, **options)
+        finding = self.run.finding or self.run.hindsight
+        return timeline(self.records, **{"verdict": getattr(finding, "message", ""), **options})
 
     def story(self) -> str:
         """What each rank did, in words."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from distlab.network.seen import Seen
 from distlab.processes import clocks, payload, untrusted
-from distlab.records import events, reading
+from distlab.records import events, holdings, reading
 
 if TYPE_CHECKING:
     from distlab.records.choices import Schedule
@@ -113,6 +113,7 @@ def drive(
     deadline: float = 60.0,
     watch: Watcher | None = None,
     schedule: Schedule | None = None,
+    keeps: bool = False,
 ) -> Run:
     """Run a pickled function on ranks 0 … len(inputs) − 1 of `engines`.
 
@@ -127,6 +128,8 @@ def drive(
             returns, if true, ends the run.
         schedule: how choices of the run fall. Where it cannot be run, the finding's kind is
             "impossible".
+        keeps: have the records hold what tensors held, too. Not for inputs that are hidden from
+            whoever sees the records.
     """
     size = len(inputs)
     if schedule is not None and watch is not None:
@@ -142,7 +145,7 @@ def drive(
             rank=rank, size=size, local_rank=rank, folder=str(folder), store=store, group=group,
             backend=backend, harness=harness, strict=strict, seed=seed, sources=sources or {},
             lasts=deadline, clock=times[rank],
-            schedule=schedule.of_rank(rank) if schedule else None,
+            schedule=schedule.of_rank(rank) if schedule else None, keeps=keeps,
         )  # fmt: skip
         engines.send(rank, payload.parts(tree, function, values))
     outcomes = [Outcome(rank) for rank in range(size)]
@@ -157,6 +160,9 @@ def drive(
         engines.replace(sorted(busy))
     run.raw = [_raw(folder / f"{rank}.rec") for rank in range(size)]
     run.records = _records(run.raw)
+    if keeps:
+        for record in run.records:
+            holdings.attach(record, folder / f"{record.rank}{holdings.SUFFIX}")
     if not busy:
         left = [record.rank for record in run.records if not record.over]
         engines.tidy(size, left if harness else [])

@@ -37,7 +37,7 @@ HOROVOD_PRELOAD = ("distlab.course.lab07_horovod.records",)
 
 RECORDING_MODULES = (
     "distlab.rank.recorder", "distlab.rank.process_group", "distlab.rank.work",
-    "distlab.rank.futures", "distlab.rank.races",
+    "distlab.rank.futures", "distlab.rank.races", "distlab.rank.holdings",
 )  # fmt: skip
 EVERY = (
     FORKSERVER, WALLS_TRIAL, SLURM_TASK, SESSION, ENGINE, CONTROLLER, PROGRAM, EXERCISE,

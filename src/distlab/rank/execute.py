@@ -60,8 +60,9 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
         DISTLAB_RUN=str(folder),
     )  # fmt: skip
     record = recorder.Recorder(
-        folder / f"{rank}.rec", rank, tree["size"], tree["strict"], tree["lasts"]
-    )
+        folder / f"{rank}.rec", rank, tree["size"], tree["strict"], tree["lasts"],
+        tree.get("keeps", False),
+    )  # fmt: skip
     record.plan = choices.Plan(tree.get("schedule"))
     status, error, output, overwritten = "returned", None, b"", False
     with _printed_to(folder / f"{rank}.out"):

@@ -210,7 +210,7 @@ class RecordedGroup(dist.ProcessGroup):
             made.watch((), [tensor])
         return made
 
-    def _start(self, at, after, call, *args, counts_from_wait=False, waits=False):
+    def _start(self, at, after, call, *args, counts_from_wait=False, waits=False, results=()):
         recorder = self._recorder
         if active() not in (None, recorder):  # gloo would wait for ever
             raise RuntimeError(
@@ -230,10 +230,11 @@ class RecordedGroup(dist.ProcessGroup):
             if after is not None:
                 after(work)
             recorder.finish(at, waited=True)
+            recorder.results(at, results)
             return None
         lasts = self._message_lasts if counts_from_wait else None
         single = counts_from_wait and self._gloo
-        request = RecordedWork(work, recorder, at, after, lasts, single)
+        request = RecordedWork(work, recorder, at, after, lasts, single, results)
         recorder.open[id(request)] = request
         return request
 
@@ -248,13 +249,18 @@ class RecordedGroup(dist.ProcessGroup):
         )  # fmt: skip
         if self._stages and op not in ("broadcast", "all_reduce", "barrier"):
             args, after = buffers.staged(args)
-        students = self._recorder.strict and not self._recorder.is_internal(at)
+        own = not self._recorder.is_internal(at)
+        kept = own and self._recorder.holdings is not None and self._has_result(op, root)
+        results = buffers.tensors(args[0]) if kept else ()
+        students = self._recorder.strict and own
         if students:
             read, written = self._touched(op, args, root)
             self._recorder.touches(read, written)
             if after is None and not _waits(opts) and self._has_result(op, root):
                 args, after = buffers.apart(args)
-        made = self._start(at, after, getattr(self._group, method), *args, waits=_waits(opts))
+        made = self._start(
+            at, after, getattr(self._group, method), *args, waits=_waits(opts), results=results
+        )
         if students and made is not None:
             made.watch(read, written)
         return made

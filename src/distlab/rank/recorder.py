@@ -14,7 +14,6 @@ import contextlib
 import itertools
 import json
 import math
-import mmap
 import os
 import struct
 import sys
@@ -32,6 +31,8 @@ from torch.distributed import c10d_logger
 from torch.distributed import distributed_c10d as c10d
 
 from distlab.processes import origin
+from distlab.rank.holdings import Holdings
+from distlab.rank.mapping import mapped
 from distlab.rank.races import Races, watch_methods
 from distlab.rank.standing import Standing
 from distlab.rank.threads import Threads, started_at
@@ -60,21 +61,6 @@ _STUDENT, _LIBRARY, _API, _OURS = range(4)
 _SAMPLE = 2048  # bytes at each end of a buffer that go into its checksum
 
 
-def mapped(path: str | Path, length: int) -> mmap.mmap:
-    """Memory of so many bytes in a file, which is made where it is not there: what nobody has
-    written takes no room.
-    """
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        os.ftruncate(file, length)
-        memory = mmap.mmap(file, length)
-    finally:
-        os.close(file)
-    if hasattr(mmap, "MADV_RANDOM"):  # else the first write has megabytes of nothing read ahead
-        memory.madvise(mmap.MADV_RANDOM)
-    return memory
-
-
 class Recorder:
     """The record of this process as rank `rank` of `size`, in the file `path`.
 
@@ -83,14 +69,17 @@ class Recorder:
             and with a poison (NaN, or the smallest integer) until then. A program that reads early
             is then always seen to be wrong, not only by bad luck.
         lasts: seconds from now after which the run is ended: what waits longer waits for ever.
+        keeps: note also what tensors hold, in a file beside it (`distlab.rank.holdings`).
     """
 
     def __init__(
-        self, path: str | Path, rank: int, size: int, strict: bool = False, lasts: float = math.inf
-    ) -> None:
+        self, path: str | Path, rank: int, size: int, strict: bool = False,
+        lasts: float = math.inf, keeps: bool = False,
+    ) -> None:  # fmt: skip
         self.rank, self.size, self.strict = rank, size, strict
         self._last = _now() + lasts
         self._map = mapped(path, HEADER_BYTES + events.CAPACITY * ENTRY.itemsize)
+        self.holdings = Holdings(Path(path)) if keeps else None
         self._count = 0
         self._indices = itertools.count()  # a student's threads may draw from it at the same time
         self._groups = 0
@@ -232,6 +221,9 @@ class Recorder:
         flags |= also
         if peer == -2:
             flags, peer = flags | events.ANY_SOURCE, -1
+        own = tensor is not None and op != "recv" and not flags & events.INTERNAL
+        if self.holdings is not None and own:
+            self.holdings.keep(index, 0, [tensor])
         at, now = HEADER_BYTES + index * ENTRY.itemsize, _now()
         until = self._until(now, lasts) if lasts < events.LONG else 0.0
         PACK.pack_into(
@@ -242,6 +234,11 @@ class Recorder:
         )  # fmt: skip
         _int(self._map, 8, self._count)
         return at
+
+    def results(self, at: int, tensors) -> None:
+        """Note what an operation has left in these tensors, where that is kept."""
+        if self.holdings is not None and at >= 0:
+            self.holdings.keep((at - HEADER_BYTES) // ENTRY.itemsize, 1, tensors)
 
     def is_internal(self, at: int) -> bool:
         """Is this operation torch's own, or the course's, rather than the student's?"""
@@ -337,6 +334,7 @@ class Recorder:
         _unsigned(self._map, at + _OFFSET["crc_end"], crc)
         if not sent:
             _double(self._map, at + _OFFSET["value"], value)
+            self.results(at, [tensor])
         elif crc != struct.unpack_from("<I", self._map, at + _OFFSET["crc_begin"])[0]:
             self.flag(at, events.CHANGED)
 

@@ -23,12 +23,16 @@ class RecordedWork(dist.Work):
 
     `lasts`: seconds that a wait without a timeout lasts at most, where they count from the wait on.
     `single`: a second wait would wait for another message, which never comes.
+    `results`: tensors that the operation leaves its results in.
     """
 
-    def __init__(self, work, recorder: Recorder, at: int, after=None, lasts=None, single=False):
+    def __init__(
+        self, work, recorder: Recorder, at: int, after=None, lasts=None, single=False, results=()
+    ) -> None:
         super().__init__()
         self._work, self._recorder, self._at, self._after = work, recorder, at, after
         self._lasts, self._single, self._ended = lasts, single, False
+        self._results = results
         self._polls = 0
         self._first: int | None = None  # call of `is_completed` that answers True
         self._races: Races | None = None
@@ -65,6 +69,9 @@ class RecordedWork(dist.Work):
         after, self._after = self._after, None
         if after is not None:
             after(self._work)
+        results, self._results = self._results, ()
+        if results:
+            self._recorder.results(self._at, results)
 
     def is_completed(self):
         if self._ended:  # nothing is left to chance

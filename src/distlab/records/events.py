@@ -9,6 +9,7 @@ This module needs NumPy alone: watching a run must not import torch.
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections.abc import Sequence
@@ -143,6 +144,17 @@ WORLD = 0  # the group index of the default group
 NO_GROUP = -1  # a `new_group` that this rank is not a member of
 
 
+@dataclass(frozen=True)
+class Held:
+    """What a tensor held: all its values where they are few, else how large it was.
+
+    `norm`: the Euclidean one, NaN where it was not computed.
+    """
+
+    values: tuple[float, ...] = ()
+    norm: float = math.nan
+
+
 @dataclass
 class Event:
     """One operation of one rank."""
@@ -176,6 +188,8 @@ class Event:
     polls: int = 0  # calls of `is_completed` that answered False
     seen: int = 0  # which call of `is_completed` was the first to answer True
     polled: float = 0.0  # when it was called first
+    before: Held | None = None  # what its tensor held when it began, in runs that keep that
+    after: Held | None = None  # and what it held, or its results did, when it had ended
 
     @property
     def done(self) -> bool:

@@ -79,7 +79,7 @@ def _event(event: Event) -> Event:
         api = "torch"
     return dataclasses.replace(
         event, api=api, function="f" if event.function else "", file="", note=_race(event),
-        line=line(event.line),
+        line=line(event.line), before=None, after=None,
     )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from distlab.rank.recorder import mapped
+from distlab.rank.mapping import mapped
 
 if TYPE_CHECKING:
     import torch

@@ -75,15 +75,7 @@ def lay_out(records: Sequence[RankRecord], pairs: Pairs, width: float) -> Layout
     ended = all(r.progress == RETURNED for r in records)
     right = width - (24.0 if ended else 84.0)
     stays = {r.rank: waiting_times(r, horizon) for r in records}
-    stretch = busiest <= 24 and sum(len(r.events) for r in records) <= 240
-    scale = fit(
-        _moments(records, horizon),
-        [(a, b) for spans in stays.values() for a, b, _ in spans],
-        _needs(records, pairs, horizon, few) if stretch else (),
-        LEFT + 8,
-        right,
-        stretch,
-    )
+    scale = scale_of(records, pairs, LEFT + 8, right)
     crowded = busiest > CROWD
     bar = 14.0 if size <= 4 else 12.0 if size <= 8 else 9.0
     laid = Layout(records, pairs, width, few, row, bar, scale, start, horizon, right)
@@ -97,6 +89,22 @@ def lay_out(records: Sequence[RankRecord], pairs: Pairs, width: float) -> Layout
     )
     laid.arrows = _arrows(pairs, scale, horizon)
     return laid
+
+
+def scale_of(records: Sequence[RankRecord], pairs: Pairs, left: float, right: float) -> Scale:
+    """The scale on which a run can be read between these two pixels."""
+    _, horizon = extent(records)
+    busiest = max((len(r.events) for r in records), default=0)
+    few = busiest <= 6 and len(records) <= 4
+    stretch = busiest <= 24 and sum(len(r.events) for r in records) <= 240
+    return fit(
+        _moments(records, horizon),
+        [(a, b) for r in records for a, b, _ in waiting_times(r, horizon)],
+        _needs(records, pairs, horizon, few) if stretch else (),
+        left,
+        right,
+        stretch,
+    )
 
 
 def extent(records: Sequence[RankRecord]) -> tuple[float, float]:
@@ -136,16 +144,20 @@ def _moments(records: Sequence[RankRecord], horizon: float) -> list[float]:
 
 def waiting_times(record: RankRecord, horizon: float) -> list[tuple[float, float, Event]]:
     """When a rank sat in an operation: from the call, or from the `wait` of a non-blocking one."""
-    found = []
-    for event in record.events:
-        if event.op == "new_group" or not (event.blocking or event.wait_begin):
-            continue
-        begin = event.begin if event.blocking else event.wait_begin
-        end = event.wait_end or event.end
-        if not end and not event.done:
-            end = closing(record, horizon)
-        found.append((begin, max(begin, end), event))
-    return sorted(found, key=lambda stay: stay[0])
+    over = closing(record, horizon)
+    found = [(*sat, event) for event in record.events if (sat := stay(event, over))]
+    return sorted(found, key=lambda sat: sat[0])
+
+
+def stay(event: Event, over: float) -> tuple[float, float] | None:
+    """From when to when a rank whose function was over at `over` sat in an operation, if it did."""
+    if event.op == "new_group" or not (event.blocking or event.wait_begin):
+        return None
+    begin = event.begin if event.blocking else event.wait_begin
+    end = event.wait_end or event.end
+    if not end and not event.done:
+        end = over
+    return begin, max(begin, end)
 
 
 def _needs(records: Sequence[RankRecord], pairs: Pairs, horizon: float, few: bool) -> list[Need]:

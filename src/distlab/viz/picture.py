@@ -10,7 +10,7 @@ import hashlib
 from html import escape
 from pathlib import Path
 
-from distlab.viz.svg import clean, hover, number, tag
+from distlab.viz.svg import clean, hover, number, printable, tag
 
 _STYLE = """
 #{id}{{font:11px system-ui,"Segoe UI","DejaVu Sans",sans-serif;fill:currentColor}}
@@ -114,16 +114,22 @@ class Picture:
         if path.suffix == ".svg":
             content = self.svg()
         elif path.suffix in (".html", ".htm"):
-            content = (
-                '<!doctype html><html lang="en"><meta charset="utf-8">'
-                f"<title>{escape(self.title or 'distlab')}</title>"
-                "<style>:root{color-scheme:light dark}body{margin:1rem}</style>"
-                f"<body>{self._repr_html_()}</body></html>\n"
-            )
+            content = self._page(self._repr_html_())
         else:
             raise ValueError(f"{path.name}: a picture is saved as .svg or .html")
         path.write_text(content, encoding="utf-8")
         return path
+
+    def _page(self, content: str) -> str:
+        """A whole page of this HTML."""
+        title = escape(printable(self.title or "A run on distlab"))
+        hidden = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"
+        return (
+            '<!doctype html><html lang="en"><meta charset="utf-8">'
+            f'<meta name="viewport" content="width=device-width"><title>{title}</title>'
+            f"<style>:root{{color-scheme:light dark}}body{{margin:1rem}}h1{{{hidden}}}</style>"
+            f"<body><main><h1>{title}</h1>{content}</main></body></html>\n"
+        )
 
     def _repr_html_(self) -> str:
         script = tag("script", _SCRIPT.format(id=self._name()))

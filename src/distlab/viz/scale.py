@@ -45,6 +45,11 @@ class Scale:
         return _between(self._pixels, self._times, x)
 
     @property
+    def knots(self) -> tuple[list[float], list[float]]:
+        """Seconds and their pixels; between two of them the scale is linear."""
+        return self._times, self._pixels
+
+    @property
     def width(self) -> float:
         return self._pixels[-1] - self._pixels[0]
 

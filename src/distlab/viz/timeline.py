@@ -12,16 +12,19 @@ collective a band over its members. Nothing here needs torch or Matplotlib: it t
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from distlab.records import wording
 from distlab.records.events import Event, RankRecord
 from distlab.records.pairing import pair
-from distlab.viz import terminal
+from distlab.viz import terminal, widget
 from distlab.viz.diagram import Drawing
 from distlab.viz.layout import lay_out
 from distlab.viz.picture import Picture
+from distlab.viz.run_model import Model, model
+from distlab.viz.widget import kernel
 
 
 class Timeline(Picture):
@@ -33,9 +36,10 @@ class Timeline(Picture):
         title: str | None,
         highlight: Collection[object],
         width: float,
+        verdict: str = "",
     ) -> None:
         self.records, self.title, self.width = [_sound(r) for r in records], title, width
-        self.highlight = list(highlight)
+        self.highlight, self.verdict = list(highlight), verdict
         self.pairs = pair(self.records)
 
     @property
@@ -53,6 +57,42 @@ class Timeline(Picture):
             for r in self.records
         ]
         return f"{self.highlight} {times}"
+
+    def model(self, sources: Mapping[str, str] | None = None) -> Model:
+        """The run as data, for whoever draws it otherwise.
+
+        Args:
+            sources: the text of files that operations stand in, by their name in the records.
+        """
+        return model(
+            self.records, self.pairs, title=self.title, verdict=self.verdict,
+            highlight=self.highlight, sources=sources,
+        )  # fmt: skip
+
+    def save(self, path: str | Path, sources: Mapping[str, str] | None = None) -> Path:
+        """Write the picture to `path`: .svg is a still one, .html can be stepped through.
+
+        Args:
+            sources: as for `model`, to be quoted in the page.
+
+        Raises:
+            ValueError: another kind of file.
+        """
+        path = Path(path)
+        if path.suffix not in (".html", ".htm"):
+            return super().save(path)
+        run = self.model(sources or kernel.sources(self.records))
+        content = widget.embedded(self._name(), super()._repr_html_(), run)
+        path.write_text(self._page(content), encoding="utf-8")
+        return path
+
+    def _repr_html_(self) -> str:
+        still = super()._repr_html_()
+        name = kernel.offer(
+            lambda: self.model(kernel.sources(self.records)),
+            sum(len(record.events) for record in self.records),
+        )
+        return widget.framed(name, still) if name else still
 
     def text(self, width: int = 80) -> str:
         """The picture in characters, `width` a line, with the list of messages."""
@@ -90,6 +130,7 @@ def timeline(
     title: str | None = None,
     highlight: Collection[Event | int] | None = None,
     width: float = 900,
+    verdict: str = "",
 ) -> Timeline:
     """Draw a run from the records of all its ranks.
 
@@ -98,5 +139,6 @@ def timeline(
         title: a line over the picture.
         highlight: operations to outline, or ranks to mark.
         width: in pixels.
+        verdict: why the run could not end, shown beside the live picture.
     """
-    return Timeline(records, title, highlight or (), width)
+    return Timeline(records, title, highlight or (), width, verdict)

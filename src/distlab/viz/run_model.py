@@ -1,0 +1,289 @@
+"""A run as data, for the picture that a reader can touch (`distlab.viz.widget`).
+
+One JSON object and a list of columns: numbers lie in typed arrays, which a browser takes as they
+are, and strings once each in a table of words. What can be computed from these (who waits for whom
+at a moment, say) is computed where it is drawn.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from distlab.records.events import (
+    BLOCKING,
+    CHANGED,
+    NOT_STARTED,
+    RAISED,
+    RETURNED,
+    RUNNING,
+    Event,
+    RankRecord,
+)
+from distlab.records.matching import refused_by_torch
+from distlab.records.pairing import Pairs
+from distlab.records.wording import call_text, collective_text, summary
+from distlab.viz.layout import LEFT, closing, extent, scale_of, stay
+
+VERSION = 1
+NOWHERE = -1  # in a column of numbers of events, of collectives or of words
+_PROGRESS = {NOT_STARTED: "never started", RUNNING: "did not end", RETURNED: "returned",
+             RAISED: "raised"}  # fmt: skip
+# bits of the column `flags`
+_IS_MESSAGE, _IS_COLLECTIVE, _IS_INTERNAL, _IS_BLOCKING = 1, 2, 4, 8
+_IS_REFUSED, _IS_CHANGED, _IS_LIT, _HAS_GIVEN_UP = 16, 32, 64, 128
+LONGEST_SOURCE = 60_000  # characters of a cell that go along
+
+
+@dataclass
+class Model:
+    """`tree` is JSON in which a column stands as {"column": its place in `columns`, "type": …}."""
+
+    tree: dict[str, Any]
+    columns: list[np.ndarray[Any, Any]] = field(default_factory=list)
+
+    def add(self, values: Iterable[float], kind: str) -> dict[str, Any]:
+        """Note a column of little-endian numbers: "f8", "i4", "u4", "u2" or "u1"."""
+        array = np.asarray(values if isinstance(values, np.ndarray) else list(values))
+        self.columns.append(array.astype("<" + kind))
+        return {"column": len(self.columns) - 1, "type": kind}
+
+    def buffers(self) -> list[bytes]:
+        """The columns as they are sent to a front end beside `tree`."""
+        return [column.tobytes() for column in self.columns]
+
+    def inline(self) -> dict[str, Any]:
+        """Tree and columns as one object for JSON: columns in base64."""
+        told = [base64.b64encode(column).decode("ascii") for column in self.buffers()]
+        return {**self.tree, "columns": told}
+
+
+class _Words:
+    """Strings, each once, by their number."""
+
+    def __init__(self) -> None:
+        self.number: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        return self.number.setdefault(text, len(self.number))
+
+
+def model(
+    records: Sequence[RankRecord],
+    pairs: Pairs,
+    *,
+    title: str | None = None,
+    verdict: str = "",
+    highlight: Collection[object] = (),
+    sources: Mapping[str, str] | None = None,
+) -> Model:
+    """The data of a run that is over.
+
+    Args:
+        pairs: its operations, matched.
+        verdict: why it could not end, in words.
+        highlight: operations to outline, or ranks to mark.
+        sources: the text of files that operations stand in, by their name in the records.
+    """
+    start, horizon = extent(records)
+    made = Model(
+        {
+            "version": VERSION,
+            "title": _sendable(title or ""),
+            "summary": _sendable(summary(records, pairs)),
+            "verdict": _sendable(verdict),
+            "horizon": horizon - start,
+            "ranks": [_rank(record, start, horizon, highlight) for record in records],
+        }
+    )
+    words = _Words()
+    words("")
+    events = [e for r in records for e in sorted(r.events, key=lambda e: (e.begin, e.index))]
+    made.tree["events"] = _events(made, events, records, pairs, words, (start, horizon), highlight)
+    made.tree["collectives"] = [
+        {
+            "label": words(collective_text(call, len(records))),
+            "members": list(call.members),
+            "conflict": words(call.conflict),
+        }
+        for call in pairs.collectives
+    ]
+    made.tree["held"] = _held(made, events)
+    made.tree["scale"] = _scale(made, records, pairs, start)
+    files = {e.file for e in events}
+    made.tree["sources"] = {
+        _sendable(name): _sendable(text[:LONGEST_SOURCE])
+        for name, text in (sources or {}).items()
+        if name in files
+    }
+    made.tree["words"] = [_sendable(text) for text in words.number]
+    return made
+
+
+def _sendable(text: str) -> str:
+    """Text without lone surrogates, which no front end can be sent."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _rank(
+    record: RankRecord, start: float, horizon: float, highlight: Collection[object]
+) -> dict[str, Any]:
+    over = closing(record, horizon) if record.begin or record.events else 0.0
+    return {
+        "begin": max(0.0, (record.begin or start) - start),
+        "end": max(0.0, over - start),
+        "progress": _PROGRESS.get(record.progress, "unknown"),
+        "stands": _sendable(record.stands),
+        "dropped": record.dropped,
+        "lit": record.rank in [one for one in highlight if isinstance(one, int)],
+    }
+
+
+def _events(
+    made: Model, events: Sequence[Event], records: Sequence[RankRecord], pairs: Pairs,
+    words: _Words, span: tuple[float, float], highlight: Collection[object],
+) -> dict[str, Any]:  # fmt: skip
+    start, horizon = span
+    place = {(e.rank, e.index): i for i, e in enumerate(events)}
+    mate, band = [NOWHERE] * len(events), [NOWHERE] * len(events)
+    note = [words(e.note if e.is_named else "") for e in events]
+    for send, receive in pairs.messages:
+        if send is not None and receive is not None:
+            one, other = place[send.rank, send.index], place[receive.rank, receive.index]
+            mate[one], mate[other] = other, one
+    for number, call in enumerate(pairs.collectives):
+        for event in call.calls.values():
+            band[place[event.rank, event.index]] = number
+    for key, text in pairs.conflicts.items():
+        note[place[key]] = words(text)
+    lit = {(e.rank, e.index) for e in highlight if isinstance(e, Event)}
+    ends = {record.rank: closing(record, horizon) for record in records}
+    stays = [_stay(e, ends[e.rank]) for e in events]
+
+    kinds = _Kinds(words, len(records))
+    kind = np.array([kinds(e) for e in events], "u4")
+
+    def same(name: str, type_: str) -> dict[str, Any]:
+        """A column in which operations of one kind have the same."""
+        return made.add(np.array([row[name] for row in kinds.rows] or [0])[kind], type_)
+
+    def times(of: Iterable[float]) -> dict[str, Any]:
+        array = np.fromiter(of, "f8", len(events))
+        return made.add(np.where(array == 0, math.nan, array - start), "f8")
+
+    flags = [
+        _IS_LIT * ((e.rank, e.index) in lit) | (not e.done and _HAS_GIVEN_UP * e.gave_up)
+        for e in events
+    ]
+    return {
+        "count": len(events),
+        "rank": made.add((e.rank for e in events), "u2"),
+        "begin": made.add((max(0.0, e.begin - start) for e in events), "f8"),
+        "end": times(e.end or e.wait_end for e in events),
+        "from": times(begin for begin, _ in stays),
+        "until": times(end for _, end in stays),
+        "state": made.add((e.state for e in events), "u1"),
+        "flags": made.add(np.array(flags, "u1") | kinds.flags()[kind], "u1"),
+        **{name: same(name, "u4") for name in _NAMED},
+        "line": same("line", "i4"),
+        "peer": same("peer", "i4"),
+        "pieces": same("pieces", "u2"),
+        "tag": made.add((e.tag for e in events), "i4"),
+        "bytes": made.add((e.nbytes for e in events), "f8"),
+        "value": made.add((e.value for e in events), "f8"),
+        "mate": made.add(mate, "i4"),
+        "band": made.add(band, "i4"),
+        "note": made.add(note, "u4"),
+    }
+
+
+_NAMED = ("call", "op", "place", "function", "file", "dtype", "shape", "reduction", "group")
+
+
+class _Kinds:
+    """What operations of one line have in common, once: a long run has few kinds of them."""
+
+    def __init__(self, words: _Words, size: int) -> None:
+        self._words, self._size = words, size
+        self._number: dict[tuple[object, ...], int] = {}
+        self.rows: list[dict[str, int]] = []
+
+    def __call__(self, e: Event) -> int:
+        key = (
+            e.op, e.api, e.peer, e.flags, e.state, e.function, e.file, e.line, e.dtype, e.shape,
+            e.reduction, e.group, e.pieces, e.is_collective and e.tag and e.note, e.end == 0,
+        )  # fmt: skip
+        number = self._number.get(key)
+        if number is None:
+            number = self._number[key] = len(self.rows)
+            self.rows.append(self._row(e))
+        return number
+
+    def _row(self, e: Event) -> dict[str, int]:
+        texts = (
+            call_text(e), e.op, e.place, e.function, e.file, e.dtype, "×".join(map(str, e.shape)),
+            e.reduction, _group(e, self._size),
+        )  # fmt: skip
+        row = {name: self._words(text) for name, text in zip(_NAMED, texts, strict=True)}
+        peer = NOWHERE if e.peer is None else e.peer
+        return {**row, "line": e.line, "peer": peer, "pieces": e.pieces, "flags": _flags(e)}
+
+    def flags(self) -> np.ndarray[Any, Any]:
+        return np.array([row["flags"] for row in self.rows] or [0], "u1")
+
+
+def _stay(event: Event, over: float) -> tuple[float, float]:
+    """When the rank sat in it; (0, 0) for never."""
+    return stay(event, over) or (0.0, 0.0)
+
+
+def _flags(event: Event) -> int:
+    return (
+        _IS_MESSAGE * event.is_message
+        | _IS_COLLECTIVE * event.is_collective
+        | _IS_INTERNAL * event.internal
+        | _IS_BLOCKING * bool(event.flags & BLOCKING)
+        | _IS_REFUSED * refused_by_torch(event)
+        | _IS_CHANGED * bool(event.flags & CHANGED)
+    )
+
+
+def _group(event: Event, size: int) -> str:
+    """The members of its group, where they are not all."""
+    return ", ".join(map(str, event.group)) if len(event.group) < size else ""
+
+
+def _held(made: Model, events: Sequence[Event]) -> dict[str, Any]:
+    """What tensors held before (0) and after (1) an operation: values, or a norm."""
+    found = [
+        (number, when, held)
+        for number, event in enumerate(events)
+        for when, held in enumerate((event.before, event.after))
+        if held is not None
+    ]
+    return {
+        "event": made.add((number for number, _, _ in found), "u4"),
+        "when": made.add((when for _, when, _ in found), "u1"),
+        "norm": made.add((held.norm for _, _, held in found), "f8"),
+        "count": made.add((len(held.values) for _, _, held in found), "u1"),
+        "values": made.add((value for _, _, held in found for value in held.values), "f8"),
+    }
+
+
+def _scale(
+    made: Model, records: Sequence[RankRecord], pairs: Pairs, start: float
+) -> dict[str, Any]:
+    """Where moments stand between 0 and 1, in the picture as a whole: by knots to join."""
+    scale = scale_of(records, pairs, LEFT, 900.0)
+    times, pixels = scale.knots
+    return {
+        "time": made.add((time - start for time in times), "f8"),
+        "at": made.add(((x - pixels[0]) / (scale.width or 1.0) for x in pixels), "f8"),
+        "breaks": [[a - start, b - start] for a, b in scale.breaks],
+        "linear": scale.linear,
+    }

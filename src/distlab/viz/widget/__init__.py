@@ -1,0 +1,55 @@
+"""The picture of a run that a reader can touch: zoomed, stepped through, asked, and read as tables.
+
+It stands in the place of the still picture, which is in every page and every saved notebook and
+stays where no script runs. A page has the run beside the picture (`embedded`); in a notebook the
+script asks the kernel for it (`distlab.viz.widget.kernel`), so that nothing of it is saved.
+
+The JavaScript is one module without a build: the files named in `_PARTS`, one after the other.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from distlab.viz.run_model import Model
+
+_FOLDER = Path(__file__).parent
+_PARTS = ("graph.js", "run.js", "drawing.js", "cell.js", "view.js", "entry.js")
+
+
+@functools.cache
+def script() -> str:
+    """The module's code, without exports."""
+    style = (_FOLDER / "style.css").read_text("utf-8")
+    parts = [(_FOLDER / part).read_text("utf-8") for part in _PARTS]
+    return "".join([f"const STYLE = {_plain(json.dumps(style))};\n", *parts])
+
+
+def module() -> str:
+    """The code as an ES module for anywidget."""
+    return script() + "export default {initialize, render() {}};\n"
+
+
+def framed(name: str, still: str) -> str:
+    """A still picture (HTML) in a frame whose place the live one takes."""
+    return f'<div data-distlab-run="{escape(name)}">{still}</div>'
+
+
+def embedded(name: str, still: str, run: Model) -> str:
+    """A still picture with its run and the script that brings it to life, for a page."""
+    data = _plain(json.dumps(run.inline(), ensure_ascii=False, allow_nan=False))
+    return (
+        f"{framed(name, still)}"
+        f'<script type="application/json" class="distlab-data" data-of="{escape(name)}">'
+        f'{data}</script><script type="module">{script()}mountPage();</script>'
+    )
+
+
+def _plain(json_text: str) -> str:
+    """JSON in which nothing can end a script element or begin a comment."""
+    return json_text.replace("<", "\\u003c")

@@ -1,0 +1,121 @@
+"""The kernel's side of live pictures: it hands runs to the front end that asks for them.
+
+One widget a kernel, which is never displayed: its module looks for the frames of pictures in the
+page and asks for their runs. The notebook's outputs hold the still picture and the frame's name
+alone, so that a saved notebook is no larger, and shows the still picture wherever it is opened.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import linecache
+import os
+import secrets
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from distlab.viz.widget import module
+
+if TYPE_CHECKING:
+    from distlab.records.events import RankRecord
+    from distlab.viz.run_model import Model
+
+SETTING = "DISTLAB_WIDGETS"  # "off": still pictures alone; "on": live ones whatever the front end
+MOST_RUNS, MOST_EVENTS = 60, 400_000  # that are kept for a front end to ask for
+
+_runs: OrderedDict[str, tuple[Callable[[], Model], int]] = OrderedDict()
+_hub: Any = None
+_token = secrets.token_hex(4)
+_made = 0
+
+
+def in_notebook() -> bool:
+    """Is this a kernel, whose outputs can be written over? Who has not imported IPython is not in
+    one, and is not kept waiting for it.
+    """
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
+
+
+def wanted() -> bool:
+    """Is there a front end that brings pictures to life, and may it?
+
+    A Jupyter server names the notebook to the kernels that it starts. nbconvert and nbgrader do
+    not: they would only store what a widget says.
+    """
+    setting = os.environ.get(SETTING, "").lower()
+    if setting in ("off", "0", "no") or not in_notebook():
+        return False
+    return (setting in ("on", "1", "yes") or "JPY_SESSION_NAME" in os.environ) and bool(
+        importlib.util.find_spec("anywidget")
+    )
+
+
+def offer(run: Callable[[], Model], events: int) -> str | None:
+    """Keep a run for the front end; returns the name for its frame, or None where there is none.
+
+    Args:
+        run: makes its data when they are asked for.
+        events: how many it has.
+    """
+    global _made
+    if not wanted() or not _opened():
+        return None
+    _made += 1
+    name = f"{_token}-{_made}"
+    _runs[name] = run, events
+    while len(_runs) > MOST_RUNS or (
+        len(_runs) > 1 and sum(count for _, count in _runs.values()) > MOST_EVENTS
+    ):
+        _runs.popitem(last=False)
+    return name
+
+
+def _opened() -> bool:
+    """Have the widget, made when the first picture is shown."""
+    global _hub
+    if _hub is None:
+        try:
+            _hub = _make()
+        except Exception:  # whatever a widget lacks here, the still picture is there
+            return False
+    return True
+
+
+def _make() -> Any:
+    import anywidget
+    import traitlets
+
+    class Hub(anywidget.AnyWidget):
+        _esm = module()
+        kernel = traitlets.Unicode(_token).tag(sync=True)
+
+    hub = Hub()
+    hub.on_msg(_asked)
+    if "JPY_SESSION_NAME" not in os.environ:  # such front ends load widgets that are displayed
+        from IPython.display import display
+
+        display(hub)
+    return hub
+
+
+def _asked(hub: Any, content: Any, _buffers: object) -> None:
+    """Send a run that the front end asks for; one that was forgotten stays a still picture."""
+    name = str(content.get("run")) if isinstance(content, dict) else ""
+    if name in _runs:
+        made = _runs[name][0]()
+        hub.send({"kind": "run", "run": name, "tree": made.tree}, buffers=made.buffers())
+
+
+def sources(records: Iterable[RankRecord]) -> dict[str, str]:
+    """The text of the cells that operations stand in, by their name in the records."""
+    files = {event.file for record in records for event in record.events}
+    cells = {
+        PurePath(name).name[-32:]: "".join(told[2])
+        for name, told in list(linecache.cache.items())
+        if "ipykernel" in name and len(told) == 4
+    }
+    return {name: text for name, text in cells.items() if name in files}

@@ -1,0 +1,114 @@
+"""When a kernel offers live pictures, what it keeps, and that nothing of them is saved."""
+
+import nbformat
+import pytest
+from test_timeline import exchange
+
+from distlab.viz.timeline import timeline
+from distlab.viz.widget import kernel
+
+
+class Hub:
+    """Stands in for the widget: keeps what is sent."""
+
+    def __init__(self):
+        self.sent = []
+
+    def send(self, content, buffers):
+        self.sent.append((content, buffers))
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """As if a Jupyter server had started this kernel."""
+    monkeypatch.setattr(kernel, "in_notebook", lambda: True)
+    monkeypatch.setattr(kernel, "_make", Hub)
+    monkeypatch.setattr(kernel, "_hub", None)
+    monkeypatch.setattr(kernel, "_runs", type(kernel._runs)())
+    monkeypatch.setenv("JPY_SESSION_NAME", "walk.ipynb")
+    monkeypatch.delenv(kernel.SETTING, raising=False)
+    return kernel
+
+
+def test_a_picture_in_a_notebook_has_a_frame_and_hands_its_run_to_who_asks(notebook):
+    picture = timeline(exchange(), title="exchange")
+    html = picture._repr_html_()
+    assert html.startswith(f'<div data-distlab-run="{notebook._token}-')
+    assert picture.svg(alone=False) in html
+    name = html.split('"')[1]
+    notebook._asked(notebook._hub, {"kind": "want", "run": name}, [])
+    ((content, buffers),) = notebook._hub.sent
+    assert content["run"] == name and content["tree"]["title"] == "exchange"
+    assert len(buffers) > 20 and all(isinstance(one, bytes) for one in buffers)
+
+
+@pytest.mark.parametrize("content", [None, [], {}, {"run": "no-1"}, {"run": ["x"]}, "run"])
+def test_who_asks_for_anything_else_gets_nothing(notebook, content):
+    timeline(exchange())._repr_html_()
+    notebook._asked(notebook._hub, content, [])
+    assert notebook._hub.sent == []
+
+
+def test_it_can_be_turned_off(notebook, monkeypatch):
+    monkeypatch.setenv(notebook.SETTING, "off")
+    assert "data-distlab-run" not in timeline(exchange())._repr_html_()
+    assert notebook._hub is None
+
+
+def test_a_kernel_that_no_server_has_started_offers_nothing(notebook, monkeypatch):
+    monkeypatch.delenv("JPY_SESSION_NAME")
+    assert not notebook.wanted()
+    monkeypatch.setenv(notebook.SETTING, "on")
+    assert notebook.wanted()
+
+
+def test_without_anywidget_pictures_are_still(notebook, monkeypatch):
+    monkeypatch.setattr(kernel.importlib.util, "find_spec", lambda name: None)
+    assert "data-distlab-run" not in timeline(exchange())._repr_html_()
+
+
+def test_a_widget_that_cannot_be_made_costs_no_picture(notebook, monkeypatch):
+    def broken():
+        raise RuntimeError("no comm here")
+
+    monkeypatch.setattr(kernel, "_make", broken)
+    assert timeline(exchange())._repr_html_().startswith("<div style")
+
+
+def test_old_runs_and_large_ones_are_forgotten_the_newest_never(notebook):
+    names = [notebook.offer(lambda: None, 10) for _ in range(notebook.MOST_RUNS + 5)]
+    assert list(notebook._runs) == names[5:]
+    last = notebook.offer(lambda: None, notebook.MOST_EVENTS + 1)
+    assert list(notebook._runs) == [last]
+
+
+def test_cells_are_quoted_by_the_name_that_records_have_for_them(monkeypatch):
+    records = exchange()
+    for record in records:
+        for event in record.events:
+            event.file = "123.py"
+    cache = {
+        "/tmp/ipykernel_1/123.py": (9, None, ["a\n", "b\n"], ""),
+        "/tmp/ipykernel_1/456.py": (9, None, ["secret\n"], ""),
+        "/home/someone/123.py": (9, None, ["another\n"], ""),
+    }
+    monkeypatch.setattr(kernel.linecache, "cache", cache)
+    assert kernel.sources(records) == {"123.py": "a\nb\n"}
+
+
+@pytest.mark.slow  # a kernel
+def test_a_notebook_that_nbclient_runs_stores_no_widget(tmp_path, monkeypatch):
+    """As nbconvert and stock nbgrader run it: its outputs are those of before."""
+    from nbclient import NotebookClient
+
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    code = (
+        "import sys\nsys.path[:0] = {!r}\nfrom test_timeline import exchange\n"
+        "from distlab.viz.timeline import timeline\ntimeline(exchange())"
+    ).format([str(path) for path in __import__("sys").path])
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    NotebookClient(book, timeout=120).execute()
+    assert "widgets" not in book.metadata
+    (output,) = book.cells[0].outputs
+    assert set(output.data) == {"text/html", "text/plain"}
+    assert "data-distlab-run" not in output.data["text/html"]
