@@ -1,7 +1,7 @@
 """Mutants of the solutions that do what is asked all the same: what is changed, and why that is so.
 
-By lab and exercise; with its line in the function where several mutants change theirs into the same.
-`bench/mutants.py` counts them apart, and says so when one is a mutant no more.
+By lab and exercise; with its line in the function where several mutants change theirs into the
+same. `bench/mutants.py` counts them apart, and says so when one is a mutant no more.
 """
 
 _EQUALLY_LONG = "zip gets lists that are equally long"

@@ -151,9 +151,10 @@ def main() -> int:
             print(f"{name:20} {len(found) - len(passed)} of {asked} caught", flush=True)
             for line, what in survivors:
                 print(f"    line {line}: {what}")
+    every = total + same
     print(
-        f"{chosen.lab}: {caught} of {total} mutants caught ({_percent(caught, total)}); {same} more do "
-        f"what is asked as well: {caught} of all {total + same} ({_percent(caught, total + same)})"
+        f"{chosen.lab}: {caught} of {total} mutants caught ({_percent(caught, total)}); {same} more "
+        f"do what is asked as well: {caught} of all {every} ({_percent(caught, every)})"
     )
     return 0
 

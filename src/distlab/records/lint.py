@@ -8,7 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from distlab.records.events import CHANGED, INDIRECT, POSTED, Event, RankRecord
-from distlab.records.explain import conflict_verdict, listed, named, of_group, ranks_text
+from distlab.records.explain import (
+    conflict_verdict,
+    listed,
+    named,
+    of_group,
+    other_dtype,
+    ranks_text,
+)
 from distlab.records.matching import Ledger, refused_by_torch
 
 _Thread = tuple[int, int]  # a rank, and the number of its thread
@@ -118,10 +125,7 @@ def _types(ledger: Ledger) -> Iterator[Remark]:
         where = (send.rank, send.place, receive.rank, receive.place)
         if send.dtype != receive.dtype and where not in seen:
             seen.add(where)
-            text = (
-                f"rank {send.rank}'s {named(send)} at {send.place} sends {send.dtype}, but rank "
-                f"{receive.rank}'s {named(receive)} at {receive.place} wants {receive.dtype}."
-            )
+            text = f"{other_dtype(send, receive)}."
             yield Remark("mismatch", text, (send.rank, receive.rank), (send, receive))
 
 
