@@ -153,7 +153,8 @@ def main() -> int:
                 print(f"    line {line}: {what}")
     every = total + same
     print(
-        f"{chosen.lab}: {caught} of {total} mutants caught ({_percent(caught, total)}); {same} more "
+        f"{chosen.lab}: {caught} of {total} mutants caught "
+        f"({_percent(caught, total)}); {same} more "
         f"do what is asked as well: {caught} of all {every} ({_percent(caught, every)})"
     )
     return 0
