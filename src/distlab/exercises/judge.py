@@ -23,7 +23,7 @@ from distlab.records import explain, redaction
 from distlab.records.causality import has_choices
 from distlab.records.choices import Schedule
 from distlab.records.deadlock import Watcher
-from distlab.records.events import Event
+from distlab.records.events import CHANGED, Event
 from distlab.records.wording import gave_up, until_timeout
 
 #: findings of operations that don't fit together: what ranks raise or crash of is their consequence
@@ -467,6 +467,12 @@ def _race(look: Look) -> str | None:
             return (
                 f"rank {event.rank}'s {event} at {event.place} was under way when its buffer was "
                 f"{how} at {where}: wait for the request first."
+            )
+        if event.flags & CHANGED:
+            return (
+                f"rank {event.rank}'s {event} at {event.place} was under way when its buffer was "
+                "changed, past torch (NumPy's view of a tensor is the tensor's memory): wait for "
+                "the request first."
             )
     return None
 

@@ -26,11 +26,12 @@ class Remark:
     """Something that deserves a word though the run ended.
 
     Attributes:
-        kind: "not-waited", "changed" (a send buffer, before its wait), "race" (a buffer that was
-            touched before its wait, in strict mode), "unreceived", "unsent" (a
-            receive that got nothing), "crossing" (blocking sends that only buffers let through),
-            "uneven" (the ranks called a group's collectives unequally often), "new_group", or a
-            kind of `Deadlock` for operations that don't fit together.
+        kind: "not-waited", "changed" (a buffer, before its wait, nobody knows where; of others than
+            sends in strict mode), "race" (a buffer that was touched before its wait, in strict
+            mode), "unreceived", "unsent" (a receive that got nothing), "crossing" (blocking sends
+            that only buffers let through), "uneven" (the ranks called a group's collectives
+            unequally often), "new_group", or a kind of `Deadlock` for operations that don't fit
+            together.
     """
 
     kind: str
@@ -75,7 +76,7 @@ def _requests(records: Sequence[RankRecord]) -> Iterator[Remark]:
         if e.state == POSTED and e.op != "new_group"
         and not (e.waited or e.blocking or e.internal or e.flags & INDIRECT)
     ]  # fmt: skip
-    changed = [e for e in every if e.op == "send" and e.flags & CHANGED and not e.race]
+    changed = [e for e in every if e.flags & CHANGED and not e.race]
     for same in _per_line([e for e in every if e.race]):
         first = same[0]
         assert first.race is not None  # that is what these have in common
@@ -90,7 +91,7 @@ def _requests(records: Sequence[RankRecord]) -> Iterator[Remark]:
         (
             "changed",
             changed,
-            "had its buffer changed before it was waited for: what arrives is luck",
+            "had its buffer changed before it was waited for: what comes of it is luck",
         ),
     ):
         for same in _per_line(events):
