@@ -105,9 +105,10 @@ class Races(dispatch.TorchDispatchMode):
         """Tell the requests whose buffer this tensor is, or has a part of."""
         if not self._open or tensor.device.type != "cpu" or tensor.layout is not torch.strided:
             return
+        laid = _laid(tensor)
         for buffers in list(self._open.values()):
             for buffer in buffers:
-                if (writes or not buffer.is_read) and has_part_of(tensor, buffer.begin, buffer.end):
+                if (writes or not buffer.is_read) and _meets(*laid, buffer.begin, buffer.end):
                     buffer.note("changed" if writes else "read")
 
 
@@ -123,19 +124,26 @@ def _memory(tensor: torch.Tensor) -> tuple[int, int]:
 
 def has_part_of(tensor: torch.Tensor, begin: int, end: int) -> bool:
     """Does an element of the tensor's, a strided view perhaps, lie in these bytes of memory?"""
-    if not tensor.numel():
-        return False
+    return _meets(*_laid(tensor), begin, end)
+
+
+_Steps = list[tuple[int, int]]
+
+
+def _laid(tensor: torch.Tensor) -> tuple[int, _Steps, int]:
+    """Where a tensor begins; the bytes from one to the next and how many there are, the largest
+    step first; and the bytes of an element.
+    """
     item = tensor.element_size()
     steps = [(step * item, n) for step, n in zip(tensor.stride(), tensor.shape, strict=True)]
-    return _meets(tensor.data_ptr(), sorted(steps, reverse=True), item, begin, end)
+    return tensor.data_ptr(), sorted(steps, reverse=True), item
 
 
-def _meets(at: int, steps: list[tuple[int, int]], item: int, begin: int, end: int) -> bool:
-    """Args: `steps`: bytes from one to the next, and how many there are; the largest step first."""
+def _meets(at: int, steps: _Steps, item: int, begin: int, end: int) -> bool:
     length = sum(step * (n - 1) for step, n in steps) + item
-    if at >= end or at + length <= begin:
+    if at >= end or at + length <= begin or not all(n for _, n in steps):
         return False
-    if length == item * math.prod(n for _, n in steps if n > 1):  # no gaps
+    if length == item * math.prod(n for _, n in steps):  # no gaps
         return True
     (step, n), *rest = steps
     if not step:  # an expanded tensor has one row many times
