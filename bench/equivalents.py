@@ -1,6 +1,7 @@
 """Mutants of the solutions that do what is asked all the same: what is changed, and why that is so.
 
-By lab and exercise. `bench/mutants.py` counts them apart, and says so when one is a mutant no more.
+By lab and exercise; with its line in the function where several mutants change theirs into the
+same. `bench/mutants.py` counts them apart, and says so when one is a mutant no more.
 """
 
 _EQUALLY_LONG = "zip gets lists that are equally long"
@@ -76,5 +77,17 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
         "left out: store.wait([f'{key}/members'], timedelta(seconds=seconds + 60))": _GET_WAITS,
         "store.wait([f'{key}/members'], timedelta(seconds=seconds + 61))":
             "no worker dies, so that it never waits so long",
+    },
+    "09-when-it-breaks/first_divergence": {
+        "for index in range(max(map(len, logs), default=1)):":
+            "it differs for a job of no ranks, and there is none",
+    },
+    "09-when-it-breaks/latest_whole": {
+        "line 24: return None": "what is_whole returns is only asked whether it is true",
+    },
+    "09-when-it-breaks/load_resharded": {
+        "piece = torch.load(os.path.join(place, f'rank-{saver}.pt'), weights_only=False)":
+            "the files hold a tensor alone, which loads either way; only latest_whole is asked to "
+            "refuse others",
     },
 }  # fmt: skip

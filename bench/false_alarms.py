@@ -85,7 +85,7 @@ def complaints(engines, program: Right, arguments: tuple, schedules: bool) -> tu
         elif not one.ok:
             said.append(f"failed: {[o.error or o.status for o in one.outcomes]}")
         said += [r.sentence for r in deadlock.remarks(one.records) if r.kind == "race"]
-    if len({tuple(o.output for o in one.outcomes) for one in every if one.ok}) > 1:
+    if len({tuple(bytes(o.output) for o in one.outcomes) for one in every if one.ok}) > 1:
         said.append("its schedules end with different results")
     return said, len(every)
 

@@ -5,7 +5,8 @@
 Each mutant changes one thing in the body of a solution: an operator, a comparison, a number, a
 truth value, a condition, a returned value, or it leaves a statement out. Mutants that do what is
 asked all the same (`bench/equivalents.py`) are counted apart. It prints the share of the others
-that is caught and every survivor, for somebody to say whether it behaves differently at all.
+that is caught, that of all mutants, and every survivor, for somebody to say whether it behaves
+differently at all.
 """
 
 from __future__ import annotations
@@ -104,6 +105,17 @@ def change(solution: str, mutant: str) -> str:
     return f"left out: {old}" if new in ("", "pass") else new
 
 
+def _names(line: int, what: str) -> set[str]:
+    """What a mutant may be called in the list of equivalents: by its line too, where several change
+    lines into the same.
+    """
+    return {what, f"line {line}: {what}"}
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "none"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("lab")
@@ -125,18 +137,26 @@ def main() -> int:
 
             known = EQUIVALENTS.get(f"{chosen.lab}/{name}", {})
             changes = [(line, change(solution, text)) for line, text in made]
-            for gone in sorted(set(known) - {what for _, what in changes}):
+            texts = {text for change in changes for text in _names(*change)}
+            for gone in sorted(set(known) - texts):
                 print(f"    no mutant any more, but on the list of equivalents: {gone}")
             found = list(pool.map(status, made[: chosen.most]))
             passed = [c for c, s in zip(changes, found, strict=False) if s == "passed"]
-            survivors = [(line, what) for line, what in passed if what not in known]
+            survivors = [
+                (line, what) for line, what in passed if not known.keys() & _names(line, what)
+            ]
             asked = len(found) - len(passed) + len(survivors)
             caught, total = caught + len(found) - len(passed), total + asked
             same += len(passed) - len(survivors)
             print(f"{name:20} {len(found) - len(passed)} of {asked} caught", flush=True)
             for line, what in survivors:
                 print(f"    line {line}: {what}")
-    print(f"{chosen.lab}: {caught} of {total} mutants caught; {same} more do what is asked as well")
+    every = total + same
+    print(
+        f"{chosen.lab}: {caught} of {total} mutants caught "
+        f"({_percent(caught, total)}); {same} more "
+        f"do what is asked as well: {caught} of all {every} ({_percent(caught, every)})"
+    )
     return 0
 
 

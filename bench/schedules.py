@@ -86,7 +86,7 @@ def said_of(explored: Exploration) -> list[str]:
     ]
     by_result = defaultdict(list)
     for one in ended:
-        by_result[tuple(outcome.output for outcome in one.run.outcomes)].append(one)
+        by_result[tuple(bytes(outcome.output) for outcome in one.run.outcomes)].append(one)
     for other in list(by_result.values())[1:]:
         usual: Explored = nearest(other[0], next(iter(by_result.values())))
         said.append(told(other[0], usual))

@@ -1,5 +1,7 @@
 """A buffer that two have in hand at once, the function or operations that are under way."""
 
+import ctypes
+import random
 import sys
 import threading
 
@@ -9,6 +11,8 @@ import torch
 import torch.distributed as dist
 
 from distlab import Ranks
+from distlab.rank.races import has_part_of
+from distlab.records import events
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -224,3 +228,146 @@ def test_a_buffer_that_is_used_again_after_its_future_has_ended_is_no_race(two):
         return tensor.sum().item()
 
     assert raced(two, program) == []
+
+
+def test_a_view_with_gaps_is_seen_where_it_has_a_part_of_the_buffer(two):
+    def changes_a_column(rank, size):
+        rows = torch.zeros(4, 6)
+        request = dist.isend(rows[2], 1 - rank)
+        rows[:, 3] += 1
+        dist.irecv(torch.zeros(6), 1 - rank).wait()
+        request.wait()
+
+    def reads_every_other(rank, size):
+        tensor = torch.zeros(8)
+        request = dist.irecv(tensor, 1 - rank)
+        total = tensor[1::2].sum()
+        dist.isend(torch.ones(8), 1 - rank).wait()
+        request.wait()
+        return total
+
+    def transposed(rank, size):
+        rows = torch.zeros(3, 4)
+        work = dist.all_reduce(rows, async_op=True)
+        rows.t().mul_(2)
+        work.wait()
+
+    assert raced(two, changes_a_column) == [("changed", 2, 3)] * 2
+    assert raced(two, reads_every_other) == [("read", 2, 3)] * 2
+    assert raced(two, transposed) == [("changed", 2, 3)] * 2
+
+
+def test_a_view_whose_gaps_hold_the_buffer_is_no_race(two):
+    def program(rank, size):
+        rows, turned = torch.zeros(4, 6), torch.zeros(6, 4).t()
+        requests = [dist.isend(rows[2], 1 - rank), dist.irecv(rows[3], 1 - rank)]
+        rows[::4] += 1
+        rows[:2, 3:5].mul_(2)
+        turned[0].add_(1).sum().item()
+        rows[2:, 5:0].add_(1)  # nothing
+        for request in requests:
+            request.wait()
+        pairs = torch.zeros(8)
+        work = dist.all_reduce(pairs[2:4], async_op=True)
+        pairs.view(4, 2)[::2] += 1
+        pairs.as_strided((2, 2), (4, 1), 0).sum()
+        work.wait()
+
+    assert raced(two, program) == []
+
+
+@pytest.mark.parametrize("dims", range(1, 4))
+def test_a_view_meets_a_buffer_if_and_only_if_they_share_a_byte(dims):
+    draw = random.Random(dims)
+    base = torch.zeros(60, dtype=torch.int16)
+    for _ in range(300):
+        shape = [draw.randint(1, 4) for _ in range(dims)]
+        strides = [draw.randint(0, 12) for _ in range(dims)]
+        offset = draw.randint(0, 10)
+        if offset + sum(s * (n - 1) for s, n in zip(strides, shape, strict=True)) >= 60:
+            continue
+        view = base.as_strided(shape, strides, offset)
+        first = draw.randint(0, 50)
+        there = range(first, draw.randint(first + 1, 60))
+        marked = torch.zeros(60, dtype=torch.bool)
+        marked.as_strided(shape, strides, offset).fill_(True)
+        begin, end = (base.data_ptr() + 2 * place for place in (there.start, there.stop))
+        assert has_part_of(view, begin, end) == bool(marked[there.start : there.stop].any())
+
+
+def changed(two, program):
+    """The lines of requests whose buffer was changed, nobody knows where, from the program's."""
+    first = program.__code__.co_firstlineno
+    return [
+        event.line - first
+        for record in two.run(program, strict=True).records
+        for event in record.events
+        if event.flags & events.CHANGED and not event.race
+    ]
+
+
+def test_a_change_that_torch_does_not_see_is_known_by_what_the_buffer_holds(two):
+    def middle_of_a_large_send(rank, size):
+        tensor = torch.zeros(1 << 20)
+        array = tensor.numpy()
+        request = dist.isend(tensor, 1 - rank)
+        array[1 << 19] = 1
+        dist.irecv(torch.zeros(1 << 20), 1 - rank).wait()
+        request.wait()
+
+    def receive_by_numpy(rank, size):
+        tensor = torch.zeros(4)
+        requests = [dist.irecv(tensor, 1 - rank), dist.isend(torch.ones(4), 1 - rank)]
+        tensor.numpy()[0] = 3
+        [request.wait() for request in requests]
+
+    def bytes_by_memoryview(rank, size):
+        tensor = torch.zeros(4, dtype=torch.uint8)
+        ones = torch.ones(4, dtype=torch.uint8)
+        requests = [dist.irecv(tensor, 1 - rank), dist.isend(ones, 1 - rank)]
+        memoryview(tensor.numpy())[2] = 9
+        [request.wait() for request in requests]
+
+    def by_pointer(rank, size):
+        tensor = torch.ones(4)
+        work = dist.all_reduce(tensor, async_op=True)
+        ctypes.c_float.from_address(tensor.data_ptr() + 8).value = 5.0
+        work.wait()
+
+    def input_of_a_collective(rank, size):
+        mine, rows = torch.ones(4), torch.zeros(size, 4)
+        work = dist.all_gather(list(rows), mine, async_op=True)
+        mine.numpy()[1] = 7
+        work.wait()
+
+    assert changed(two, middle_of_a_large_send) == [3, 3]
+    assert changed(two, receive_by_numpy) == [2, 2]
+    assert changed(two, bytes_by_memoryview) == [3, 3]
+    assert changed(two, by_pointer) == [2, 2]
+    assert changed(two, input_of_a_collective) == [2, 2]
+
+
+def test_what_an_operation_does_to_its_own_buffers_is_no_change(two):
+    def program(rank, size):
+        one, rows, flat = torch.ones(2), torch.zeros(4, 2), torch.ones(4)
+        for start in (
+            lambda: dist.all_reduce(one, async_op=True),
+            lambda: dist.reduce(one, 0, async_op=True),
+            lambda: dist.broadcast(one, 0, async_op=True),
+            lambda: dist.all_gather(list(rows[:2]), one, async_op=True),
+            lambda: dist.all_gather_into_tensor(flat, flat[2 * rank : 2 * rank + 2], async_op=True),
+            lambda: dist.reduce_scatter(one, [flat[:2], flat[2:]], async_op=True),
+            lambda: dist.reduce_scatter_tensor(one, flat, async_op=True),
+            lambda: dist.reduce_scatter_tensor(flat[:2], flat, async_op=True),
+            lambda: dist.gather(one, None if rank else list(rows[:2]), 0, async_op=True),
+            lambda: dist.scatter(one, None if rank else list(rows[2:]), 0, async_op=True),
+            lambda: dist.all_to_all_single(flat, torch.ones(4), async_op=True),
+            lambda: dist.all_to_all(list(rows[:2]), list(rows[2:]), async_op=True),
+            lambda: dist.isend(one, 1 - rank) if rank else dist.irecv(one, 1),
+        ):
+            start().wait()
+        future = dist.all_reduce(one, async_op=True).get_future().then(lambda f: one.add_(1))
+        future.wait()
+        return one
+
+    assert changed(two, program) == [] == raced(two, program)

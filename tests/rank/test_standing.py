@@ -1,11 +1,15 @@
 """A rank that waits outside torch.distributed is told with its line, one that computes is not."""
 
+import multiprocessing
 import sys
 import threading
 
 import cloudpickle
+import pytest
+import torch.distributed as dist
 
 from distlab import Ranks
+from distlab.rank.standing import Moment
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -21,6 +25,7 @@ def waits_for_a_dead_thread(rank, size):
     lock.acquire()  # here
 
 
+@pytest.mark.slow  # a run that lasts until its deadline
 def test_a_rank_that_waits_for_a_lock_is_told_with_its_line(ranks):
     result = Ranks(2, deadline=6).run(waits_for_a_dead_thread, may_fail=True)
     first = waits_for_a_dead_thread.__code__.co_firstlineno
@@ -30,4 +35,72 @@ def test_a_rank_that_waits_for_a_lock_is_told_with_its_line(ranks):
         in told
     )
     assert f":{first + 8}: it did not compute" in told
+    assert "rank 0 was computing" in told
+
+
+HERE = (b"f", 3, 14)
+START = Moment(HERE, 100.0, 7.0, 2.0, 40)
+
+
+def after(had, queued, turns, wants=False, place=HERE):
+    """A second later: so much of a processor and of waiting for one, in so many turns."""
+    return Moment(place, 101.0, 7.0 + had, 2.0 + queued, 40 + turns, wants)
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        pytest.param(after(0, 0, 0), id="a lock"),
+        pytest.param(after(0.003, 0.001, 96), id="looks every 10 ms"),
+        pytest.param(after(0.002, 0.15, 87), id="looks every 10 ms on a busy machine"),
+        pytest.param(after(0.004, 0.81, 332, wants=True), id="looks all the time on a busy one"),
+    ],
+)
+def test_whoever_waits_stands_still_on_a_busy_machine_too(moment):
+    assert moment.stands_since(START)
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        pytest.param(after(0.98, 0, 20, wants=True), id="a processor of its own"),
+        pytest.param(after(0.2, 0.8, 67, wants=True), id="one of ten"),
+        pytest.param(after(0.02, 0.975, 7, wants=True), id="one of fifty"),
+        pytest.param(after(0.03, 0.5, 12), id="one of fifty, and a pause"),
+        pytest.param(after(0, 0, 0, wants=True), id="none at all"),
+        pytest.param(after(0, 0, 1, place=(b"f", 3, 20)), id="elsewhere"),
+        pytest.param(after(0, 0, 1, place=None), id="no code of the student's"),
+    ],
+)
+def test_whoever_computes_does_not_stand_still_however_little_it_gets(moment):
+    assert not moment.stands_since(START)
+
+
+def waits_for_a_key(rank, size):
+    if rank:
+        dist.distributed_c10d._get_default_store().wait(["never set"])  # here
+    while True:
+        sum(range(1000))
+
+
+def spins():
+    while True:
+        pass
+
+
+@pytest.mark.slow  # a run that lasts until its deadline, while eight others compute
+def test_a_store_that_is_waited_for_is_told_on_a_busy_machine():
+    two = Ranks(2, deadline=5)
+    two.run(print)
+    others = [multiprocessing.Process(target=spins, daemon=True) for _ in range(8)]
+    try:
+        for other in others:
+            other.start()
+        told = two.run(waits_for_a_key, may_fail=True).story()
+    finally:
+        for other in others:
+            other.kill()
+            other.join()
+    line = waits_for_a_key.__code__.co_firstlineno + 2
+    assert f"rank 1 stood still outside torch.distributed at waits_for_a_key:{line}" in told
     assert "rank 0 was computing" in told

@@ -11,6 +11,8 @@ from distlab import cli
 from distlab.records import events, flight_recorder
 
 JOB = Path(__file__).parents[1] / "programs" / "dumped.py"
+#: what `dumped.py` has left with older versions of torch, by gloo
+KEPT = Path(__file__).parent / "dumps"
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +69,44 @@ def test_nothing_is_said_of_a_job_that_ended(dumps, capsys):
     assert flight_recorder.explain(ranks) is None
     assert [e.op for e in ranks[2].events if e.is_collective] == ["all_reduce"] * 3 + ["barrier"]
     assert ranks[0].events[0].op == "new_group" and ranks[0].events[0].group == (0, 1)
+
+
+@pytest.fixture(params=["2.11.0", "2.12.0"])
+def kept(request):
+    """The dumps that a job of one of `dumped.py`'s kinds has left with an older torch."""
+    return lambda kind: sorted((KEPT / f"torch-{request.param}" / kind).glob("dump_rank_*"))
+
+
+def test_dumps_of_older_versions_tell_which_call_is_missing(kept, capsys):
+    assert cli.main(["explain", *map(str, kept("missing"))]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    for rank in (0, 1):
+        assert f"rank {rank} waits in all_reduce() at train:51" in said
+    assert "but rank 2 has not called it: it went no further than all_reduce() at train:51" in said
+
+
+def test_dumps_of_older_versions_tell_of_waits_that_were_broken(kept):
+    found = flight_recorder.explain(flight_recorder.read(kept("gone")))
+    assert "rank 2 has not called it" in found.message
+    assert found.message.endswith("The waits of ranks 0 and 1 ended later, by an error.")
+
+
+def test_dumps_of_older_versions_tell_of_another_collective(kept):
+    found = flight_recorder.explain(flight_recorder.read(kept("order")))
+    assert found.kind == "order"
+    assert "all_reduce() at train:51" in found.message
+    assert "broadcast() at train:57" in found.message
+
+
+def test_dumps_of_older_versions_of_a_job_that_ended_accuse_nobody(kept):
+    ranks = flight_recorder.read(kept("every"))
+    assert flight_recorder.explain(ranks) is None
+    calls = [event for rank in ranks for event in rank.events if event.is_collective]
+    assert {"broadcast", "reduce", "all_gather", "gather", "scatter", "all_to_all"} <= {
+        event.op for event in calls
+    }
+    assert {event.state for event in calls} == {events.DONE}
+    assert "every operation in the dumps has ended" in flight_recorder.unexplained(ranks)
 
 
 def entry(number, state="completed", op="nccl:all_reduce", **more):

@@ -14,15 +14,16 @@ from typing import Any
 
 from distlab.engines.exploring import Exploration, Explored, Explorer, nearest, parting, told
 from distlab.engines.runs import MOST_QUEUED, Outcome, Run
-from distlab.exercises import raised
+from distlab.exercises import hints, raised
 from distlab.exercises.compare import Difference, compare
 from distlab.exercises.exercise import BROUGHT, Case, Exercise, Hint, Look, Rule
 from distlab.exercises.sources import Sources
 from distlab.processes import payload
-from distlab.records import redaction
+from distlab.records import explain, redaction
 from distlab.records.causality import has_choices
 from distlab.records.choices import Schedule
-from distlab.records.events import Event
+from distlab.records.deadlock import Watcher
+from distlab.records.events import CHANGED, Event
 from distlab.records.wording import gave_up, until_timeout
 
 #: findings of operations that don't fit together: what ranks raise or crash of is their consequence
@@ -294,7 +295,7 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run, sources: Sources) -> 
         return Verdict(
             exercise, "timeout", exercise.asks,
             f"{case.told(begins=True)}, {_ranks(busy)} had not returned after "
-            f"{run.deadline:.0f} s: {_quoted(_doing(run, busy), case)}.",
+            f"{run.deadline:.0f} s: {_quoted(_doing(run, busy), case)}.{_misread(run, case)}",
             "Look for a loop that does not end, or for work that is far too large.",
         )  # fmt: skip
     return None
@@ -346,6 +347,7 @@ def _told_error(
         return verdict
     if others:
         verdict.happened += f" Meanwhile {_quoted(_doing(run, others), case)}."
+    verdict.happened += _misread(run, case)
     answer = sources.function(exercise.name)
     advice = raised.advice(raised.Raised(first.rank, first.error, run, exercise, answer))
     if advice is not None:
@@ -407,6 +409,14 @@ def _wrong(
     if different is not None and not (broken and BROUGHT in different[1].where):
         rank, difference = different
         verdict.happened = f"{case.told(begins=True)}, rank {rank} {_told(difference, case)}."
+        if conflict := Watcher().conflict(run.records):  # the run may end before anybody looks
+            verdict.happened += f" {_begun(_quoted(conflict.message, case))}"
+            verdict.look = conflict.hint
+            return verdict
+        if misread := _misread(run, case, rank):
+            verdict.happened += misread
+            verdict.hint, verdict.look = hints.DTYPE.name, hints.DTYPE.says
+            return verdict
     elif broken is not None:
         verdict.happened = f"{case.told(begins=True)}: {_quoted(broken, case)}"
     else:
@@ -420,6 +430,20 @@ def _wrong(
     elif broken and different is not None and BROUGHT not in different[1].where:
         verdict.look = _quoted(broken, case)
     return verdict
+
+
+def _misread(run: Run, case: Case, first: int = 0) -> str:
+    """What has led to all that is wrong: a message that was taken for another dtype, of this rank's
+    if there is one.
+    """
+    if said := explain.misread(run.records, first):
+        return f" {_begun(_quoted(said, case))}"
+    return ""
+
+
+def _begun(said: str) -> str:
+    """A sentence as it begins."""
+    return said[:1].upper() + said[1:]
 
 
 def _doubted(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
@@ -443,6 +467,12 @@ def _race(look: Look) -> str | None:
             return (
                 f"rank {event.rank}'s {event} at {event.place} was under way when its buffer was "
                 f"{how} at {where}: wait for the request first."
+            )
+        if event.flags & CHANGED:
+            return (
+                f"rank {event.rank}'s {event} at {event.place} was under way when its buffer was "
+                "changed, past torch (NumPy's view of a tensor is the tensor's memory): wait for "
+                "the request first."
             )
     return None
 

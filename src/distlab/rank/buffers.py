@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import types
+import zlib
 
 import torch
 from torch.distributed import distributed_c10d as c10d
@@ -37,6 +38,16 @@ def poison(tensor: torch.Tensor) -> None:
             flat.fill_(float("nan"))
         elif flat.dtype is not torch.bool and flat.dtype is not torch.uint8:
             flat.fill_(torch.iinfo(flat.dtype).min)
+
+
+def digest(tensor: torch.Tensor) -> int | None:
+    """A checksum of what a tensor holds, if it is one piece of the CPU's memory."""
+    if tensor.device.type != "cpu" or not tensor.is_contiguous() or not tensor.numel():
+        return None
+    try:
+        return zlib.crc32(tensor.detach().view(-1).view(torch.uint8).numpy().data)
+    except (RuntimeError, TypeError):
+        return None
 
 
 def apart(args):

@@ -207,7 +207,7 @@ class RecordedGroup(dist.ProcessGroup):
 
         made = self._start(at, after, start, buffer, counts_from_wait=True)
         if request:
-            made.watch((), [tensor])
+            made.watch((), [tensor], kept=[tensor])
         return made
 
     def _start(self, at, after, call, *args, counts_from_wait=False, waits=False, results=()):
@@ -250,19 +250,21 @@ class RecordedGroup(dist.ProcessGroup):
         if self._stages and op not in ("broadcast", "all_reduce", "barrier"):
             args, after = buffers.staged(args)
         own = not self._recorder.is_internal(at)
-        kept = own and self._recorder.holdings is not None and self._has_result(op, root)
-        results = buffers.tensors(args[0]) if kept else ()
+        shown = own and self._recorder.holdings is not None and self._has_result(op, root)
+        results = buffers.tensors(args[0]) if shown else ()
         students = self._recorder.strict and own
+        kept: list[torch.Tensor] = []
         if students:
             read, written = self._touched(op, args, root)
             self._recorder.touches(read, written)
             if after is None and not _waits(opts) and self._has_result(op, root):
                 args, after = buffers.apart(args)
+                kept = written if after is not None else kept
         made = self._start(
             at, after, getattr(self._group, method), *args, waits=_waits(opts), results=results
         )
         if students and made is not None:
-            made.watch(read, written)
+            made.watch(read, written, kept)
         return made
 
     def _has_result(self, op: str, root: int) -> bool:

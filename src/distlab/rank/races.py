@@ -7,11 +7,16 @@ has started the request, as long as one is open: does it touch memory of a buffe
 torch.distributed touch buffers as well (`Recorder.touches`), of requests of any thread.
 
 Functions that look at a tensor's shape alone, and views, touch nothing.
+
+What changes a buffer without an operation of torch's (NumPy, a memoryview, a pointer) is known by
+what the buffer holds when it is waited for (`distlab.rank.work`); who only reads it that way is not
+seen.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import sys
 import types
 from collections.abc import Callable
@@ -98,12 +103,12 @@ class Races(dispatch.TorchDispatchMode):
 
     def touched(self, tensor: torch.Tensor, writes: bool) -> None:
         """Tell the requests whose buffer this tensor is, or has a part of."""
-        if not self._open or not _is_plain(tensor):
+        if not self._open or tensor.device.type != "cpu" or tensor.layout is not torch.strided:
             return
-        begin, end = _memory(tensor)
+        laid = _laid(tensor)
         for buffers in list(self._open.values()):
             for buffer in buffers:
-                if begin < buffer.end and buffer.begin < end and (writes or not buffer.is_read):
+                if (writes or not buffer.is_read) and _meets(*laid, buffer.begin, buffer.end):
                     buffer.note("changed" if writes else "read")
 
 
@@ -115,6 +120,37 @@ def _is_plain(tensor: torch.Tensor) -> bool:
 def _memory(tensor: torch.Tensor) -> tuple[int, int]:
     begin = tensor.data_ptr()
     return begin, begin + tensor.numel() * tensor.element_size()
+
+
+def has_part_of(tensor: torch.Tensor, begin: int, end: int) -> bool:
+    """Does an element of the tensor's, a strided view perhaps, lie in these bytes of memory?"""
+    return _meets(*_laid(tensor), begin, end)
+
+
+_Steps = list[tuple[int, int]]
+
+
+def _laid(tensor: torch.Tensor) -> tuple[int, _Steps, int]:
+    """Where a tensor begins; the bytes from one to the next and how many there are, the largest
+    step first; and the bytes of an element.
+    """
+    item = tensor.element_size()
+    steps = [(step * item, n) for step, n in zip(tensor.stride(), tensor.shape, strict=True)]
+    return tensor.data_ptr(), sorted(steps, reverse=True), item
+
+
+def _meets(at: int, steps: _Steps, item: int, begin: int, end: int) -> bool:
+    length = sum(step * (n - 1) for step, n in steps) + item
+    if at >= end or at + length <= begin or not all(n for _, n in steps):
+        return False
+    if length == item * math.prod(n for _, n in steps):  # no gaps
+        return True
+    (step, n), *rest = steps
+    if not step:  # an expanded tensor has one row many times
+        return _meets(at, rest, item, begin, end)
+    row = length - step * (n - 1)
+    first, last = max(0, (begin - at - row) // step + 1), min(n - 1, (end - at - 1) // step)
+    return any(_meets(at + i * step, rest, item, begin, end) for i in range(first, last + 1))
 
 
 _OURS = origin.recording()

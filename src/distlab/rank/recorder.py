@@ -122,8 +122,9 @@ class Recorder:
             frame = frame.f_back
         return frame and (_function(frame.f_code), frame.f_lineno, frame.f_lasti)
 
-    def _stands(self, place: tuple[bytes, int, int]) -> None:
-        events.STANDS.pack_into(self._map, events.STANDS_AT, place[1], place[0][:40])
+    def _stands(self, place: tuple[bytes, int, int] | None) -> None:
+        function, line, _ = place or (b"", 0, 0)
+        events.STANDS.pack_into(self._map, events.STANDS_AT, line, function[:40])
 
     def ended(self, raised: bool) -> None:
         self._threads.function_ends()

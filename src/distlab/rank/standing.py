@@ -3,6 +3,10 @@
 What it waits for there is not on record, so nothing can be proven of it. But a function that has
 not computed for the last second of its run, and has not moved from its line, says most when that
 line is told.
+
+Many waits look again every few milliseconds (`FileStore` does). On a busy machine each look waits
+for a processor, and so does whoever computes. The two differ in what they do with it: a look takes
+microseconds, and who computes keeps the processor for as long as it is left to them.
 """
 
 from __future__ import annotations
@@ -14,32 +18,63 @@ import sys
 import time
 import types
 from collections.abc import Callable
+from dataclasses import dataclass
 
 PATIENCE = 1.0  # seconds without computing
 SPARE = 0.5  # before the run is ended, so that the note is there in time
 SHORTEST = 4 * PATIENCE  # runs that may last less long are not looked at
-_COMPUTES = 0.05  # share of the time that polling may take, with waiting for a processor
+_COMPUTES = 0.05  # share of the time that polling may take
+_LOOK = 0.25e-3  # seconds of processor that one look takes at most
+_ALL = 0.95  # share of the time in which who computes has a processor or waits for one
 
 #: (function, line, position) of the student's innermost frame
 Place = tuple[bytes, int, int]
 Where = Callable[[types.FrameType | None], Place | None]
 
 
+@dataclass(frozen=True)
+class Moment:
+    """Where a thread is, and what it has had so far: seconds of a processor, seconds of waiting for
+    one, and how often it got one. `wants`: it has or wants one now.
+    """
+
+    place: Place | None
+    now: float
+    had: float
+    queued: float = 0.0
+    turns: int = 0
+    wants: bool = False
+
+    def stands_since(self, before: Moment) -> bool:
+        """Has the thread not moved, and not computed either?"""
+        if self.place is None or self.place != before.place:
+            return False
+        seconds, turns = self.now - before.now, self.turns - before.turns
+        had, queued = self.had - before.had, self.queued - before.queued
+        if had >= _COMPUTES * seconds or (self.wants and not turns):  # the latter: it never got one
+            return False
+        if had + queued < _COMPUTES * seconds:
+            return True
+        return had < _LOOK * turns and had + queued < _ALL * seconds
+
+
 class Standing:
-    """Looks at the thread that makes it, twice, shortly before `last` on the monotonic clock.
+    """Looks at the thread that makes it, from shortly before `last` on the monotonic clock until
+    the function has ended: a busy machine may give a run more time.
 
     Args:
         place: the student's innermost frame, from a frame.
-        note: called with the place if the thread stands there and does not compute.
+        note: called with the place where the thread stands and does not compute, and with None once
+            it goes on.
     """
 
-    def __init__(self, last: float, place: Where, note: Callable[[Place], None]) -> None:
+    def __init__(self, last: float, place: Where, note: Callable[[Place | None], None]) -> None:
         self._ended = _thread.allocate_lock()
         self._ended.acquire()
         self._last, self._place, self._note = last, place, note
         self._thread = _thread.get_ident()
         self._clock = time.pthread_getcpuclockid(self._thread)
-        self._delays = f"/proc/self/task/{_thread.get_native_id()}/schedstat"
+        self._task = f"/proc/self/task/{_thread.get_native_id()}"
         if SHORTEST <= last - time.monotonic() < math.inf:
             # none of threading's: it would be among the threads that a student's code counts
             _thread.start_new_thread(self._look, ())
@@ -56,23 +91,24 @@ class Standing:
         self._ended.release()
         return False
 
-    def _where(self) -> tuple[Place | None, float]:
-        frame = sys._current_frames().get(self._thread)
-        return self._place(frame), time.clock_gettime(self._clock) + self._queued()
-
-    def _queued(self) -> float:
-        """Seconds that the thread has waited for a processor: on a busy machine it may get none."""
-        with contextlib.suppress(OSError, ValueError, IndexError), open(self._delays) as file:
-            return int(file.read().split()[1]) / 1e9
-        return 0.0
+    def _moment(self) -> Moment:
+        place = self._place(sys._current_frames().get(self._thread))
+        now, had = time.monotonic(), time.clock_gettime(self._clock)
+        with contextlib.suppress(OSError, ValueError, IndexError):  # not every kernel tells
+            with open(f"{self._task}/schedstat") as file:
+                _, queued, turns = map(int, file.read().split())
+            with open(f"{self._task}/stat") as file:
+                state = file.read().rpartition(")")[2].split()[0]
+            return Moment(place, now, had, queued / 1e9, turns, wants=state == "R")
+        return Moment(place, now, had)
 
     def _look(self) -> None:
-        end = self._last - SPARE
-        if not self._until(end - PATIENCE):
+        if not self._until(self._last - SPARE - PATIENCE):
             return
-        before, spent = self._where()
-        if not self._until(end):
-            return
-        after, spent_then = self._where()
-        if after is not None and after == before and spent_then - spent < _COMPUTES * PATIENCE:
-            self._note(after)
+        before, noted = self._moment(), False
+        while self._until(before.now + PATIENCE):
+            after = self._moment()
+            stands = after.stands_since(before)
+            if stands or noted:
+                self._note(after.place if stands else None)
+            before, noted = after, stands

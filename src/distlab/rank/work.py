@@ -9,6 +9,7 @@ import sys
 import torch
 import torch.distributed as dist
 
+from distlab.rank import buffers
 from distlab.rank.futures import follow
 from distlab.rank.races import Races
 from distlab.rank.recorder import Recorder
@@ -36,6 +37,7 @@ class RecordedWork(dist.Work):
         self._polls = 0
         self._first: int | None = None  # call of `is_completed` that answers True
         self._races: Races | None = None
+        self._kept: list[tuple[torch.Tensor, int | None]] = []
 
     def wait(self, timeout: datetime.timedelta = NO_TIMEOUT):
         recorder, at = self._recorder, self._at
@@ -53,15 +55,23 @@ class RecordedWork(dist.Work):
         recorder.finish(at, waited=True)
         return result
 
-    def watch(self, read, written) -> None:
-        """Look at who touches what the operation reads and writes until it has completed."""
+    def watch(self, read, written, kept=()) -> None:
+        """Look at who touches what the operation reads and writes until it has completed.
+
+        `kept`: of what it writes that which nobody changes before it has: the operation fills
+        buffers of its own.
+        """
         recorder, at = self._recorder, self._at
         self._races = recorder.races()
         self._races.begin(id(self), read, written, lambda how: recorder.race(at, how))
+        self._kept = [(tensor.detach(), buffers.digest(tensor)) for tensor in (*read, *kept)]
 
     def _unwatch(self) -> None:
         if self._races is not None:
             self._races.end(id(self))
+        kept, self._kept = self._kept, []
+        if any(held is not None and buffers.digest(tensor) != held for tensor, held in kept):
+            self._recorder.flag(self._at, events.CHANGED)
 
     def _complete(self) -> None:
         self._unwatch()

@@ -119,7 +119,7 @@ BLOCKING = 1  # torch itself waits for it before the call returns
 WAITED = 2  # somebody called wait()
 INTERNAL = 4  # torch's own (DDP, say), not a call in the student's code
 ANY_SOURCE = 8
-CHANGED = 16  # the buffer of a send changed between the call and its wait
+CHANGED = 16  # a buffer changed between the call and its wait, where torch may not see it
 LOCAL = 64  # a group made by its members alone, with use_local_synchronization=True
 FUTURE = 128  # its future was taken: torch's own code may wait for that, which is not on record
 # these stand in `more`

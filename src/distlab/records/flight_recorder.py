@@ -4,7 +4,7 @@ Set `TORCH_FR_BUFFER_SIZE=2000` (and, for NCCL, `TORCH_NCCL_DUMP_ON_TIMEOUT=1`),
 leaves a dump when it hangs; `torch._C._distributed_c10d._dump_fr_trace()` gives one at any time. A
 dump holds the collectives of gloo and NCCL, and NCCL's messages; no root and no reduce operation,
 and none of gloo's messages nor the members of its groups. Written for dumps of version 2.10, as
-torch 2.13 writes them.
+torch 2.11 to 2.13 write them.
 
 All dumps are taken to be of one moment, in which the job stood still. An operation that has not
 ended holds its rank up; a rank without one is elsewhere. A collective that every member has called

@@ -8,7 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from distlab.records.events import CHANGED, INDIRECT, POSTED, Event, RankRecord
-from distlab.records.explain import conflict_verdict, listed, named, of_group, ranks_text
+from distlab.records.explain import (
+    conflict_verdict,
+    listed,
+    named,
+    of_group,
+    other_dtype,
+    ranks_text,
+)
 from distlab.records.matching import Ledger, refused_by_torch
 
 _Thread = tuple[int, int]  # a rank, and the number of its thread
@@ -19,11 +26,12 @@ class Remark:
     """Something that deserves a word though the run ended.
 
     Attributes:
-        kind: "not-waited", "changed" (a send buffer, before its wait), "race" (a buffer that was
-            touched before its wait, in strict mode), "unreceived", "unsent" (a
-            receive that got nothing), "crossing" (blocking sends that only buffers let through),
-            "uneven" (the ranks called a group's collectives unequally often), "new_group", or a
-            kind of `Deadlock` for operations that don't fit together.
+        kind: "not-waited", "changed" (a buffer, before its wait, nobody knows where; of others than
+            sends in strict mode), "race" (a buffer that was touched before its wait, in strict
+            mode), "unreceived", "unsent" (a receive that got nothing), "crossing" (blocking sends
+            that only buffers let through), "uneven" (the ranks called a group's collectives
+            unequally often), "new_group", or a kind of `Deadlock` for operations that don't fit
+            together.
     """
 
     kind: str
@@ -68,7 +76,7 @@ def _requests(records: Sequence[RankRecord]) -> Iterator[Remark]:
         if e.state == POSTED and e.op != "new_group"
         and not (e.waited or e.blocking or e.internal or e.flags & INDIRECT)
     ]  # fmt: skip
-    changed = [e for e in every if e.op == "send" and e.flags & CHANGED and not e.race]
+    changed = [e for e in every if e.flags & CHANGED and not e.race]
     for same in _per_line([e for e in every if e.race]):
         first = same[0]
         assert first.race is not None  # that is what these have in common
@@ -83,7 +91,7 @@ def _requests(records: Sequence[RankRecord]) -> Iterator[Remark]:
         (
             "changed",
             changed,
-            "had its buffer changed before it was waited for: what arrives is luck",
+            "had its buffer changed before it was waited for: what comes of it is luck",
         ),
     ):
         for same in _per_line(events):
@@ -118,10 +126,7 @@ def _types(ledger: Ledger) -> Iterator[Remark]:
         where = (send.rank, send.place, receive.rank, receive.place)
         if send.dtype != receive.dtype and where not in seen:
             seen.add(where)
-            text = (
-                f"rank {send.rank}'s {named(send)} at {send.place} sends {send.dtype}, but rank "
-                f"{receive.rank}'s {named(receive)} at {receive.place} wants {receive.dtype}."
-            )
+            text = f"{other_dtype(send, receive)}."
             yield Remark("mismatch", text, (send.rank, receive.rank), (send, receive))
 
 

@@ -81,7 +81,7 @@ def event_text(event: Event, start: float) -> str:
         lines.append(carried)
     lines.append(f"begins at {duration(event.begin - start)}{_ending(event)}")
     if event.flags & CHANGED:
-        lines.append("its buffer was changed before the send had finished")
+        lines.append("its buffer was changed before it had finished")
     return "\n".join(lines)
 
 
