@@ -217,9 +217,7 @@ class Client:
                     f"the exchange at {self._url} does not answer ({type(error).__name__}): try "
                     "again later, and tell your instructor if it stays so"
                 )
-            except (ValueError, KeyError) as error:
-                if isinstance(error, Refused):
-                    raise ExchangeFailed(f"the exchange says what cannot be: {error}") from error
+            except (ValueError, KeyError):
                 raise ExchangeFailed(f"{self._url} is no exchange: its answer is another") from None
             if time.monotonic() + pause > deadline:
                 raise failed
@@ -254,7 +252,10 @@ def _failure(answer: httpx.Response) -> Exception:
 
 
 def _manifest(said: Any) -> Manifest:
-    return manifests.parse(said["files"], _ANY_SIZE)
+    try:
+        return manifests.parse(said["files"], _ANY_SIZE)
+    except (Refused, KeyError, TypeError) as error:
+        raise ExchangeFailed(f"the exchange says what cannot be: {error}") from error
 
 
 def _path(*parts: str) -> str:

@@ -128,7 +128,8 @@ class Handler(web.RequestHandler):
         mine = parts is not None and parts[0] == self.person.name
         if parts is None or not (mine or course in self.person.teaches):
             raise NotThere
-        names.one(name, "submission")
+        if not names.is_submission(parts):
+            raise NotThere
         return Submission(self.course(course), *parts)
 
     def content(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ _CONTROLS = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}  # of Unicode: control, format,
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
 _DIGEST = re.compile("[0-9a-f]{64}")
 _KEY = re.compile("[0-9a-f]{32}")
+_WHEN = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} UTC", re.ASCII)
 _PAGE = re.compile(r"[0-9a-f]{16,128}\.html")
 
 
@@ -99,6 +100,16 @@ def parts(name: str) -> tuple[str, str, str, str] | None:
     return (found[0], found[1], found[2], found[3]) if len(found) == 4 and all(found) else None
 
 
+def is_submission(parts: tuple[str, str, str, str]) -> bool:
+    """Are these the parts of a name that the exchange itself has given?"""
+    try:
+        return bool(
+            person(parts[0]) and lab(parts[1]) and _WHEN.fullmatch(parts[2]) and key(parts[3])
+        )
+    except Refused:
+        return False
+
+
 def shown(text: str, most: int = 60) -> str:
     """A name within a sentence: what cannot be seen is escaped, and what is long is cut."""
     safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -119,13 +130,9 @@ def _component(part: str, whole: str) -> None:
         raise Refused(f"{shown(whole)} begins or ends with a space, or ends with a dot")
     if _DEVICES.fullmatch(part):
         raise Refused(f"{shown(whole)} is the name of a device on some machines")
-    if any(_is_separator(c) for c in part):
+    plain = unicodedata.normalize("NFKC", part)
+    if plain in (".", "..") or set(plain) & set("/\\"):
         raise Refused(f"{shown(whole)} has a character that looks like a slash or a dot")
-
-
-def _is_separator(c: str) -> bool:
-    """Does Unicode's compatibility form turn this into what separates folders?"""
-    return c > "\x7f" and bool(set(unicodedata.normalize("NFKC", c)) & set("/\\."))
 
 
 def _matching(pattern: re.Pattern[str], text: object, what: str) -> str:

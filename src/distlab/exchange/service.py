@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from jupyterhub.services.auth import HubAuth
 from tornado import httpserver, ioloop, web
-from tornado.log import enable_pretty_logging
+from tornado.log import access_log, enable_pretty_logging
 
 from distlab.exchange import handlers
 from distlab.exchange.limits import CHUNK, Limits
@@ -55,6 +55,15 @@ def application(state: State, prefix: str) -> web.Application:
         ],
         default_handler_class=handlers.NoPage,
         default_handler_args={"state": state},
+        log_function=_log,
+    )
+
+
+def _log(handler: web.RequestHandler) -> None:
+    """A line for each request; without what follows a question mark, where people put tokens."""
+    request, took = handler.request, handler.request.request_time()
+    access_log.info(
+        "%d %s %s %.0f ms", handler.get_status(), request.method, request.path, 1000 * took
     )
 
 

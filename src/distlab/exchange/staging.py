@@ -74,11 +74,13 @@ class Staging:
             raise Elsewhere(there)
         if offset + length > self._limits.file:
             raise Refused(f"a file may have {self._limits.file:,} bytes")
-        sizes = [entry.stat().st_size for entry in os.scandir(self._contents)]
-        if len(sizes) >= self._limits.begun + (offset > 0):
+        sizes = {entry.name: entry.stat().st_size for entry in os.scandir(self._contents)}
+        if digest not in sizes and len(sizes) >= self._limits.begun:
             raise Refused(f"{len(sizes)} files were begun and not handed in: hand in, or wait")
-        if sum(sizes) + length > self._limits.begun_bytes:
-            raise Refused(f"{sum(sizes):,} bytes were begun and not handed in: hand in, or wait")
+        if sum(sizes.values()) + length > self._limits.begun_bytes:
+            raise Refused(
+                f"{sum(sizes.values()):,} bytes were begun and not handed in: hand in, or wait"
+            )
         if _free(self._root) < self._limits.reserve + length:
             raise Full
         with filled():
