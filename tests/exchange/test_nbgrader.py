@@ -128,7 +128,7 @@ def test_the_assignment_list_says_how_far_things_are(person, released, monkeypat
     assert one["status"] == "fetched" and one["path"] == LAB
     assert one["notebooks"] == [{"notebook_id": "a", "path": f"{LAB}/a.ipynb"}]
     assert listing.submit_assignment(COURSE, LAB)["success"]
-    _, (submitted,) = listed()
+    _, submitted = listed()
     (one,) = submitted["submissions"]
     assert not one["has_exchange_feedback"] and not one["has_local_feedback"]
     lecturer = person("lecturer")
