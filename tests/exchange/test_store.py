@@ -183,9 +183,7 @@ LIMITS = Limits(file=10, submission=25, files=3, kept=600, submissions=2, begun=
 
 
 def manifest(*sizes):
-    return [
-        {"path": f"f{n}", "size": size, "sha256": f"{n:064x}"} for n, size in enumerate(sizes)
-    ]
+    return [{"path": f"f{n}", "size": size, "sha256": f"{n:064x}"} for n, size in enumerate(sizes)]
 
 
 @pytest.mark.parametrize(
