@@ -37,9 +37,10 @@ class Room:
 
     def __init__(self, place, user=0):
         self.place, self.user = place, user
-        mount = f"mount -t tmpfs -o mode=0755,size=500m,uid={user} tmpfs {place} && echo up && "
+        mount = f"mount -t tmpfs -o mode=0755,size=500m,uid={user} tmpfs {place}"
+        stay = f"{mount} && echo up && exec sleep 600"
         self._holder = subprocess.Popen(
-            ["unshare", "--mount", "--propagation", "private", "sh", "-c", f"{mount} exec sleep 600"],
+            ["unshare", "--mount", "--propagation", "private", "sh", "-c", stay],
             stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self._holder.stdout.readline() == "up\n"
