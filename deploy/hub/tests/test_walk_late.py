@@ -26,16 +26,31 @@ labs:
 """
 
 
+FORGET = f"""
+from grader.judging import grade
+from grader.plugins.gradebook import Gradebook
+Gradebook(grade.SUBMITTED).remove({LAB!r}, {STUDENT!r})
+"""
+
+
 @pytest.fixture(scope="module")
 def due(hub):
-    """When the lab was due, a day and a half ago; the course has no policy afterwards."""
+    """When the lab was due, a day and a half ago. Afterwards the course has no policy, and the
+    student has handed in nothing, for the tests that come later.
+    """
+    shutil.rmtree(hub.home(STUDENT) / LAB, ignore_errors=True)  # what others have fetched
     when = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(hours=36)
     path = hub.root / "courses/distlab/policy.yaml"
     path.write_text(POLICY.format(lab=LAB, due=when))
     shutil.chown(path, GRADER)
     yield when
     path.unlink()
-    hub.grader("distlab", "recompute")
+    hub.grader("python", "-c", FORGET)
+    for folder in (
+        *(hub.root / "exchange/distlab/inbound").glob(f"{STUDENT}+*"),
+        hub.root / "courses/distlab/grader/submitted" / STUDENT, hub.home(STUDENT) / LAB,
+    ):  # fmt: skip
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")
