@@ -50,7 +50,7 @@ def due(hub):
         *(hub.root / "exchange/distlab/inbound").glob(f"{STUDENT}+*"),
         hub.root / "courses/distlab/grader/submitted" / STUDENT, hub.home(STUDENT) / LAB,
     ):  # fmt: skip
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")
