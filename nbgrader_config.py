@@ -54,12 +54,18 @@ c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
-if exchange := os.environ.get("DISTLAB_EXCHANGE"):  # a Hub has one of its own
-    c.Exchange.root = exchange
+if folder := os.environ.get("DISTLAB_EXCHANGE"):  # a Hub has one of its own
+    c.Exchange.root = folder
 # what students hand in on a machine that they share with the grader
 c.ExchangeFactory.collect = "grader.plugins.collect.Collect"
 # due dates and rules of policy.yaml stand in the notebooks that are handed out
 c.ExchangeFactory.release_assignment = "grader.plugins.release.Release"
+
+if os.environ.get("DISTLAB_EXCHANGE_URL"):  # or a service of the Hub's, where servers share no disk
+    from distlab import exchange
+
+    exchange.use(c)
+    c.ExchangeFactory.release_assignment = "grader.plugins.release.ReleaseOverHTTP"
 
 # student code never runs in the process that grades: the referee's verdicts take the place of a
 # kernel

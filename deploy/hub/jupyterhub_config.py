@@ -7,6 +7,7 @@ Everything listens on 127.0.0.1 alone. Secrets are made at the first start, in f
 can read.
 """
 
+import json
 import os
 import secrets
 import shutil
@@ -67,13 +68,20 @@ else:
 # what everybody's server reads: the Hub's own settings of Jupyter, and nbgrader's exchange
 jupyter = ROOT / "jupyter"
 shutil.copytree(HERE / "jupyter", jupyter, dirs_exist_ok=True)
-for folder, mode in ((ROOT, 0o755), (jupyter, 0o755), (ROOT / "data", 0o755),
-                     (ROOT / "exchange", 0o1777)):  # fmt: skip
+# a folder that everybody writes to, or one of a service that everybody asks
+served = ROOT / "served-exchange"
+exchanges = ((served, 0o700),) if settings.exchange_account else ((ROOT / "exchange", 0o1777),)
+for folder, mode in ((ROOT, 0o755), (jupyter, 0o755), (ROOT / "data", 0o755), *exchanges):
     folder.mkdir(exist_ok=True)
     folder.chmod(mode)
+if settings.exchange_account:
+    shutil.chown(served, settings.exchange_account)
+exchange_port = settings.internal_ports + 2 + len(settings.courses)
 for course in settings.courses.values():
     # the grader's before anybody else can make it; students add to inbound and cannot list it
     for name, mode in (("", 0o755), ("outbound", 0o755), ("inbound", 0o3733)):
+        if settings.exchange_account:
+            break
         folder = ROOT / "exchange" / course.id / name
         folder.mkdir(exist_ok=True)
         shutil.chown(folder, course.account)
@@ -92,11 +100,14 @@ c.JupyterHub.last_activity_interval = used
 
 def environment(*configurations: str) -> dict[str, str]:
     """The environment of a server that reads these folders of jupyter/, the first one first."""
+    where = {"DISTLAB_EXCHANGE": str(ROOT / "exchange")}
+    if settings.exchange_account:
+        where = {"DISTLAB_EXCHANGE_URL": f"{LOCAL.format(exchange_port)}/services/exchange/"}
     return {
         "PATH": f"{BIN}:/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "JUPYTER_CONFIG_PATH": os.pathsep.join(str(jupyter / name) for name in configurations),
-        "DISTLAB_EXCHANGE": str(ROOT / "exchange"),
+        **where,
         "DISTLAB_DATA": str(ROOT / "data"),
         "JUPYTERHUB_ACTIVITY_INTERVAL": str(used),
         "DISTLAB_SEVERAL_COURSES": "1" if len(settings.courses) > 1 else "",
@@ -156,6 +167,16 @@ for number, course in enumerate(settings.courses.values()):
             "cwd": str(course.folder),
             "environment": {**environment("course"), "DISTLAB_COURSE": course.id},
         })  # fmt: skip
+
+if settings.exchange_account:
+    c.JupyterHub.services.append({
+        "name": roster.EXCHANGE,
+        "url": LOCAL.format(exchange_port),
+        "command": [sys.executable, "-m", "distlab.exchange.service", "--root", str(served)],
+        "user": settings.exchange_account,
+        "cwd": "/",
+        "environment": {"DISTLAB_EXCHANGE_GRADERS": json.dumps(settings.graders)},
+    })  # fmt: skip
 
 c.JupyterHub.services.append({
     "name": "culler",

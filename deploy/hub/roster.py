@@ -16,6 +16,9 @@ OF_EVERY_SERVER = (
     "users:activity!user", "access:servers!server", "read:users:name!user",
     "read:users:groups!user",
 )  # fmt: skip
+#: the exchange's service, and what a server needs to reach it
+EXCHANGE = "exchange"
+TO_EXCHANGE = f"access:services!service={EXCHANGE}"
 OF_THE_CULLER = ("list:users", "read:users:activity", "read:servers", "delete:servers")
 
 
@@ -76,6 +79,7 @@ class Settings:
     processes: int = 512
     idle: int = 3600
     grade_on_submit: bool = False
+    exchange_account: str = ""
     slurm: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -104,7 +108,29 @@ class Settings:
         return [
             {"name": course.taught_by, "groups": [course.taught_by], "scopes": list(course.grading)}
             for course in self.courses.values()
-        ] + [{"name": "culler", "services": ["culler"], "scopes": list(OF_THE_CULLER)}]
+        ] + [
+            {"name": "culler", "services": ["culler"], "scopes": list(OF_THE_CULLER)},
+            *self._exchanging,
+        ]
+
+    @property
+    def _exchanging(self) -> list[dict[str, Any]]:
+        """Who may reach the exchange's service: it asks for nothing but who they are."""
+        if not self.exchange_account:
+            return []
+        return [{
+            "name": EXCHANGE, "scopes": [TO_EXCHANGE],
+            "groups": [course.taken_by for course in self.courses.values()],
+            "services": sorted(self.graders),
+        }]  # fmt: skip
+
+    @property
+    def graders(self) -> dict[str, str]:
+        """The Hub's services that grade, and the course of each."""
+        found = {course: course for course in self.courses}
+        if self.grade_on_submit:
+            found.update({f"{course}-grading": course for course in self.courses})
+        return found
 
     def teaches(self, name: str) -> list[Course]:
         return [course for course in self.courses.values() if name in course.instructors]
@@ -112,6 +138,8 @@ class Settings:
     def scopes(self, name: str) -> list[str]:
         """What the server of a user may ask of the Hub."""
         more = {scope for course in self.teaches(name) for scope in course.grading}
+        if self.exchange_account:
+            more.add(TO_EXCHANGE)
         return [*OF_EVERY_SERVER, *sorted(more)]
 
 
@@ -151,6 +179,15 @@ def read(path: Path) -> Settings:
     }
     if not courses:
         raise Mistaken(f"{path} names no course: add one below `courses:`")
+    if taken := {EXCHANGE, "culler"} & set(courses):
+        raise Mistaken(f"{path}: {min(taken)} is a service of the Hub's: call the course otherwise")
+    if account := content.get("exchange_account"):
+        try:
+            pwd.getpwnam(account)
+        except KeyError:
+            raise Mistaken(
+                f"{path}: exchange_account {account} is no user of this machine"
+            ) from None
     return Settings(**{**content, "courses": courses})
 
 

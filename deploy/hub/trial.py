@@ -38,6 +38,7 @@ OWNED = (
     "policy.example.yaml",
 )  # what of a clone the grader needs
 LECTURER, STUDENTS, GRADER = "lecturer", ("ada", "dora"), "grader-distlab"
+EXCHANGE = "exchange-distlab"  # whose service the exchange is, where a Hub has one
 NOBODY = 65534
 HANDED_OUT = Path("/proc/sys/net/ipv4/ip_local_port_range")
 TOLD = 20  # last lines of the log of a Hub that does not come up
@@ -83,7 +84,7 @@ class Trial:
         self.root.mkdir(mode=0o755, parents=True)
         (self.root / "homes").mkdir(mode=0o755)
         course = self.course("distlab", (LECTURER,), students)
-        port = _ports(5)  # its own, and for two courses
+        port = _ports(6)  # its own, for two courses, and for the exchange's service
         about = {
             "authenticator": "dummy", "spawner": "local", "port": port,
             "internal_ports": port + 1, "courses": {"distlab": course}, **settings,
@@ -106,6 +107,12 @@ class Trial:
             "account": account, "folder": str(folder), "instructors": list(instructors),
             "students": list(students),
         }  # fmt: skip
+
+    def serve_exchange(self) -> None:
+        """From the next start on the exchange is a service."""
+        for one in self._missing(EXCHANGE):
+            self._user(one)
+        self.write({"exchange_account": EXCHANGE})
 
     def write(self, lines: dict) -> None:
         """Write hub.yaml; lines that these do not name stay."""
@@ -246,6 +253,23 @@ class Trial:
         """The processes of its users, with whose they are."""
         owners = {pwd.getpwnam(name).pw_uid: name for name in self.users() if _exists(name)}
         return {pid: owners[uid] for pid, uid in _processes() if uid in owners}
+
+    def end(self, name: str) -> None:
+        """End somebody's server and all else that is theirs."""
+        mine = {pid for pid, user in self.processes().items() if user == name}
+        for pid in mine:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        _until(lambda: not mine & self.processes().keys(), PATIENCE)
+
+    def token(self, name: str) -> str:
+        """The Hub's token in the environment of somebody's server."""
+        for pid, user in self.processes().items():
+            with contextlib.suppress(OSError):
+                for line in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                    if user == name and line.startswith(b"JUPYTERHUB_API_TOKEN="):
+                        return line.partition(b"=")[2].decode()
+        raise Refused(f"{name} has no server")
 
     def own_processes(self) -> list[int]:
         """The Hub, and what it has started as root: proxy and culler."""

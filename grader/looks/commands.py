@@ -28,7 +28,8 @@ def inbox(book: Gradebook) -> Inbox:
     An exchange that is no folder brings one of its own: a class that nbgrader's configuration names
     for collecting, with a class method `second_looks(config, course) -> Inbox`.
     """
-    return book.second_looks() or ExchangeInbox(book.inbound)
+    folder = book.exchange.folder
+    return ExchangeInbox(folder / "inbound") if folder else book.second_looks()
 
 
 def collect(book: Gradebook) -> list[str]:

@@ -7,14 +7,11 @@ waits, and what comes too often is collected and left for `distlab grade`.
 
 from __future__ import annotations
 
-import contextlib
 import datetime
-import os
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from distlab import course
 from distlab.records import redaction
@@ -22,6 +19,7 @@ from grader import coursedir
 from grader.judging import grade, handed_in
 from grader.judging.judges import Judges
 from grader.judging.ledger import Entry, Ledger
+from grader.plugins.exchanges import CourseExchange
 from grader.plugins.gradebook import Gradebook
 from grader.policy import policy as policies
 from grader.policy.attempts import Attempts
@@ -31,43 +29,28 @@ from grader.policy.policy import Policy, PolicyError
 from grader.policy.roster import Roster, RosterFile
 
 POLL = 2.0  # seconds between two looks at the exchange
-SETTLED = 60.0  # seconds after which a submission is complete, whoever wrote it
 
 
 class Arrivals:
     """The submissions in an exchange that were not there at the last look.
 
     Args:
-        inbound: the folder that students hand in to.
+        exchange: where students hand in.
     """
 
-    def __init__(self, inbound: Path) -> None:
-        self._inbound = inbound
+    def __init__(self, exchange: CourseExchange) -> None:
+        self._exchange = exchange
         self._seen: set[str] = set()
 
     def look(self) -> dict[str, list[str]]:
         """{lab: its students with something new}."""
         found: dict[str, set[str]] = defaultdict(set)
-        for name, student, lab in self._complete():
+        for name, student, lab in self._exchange.arrived():
+            if name in self._seen or lab not in course.LABS or not student:
+                continue
             self._seen.add(name)
             found[lab].add(student)
         return {lab: sorted(students) for lab, students in found.items()}
-
-    def _complete(self) -> Iterator[tuple[str, str, str]]:
-        try:
-            entries = list(os.scandir(self._inbound))
-        except FileNotFoundError:  # nothing was released yet
-            return
-        for entry in entries:
-            # STUDENT+LAB+WHEN+RANDOM; a student's name may have a + in it
-            student, _, rest = entry.name.rpartition("+")[0].rpartition("+")[0].rpartition("+")
-            if entry.name in self._seen or rest not in course.LABS or not student:
-                continue
-            with contextlib.suppress(FileNotFoundError):
-                found = entry.stat(follow_symlinks=False)
-                # nbgrader opens the folder to all when everything is in it
-                if found.st_mode & 0o777 == 0o777 or time.time() - found.st_ctime > SETTLED:
-                    yield entry.name, student, rest
 
 
 @dataclass
@@ -103,15 +86,15 @@ class Queue:
 def watch(judges: Judges) -> None:
     """Grade what arrives, until interrupted; what lies there already is looked through first."""
     book = Gradebook(grade.SUBMITTED)
-    arrivals, queue = Arrivals(book.inbound), Queue()
-    print(f"grading what arrives in {book.inbound}", flush=True)
+    arrivals, queue = Arrivals(book.exchange), Queue()
+    print(f"grading what arrives in {book.exchange}", flush=True)
     said = ""
     while True:
         due: dict[str, list[str]] = {}
-        for lab, students in arrivals.look().items():
-            if _collect(book, lab):
-                queue.add(lab, students)
         try:
+            for lab, students in arrivals.look().items():
+                if _collect(book, lab):
+                    queue.add(lab, students)
             policy, now = policies.current(), ""
             due = queue.due(policy, RosterFile().read())
             _release(book, policy)
@@ -129,7 +112,7 @@ def _release(book: Gradebook, policy: Policy) -> None:
     """Release the labs whose time has come."""
     now = datetime.datetime.now(UTC)
     for lab, rules in policy.labs.items():
-        if rules.release and rules.release <= now and not (book.outbound / lab).exists():
+        if rules.release and rules.release <= now and not book.exchange.is_released(lab):
             book.release(lab)
             print(f"{lab}: released", flush=True)
 

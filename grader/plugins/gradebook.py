@@ -25,6 +25,7 @@ from traitlets.config.loader import Config, PyFileConfigLoader
 
 from grader import coursedir
 from grader.coursedir import GradingFailed
+from grader.plugins import exchanges
 from grader.policy.exact import total
 from grader.reports import rendering
 
@@ -98,24 +99,16 @@ class Gradebook:
             shutil.rmtree(folder, ignore_errors=True)
 
     @property
-    def inbound(self) -> Path:
-        """The folder of the exchange that students hand in to."""
-        return self._exchanged("inbound")
-
-    @property
-    def outbound(self) -> Path:
-        """The folder of the exchange that students fetch labs from."""
-        return self._exchanged("outbound")
+    def exchange(self) -> exchanges.CourseExchange:
+        """Where labs are handed out, and in."""
+        root = Exchange(config=self._config).root
+        return exchanges.of(self._config, root, self._api.coursedir.course_id)
 
     def second_looks(self) -> Any:
         """Where requests for second looks arrive, where the configured exchange says so."""
         collect = ExchangeFactory(config=self._config).collect
         own = getattr(collect, "second_looks", None)
         return own(self._config, self._api.coursedir.course_id) if own else None
-
-    def _exchanged(self, what: str) -> Path:
-        exchange = Exchange(config=self._config)
-        return Path(exchange.root, self._api.coursedir.course_id, what)
 
     def release(self, assignment: str) -> None:
         """Let students fetch a lab."""

@@ -10,19 +10,30 @@ from typing import Any
 from nbgrader.exchange.default import ExchangeReleaseAssignment
 
 from distlab import course
+from distlab.exchange.instructor import ReleaseAssignment
 from grader.policy import notice
 from grader.policy import policy as policies
 from grader.policy.policy import Policy
 
 
-class Release(ExchangeReleaseAssignment):
-    """nbgrader's releasing, with the policy's notice."""
+class _WithNotice:
+    """Releasing, with the policy's notice."""
+
+    coursedir: Any
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
-        super().do_copy(src, dest, log)
+        super().do_copy(src, dest, log)  # type: ignore[misc]
         policy, lab = policies.current(), self.coursedir.assignment_id
         if policy.in_force and lab in course.LABS:
             put_notice(Path(dest), lab, policy)
+
+
+class Release(_WithNotice, ExchangeReleaseAssignment):
+    """nbgrader's releasing, to a folder."""
+
+
+class ReleaseOverHTTP(_WithNotice, ReleaseAssignment):
+    """The same, to the exchange's service."""
 
 
 def put_notice(folder: Path, lab: str, policy: Policy) -> bool:

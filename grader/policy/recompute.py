@@ -17,14 +17,13 @@ import nbformat
 
 from distlab import course
 from distlab.checking.submission import Plan
-from grader.coursedir import GRADES, NotGraded
+from grader.coursedir import GRADES, GradingFailed, NotGraded
 from grader.judging import grade
 from grader.judging.ledger import Entry, Ledger, Line
 from grader.looks.answering import Answering
 from grader.looks.diary import Diary
 from grader.plugins import preprocessors
 from grader.plugins.gradebook import Gradebook
-from grader.plugins.release import put_notice
 from grader.policy.pages import Pages
 from grader.policy.settle import set_due_dates
 
@@ -56,6 +55,14 @@ class Recomputing:
         self._pages = Pages(self._book, self._ledger)
         self.policy, self.roster = self._pages.policy, self._pages.roster
 
+    def _notice(self, lab: str) -> list[str]:
+        """Have a lab that is handed out say what holds now; what could not be done."""
+        try:
+            self._book.exchange.notice(lab, self.policy)
+        except GradingFailed as error:
+            return [str(error)]
+        return []
+
     def all(
         self, chosen: Collection[str] = (), students: Collection[str] | None = None
     ) -> tuple[int, list[str]]:
@@ -71,7 +78,7 @@ class Recomputing:
         for lab in chosen or course.LABS:
             problems += self._groups(lab, students)
             if self.policy.in_force:
-                put_notice(self._book.outbound / lab, lab, self.policy)
+                problems += self._notice(lab)
         with self._book.database() as database:
             set_due_dates(database, self.policy)
             known = [student.id for student in database.students]

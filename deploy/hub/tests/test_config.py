@@ -1,6 +1,7 @@
 """What hub.yaml makes of the Hub's configuration, without a Hub."""
 
 import getpass
+import json
 
 import pytest
 import yaml
@@ -57,6 +58,28 @@ def test_no_role_is_an_administrators(settings):
     assert not {"servers", "access:servers", "access:services", "self", "inherit"} & scopes
 
 
+def test_an_exchange_that_is_a_service_is_reached_by_servers_and_graders_alone(settings):
+    served = settings(exchange_account=getpass.getuser(), grade_on_submit=True)
+    assert roster.TO_EXCHANGE in served.scopes("ada")
+    (role,) = [role for role in served.roles if role["name"] == "exchange"]
+    assert role["scopes"] == [roster.TO_EXCHANGE] and role["groups"] == [
+        "nbgrader-one", "nbgrader-two",
+    ]  # fmt: skip
+    assert role["services"] == ["one", "one-grading", "two", "two-grading"]
+    assert served.graders["two-grading"] == "two"
+    assert not any(role["name"] == "exchange" for role in settings().roles)
+
+
+def test_an_exchange_that_is_a_service_is_nobody_elses_folder(started, tmp_path):
+    config, _ = started(exchange_account=getpass.getuser())
+    assert (tmp_path / "served-exchange").stat().st_mode & 0o777 == 0o700
+    assert not (tmp_path / "exchange").exists()
+    services = config.JupyterHub.services.get_value([])
+    (service,) = [one for one in services if one["name"] == "exchange"]
+    assert service["user"] == getpass.getuser() and service["url"].startswith("http://127.0.0.1:")
+    assert json.loads(service["environment"]["DISTLAB_EXCHANGE_GRADERS"]) == {"one": "one"}
+
+
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
@@ -66,6 +89,8 @@ def test_no_role_is_an_administrators(settings):
         ({"courses": {"x": {"account": "no-such-user", "folder": "/"}}}, "no-such-user"),
         ({"courses": {"x": {"folder": "/"}}}, "account"),
         ({"courses": {"x": {**COURSES["one"], "students": ["lecturer"]}}}, "both teach and take"),
+        ({"exchange_account": "no-such-user"}, "no user of this machine"),
+        ({"courses": {"exchange": COURSES["one"]}}, "call the course otherwise"),
     ],
 )
 def test_a_mistake_in_hub_yaml_is_one_sentence(settings, lines, said):
@@ -150,8 +175,8 @@ def test_a_hub_does_not_start_with_an_nbgrader_that_has_a_hole(started, monkeypa
 
 
 def test_ports_stay_free_while_others_connect():
-    first, low = trial._ports(5), int(trial.HANDED_OUT.read_text().split()[0])
-    assert 1024 <= first < first + 5 <= low
+    first, low = trial._ports(6), int(trial.HANDED_OUT.read_text().split()[0])
+    assert 1024 <= first < first + 6 <= low
 
 
 def test_a_hub_that_does_not_come_up_says_why(tmp_path):

@@ -2,5 +2,10 @@
 
 import os
 
+from distlab import exchange
+
 c = get_config()  # noqa: F821
-c.Exchange.root = os.environ["DISTLAB_EXCHANGE"]
+if folder := os.environ.get("DISTLAB_EXCHANGE"):
+    c.Exchange.root = folder
+else:  # a service of the Hub's has it
+    exchange.use(c)

@@ -1,0 +1,134 @@
+"""The exchange as the grader looks at it: what has arrived, and which labs are handed out.
+
+It is a folder that everybody writes to, or a service that is asked over HTTP (`distlab.exchange`):
+as nbgrader_config.py says.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from distlab.exchange import manifest as manifests
+from distlab.exchange.base import HTTPExchange
+from distlab.exchange.client import ExchangeFailed
+from grader.coursedir import GradingFailed
+from grader.plugins.release import put_notice
+from grader.policy.policy import Policy
+
+SETTLED = 60.0  # seconds after which a submission is complete, whoever wrote it
+_NOT_FOUND = 404
+
+
+class CourseExchange(Protocol):
+    """A course's part of an exchange.
+
+    Args:
+        folder: where it lies on this machine's disk; `None` where it is a service's.
+    """
+
+    folder: Path | None
+
+    def arrived(self) -> Iterator[tuple[str, str, str]]:
+        """(name, student, lab) of each complete submission."""
+
+    def is_released(self, lab: str) -> bool: ...
+
+    def notice(self, lab: str, policy: Policy) -> None:
+        """Have a lab that is handed out say what holds now."""
+
+
+class SharedFolder:
+    """An exchange on this machine's own disk.
+
+    Args:
+        folder: the course's, with inbound and outbound.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder: Path | None = folder
+        self._inbound, self._outbound = folder / "inbound", folder / "outbound"
+
+    def __str__(self) -> str:
+        return str(self._inbound)
+
+    def arrived(self) -> Iterator[tuple[str, str, str]]:
+        try:
+            entries = list(os.scandir(self._inbound))
+        except FileNotFoundError:  # nothing was released yet
+            return
+        for entry in entries:
+            # STUDENT+LAB+WHEN+RANDOM; a student's name may have a + in it
+            student, _, lab = entry.name.rpartition("+")[0].rpartition("+")[0].rpartition("+")
+            with suppress(FileNotFoundError):
+                found = entry.stat(follow_symlinks=False)
+                # nbgrader opens the folder to all when everything is in it
+                if found.st_mode & 0o777 == 0o777 or time.time() - found.st_ctime > SETTLED:
+                    yield entry.name, student, lab
+
+    def is_released(self, lab: str) -> bool:
+        return (self._outbound / lab).exists()
+
+    def notice(self, lab: str, policy: Policy) -> None:
+        put_notice(self._outbound / lab, lab, policy)
+
+
+class Service:
+    """An exchange that is reached over HTTP.
+
+    Args:
+        config: nbgrader's, with the service's address.
+        course: the course's id.
+    """
+
+    folder = None
+
+    def __init__(self, config: Any, course: str) -> None:
+        self._exchange, self._course = HTTPExchange(config=config), course
+
+    def __str__(self) -> str:
+        return str(self._exchange.url)
+
+    def arrived(self) -> Iterator[tuple[str, str, str]]:
+        try:
+            with self._exchange.service() as client:
+                found = client.submissions(self._course, everybody=True)
+        except ExchangeFailed as error:
+            raise GradingFailed(str(error)) from error
+        yield from ((one["name"], one["student"], one["lab"]) for one in found)
+
+    def is_released(self, lab: str) -> bool:
+        try:
+            with self._exchange.service() as client:
+                labs = client.labs()
+        except ExchangeFailed as error:
+            raise GradingFailed(str(error)) from error
+        return any((one["course"], one["lab"]) == (self._course, lab) for one in labs)
+
+    def notice(self, lab: str, policy: Policy) -> None:
+        """Hand the lab out anew where it says something else."""
+        try:
+            with (
+                tempfile.TemporaryDirectory(prefix="distlab-notice-") as folder,
+                self._exchange.service() as client,
+            ):
+                copy, where = Path(folder, lab), ("labs", self._course, lab)
+                self._exchange.fetched(client, where, client.lab(self._course, lab), copy)
+                if put_notice(copy, lab, policy):
+                    files = manifests.of_folder(copy)
+                    client.release(self._course, lab, copy, files, replace=True)
+        except ExchangeFailed as error:
+            if error.status != _NOT_FOUND:  # else it is not handed out
+                raise GradingFailed(f"{lab} is handed out as before: {error}") from error
+
+
+def of(config: Any, root: str, course: str) -> CourseExchange:
+    """The exchange that nbgrader's configuration names."""
+    if "HTTPExchange" in config and config.HTTPExchange.get("url"):
+        return Service(config, course)
+    return SharedFolder(Path(root, course))

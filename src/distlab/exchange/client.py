@@ -1,0 +1,299 @@
+"""The exchange as its users' programs see it: whatever is lost on the way is sent or fetched again.
+
+A request that fails for a reason that may pass (no connection, a service that is being started
+again, too many requests) is made again until `patience` is over. Uploads and downloads go on where
+the last attempt, also that of a program that was killed, has stopped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import quote
+
+import httpx
+
+from distlab.exchange import manifest as manifests
+from distlab.exchange.limits import CHUNK, MB, Limits
+from distlab.exchange.manifest import Manifest
+from distlab.exchange.names import Refused
+
+PATIENCE = 120.0  # seconds
+#: what is believed of a service: names are looked at as strictly as there
+_ANY_SIZE = Limits(file=10_000_000 * MB, submission=10_000_000 * MB, files=100_000)
+_PASSING = {429, 500, 502, 503, 504}
+_ROUNDS = 5  # times that a whole is sent before its contents are said to change meanwhile
+_OLD = 7 * 86400.0  # seconds after which a part of a download is not gone on with
+
+
+class ExchangeFailed(Exception):
+    """The exchange did not do it; the message says why, and `status` is HTTP's (0: no answer)."""
+
+    def __init__(self, said: str, status: int = 0) -> None:
+        super().__init__(said)
+        self.status = status
+
+
+class Client:
+    """The exchange's service. A context manager.
+
+    Args:
+        url: its address, .../services/exchange.
+        token: the Hub's token of whoever asks.
+        patience: seconds for which a request that fails is made again.
+        parts: the folder in which downloads that were cut off are kept.
+        transport: what the tests put in the network's place.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        patience: float = PATIENCE,
+        parts: Path | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._patience, self._parts, self._url = patience, parts, url
+        self._http = httpx.Client(
+            base_url=f"{url.rstrip('/')}/api/", headers={"Authorization": f"token {token}"},
+            timeout=httpx.Timeout(60.0, connect=10.0), trust_env=False, transport=transport,
+        )  # fmt: skip
+
+    def labs(self) -> list[dict[str, Any]]:
+        """The labs that are handed out: `course`, `lab` and `notebooks` of each."""
+        found: list[dict[str, Any]] = self._ask("GET", "labs")["labs"]
+        return found
+
+    def lab(self, course: str, lab: str) -> Manifest:
+        return _manifest(self._ask("GET", _path("labs", course, lab)))
+
+    def submissions(self, course: str = "", everybody: bool = False) -> list[dict[str, Any]]:
+        """What was handed in by oneself, or by everybody in a course that one teaches: `course`,
+        `student`, `lab`, `when` and `name`; of one's own also `notebooks` and `feedback`.
+        """
+        query = {"course": course, **({"of": "everybody"} if everybody else {})}
+        found: list[dict[str, Any]] = self._ask("GET", "submissions", params=query)["submissions"]
+        return found
+
+    def submission(self, course: str, name: str) -> tuple[Manifest, str]:
+        """A submission's files, and what its feedback pages are named by (empty for students)."""
+        said = self._ask("GET", _path("submissions", course, name))
+        return _manifest(said), str(said.get("secret", ""))
+
+    def hand_in(self, course: str, lab: str, folder: Path, files: Manifest, key: str) -> Any:
+        """Hand in files of a folder; what is told of the submission, its `secret` too. The same
+        `key` again is the same submission.
+        """
+        content = {"files": files.as_json(), "key": key}
+        return self._send("POST", _path("hand-in", course, lab), course, folder, files, content)[
+            "submission"
+        ]
+
+    def release(
+        self, course: str, lab: str, folder: Path, files: Manifest, replace: bool = False
+    ) -> None:
+        """Hand out a lab."""
+        content = {"files": files.as_json(), "replace": replace}
+        self._send("PUT", _path("labs", course, lab), course, folder, files, content)
+
+    def withdraw(self, course: str, lab: str) -> None:
+        """Hand a lab out no longer."""
+        self._ask("DELETE", _path("labs", course, lab))
+
+    def release_feedback(self, course: str, folder: Path, files: Manifest) -> None:
+        """Have feedback pages to be fetched."""
+        content = {"files": files.as_json()}
+        self._send("PUT", _path("feedback", course), course, folder, files, content)
+
+    def fetch(self, where: tuple[str, ...], digest: str, size: int, to: Path) -> None:
+        """Have a content in a file, which is complete when it gets its name.
+
+        Args:
+            where: ("labs", COURSE, LAB), ("submissions", COURSE, NAME) or the latter's "feedback".
+        """
+        parts = self._parts or to.parent
+        parts.mkdir(parents=True, exist_ok=True)
+        _tidy(parts)
+        with _part(parts, digest) as (file, path):
+            for _ in range(_ROUNDS):
+                self._again(lambda: self._more(where, digest, size, file))
+                if manifests.sha256(path) == digest:
+                    os.fsync(file.fileno())
+                    _put(path, to)
+                    return
+                file.truncate(0)
+        raise ExchangeFailed(f"{to.name} cannot be fetched: it is another each time")
+
+    def close(self) -> None:
+        self._http.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _send(
+        self, method: str, path: str, course: str, folder: Path, files: Manifest, content: Any
+    ) -> Any:
+        """Ask for a whole, and send the contents that are missing, until none is."""
+        paths = {file.sha256: folder / file.path for file in files.files}
+        for _ in range(_ROUNDS):
+            said = self._ask(method, path, json=content)
+            if "missing" not in said:
+                return said
+            for digest, have in said["missing"].items():
+                self._upload(course, digest, paths[digest], int(have))
+        raise ExchangeFailed("the files change while they are sent: save them and try again")
+
+    def _upload(self, course: str, digest: str, path: Path, have: int) -> None:
+        """Send what of a content follows the first `have` bytes, a piece at a time."""
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            while have < size:
+                file.seek(have)
+                try:
+                    have = int(self._piece(course, digest, file.read(CHUNK), have)["offset"])
+                except _Elsewhere as other:
+                    have = other.offset
+
+    def _piece(self, course: str, digest: str, piece: bytes, offset: int) -> Any:
+        said = {"Upload-Offset": str(offset)}
+
+        def sent() -> Any:
+            return self._once("PATCH", _path("contents", course, digest), content=piece,
+                              headers=said)  # fmt: skip
+
+        return self._again(sent)
+
+    def _more(self, where: tuple[str, ...], digest: str, size: int, file: IO[bytes]) -> None:
+        """Fetch what of a content is not in its file yet."""
+        have = file.seek(0, os.SEEK_END)
+        if have > size:
+            have = file.truncate(0)
+        if have == size:
+            return
+        headers = {"Range": f"bytes={have}-"}
+        with self._http.stream("GET", _path(*where, digest), headers=headers) as answer:
+            if answer.status_code != 206:
+                answer.read()
+                raise _failure(answer)
+            for data in answer.iter_raw(256 * 1024):
+                have += file.write(data)
+                file.flush()
+                if have > size:
+                    return  # its digest says that this is another
+        if have < size:
+            raise httpx.ReadError("the connection was lost")
+
+    def _ask(self, method: str, path: str, **more: Any) -> Any:
+        return self._again(lambda: self._once(method, path, **more))
+
+    def _once(self, method: str, path: str, **more: Any) -> Any:
+        answer = self._http.request(method, path, **more)
+        if answer.status_code == 409:
+            raise _Elsewhere(int(answer.json()["offset"]))
+        if not answer.is_success:
+            raise _failure(answer)
+        return answer.json()
+
+    def _again(self, ask: Callable[[], Any]) -> Any:
+        """Ask until there is an answer, or `patience` is over."""
+        deadline, pause = time.monotonic() + self._patience, 0.2
+        while True:
+            try:
+                return ask()
+            except _Passing as error:
+                failed, pause = error.failed, max(pause, error.wait)
+            except httpx.TransportError as error:
+                failed = ExchangeFailed(
+                    f"the exchange at {self._url} does not answer ({type(error).__name__}): try "
+                    "again later, and tell your instructor if it stays so"
+                )
+            except (ValueError, KeyError):
+                raise ExchangeFailed(f"{self._url} is no exchange: its answer is another") from None
+            if time.monotonic() + pause > deadline:
+                raise failed
+            time.sleep(pause)
+            pause = min(2 * pause, 5.0)
+
+
+class _Elsewhere(Exception):
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.offset = offset
+
+
+class _Passing(Exception):
+    """A failure that may pass; `wait` seconds at least before asking again."""
+
+    def __init__(self, failed: ExchangeFailed, wait: float) -> None:
+        super().__init__(failed)
+        self.failed, self.wait = failed, wait
+
+
+def _failure(answer: httpx.Response) -> Exception:
+    try:
+        said = str(answer.json()["message"])
+    except (ValueError, KeyError, TypeError):
+        said = f"the exchange answers with status {answer.status_code}"
+    failed = ExchangeFailed(said, answer.status_code)
+    if answer.status_code not in _PASSING:
+        return failed
+    wait = answer.headers.get("Retry-After", "0")
+    return _Passing(failed, min(30.0, float(wait)) if wait.isdigit() else 0.0)
+
+
+def _manifest(said: Any) -> Manifest:
+    try:
+        return manifests.parse(said["files"], _ANY_SIZE)
+    except (Refused, KeyError, TypeError) as error:
+        raise ExchangeFailed(f"the exchange says what cannot be: {error}") from error
+
+
+def _path(*parts: str) -> str:
+    return "/".join(quote(part, safe="") for part in parts)
+
+
+def _put(path: Path, to: Path) -> None:
+    """Give a complete file its name, also on another disk."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.replace(path, to)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        new = to.with_name(f".{path.name}")
+        shutil.copyfile(path, new)
+        os.replace(new, to)
+        path.unlink()
+
+
+@contextlib.contextmanager
+def _part(parts: Path, digest: str) -> Iterator[tuple[IO[bytes], Path]]:
+    """The file in which a download goes on; one's own where another program has it."""
+    for path in (parts / f"{digest}.part", parts / f"{digest}-{os.getpid()}.part"):
+        with path.open("ab") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                continue
+            if path.exists() and path.stat().st_ino == os.fstat(file.fileno()).st_ino:
+                yield file, path
+                return
+    raise ExchangeFailed("this is being fetched already: wait until it is there")
+
+
+def _tidy(parts: Path) -> None:
+    """Remove what nobody has gone on with."""
+    for path in parts.glob("*.part"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _OLD:
+                path.unlink()

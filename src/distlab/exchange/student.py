@@ -1,0 +1,164 @@
+"""What students do with the exchange: fetch a lab, hand it in, fetch what was said about it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nbgrader.exchange.default import (
+    ExchangeFetchAssignment,
+    ExchangeFetchFeedback,
+    ExchangeSubmit,
+)
+
+from distlab.exchange import manifest as manifests
+from distlab.exchange import names
+from distlab.exchange.base import HTTPExchange
+from distlab.exchange.client import ExchangeFailed
+from distlab.exchange.manifest import Manifest
+
+
+class FetchAssignment(HTTPExchange, ExchangeFetchAssignment):
+    """Fetch a lab: its folder is there when all of it is."""
+
+    def init_src(self) -> None:
+        """The service knows which labs there are."""
+        self.src_path = f"{self.course}/{self.coursedir.assignment_id}"
+
+    def copy_files(self) -> None:
+        lab = str(self.coursedir.assignment_id)
+        place = Path(self.dest_path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with self.service() as client:
+            files = client.lab(self.course, lab)
+            where = ("labs", self.course, lab)
+            if place.is_dir():  # asked to replace what is missing
+                missing = [one for one in files.files if not (place / one.path).exists()]
+                for one in missing:
+                    self.log.warning("Replacing missing file '%s'", one.path)
+                self.fetched(client, where, Manifest(tuple(missing)), place)
+            else:
+                with tempfile.TemporaryDirectory(prefix=f".{lab}-", dir=place.parent) as new:
+                    self.fetched(client, where, files, Path(new, lab))
+                    os.rename(Path(new, lab), place)
+        self.log.info("Fetched as: %s %s", self.course, lab)
+
+
+class Submit(HTTPExchange, ExchangeSubmit):
+    """Hand in a lab. Whoever is killed on the way and hands in the same once more has handed it in
+    once, and sends only what the exchange has not got.
+    """
+
+    def init_dest(self) -> None:
+        """The service gives a submission its name and its time."""
+
+    def copy_files(self) -> None:
+        lab = str(self.coursedir.assignment_id)
+        with self._alone(lab) as folder, self.service() as client:
+            files = self._snapshot(folder / "files")
+            self._compare(client.lab(self.course, lab).notebooks, files.notebooks)
+            made = client.hand_in(self.course, lab, folder / "files", files, _key(folder, files))
+            self._keep(folder, made)
+        self.timestamp = made["when"]
+        self.log.info("Submitted as: %s %s %s", self.course, lab, made["when"])
+
+    @contextlib.contextmanager
+    def _alone(self, lab: str) -> Iterator[Path]:
+        """The folder for what is being handed in, for one program at a time."""
+        folder = self.kept / ".handing-in" / lab
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise ExchangeFailed(f"{lab} is being handed in already: wait for it") from None
+            yield folder
+
+    def _snapshot(self, folder: Path) -> Manifest:
+        """A copy of the student's folder as nbgrader makes it, of what can be handed in."""
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            self.do_copy(self.src_path, str(folder))
+        except (OSError, RuntimeError) as error:
+            raise ExchangeFailed(f"{self.src_path} cannot be handed in: {error}") from error
+        for path in list(manifests.plain_files(folder)):
+            name = path.relative_to(folder).as_posix()
+            try:
+                names.path(name)
+                if name in names.RESERVED:
+                    path.unlink()
+            except names.Refused as refused:
+                self.log.warning("Left out: %s", refused)
+                path.unlink()
+        return manifests.of_folder(folder)
+
+    def _compare(self, released: list[str], submitted: list[str]) -> None:
+        """Say, or with `strict` refuse, that notebooks are missing."""
+        if missing := sorted(set(released) - set(submitted)):
+            said = f"There is no notebook {', '.join(missing)} in {self.src_path}"
+            if self.strict:
+                raise ExchangeFailed(f"{said}: nothing was handed in")
+            self.log.warning(said)
+        if extra := sorted(set(submitted) - set(released)):
+            self.log.warning("Handed in beside what was asked for: %s", ", ".join(extra))
+
+    def _keep(self, folder: Path, made: dict[str, Any]) -> None:
+        """The copy of what was handed in, where nbgrader has it."""
+        kept = folder / "files"
+        (kept / "timestamp.txt").write_text(made["when"], "utf-8")
+        (kept / "submission_secret.txt").write_text(made["secret"], "ascii")
+        place = self.kept / f"{made['student']}+{made['lab']}+{made['when']}"
+        if not place.exists():
+            os.rename(kept, place)
+        (folder / "key.json").unlink(missing_ok=True)
+
+
+class FetchFeedback(HTTPExchange, ExchangeFetchFeedback):
+    """Fetch the pages on what one has handed in."""
+
+    def init_src(self) -> None:
+        self.src_path = self.course
+
+    def copy_files(self) -> None:
+        lab = str(self.coursedir.assignment_id)
+        with self.service() as client:
+            for one in client.submissions(self.course):
+                if one["lab"] != lab:
+                    continue
+                if not one["feedback"]:
+                    self.log.warning("No feedback yet on %s of %s", lab, one["when"])
+                where = ("submissions", self.course, one["name"], "feedback")
+                for notebook, page in one["feedback"].items():
+                    to = Path(self.dest_path, one["when"], f"{notebook}.html")
+                    client.fetch(where, page["sha256"], page["size"], to)
+                    self.log.info("Fetched feedback: %s", to)
+
+
+def _key(folder: Path, files: Manifest) -> str:
+    """What this handing in is called: the same as last time, where that did not come to an end and
+    the files are the same.
+    """
+    path = folder / "key.json"
+    listed = json.dumps(files.as_json(), sort_keys=True)
+    digest = hashlib.sha256(listed.encode("utf-8", "surrogatepass")).hexdigest()
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        there = json.loads(path.read_text("ascii"))
+        if there["digest"] == digest:
+            return names.key(there["key"])
+    key = secrets.token_hex(16)
+    new = path.with_suffix(".new")
+    with new.open("w") as file:
+        json.dump({"digest": digest, "key": key}, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(new, path)
+    return key

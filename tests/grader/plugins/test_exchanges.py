@@ -1,0 +1,84 @@
+"""The grader looks at an exchange that is a folder, and at one that is a service."""
+
+import datetime
+import json
+
+import pytest
+from served import COURSE, LAB, Hub, folder_of
+from served import Service as Process
+from traitlets.config import Config
+
+from distlab import course
+from distlab.exchange import manifest as manifests
+from grader import coursedir
+from grader.coursedir import GradingFailed
+from grader.plugins import exchanges
+from grader.plugins.autograde_on_submit import Arrivals
+from grader.policy.lateness import UTC
+from grader.policy.policy import Policy, Rules
+
+REAL = "01-message-passing"
+WHEN = "2026-11-02 10:00:00.000000 UTC"
+
+
+def config(**options):
+    made = Config()
+    for name, value in options.items():
+        made.HTTPExchange[name] = value
+    return made
+
+
+def test_nbgraders_configuration_says_which_it_is(tmp_path):
+    assert isinstance(exchanges.of(Config(), str(tmp_path), COURSE), exchanges.SharedFolder)
+    assert isinstance(exchanges.of(config(patience=1), "", COURSE), exchanges.SharedFolder)
+    assert isinstance(exchanges.of(config(url="http://x/"), "", COURSE), exchanges.Service)
+
+
+def test_what_is_complete_in_a_folder_has_arrived_once(tmp_path):
+    found = exchanges.of(Config(), str(tmp_path), COURSE)
+    assert list(found.arrived()) == [] and not found.is_released(REAL)
+    arrivals, inbound = Arrivals(found), tmp_path / COURSE / "inbound"
+    for student, mode in (("ada", 0o777), ("ben", 0o700)):
+        folder = inbound / f"{student}+{REAL}+{WHEN}+random"
+        folder.mkdir(parents=True)
+        folder.chmod(mode)
+    assert arrivals.look() == {REAL: ["ada"]} and arrivals.look() == {}
+    folder.chmod(0o777)
+    assert arrivals.look() == {REAL: ["ben"]}
+
+
+@pytest.mark.slow
+def test_what_was_handed_in_to_a_service_has_arrived_once(tmp_path, monkeypatch):
+    pytest.importorskip("jupyterhub", reason="the Hub is not installed: pip install jupyterhub")
+    monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "of-grading")
+    with Hub() as hub, Process(hub, tmp_path / "exchange", ["--reserve=0"]) as service:
+        options = config(url=service.url, patience=5.0)
+        options.Exchange.cache = str(tmp_path / "cache")
+        found = exchanges.of(options, "", COURSE)
+        arrivals = Arrivals(found)
+        assert arrivals.look() == {} and not found.is_released(REAL)
+        lab = folder_of(tmp_path / "lab", data="1")
+        notebook = lab / course.notebook_name(REAL)
+        notebook.write_text(json.dumps(coursedir.released(REAL)))
+        files = manifests.of_folder(lab)
+        with service.client("lecturer") as client:
+            client.release(COURSE, REAL, lab, files)
+            client.release(COURSE, LAB, lab, files)
+        with service.client("ada") as client:
+            client.hand_in(COURSE, REAL, lab, files, "1" * 32)
+            client.hand_in(COURSE, LAB, lab, files, "2" * 32)  # no lab of the course's
+        assert arrivals.look() == {REAL: ["ada"]} and arrivals.look() == {}
+        assert found.is_released(REAL)
+
+        due = datetime.datetime(2026, 11, 1, 22, 59, 59, tzinfo=UTC)
+        policy = Policy(True, labs={REAL: Rules(due=due)})
+        released = service.root / COURSE / "outbound" / REAL / notebook.name
+        found.notice(REAL, policy)
+        found.notice("02-toy-model", policy)  # not handed out
+        assert "Due: Sun 1 November 2026" in released.read_text()
+        before = released.stat().st_ino
+        found.notice(REAL, policy)
+        assert released.stat().st_ino == before
+        service.kill()
+        with pytest.raises(GradingFailed, match="does not answer"):
+            exchanges.of(config(url=service.url, patience=0.1), "", COURSE).is_released(REAL)
