@@ -5,9 +5,9 @@ What a case is made of comes from the course's secret (`grader.secret`): its ran
 a `Drawn` case its parameters too. The seeds written here only number the cases.
 
 Where students have inputs of their own (`grader.variants`), random numbers and what is `Drawn` are
-each student's. What else of a case is theirs is said beside it: of a hidden case by `Varied`, of the
-visible ones by the module's `VISIBLE`. World sizes, shapes and the number of cases are the same for
-all, and with them time, difficulty and what of an answer is looked at.
+each student's. What else of a case is theirs is said beside it: of a hidden case by `Varied`, of
+the visible ones by the module's `VISIBLE`. World sizes, shapes and the number of cases are the same
+for all, and with them time, difficulty and what of an answer is looked at.
 """
 
 from __future__ import annotations

@@ -196,8 +196,8 @@ class LocalJudges:
                 with contextlib.suppress(SessionLost, ZygoteLost):
                     source = self._shared(sandbox, more)
                     return [line(v) for v in grader.grade(plan, source, self._turns)]
-            with self._lone(sandbox, more) as source:
-                return [line(v) for v in grader.grade(plan, source, lone=True)]
+            with self._lone(sandbox, more) as lone:
+                return [line(v) for v in grader.grade(plan, lone, lone=True)]
 
     def prepare(self, lab: str, student: str) -> None:
         """Have the references of a student's own inputs of a lab.

@@ -63,7 +63,7 @@ class Entry:
     not_graded: str = ""  # a failure of the grader's own: no score, nowhere
     flagged: list[str] = field(default_factory=list)  # what a person should look at in the source
     by: str = ""  # whose submission it is, of the student's group
-    variant: str = ""  # whose inputs it was judged by (`Variant.fingerprint`), where not everybody's
+    variant: str = ""  # whose inputs it was judged by, where not everybody's
 
     @property
     def score(self) -> float:

@@ -1,4 +1,4 @@
-"""The reference outputs of a student's variant: those of the reference solution, run in the sandbox.
+"""The reference outputs of a student's variant: what the solution gives, run in the sandbox.
 
 The referee imports no torch and runs no student code, so the solution runs where submissions do, in
 a session of its own that has ended before the submission's begins. What it gave is kept below

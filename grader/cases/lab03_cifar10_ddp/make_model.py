@@ -4,7 +4,6 @@ from distlab.exercises.exercise import Case
 from grader.cases import Drawn, Varied
 
 
-
 def _classes(least, most):
     return lambda chance, params: {"num_classes": chance.whole(least, most)}
 

@@ -143,7 +143,8 @@ class Shown:
             covered = f", in {v.covered}" if v.covered else ""
             said = f"{v.exercise.name} passed its {cases} in {v.seconds:.2g} s{covered}."
             return " ".join(part for part in (said, self._said, v.exercise.left_open) if part)
-        return f"{v.exercise.name}: {v.status} (case {v.passed + 1} of {v.total}). {self._said}".rstrip()
+        said = f"{v.exercise.name}: {v.status} (case {v.passed + 1} of {v.total})."
+        return f"{said} {self._said}".rstrip()
 
     def __repr__(self) -> str:
         v = self.verdict

@@ -24,7 +24,7 @@ from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.reference import NoReference, References, written
 
 NAME = "own-inputs.json"
-VARIABLE = "DISTLAB_VARIANTS"  # folders, as in PATH, that hold LAB/STUDENT.json
+VARIABLE = "DISTLAB_VARIANTS"  # folders, as in PATH, that hold STUDENT/LAB/own-inputs.json
 LARGEST = 64 << 20  # bytes of the file
 _FORMAT = 1
 
@@ -152,7 +152,7 @@ def found(lab: str, folder: Path) -> tuple[OwnInputs | None, str]:
 def _places(lab: str, folder: Path) -> Iterator[Path]:
     if me():
         for kept in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
-            yield Path(kept, lab, f"{folded(me())}.json")
+            yield Path(kept, folded(me()), lab, NAME)
     yield folder / NAME
 
 
@@ -180,4 +180,3 @@ def asked(exercise: Exercise, folder: Path) -> tuple[Exercise, References | None
         return exercise, None, f"{usual} The lab's usual inputs are used."
     said = f"These were {own.student}'s own inputs."
     return dataclasses.replace(exercise, visible=cases), own.reference, said
-
