@@ -61,7 +61,7 @@ def table(student):
     """What a student's visible cases expect, by size and rank."""
     cases = variants.visible(variants.variant(LAB, student, OWN), EXCHANGE)
     expected = {case.size: [next(iter(out.values())) for out in swapped(case)] for case in cases}
-    return {(size, r): out.tolist() for size, some in expected.items() for r, out in enumerate(some)}
+    return {(size, r): some[r].tolist() for size, some in expected.items() for r in range(size)}
 
 
 def test_a_right_answer_passes_with_own_inputs_and_without(folder, capsys):
@@ -177,6 +177,7 @@ def test_no_hidden_case_is_ever_packed():
         packed(cases=[case])
 
 
+@pytest.mark.slow  # starts a forkserver of its own
 def test_a_notebook_is_checked_with_own_inputs(folder):
     solution = collected.source_of(coursedir.solution(LAB), "exchange")
     path = folder / course.notebook_name(LAB)
