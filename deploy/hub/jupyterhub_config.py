@@ -72,8 +72,11 @@ for folder, mode in ((ROOT, 0o755), (jupyter, 0o755), (ROOT / "data", 0o755),
     folder.mkdir(exist_ok=True)
     folder.chmod(mode)
 for course in settings.courses.values():
-    # the grader's before anybody else can make it; students add to inbound and cannot list it
-    for name, mode in (("", 0o755), ("outbound", 0o755), ("inbound", 0o3733)):
+    # the grader's before anybody else can make it; students add to inbound, find their own inputs
+    # in own-inputs, and can list neither
+    for name, mode in (
+        ("", 0o755), ("outbound", 0o755), ("inbound", 0o3733), ("own-inputs", 0o711),
+    ):  # fmt: skip
         folder = ROOT / "exchange" / course.id / name
         folder.mkdir(exist_ok=True)
         shutil.chown(folder, course.account)
@@ -98,6 +101,9 @@ def environment(*configurations: str) -> dict[str, str]:
         "JUPYTER_CONFIG_PATH": os.pathsep.join(str(jupyter / name) for name in configurations),
         "DISTLAB_EXCHANGE": str(ROOT / "exchange"),
         "DISTLAB_DATA": str(ROOT / "data"),
+        "DISTLAB_VARIANTS": os.pathsep.join(
+            str(ROOT / "exchange" / one.id / "own-inputs") for one in settings.courses.values()
+        ),
         "JUPYTERHUB_ACTIVITY_INTERVAL": str(used),
         "DISTLAB_SEVERAL_COURSES": "1" if len(settings.courses) > 1 else "",
     }

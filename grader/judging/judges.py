@@ -227,8 +227,11 @@ class LocalJudges:
         """The sandbox, and what judges in it with a user and a control group of its own."""
         sandbox = self.ready()
         with self._users.lent() as user, self._grouped(sandbox.limits) as admit:
-            yield sandbox, Grader(
-                asked, sandbox.limits, sandbox.walls, ",".join(devices) or None, user, admit
+            yield (
+                sandbox,
+                Grader(
+                    asked, sandbox.limits, sandbox.walls, ",".join(devices) or None, user, admit
+                ),
             )
 
     @contextlib.contextmanager
@@ -424,7 +427,16 @@ def make_judges(jobs: int, cluster: str | None = None) -> Judges:
         return _submitted(jobs, settings.trust)
     if cluster is not None:
         return _attached(cluster, settings.trust)
-    local = LocalJudges(settings, jobs)
+    return local_judges(jobs)
+
+
+def local_judges(jobs: int) -> LocalJudges:
+    """`jobs` at once on this machine.
+
+    Raises:
+        NoSandbox: no sandbox works, and nobody has said that the code can be trusted.
+    """
+    local = LocalJudges(configured(), jobs)
     local.ready()
     return local
 

@@ -6,11 +6,10 @@ import contextlib
 from pathlib import Path
 
 from distlab.records import redaction
-from grader.judging.judges import LocalJudges
+from grader.judging.judges import local_judges
 from grader.policy.commands import named_lab, students
 from grader.policy.policy import PolicyError
 from grader.policy.roster import RosterFile
-from grader.sandbox import configured
 from grader.variants.hand_out import default_folder, hand_out, warning
 
 
@@ -30,8 +29,7 @@ def run(lab: str, names: list[str], listed: Path | None, to: Path | None, jobs: 
     if said := warning():
         print(said)
     failed = 0
-    with contextlib.closing(LocalJudges(configured(), jobs)) as judges:
-        judges.ready()
+    with contextlib.closing(local_judges(jobs)) as judges:
         for student, problem in hand_out(lab, chosen, folder, judges):
             if problem:
                 failed += 1

@@ -10,8 +10,10 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import os
+import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
 from distlab import course
 from distlab.checking import own_inputs
@@ -19,14 +21,18 @@ from distlab.processes import frameworks
 from distlab.records import redaction
 from grader import coursedir, secret
 from grader.coursedir import NotGraded
+from grader.judging.basis import variants_digest
 from grader.judging.grade import named_well
 from grader.judging.judges import LocalJudges
 from grader.policy import policy as policies
+from grader.policy.commands import students
 from grader.policy.policy import PolicyError
+from grader.policy.roster import RosterFile
 from grader.variants import references
 from grader.variants import variant as variants
 
 FOLDER = "own-inputs"
+LOOK_AGAIN = 60.0  # seconds until students and labs are looked through again
 
 
 def content(lab: str, student: str) -> str:
@@ -41,7 +47,7 @@ def content(lab: str, student: str) -> str:
         for exercise in course.exercises(lab).values()
         for case in variants.visible(whose, exercise)
     ]
-    return own_inputs.packed(student, lab, {"variant": whose.fingerprint}, outputs)
+    return own_inputs.packed(student, lab, _recorded(whose), outputs)
 
 
 def default_folder() -> Path:
@@ -81,7 +87,7 @@ def write(to: Path, lab: str, student: str) -> bool:
 
 
 def hand_out(
-    lab: str, students: Collection[str], to: Path, judges: LocalJudges
+    lab: str, chosen: Collection[str], to: Path, judges: LocalJudges
 ) -> Iterator[tuple[str, str]]:
     """Make the files of these students; yields each student, and why there is no file of theirs.
 
@@ -94,7 +100,7 @@ def hand_out(
             f"all students have the same inputs in {lab}: write `variants: on` into "
             f"{policies.PATH.name} first"
         )
-    for name in students:
+    for name in chosen:
         if not named_well(name):
             raise PolicyError(
                 f"{redaction.shown(name)!r} cannot be a student's name: letters, digits, spaces "
@@ -111,7 +117,58 @@ def hand_out(
         return ""
 
     with concurrent.futures.ThreadPoolExecutor(judges.slots) as pool:
-        yield from zip(students, pool.map(made, students), strict=True)
+        yield from zip(chosen, pool.map(made, chosen), strict=True)
+
+
+class HandingOut:
+    """Hands released labs out to all that are known, one student whenever there is time.
+
+    Args:
+        outbound: the folder of the exchange that students fetch labs from.
+    """
+
+    def __init__(self, outbound: Path, judges: LocalJudges) -> None:
+        self._outbound, self._to = outbound, outbound.with_name(FOLDER)
+        self._judges = judges
+        self._left: list[tuple[str, str]] = []
+        self._done: set[tuple[str, str]] = set()
+        self._looked = -LOOK_AGAIN
+
+    def one(self) -> str:
+        """Make one student's file, if one is missing; returns what there is to say of it."""
+        if not self._left and time.monotonic() - self._looked > LOOK_AGAIN:
+            self._looked, self._left = time.monotonic(), sorted(self._missing())
+        if not self._left:
+            return ""
+        lab, student = self._left.pop(0)
+        self._done.add((lab, student))
+        for _, problem in hand_out(lab, [student], self._to, self._judges):
+            if problem:
+                return f"{redaction.shown(student)} {lab}: no own inputs: {problem}"
+        return f"{redaction.shown(student)} {lab}: own inputs handed out"
+
+    def _missing(self) -> Iterator[tuple[str, str]]:
+        labs = [lab for lab in course.LABS if variants.in_force(lab)]
+        for lab in labs:
+            if not (self._outbound / lab).exists() or course.missing(lab):
+                continue
+            for student in filter(named_well, students(RosterFile().read())):
+                if (lab, student) not in self._done and not self._has(lab, student):
+                    yield lab, student
+
+    def _has(self, lab: str, student: str) -> bool:
+        """Is there a file of the student's, made of the course as it is now?"""
+        try:
+            own = own_inputs.read(place(self._to, lab, student))
+        except (OSError, own_inputs.NotYours):
+            return False
+        return own.reference.recorded == _recorded(variants.variant(lab, student))
+
+
+def _recorded(whose: variants.Variant) -> dict[str, Any]:
+    """What a file says of how it was made."""
+    course_now = variants_digest(whose.lab, secret.current())
+    return {"variant": whose.fingerprint, "course": course_now[:16]}
 
 
 def warning() -> str:

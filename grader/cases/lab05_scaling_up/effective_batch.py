@@ -3,6 +3,12 @@
 from grader.cases import Varied, like, near
 from grader.cases.lab05_scaling_up.parameters import case
 
+
+def _multiple(chance, params):
+    """A batch per rank that the accumulation divides: whole division then is no other mistake."""
+    return {**params, "per_rank": params["accumulation"] * chance.whole(2, 40)}
+
+
 HIDDEN = (
     case(per_rank=1, size=1, accumulation=1),
     like(101, per_rank=24, size=3, accumulation=5),
@@ -12,4 +18,4 @@ HIDDEN = (
     Varied(case(per_rank=8, size=5, accumulation=2), near()),
 )
 
-VISIBLE = (near(), near())
+VISIBLE = (_multiple, _multiple)

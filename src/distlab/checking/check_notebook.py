@@ -72,6 +72,12 @@ def _blank(content: dict[str, Any]) -> dict[str, Any]:
     return blank
 
 
+def own_said(path: Path, lab: str) -> str:
+    """A sentence on own inputs that lie beside a notebook; empty where there are none."""
+    own, said = own_inputs.found(lab, path.parent)
+    return f"These were {own.student}'s own inputs." if own else said
+
+
 def report(path: Path, verdicts: list[Verdict]) -> dict[str, Any]:
     """The JSON report of DESIGN.md for one notebook."""
     lines = [

@@ -49,6 +49,7 @@ def test_students_differ_in_the_hidden_inputs_of_every_exercise(lab, name):
     assert alike(lab, name, 3) == (2 if name in WITHOUT_INPUTS else 0)
 
 
+@pytest.mark.long
 @pytest.mark.slow  # a thousand students' inputs of every exercise
 @pytest.mark.parametrize(("lab", "name"), [e for e in EXERCISES if e[1] not in WITHOUT_INPUTS])
 def test_no_two_of_a_thousand_students_are_alike_in_hidden_inputs(lab, name):
