@@ -118,19 +118,24 @@ def _make(whose: Variant, names: Collection[str], grader: Grader, source: Source
                 raise SolutionFailed(f"the solution's cell of {failed[0]} did not run ({said})")
             for name in names:
                 exercise = course.exercises(whose.lab)[name]
-                outputs = [
-                    (exercise, case, _output(session, exercise, case, plan))
-                    for case in variants.cases(whose, exercise)
-                ]
+                cases = variants.cases(whose, exercise)
+                outputs = [_output(session, exercise, case, plan) for case in cases]
                 session.end_exercise()
                 _keep(whose, name, outputs)
         except RoomLost as error:
             raise SolutionFailed(f"the solution was lost ({error})") from error
 
 
-def _output(session: Session, exercise: Exercise, case: Case, plan: Plan) -> list[Any]:
-    """What the solution returns for a case, by rank, once it has kept its exercise's rules."""
-    run = session.run(exercise.id, exercise.payloads(exercise.inputs(case)), PATIENCE)
+def _output(
+    session: Session, exercise: Exercise, case: Case, plan: Plan
+) -> tuple[Exercise, Case, list[Any]]:
+    """A case, of an exercise that has its inputs made, with what the solution returns for it, by
+    rank, once it has kept the exercise's rules.
+    """
+    inputs = exercise.inputs(case)  # made once: some are large
+    # the values are those of any schedule
+    exercise = dataclasses.replace(exercise, make=lambda _: inputs, schedules=False)
+    run = session.run(exercise.id, exercise.payloads(inputs), PATIENCE)
     if not run.ok:
         how = run.finding.kind if run.finding else "it did not end" if run.timed_out else "an error"
         raise SolutionFailed(f"the solution of {exercise.name} failed ({how})")
@@ -138,13 +143,12 @@ def _output(session: Session, exercise: Exercise, case: Case, plan: Plan) -> lis
         values = [payload.decode(outcome.output) for outcome in run.outcomes]
     except ValueError as error:
         raise SolutionFailed(f"the solution of {exercise.name} gave no output") from error
-    once = dataclasses.replace(exercise, schedules=False)  # values are those of any schedule
-    verdict = judge(once, [case], lambda *_: values, lambda *_, **__: run, plan.sources)
+    verdict = judge(exercise, [case], lambda *_: values, lambda *_, **__: run, plan.sources)
     if verdict.status != "passed":
         raise SolutionFailed(
             f"the solution of {exercise.name} breaks the exercise's own rules ({verdict.status})"
         )
-    return values
+    return exercise, case, values
 
 
 @functools.cache
