@@ -28,8 +28,9 @@ from distlab.exercises.judge import judge
 from distlab.exercises.reference import NoReference, References, write
 from distlab.processes import payload
 from grader import coursedir, secret
-from grader.coursedir import NotGraded
+from grader.coursedir import GradingFailed, NotGraded
 from grader.judging.basis import variants_digest
+from grader.sandbox import bubblewrap
 from grader.variants import variant as variants
 from grader.variants.variant import Variant
 
@@ -77,11 +78,13 @@ def need(
 
     Raises:
         NotGraded: the solution failed. That says nothing of the submission.
+        GradingFailed: there is no safe place for them.
         SessionLost, ZygoteLost: the sandbox was lost.
     """
     left = missing(whose, names)
     if not left:
         return
+    _refuse_exposed()
     free = turns or AlwaysFree()
     try:
         with contextlib.suppress(SolutionFailed), free.shared():
@@ -95,6 +98,18 @@ def need(
             "student's: grade it again, and if it stays so switch `variants` off for this lab in "
             "the policy and report it"
         ) from error
+
+
+def _refuse_exposed() -> None:
+    """Raises:
+    GradingFailed: what is kept would lie where submissions can read.
+    """
+    for folder in bubblewrap.shown():
+        if FOLDER.resolve().is_relative_to(folder.resolve()):
+            raise GradingFailed(
+                f"references of students' own inputs cannot be kept in {FOLDER}, since student "
+                f"code can read {folder}: name another folder in DISTLAB_GRADES"
+            )
 
 
 def missing(whose: Variant, names: Collection[str]) -> list[str]:
