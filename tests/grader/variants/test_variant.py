@@ -66,6 +66,7 @@ def test_a_variant_has_the_cases_of_everybody_in_their_order_and_sizes(lab, name
     assert own == variants.cases(whose(lab), exercise)
 
 
+@pytest.mark.slow  # makes inputs of all labs
 @pytest.mark.parametrize(("lab", "name"), EXERCISES)
 def test_shapes_and_kinds_of_inputs_are_those_of_everybody(lab, name):
     exercise = course.exercises(lab)[name]
