@@ -19,7 +19,7 @@ from distlab.records import redaction
 from grader import coursedir, secret
 from grader.judging import demo
 from grader.judging import grade as grading
-from grader.judging.judges import Judges, make_judges
+from grader.judging.judges import Judges, local_judges, make_judges
 from grader.judging.ledger import Ledger
 from grader.likeness import section
 from grader.looks.diary import Diary, State
@@ -169,7 +169,7 @@ def watch(jobs: int | None) -> None:
 
     _need_nbgrader()
     _have_folder()
-    with contextlib.closing(make_judges(jobs or JOBS)) as judges:
+    with contextlib.closing(local_judges(jobs or JOBS)) as judges:
         autograde_on_submit.watch(judges)
 
 

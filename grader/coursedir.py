@@ -16,7 +16,7 @@ from distlab.checking.judge_notebook import Lab
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.reference import NoReference, References
 from grader import secret
-from grader.cases import Drawn
+from grader.cases import Drawn, Varied
 from grader.paths import GRADES as GRADES
 from grader.paths import LABS, SOLUTIONS
 from grader.paths import ROOT as ROOT
@@ -60,11 +60,11 @@ def hidden(lab: str) -> dict[str, tuple[Case, ...]]:
 def _hidden(lab: str, of: secret.Secret) -> dict[str, tuple[Case, ...]]:
     return {
         name: tuple(_made(case, functools.partial(of.entropy, lab, name)) for case in some)
-        for name, some in _listed(lab)
+        for name, some in listed(lab)
     }
 
 
-def _listed(lab: str) -> Iterator[tuple[str, Sequence[Case | Drawn]]]:
+def listed(lab: str) -> Iterator[tuple[str, Sequence[Case | Drawn | Varied]]]:
     """The cases that a lab's folder holds, by the names of its modules."""
     package = importlib.import_module(f"grader.cases.{course.package(lab)}")
     for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
@@ -73,7 +73,9 @@ def _listed(lab: str) -> Iterator[tuple[str, Sequence[Case | Drawn]]]:
             yield found.name.rpartition(".")[2], cases
 
 
-def _made(case: Case | Drawn, entropy: Callable[[str], bytes]) -> Case:
+def _made(case: Case | Drawn | Varied, entropy: Callable[[str], bytes]) -> Case:
+    if isinstance(case, Varied):
+        case = case.case
     if isinstance(case, Drawn):
         return case.made(entropy)
     return dataclasses.replace(case, hidden=True, entropy=entropy(case.key))

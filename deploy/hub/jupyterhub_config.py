@@ -78,8 +78,11 @@ if settings.exchange_account:
     shutil.chown(served, settings.exchange_account)
 exchange_port = settings.internal_ports + 2 + len(settings.courses)
 for course in settings.courses.values():
-    # the grader's before anybody else can make it; students add to inbound and cannot list it
-    for name, mode in (("", 0o755), ("outbound", 0o755), ("inbound", 0o3733)):
+    # the grader's before anybody else can make it; students add to inbound, find their own inputs
+    # in own-inputs, and can list neither
+    for name, mode in (
+        ("", 0o755), ("outbound", 0o755), ("inbound", 0o3733), ("own-inputs", 0o711),
+    ):  # fmt: skip
         if settings.exchange_account:
             break
         folder = ROOT / "exchange" / course.id / name
@@ -109,6 +112,9 @@ def environment(*configurations: str) -> dict[str, str]:
         "JUPYTER_CONFIG_PATH": os.pathsep.join(str(jupyter / name) for name in configurations),
         **where,
         "DISTLAB_DATA": str(ROOT / "data"),
+        "DISTLAB_VARIANTS": os.pathsep.join(
+            str(ROOT / "exchange" / one.id / "own-inputs") for one in settings.courses.values()
+        ),
         "JUPYTERHUB_ACTIVITY_INTERVAL": str(used),
         "DISTLAB_SEVERAL_COURSES": "1" if len(settings.courses) > 1 else "",
     }

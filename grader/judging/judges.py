@@ -16,7 +16,7 @@ import shutil
 import socket
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -35,18 +35,21 @@ from grader import coursedir, secret
 from grader.coursedir import GradingFailed, NotGraded
 from grader.judging.ledger import Line, line
 from grader.sandbox import Grading, NoSandbox, Sandbox, cgroup, choose, configured
+from grader.variants import references
+from grader.variants.variant import Variant, variant
 
 
 class Judges(Protocol):
     """Takes submissions from as many threads as it has `slots`.
 
-    `lines` raises `NotGraded` where a submission cannot be judged through no fault of its own.
+    Where students have inputs of their own, `lines` is told with whose a submission is judged. It
+    raises `NotGraded` where a submission cannot be judged through no fault of its own.
     """
 
     slots: int
 
     def beside(self) -> contextlib.AbstractContextManager[None]: ...  # other work on their machine
-    def lines(self, lab: str, plan: Plan) -> list[Line]: ...
+    def lines(self, lab: str, plan: Plan, whose: str | None = None) -> list[Line]: ...
     def close(self) -> None: ...
 
 
@@ -171,48 +174,97 @@ class LocalJudges:
         """Other work on this machine: not while a submission is judged alone."""
         return self._turns.shared()
 
-    def lines(self, lab: str, plan: Plan) -> list[Line]:
+    def lines(self, lab: str, plan: Plan, whose: str | None = None) -> list[Line]:
         with self._devices.lent("here", ranks(lab)) as lent:
-            return self.lines_on(lab, plan, lent)
+            return self.lines_on(lab, plan, lent, whose)
 
-    def lines_on(self, lab: str, plan: Plan, devices: Sequence[str]) -> list[Line]:
+    def lines_on(
+        self, lab: str, plan: Plan, devices: Sequence[str], whose: str | None = None
+    ) -> list[Line]:
         """The verdicts on a submission, its ranks on these devices.
 
         Raises:
             NotGraded: not even in a sandbox of its own.
         """
-        return [line(verdict) for verdict in self._verdicts(coursedir.lab(lab), lab, plan, devices)]
+        own, asked = _asked(lab, whose)
+        return [line(verdict) for verdict in self._verdicts(lab, asked, own, plan, devices)]
 
-    def again(self, lab: str, plan: Plan, exercise: str) -> Verdict:
+    def again(self, lab: str, plan: Plan, exercise: str, whose: str | None = None) -> Verdict:
         """The verdict on one exercise of a submission, with what its ranks did.
 
         Raises:
             NotGraded: it could not be judged.
         """
+        own, asked = _asked(lab, whose, [exercise])
         with self._devices.lent("here", ranks(lab)) as lent:
-            (found,) = self._verdicts(coursedir.lab(lab, [exercise]), lab, plan, lent)
+            (found,) = self._verdicts(lab, asked, own, plan, lent)
         return found
 
-    def _verdicts(self, asked: Lab, lab: str, plan: Plan, devices: Sequence[str]) -> list[Verdict]:
-        sandbox, more = self.ready(), frameworks.preload(course.needs(lab))
-        with self._users.lent() as user, self._grouped(sandbox.limits) as admit:
-            grader = Grader(
-                asked, sandbox.limits, sandbox.walls, ",".join(devices) or None, user, admit
-            )
+    def _verdicts(
+        self, lab: str, asked: Lab, own: Variant | None, plan: Plan, devices: Sequence[str]
+    ) -> list[Verdict]:
+        more = frameworks.preload(course.needs(lab))
+        with self._admitted(asked, devices) as (sandbox, grader):
+            if own:
+                self._need(own, [name for name in plan.answered if name in asked.exercises], grader)
             if sandbox.shared:
                 # what ends a sandbox that others use as well may be one of them
                 with contextlib.suppress(SessionLost, ZygoteLost):
-                    source = self._shared(sandbox, more)
-                    return grader.grade(plan, source, self._turns)
-            turn = self._turns.alone() if sandbox.shared else contextlib.nullcontext()
+                    return grader.grade(plan, self._shared(sandbox, more), self._turns)
+            with self._lone(sandbox, more) as lone:
+                return grader.grade(plan, lone, lone=True)
+
+    def prepare(self, lab: str, student: str) -> None:
+        """Have the references of a student's own inputs of a lab.
+
+        Raises:
+            NotGraded: they cannot be made.
+        """
+        own = variant(lab, student)
+        with (
+            self._devices.lent("here", ranks(lab)) as lent,
+            self._admitted(references.lab(own), lent) as (_, grader),
+        ):
+            self._need(own, course.exercises(lab), grader)
+
+    def _need(self, own: Variant, names: Collection[str], grader: Grader) -> None:
+        sandbox, more = self.ready(), frameworks.preload(course.needs(own.lab))
+        if sandbox.shared:
+            with contextlib.suppress(SessionLost, ZygoteLost):
+                references.need(own, names, grader, self._shared(sandbox, more), self._turns)
+                return
+        if references.missing(own, names):
+            with self._lone(sandbox, more) as source:
+                references.need(own, names, grader, source)
+
+    @contextlib.contextmanager
+    def _admitted(self, asked: Lab, devices: Sequence[str]) -> Iterator[tuple[Sandbox, Grader]]:
+        """The sandbox, and what judges in it with a user and a control group of its own."""
+        sandbox = self.ready()
+        with self._users.lent() as user, self._grouped(sandbox.limits) as admit:
+            yield (
+                sandbox,
+                Grader(
+                    asked, sandbox.limits, sandbox.walls, ",".join(devices) or None, user, admit
+                ),
+            )
+
+    @contextlib.contextmanager
+    def _lone(self, sandbox: Sandbox, more: tuple[str, ...]) -> Iterator[_Own]:
+        """A sandbox that nobody else uses.
+
+        Raises:
+            NotGraded: it was lost.
+        """
+        turn = self._turns.alone() if sandbox.shared else contextlib.nullcontext()
+        try:
             with turn, contextlib.closing(_Own(sandbox, more)) as own:
-                try:
-                    return grader.grade(plan, own, lone=True)
-                except (SessionLost, ZygoteLost) as error:
-                    raise NotGraded(
-                        f"its sandbox did not start ({error}): look whether memory or disk are "
-                        "full, then grade it again"
-                    ) from error
+                yield own
+        except (SessionLost, ZygoteLost) as error:
+            raise NotGraded(
+                f"its sandbox did not start ({error}): look whether memory or disk are "
+                "full, then grade it again"
+            ) from error
 
     @contextlib.contextmanager
     def _grouped(self, limits: Limits | None) -> Iterator[Callable[[int], None] | None]:
@@ -234,6 +286,12 @@ class LocalJudges:
     def close(self) -> None:
         for shared in self._zygotes.values():
             shared.close()
+
+
+def _asked(lab: str, whose: str | None, only: Collection[str] = ()) -> tuple[Variant | None, Lab]:
+    """A student's variant of a lab, where they have one, and what it is judged by."""
+    own = variant(lab, whose) if whose is not None else None
+    return own, references.lab(own, only) if own else coursedir.lab(lab, only)
 
 
 class _Own:
@@ -310,7 +368,7 @@ class Cluster:
     def beside(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    def lines(self, lab: str, plan: Plan) -> list[Line]:
+    def lines(self, lab: str, plan: Plan, whose: str | None = None) -> list[Line]:
         import ipyparallel
 
         while True:
@@ -318,7 +376,7 @@ class Cluster:
             try:
                 with self._devices.lent(engine.place, ranks(lab)) as lent:
                     view = self._client[engine.id]
-                    told = view.apply_sync(_lines, lab, plan, lent)
+                    told = view.apply_sync(_lines, lab, plan, lent, whose)
             except ipyparallel.RemoteError as error:
                 if error.ename == "NotGraded":
                     self._engines.put(engine)
@@ -390,7 +448,16 @@ def make_judges(jobs: int, cluster: str | None = None) -> Judges:
         return _submitted(jobs, settings.trust)
     if cluster is not None:
         return _attached(cluster, settings.trust)
-    local = LocalJudges(settings, jobs)
+    return local_judges(jobs)
+
+
+def local_judges(jobs: int) -> LocalJudges:
+    """`jobs` at once on this machine.
+
+    Raises:
+        NoSandbox: no sandbox works, and nobody has said that the code can be trusted.
+    """
+    local = LocalJudges(configured(), jobs)
     local.ready()
     return local
 
@@ -438,9 +505,9 @@ def _ready(trust: bool, secret_path: Path | None, fingerprint: str) -> dict[str,
     return {"host": socket.gethostname(), "devices": devices(), "problem": problem}
 
 
-def _lines(lab: str, plan: Plan, lent: list[str]) -> list[dict[str, Any]]:
+def _lines(lab: str, plan: Plan, lent: list[str], whose: str | None) -> list[dict[str, Any]]:
     assert _on_engine is not None  # `_ready` was called before
-    return [vars(one) for one in _on_engine.lines_on(lab, plan, lent)]
+    return [vars(one) for one in _on_engine.lines_on(lab, plan, lent, whose)]
 
 
 def _end() -> None:

@@ -63,6 +63,7 @@ class Entry:
     not_graded: str = ""  # a failure of the grader's own: no score, nowhere
     flagged: list[str] = field(default_factory=list)  # what a person should look at in the source
     by: str = ""  # whose submission it is, of the student's group
+    variant: str = ""  # whose inputs it was judged by, where not everybody's
 
     @property
     def score(self) -> float:
@@ -171,9 +172,9 @@ class Ledger:
         """Write an entry, whole or not at all."""
         shared = self._shared(entry.assignment, entry.student)
         if entry.by:
-            _write(shared, json.dumps(asdict(entry)))
+            _write(shared, json.dumps(_content(entry)))
         else:
-            _write(self.path(entry.assignment, entry.student), json.dumps(asdict(entry)))
+            _write(self.path(entry.assignment, entry.student), json.dumps(_content(entry)))
             shared.unlink(missing_ok=True)
 
     def sharing(self, assignment: str) -> list[str]:
@@ -237,8 +238,16 @@ def _entry(content: dict[str, Any]) -> Entry | None:
     return Entry(**content, lines=[Line(**one) for one in lines])
 
 
-def _marked(entry: Entry, around: Any) -> str:
+def _content(entry: Entry) -> dict[str, Any]:
+    """An entry as it is written; nothing of variants where there are none."""
     content = asdict(entry)
+    if not entry.variant:
+        del content["variant"]
+    return content
+
+
+def _marked(entry: Entry, around: Any) -> str:
+    content = _content(entry)
     for line in content["lines"]:
         del line["pattern"]  # nothing in the gradebook comes of it
     return _hashed([content, around])

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import hashlib
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from distlab import course
 from distlab.checking import submission
-from distlab.checking.submission import Unreadable
+from distlab.checking.submission import Plan, Unreadable
 from grader import coursedir, secret
 from grader.judging import internals
+from grader.judging.basis import course_digest, variants_digest
 from grader.judging.judges import Judges, LocalJudges
 from grader.judging.ledger import Entry, Ledger, Line
 from grader.policy import notice
 from grader.sandbox import configured
+from grader.variants import variant as variants
 
 
 class Referee:
@@ -60,8 +60,11 @@ class Referee:
             by: the member of the student's group whose notebook it is, which is judged once for
                 all of them; empty where it is the student's own; `None` where that is not known.
         """
+        plan = coursedir.lab(lab).plan(rebuilt)
+        if by is None and (shared := self._shared(lab, student, plan)) is not None:
+            return shared
         with self._alone(lab, by or student):
-            entry = self._judged(lab, by or student, rebuilt, repaired)
+            entry = self._judged(lab, by or student, plan, repaired)
         if by is None:
             return entry
         own = dataclasses.replace(entry, student=student, by=by)
@@ -69,21 +72,28 @@ class Referee:
             self.ledger.put(own)
         return own
 
-    def _judged(
-        self, lab: str, student: str, rebuilt: dict[str, Any], repaired: list[str]
-    ) -> Entry:
-        plan = coursedir.lab(lab).plan(rebuilt)
-        course_digest = _course_digest(lab, secret.current())
-        digest = hashlib.sha256((course_digest + plan.digest).encode()).hexdigest()
+    def _shared(self, lab: str, student: str, plan: Plan) -> Entry | None:
+        """The entry of another member of the group, where the notebook that was judged for them is
+        this one: with the inputs of the member whose it is.
+        """
+        entry = self.ledger.latest(lab, student)
+        if entry is None or not entry.by:
+            return None
+        return entry if entry.digest == _digest(lab, plan, variants.of(lab, entry.by)) else None
+
+    def _judged(self, lab: str, student: str, plan: Plan, repaired: list[str]) -> Entry:
+        own = variants.of(lab, student)
+        digest = _digest(lab, plan, own)
         known = self.ledger.get(lab, student, digest)
         if known is not None:
             return known
         begin = time.monotonic()
-        lines = self.judges.lines(lab, plan)
+        lines = self.judges.lines(lab, plan, *([student] if own else ()))
         seconds = round(time.monotonic() - begin, 3)
         entry = Entry(
-            student, lab, digest, lines, repaired, seconds, flagged=internals.reached(plan.cells)
-        )
+            student, lab, digest, lines, repaired, seconds, flagged=internals.reached(plan.cells),
+            variant=own.fingerprint if own else "",
+        )  # fmt: skip
         self.ledger.put(entry)
         return entry
 
@@ -111,6 +121,15 @@ class Referee:
         self.close()
 
 
+def _digest(lab: str, plan: Plan, own: variants.Variant | None) -> str:
+    """What a verdict holds for: the submission's code, the course, and whose inputs it got."""
+    if own is None:
+        told = course_digest(lab, secret.current())
+    else:
+        told = variants_digest(lab, secret.current()) + own.fingerprint
+    return hashlib.sha256((told + plan.digest).encode()).hexdigest()
+
+
 def not_graded(lab: str, student: str, reason: str) -> Entry:
     """What a report has of a submission that could not be judged; the ledger never has it."""
     lines = [
@@ -124,22 +143,3 @@ def unreadable_lines(lab: str) -> list[Line]:
     return [
         Line(e.name, "unanswered", 0.0, float(e.points)) for e in course.exercises(lab).values()
     ]
-
-
-@functools.cache
-def _course_digest(lab: str, used: secret.Secret) -> str:
-    """Changes when the released notebook, the secret, the cases, the references or the judging
-    change.
-    """
-    digest = hashlib.sha256(used.fingerprint.encode())
-    module = course.LABS[lab].rsplit(".", 1)[1]
-    for path in (
-        coursedir.LABS / lab / course.notebook_name(lab),
-        coursedir.SOLUTIONS / lab / "reference.json",
-        used.references / f"{lab}.json",
-        *sorted((coursedir.ROOT / "grader" / "cases" / module).rglob("*.py")),
-        *sorted(Path(course.__file__).parents[1].rglob("*.py")),
-    ):
-        with contextlib.suppress(OSError):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()

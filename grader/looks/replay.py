@@ -24,6 +24,7 @@ from grader.judging.judges import LocalJudges
 from grader.judging.referee import Referee
 from grader.reports import html
 from grader.sandbox import configured
+from grader.variants import variant as variants
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ def again(student: str, lab: str, exercise: str) -> Verdict:
     with contextlib.closing(judges), Referee(judges=judges) as referee:
         rebuilt, _ = referee.rebuild(lab, content)
         plan = coursedir.lab(lab, [exercise]).plan(rebuilt)
-        return judges.again(lab, plan, exercise)
+        whose = (one.by or student) if variants.in_force(lab) else None
+        return judges.again(lab, plan, exercise, whose)
 
 
 def write(folder: Path, student: str, lab: str, verdict: Verdict) -> Path:

@@ -17,7 +17,7 @@ from distlab import course
 from distlab.records import redaction
 from grader import coursedir
 from grader.judging import grade, handed_in
-from grader.judging.judges import Judges
+from grader.judging.judges import Judges, LocalJudges
 from grader.judging.ledger import Entry, Ledger
 from grader.plugins.exchanges import CourseExchange
 from grader.plugins.gradebook import Gradebook
@@ -27,6 +27,7 @@ from grader.policy.lateness import UTC
 from grader.policy.pages import Pages
 from grader.policy.policy import Policy, PolicyError
 from grader.policy.roster import Roster, RosterFile
+from grader.variants.hand_out import HandingOut
 
 POLL = 2.0  # seconds between two looks at the exchange
 
@@ -83,10 +84,13 @@ class Queue:
         return {lab: students for lab, students in found.items() if students}
 
 
-def watch(judges: Judges) -> None:
-    """Grade what arrives, until interrupted; what lies there already is looked through first."""
+def watch(judges: LocalJudges) -> None:
+    """Grade what arrives, until interrupted; what lies there already is looked through first.
+    Between submissions students are handed their own inputs, where they have such.
+    """
     book = Gradebook(grade.SUBMITTED)
     arrivals, queue = Arrivals(book.exchange), Queue()
+    handing = HandingOut(book.exchange, judges)
     print(f"grading what arrives in {book.exchange}", flush=True)
     said = ""
     while True:
@@ -105,7 +109,18 @@ def watch(judges: Judges) -> None:
         said = now
         for lab, students in due.items():
             _take(book, judges, queue, lab, students)
-        time.sleep(POLL)
+        if handed := _handed(handing):
+            print(handed, flush=True)
+        else:
+            time.sleep(POLL)
+
+
+def _handed(handing: HandingOut) -> str:
+    """Hand one student's inputs out, if any are missing; what there is to say of it."""
+    try:
+        return handing.one()
+    except PolicyError:  # it was told already
+        return ""
 
 
 def _release(book: Gradebook, policy: Policy) -> None:

@@ -86,9 +86,8 @@ class Service:
         course: the course's id.
     """
 
-    folder = None
-
     def __init__(self, config: Any, course: str) -> None:
+        self.folder: Path | None = None
         self._exchange, self._course = HTTPExchange(config=config), course
 
     def __str__(self) -> str:

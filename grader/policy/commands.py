@@ -19,7 +19,7 @@ NEW = "--new"  # a student of whom nothing is known yet
 
 def show(chosen: list[str]) -> int:
     """Print what is in force; returns the exit status, as all of these do."""
-    asked = [_lab(name) for name in chosen] or list(course.LABS)
+    asked = [named_lab(name) for name in chosen] or list(course.LABS)
     policy, roster = policies.current(), RosterFile().read()
     if not policy.in_force:
         print(
@@ -50,7 +50,7 @@ def _granted(policy: Policy, roster: Roster, lab: str) -> Iterator[str]:
 
 def extend(student: str, lab: str, words: list[str]) -> int:
     """Give a student more time for a lab, in place of what was given before, and recompute."""
-    policy, lab = policies.current(), _lab(lab)
+    policy, lab = policies.current(), named_lab(lab)
     said = " ".join(word for word in words if word != NEW).strip()
     extension = _extension(said, policy, lab)
     with RosterFile().changing() as held:
@@ -96,7 +96,7 @@ def _extension(said: str, policy: Policy, lab: str) -> Extension | None:
 
 def group(lab: str, words: list[str]) -> int:
     """Put students into a group of a lab, out of the groups that they were in, and recompute."""
-    policy, lab = policies.current(), _lab(lab)
+    policy, lab = policies.current(), named_lab(lab)
     members = tuple(dict.fromkeys(word for word in words if word != NEW))
     most = policy.lab(lab).largest_group or MOST_MEMBERS
     if not members:
@@ -116,7 +116,7 @@ def group(lab: str, words: list[str]) -> int:
 def recompute(chosen: list[str]) -> int:
     """Bring gradebook and pages up to date with the policy."""
     policies.current()
-    return _recompute([_lab(name) for name in chosen])
+    return _recompute([named_lab(name) for name in chosen])
 
 
 def _recompute(chosen: list[str], students: Collection[str] | None = None) -> int:
@@ -144,19 +144,24 @@ def _locked(then: str) -> Iterator[None]:
         raise PolicyError(f"{error}: {then}") from error
 
 
-def _lab(name: str) -> str:
+def named_lab(name: str) -> str:
+    """The lab of this name.
+
+    Raises:
+        PolicyError: there is none.
+    """
     if name not in course.LABS:
         like = reading.nearest(name, course.LABS) or f": the labs are {', '.join(course.LABS)}"
         raise PolicyError(f"there is no lab {name!r}{like}")
     return name
 
 
-def _known(students: Iterable[str], roster: Roster, new: bool) -> None:
+def _known(named: Iterable[str], roster: Roster, new: bool) -> None:
     """Raises:
     PolicyError: a name is no student's.
     """
-    known = _students(roster)
-    for name in students:
+    known = students(roster)
+    for name in named:
         if not grade.named_well(name):
             raise PolicyError(
                 f"{redaction.shown(name)!r} cannot be a student's name: letters, digits, spaces "
@@ -170,7 +175,7 @@ def _known(students: Iterable[str], roster: Roster, new: bool) -> None:
             )
 
 
-def _students(roster: Roster) -> set[str]:
+def students(roster: Roster) -> set[str]:
     """Everybody who has handed in, is in the gradebook, or was granted something."""
     known = {folder.parent.name for folder in grade.SUBMITTED.glob("*/*")}
     known |= {name for some in roster.extensions.values() for name in some}

@@ -38,7 +38,11 @@ class OnSubmit:
 
 @dataclass(frozen=True)
 class Rules:
-    """What holds for one lab. Dates are in UTC."""
+    """What holds for one lab. Dates are in UTC.
+
+    Args:
+        variants: each student has inputs of their own (`grader.variants`).
+    """
 
     release: datetime.datetime | None = None
     due: datetime.datetime | None = None
@@ -46,6 +50,7 @@ class Rules:
     partial: Partial = Partial()
     on_submit: OnSubmit = OnSubmit()
     largest_group: int | None = None
+    variants: bool = False
 
 
 @dataclass(frozen=True)

@@ -148,11 +148,17 @@ def _accept(text: str) -> Duration | None:
     return None if text == "always" else duration(text)
 
 
+def _switch(text: str) -> bool:
+    if text not in ("on", "off"):
+        raise Wrong("write on or off")
+    return text == "on"
+
+
 _LATE = {"penalty": _penalty, "at_most": _percent, "grace": duration, "accept": _accept}
 _PARTIAL = {"cases": _percent, "deadlock": _percent}
 _ON_SUBMIT = {"attempts": _count(1, 100_000, "unlimited"), "wait": duration}
-_LAB = ("release", "due", "late", "partial", "on_submit", "largest_group")
-_COURSE = ("timezone", "free_late_days", "late", "partial", "on_submit", "largest_group", "labs")
+_LAB = ("release", "due", "late", "partial", "on_submit", "largest_group", "variants")
+_COURSE = ("timezone", "free_late_days", *_LAB[2:], "labs")
 
 
 def read(path: Path) -> Policy:
@@ -244,6 +250,7 @@ class _Reading:
             largest_group=self._value(
                 of, "largest_group", _count(1, 100, "any"), basis.largest_group
             ),
+            variants=self._value(of, "variants", _switch, basis.variants),
         )  # fmt: skip
 
     def _section(

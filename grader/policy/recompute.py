@@ -36,7 +36,7 @@ class LedgerAlone:
     def beside(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    def lines(self, lab: str, plan: Plan) -> list[Line]:
+    def lines(self, lab: str, plan: Plan, whose: str | None = None) -> list[Line]:
         raise NotGraded(f"it has to be judged first: run `distlab grade {lab}`")
 
     def close(self) -> None: ...

@@ -39,6 +39,8 @@ def rules(policy: Policy, lab: str) -> Iterator[str]:
             f"{share(of.partial.deadlock)} of the points."
         )
     yield from _on_submit(of.on_submit)
+    if of.variants:
+        yield "The inputs by which your answers are judged are your own."
     if of.largest_group:
         most = of.largest_group
         yield f"Groups have at most {most} members." if most > 1 else "Everybody works alone."

@@ -17,6 +17,11 @@ def _large_mesh(chance: Chance) -> dict:
     return {"shape": chance.order(shape), "names": chance.order(names), "ranks": ranks}
 
 
+def _ordered(chance, params):
+    """The same lengths and names, each in some order."""
+    return {"shape": chance.order(params["shape"]), "names": chance.order(params["names"])}
+
+
 HIDDEN = (
     _mesh(101, [4, 2], "dp", "tp"),
     Case(1, 102, {"shape": [6], "names": ["world"]}),
@@ -27,3 +32,5 @@ HIDDEN = (
     Drawn(1, 107, _large_mesh),
     _mesh(108, [3, 3, 3], "x", "y", "z"),
 )
+
+VISIBLE = (_ordered, _ordered)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from distlab import course
+from distlab.checking import own_inputs
 from distlab.engines import by_value, progress
 from distlab.engines.runs import Run
 from distlab.exercises.exercise import Case, Exercise
@@ -51,11 +52,12 @@ def check(answer: Any, name: str | None = None) -> None:
         return
     exercise = _asked(name or str(getattr(answer, "__name__", "")))
     frameworks.need(*exercise.needs, what=exercise.name)
+    exercise, own, said = own_inputs.asked(exercise, _folder(exercise.lab))
     with progress.line(f"{exercise.name} is being checked"):
         run = Local(answer, max(case.size for case in exercise.visible))
-        verdict = judge(exercise, exercise.visible, _reference, run, run.quoted)
+        verdict = judge(exercise, exercise.visible, own or _reference, run, run.quoted)
     # shown, not returned: nbgrader would take a cell's result for partial credit
-    _show(Shown(verdict))
+    _show(Shown(verdict, said))
     if verdict.status != "passed":
         raise CheckFailed(verdict)
 
@@ -125,10 +127,14 @@ def _reference(exercise: Exercise, case: Case) -> list[Any]:
 
 
 class Shown:
-    """A verdict as a notebook or a terminal shows it."""
+    """A verdict as a notebook or a terminal shows it.
 
-    def __init__(self, verdict: Verdict) -> None:
-        self.verdict = verdict
+    Args:
+        said: a sentence on whose inputs it was reached with, where there is something to say.
+    """
+
+    def __init__(self, verdict: Verdict, said: str = "") -> None:
+        self.verdict, self._said = verdict, said
 
     def _headline(self) -> str:
         v = self.verdict
@@ -136,8 +142,9 @@ class Shown:
             cases = f"{v.total} visible case" + ("s" if v.total != 1 else "")
             covered = f", in {v.covered}" if v.covered else ""
             said = f"{v.exercise.name} passed its {cases} in {v.seconds:.2g} s{covered}."
-            return f"{said} {v.exercise.left_open}".rstrip()
-        return f"{v.exercise.name}: {v.status} (case {v.passed + 1} of {v.total})."
+            return " ".join(part for part in (said, self._said, v.exercise.left_open) if part)
+        said = f"{v.exercise.name}: {v.status} (case {v.passed + 1} of {v.total})."
+        return f"{said} {self._said}".rstrip()
 
     def __repr__(self) -> str:
         v = self.verdict

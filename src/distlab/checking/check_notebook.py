@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from distlab import course
-from distlab.checking import submission
+from distlab.checking import own_inputs, submission
 from distlab.checking.judge_notebook import Grader, Lab
 from distlab.exercises.judge import Verdict
 from distlab.exercises.reference import References
@@ -38,7 +38,7 @@ def lab_of(path: Path, content: dict[str, Any]) -> str:
 def check_notebook(path: Path) -> list[Verdict]:
     """The verdicts on the visible cases of all exercises of a notebook, in their order.
 
-    The references are those beside the notebook, as the lab was released.
+    The references are those beside the notebook, as the lab was released, or the student's own.
 
     Raises:
         Missing: the lab needs a framework that is not installed.
@@ -46,9 +46,15 @@ def check_notebook(path: Path) -> list[Verdict]:
     content = submission.read(path)
     lab = lab_of(path, content)
     frameworks.need(*course.needs(lab), what=f"Lab {lab}")
+    usual = References(path.parent, "reference")
+    found = {
+        name: own_inputs.asked(exercise, path.parent)
+        for name, exercise in course.exercises(lab).items()
+    }
     asked = Lab(
-        _blank(content), course.exercises(lab), lambda exercise: exercise.visible,
-        References(path.parent, "reference"),
+        _blank(content), {name: exercise for name, (exercise, _, _) in found.items()},
+        lambda exercise: exercise.visible,
+        lambda exercise, case: (found[exercise.name][1] or usual)(exercise, case),
     )  # fmt: skip
     with Zygote((*PRELOAD, *frameworks.preload())) as source:
         return Grader(asked).grade(asked.plan(content), source)
@@ -64,6 +70,12 @@ def _blank(content: dict[str, Any]) -> dict[str, Any]:
         if grading.get("solution") and "TODO" not in "".join(cell["source"]):
             cell["source"] = ""
     return blank
+
+
+def own_said(path: Path, lab: str) -> str:
+    """A sentence on own inputs that lie beside a notebook; empty where there are none."""
+    own, said = own_inputs.found(lab, path.parent)
+    return f"These were {own.student}'s own inputs." if own else said
 
 
 def report(path: Path, verdicts: list[Verdict]) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def _add_check(commands: Commands) -> None:
 
 
 def check(arguments: argparse.Namespace) -> int:
-    from distlab.checking.check_notebook import check_notebook, report
+    from distlab.checking.check_notebook import check_notebook, own_said, report
     from distlab.records import redaction
 
     notebook = _notebook(arguments.notebook)
@@ -96,6 +96,8 @@ def check(arguments: argparse.Namespace) -> int:
         points = f"{verdict.score:g}/{verdict.exercise.points}"
         said = f"{verdict.exercise.name:24} {points:>6} {verdict.status:10} {verdict.message}"
         print(redaction.visible(said.rstrip()))
+    if said := own_said(notebook, verdicts[0].exercise.lab):
+        print(redaction.visible(said))
     if arguments.json:
         write_json(arguments.json, report(notebook, verdicts))
     return 0

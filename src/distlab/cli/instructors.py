@@ -17,6 +17,7 @@ def add(commands: Commands) -> None:
     """Add them to the parser."""
     _add_grade(commands)
     _add_policy(commands)
+    _add_variants(commands)
     _add_likeness(commands)
     _add_export(commands)
     _add_reference(commands)
@@ -119,6 +120,32 @@ def policy(arguments: argparse.Namespace) -> int:
     if arguments.does == "recompute":
         return commands.recompute(arguments.labs)
     return commands.show(arguments.labs)
+
+
+def _add_variants(commands: Commands) -> None:
+    parser = command(
+        commands, "variants", variants,
+        "Hand students their own visible inputs of a lab, where policy.yaml says `variants: on`.",
+        "variants hand-out 01-message-passing ada ben",
+    )  # fmt: skip
+    parser.add_argument("action", choices=("hand-out",))
+    parser.add_argument("lab")
+    parser.add_argument("students", nargs="*", metavar="STUDENT", help="(default: all known ones)")
+    parser.add_argument("--names", type=Path, metavar="FILE", help="more students, one a line")
+    parser.add_argument(
+        "--to", type=Path, metavar="DIR",
+        help="where to (default: the exchange, or own-inputs beside the gradebook)",
+    )  # fmt: skip
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="students at once")
+
+
+def variants(arguments: argparse.Namespace) -> int:
+    enter_course()
+    from grader.variants import commands
+
+    return commands.run(
+        arguments.lab, arguments.students, arguments.names, arguments.to, arguments.jobs
+    )
 
 
 def _add_likeness(commands: Commands) -> None:

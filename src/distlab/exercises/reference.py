@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors import SafetensorError
 from safetensors import numpy as safe
 
 from distlab.exercises.exercise import BLOCK, LARGE, Case, Exercise
@@ -24,14 +25,21 @@ class NoReference(RuntimeError):
 
 
 class References:
-    """The references of one lab: `folder/stem.json` and `folder/stem.safetensors`."""
+    """The references of one lab: `folder/stem.json` and `folder/stem.safetensors`.
 
-    def __init__(self, folder: str | Path, stem: str) -> None:
+    Args:
+        content, tensors: what these two files hold, where it was read already.
+    """
+
+    def __init__(
+        self, folder: str | Path, stem: str, content: Any = None, tensors: bytes | None = None
+    ) -> None:
         self.path = Path(folder) / f"{stem}.json"
+        beside = self.path.with_suffix(".safetensors")
         try:
-            self._content = json.loads(self.path.read_text("utf-8"))
-            self._tensors = safe.load_file(self.path.with_suffix(".safetensors"))
-        except (OSError, ValueError) as error:
+            self._content = content or json.loads(self.path.read_text("utf-8"))
+            self._tensors = safe.load(tensors) if tensors is not None else safe.load_file(beside)
+        except (OSError, ValueError, SafetensorError) as error:
             raise NoReference(
                 f"{self.path} cannot be read ({type(error).__name__}): "
                 "record it with `distlab reference record`"
@@ -84,6 +92,16 @@ def write(
     """
     path = Path(folder) / f"{stem}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
+    content, tensors = written(recorded, outputs)
+    path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", "utf-8")
+    path.with_suffix(".safetensors").write_bytes(tensors)
+    return path
+
+
+def written(
+    recorded: dict[str, Any], outputs: Iterable[tuple[Exercise, Case, list[Any]]]
+) -> tuple[dict[str, Any], bytes]:
+    """What the two files of such references hold."""
     tensors: dict[str, np.ndarray] = {}
     exercises: dict[str, dict[str, Any]] = {}
     for exercise, case, values in outputs:
@@ -93,9 +111,7 @@ def write(
             "outputs": [_down(value, tensors) for value in values],
         }
     content = {"recorded": recorded, "exercises": exercises}
-    path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", "utf-8")
-    path.with_suffix(".safetensors").write_bytes(safe.save(dict(sorted(tensors.items()))))
-    return path
+    return content, safe.save(dict(sorted(tensors.items())))
 
 
 def _down(value: Any, tensors: dict[str, np.ndarray]) -> Any:

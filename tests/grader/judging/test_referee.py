@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from grader import coursedir, secret
-from grader.judging import referee
+from grader.judging import basis
 
 LAB = "01-message-passing"
 COUNTS = [
@@ -23,11 +23,11 @@ def digest():
     """The digest of the course as it is now, however often it is asked for."""
 
     def now():
-        referee._course_digest.cache_clear()
-        return referee._course_digest(LAB, secret.current())
+        basis.course_digest.cache_clear()
+        return basis.course_digest(LAB, secret.current())
 
     yield now
-    referee._course_digest.cache_clear()
+    basis.course_digest.cache_clear()
 
 
 @pytest.mark.parametrize("changed", COUNTS)

@@ -50,7 +50,7 @@ def _demo_inputs(case: Case) -> list[dict]:
             "world_size": case.get("world_size"),
             "script": case.get("script", False),
             "fails": case.get("fails"),
-            "number": case.number(),
+            "number": case.get("number", case.number()),
         }
     ]
 

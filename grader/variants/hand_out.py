@@ -1,0 +1,183 @@
+"""Handing students their own visible inputs: a file each, which `check` reads.
+
+On a machine with an exchange the files go beside nbgrader's `outbound`, where a Hub's servers find
+them without anybody fetching anything; elsewhere beside the gradebook, to be put beside the
+notebook.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import os
+import time
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from distlab import course
+from distlab.checking import own_inputs
+from distlab.processes import frameworks
+from distlab.records import redaction
+from grader import coursedir, secret
+from grader.coursedir import NotGraded
+from grader.judging.basis import variants_digest
+from grader.judging.grade import named_well
+from grader.judging.judges import LocalJudges
+from grader.plugins.exchanges import CourseExchange
+from grader.policy import policy as policies
+from grader.policy.commands import students
+from grader.policy.policy import PolicyError
+from grader.policy.roster import RosterFile
+from grader.variants import references
+from grader.variants import variant as variants
+
+FOLDER = "own-inputs"
+LOOK_AGAIN = 60.0  # seconds until students and labs are looked through again
+
+
+def content(lab: str, student: str) -> str:
+    """A student's file for a lab.
+
+    Raises:
+        NoReference: `LocalJudges.prepare` was not called before.
+    """
+    whose = variants.variant(lab, student)
+    outputs = [
+        (exercise, case, references.reference(whose, exercise, case))
+        for exercise in course.exercises(lab).values()
+        for case in variants.visible(whose, exercise)
+    ]
+    return own_inputs.packed(student, lab, _recorded(whose), outputs)
+
+
+def default_folder() -> Path:
+    """Where files go: into the exchange, where the course has a place there."""
+    from grader.judging.grade import SUBMITTED
+    from grader.plugins.gradebook import Gradebook  # nbgrader takes seconds to import
+
+    exchanged = Gradebook(SUBMITTED).exchange.folder
+    if exchanged is None:
+        return coursedir.GRADES / FOLDER
+    there = os.access(exchanged, os.W_OK) or os.access(exchanged / FOLDER, os.W_OK)
+    return exchanged / FOLDER if there else coursedir.GRADES / FOLDER
+
+
+def place(to: Path, lab: str, student: str) -> Path:
+    """Where a student's file lies below a folder."""
+    return to / own_inputs.folded(student) / lab / own_inputs.NAME
+
+
+def write(to: Path, lab: str, student: str) -> bool:
+    """Write a student's file, whole or not at all; was it another one before?
+
+    Whoever knows a name can read that student's file, as a neighbour can look at a screen: nothing
+    that is hidden can be made of it. Nobody can list the names.
+    """
+    path, made = place(to, lab, student), content(lab, student)
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if path.read_text("utf-8") == made:
+            return False
+    for folder in (to, path.parent.parent, path.parent):
+        if not folder.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            folder.chmod(0o711)
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(made, "utf-8")
+    temporary.chmod(0o644)
+    os.replace(temporary, path)
+    return True
+
+
+def hand_out(
+    lab: str, chosen: Collection[str], to: Path, judges: LocalJudges
+) -> Iterator[tuple[str, str]]:
+    """Make the files of these students; yields each student, and why there is no file of theirs.
+
+    Raises:
+        PolicyError: the policy gives this lab's students the same inputs, or a name is none.
+        Missing: the lab needs a framework that is not installed.
+    """
+    if not variants.in_force(lab):
+        raise PolicyError(
+            f"all students have the same inputs in {lab}: write `variants: on` into "
+            f"{policies.PATH.name} first"
+        )
+    for name in chosen:
+        if not named_well(name):
+            raise PolicyError(
+                f"{redaction.shown(name)!r} cannot be a student's name: letters, digits, spaces "
+                "and ._-+@, at most 100 of them"
+            )
+    frameworks.need(*course.needs(lab), what=f"Lab {lab}")
+
+    def made(student: str) -> str:
+        try:
+            judges.prepare(lab, student)
+            write(to, lab, student)
+        except (NotGraded, OSError) as error:
+            return str(error)
+        return ""
+
+    with concurrent.futures.ThreadPoolExecutor(judges.slots) as pool:
+        yield from zip(chosen, pool.map(made, chosen), strict=True)
+
+
+class HandingOut:
+    """Hands released labs out to all that are known, one student whenever there is time.
+
+    Args:
+        exchange: where they are handed out; nothing is while that is no folder.
+    """
+
+    def __init__(self, exchange: CourseExchange, judges: LocalJudges) -> None:
+        self._exchange = exchange
+        self._to = exchange.folder / FOLDER if exchange.folder else None
+        self._judges = judges
+        self._left: list[tuple[str, str]] = []
+        self._done: set[tuple[str, str]] = set()
+        self._looked = -LOOK_AGAIN
+
+    def one(self) -> str:
+        """Make one student's file, if one is missing; returns what there is to say of it."""
+        if not self._left and time.monotonic() - self._looked > LOOK_AGAIN:
+            self._looked, self._left = time.monotonic(), sorted(self._missing())
+        if not self._left:
+            return ""
+        assert self._to is not None  # nothing is missing else
+        lab, student = self._left.pop(0)
+        self._done.add((lab, student))
+        for _, problem in hand_out(lab, [student], self._to, self._judges):
+            if problem:
+                return f"{redaction.shown(student)} {lab}: no own inputs: {problem}"
+        return f"{redaction.shown(student)} {lab}: own inputs handed out"
+
+    def _missing(self) -> Iterator[tuple[str, str]]:
+        if self._to is None:
+            return
+        for lab in filter(variants.in_force, course.LABS):
+            if not self._exchange.is_released(lab) or course.missing(lab):
+                continue
+            for student in filter(named_well, students(RosterFile().read())):
+                if (lab, student) not in self._done and not _has(self._to, lab, student):
+                    yield lab, student
+
+
+def _has(to: Path, lab: str, student: str) -> bool:
+    """Is there a file of the student's, made of the course as it is now?"""
+    try:
+        own = own_inputs.read(place(to, lab, student))
+    except (OSError, own_inputs.NotYours):
+        return False
+    return own.reference.recorded == _recorded(variants.variant(lab, student))
+
+
+def _recorded(whose: variants.Variant) -> dict[str, Any]:
+    """What a file says of how it was made."""
+    course_now = variants_digest(whose.lab, secret.current())
+    return {"variant": whose.fingerprint, "course": course_now[:16]}
+
+
+def warning() -> str:
+    """What to say where anybody can compute everybody's inputs."""
+    return f"with {secret.current().told()}" if secret.current().is_public else ""

@@ -1,0 +1,107 @@
+"""Who is handed what, and when it is made anew."""
+
+import pytest
+
+from distlab.checking import own_inputs
+from grader.coursedir import NotGraded
+from grader.plugins.exchanges import SharedFolder
+from grader.policy import policy
+from grader.policy.policy import PolicyError
+from grader.variants import hand_out
+
+LAB = "01-message-passing"
+
+
+class Judges:
+    """Judges whose references need not be made; some students' cannot be."""
+
+    slots = 2
+
+    def __init__(self, *failing):
+        self.failing, self.asked = failing, []
+
+    def prepare(self, lab, student):
+        self.asked.append((lab, student))
+        if student in self.failing:
+            raise NotGraded("the solution failed")
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """The folder of an exchange's course, in which lab 01 is released; ada and ben are known."""
+    (tmp_path / "policy.yaml").write_text(f"labs: {{{LAB}: {{variants: on}}}}\n")
+    monkeypatch.setattr(policy, "PATH", tmp_path / "policy.yaml")
+    monkeypatch.setattr(hand_out, "students", lambda roster: {"ada", "ben", "../eve"})
+    (tmp_path / "outbound" / LAB).mkdir(parents=True)
+    monkeypatch.setattr(hand_out.references, "reference", lambda *about: [1])
+    return tmp_path
+
+
+def test_all_that_are_known_get_a_file_of_released_labs_once(course):
+    judges = Judges()
+    handing = hand_out.HandingOut(SharedFolder(course), judges)
+    said = [handing.one() for _ in range(4)]
+    assert said == [
+        f"ada {LAB}: own inputs handed out", f"ben {LAB}: own inputs handed out", "", "",
+    ]  # fmt: skip
+    assert judges.asked == [(LAB, "ada"), (LAB, "ben")]
+    assert own_inputs.read(course / "own-inputs" / "ben" / LAB / own_inputs.NAME).student == "ben"
+    again = Judges()  # when the service is started again
+    assert hand_out.HandingOut(SharedFolder(course), again).one() == "" and again.asked == []
+
+
+def test_a_course_that_has_changed_makes_files_anew(course, monkeypatch):
+    handing = hand_out.HandingOut(SharedFolder(course), Judges())
+    handing.one(), handing.one()
+    monkeypatch.setattr(hand_out, "variants_digest", lambda *about: "another course")
+    again = Judges()
+    assert "handed out" in hand_out.HandingOut(SharedFolder(course), again).one()
+    assert again.asked == [(LAB, "ada")]
+
+
+def test_what_fails_is_told_once_and_the_next_goes_on(course):
+    handing = hand_out.HandingOut(SharedFolder(course), Judges("ada"))
+    assert handing.one() == f"ada {LAB}: no own inputs: the solution failed"
+    assert handing.one() == f"ben {LAB}: own inputs handed out"
+    assert not (course / "own-inputs" / "ada").exists()
+
+
+def test_what_is_not_released_is_handed_to_nobody(course):
+    (course / "outbound" / LAB).rmdir()
+    assert hand_out.HandingOut(SharedFolder(course), Judges()).one() == ""
+
+
+def test_without_variants_nobody_is_handed_anything(course):
+    (course / "policy.yaml").write_text("variants: off\n")
+    policy._read.cache_clear()
+    assert hand_out.HandingOut(SharedFolder(course), Judges()).one() == ""
+    with pytest.raises(PolicyError, match="variants: on"):
+        list(hand_out.hand_out(LAB, ["ada"], course, Judges()))
+
+
+def test_a_file_is_written_whole_and_a_folder_cannot_be_listed(course):
+    (found,) = hand_out.hand_out(LAB, ["ada"], course / "out", Judges())
+    assert found == ("ada", "")
+    path = hand_out.place(course / "out", LAB, "ADA")
+    assert [other.name for other in path.parent.iterdir()] == [own_inputs.NAME]
+    for folder in (path.parent, path.parent.parent, course / "out"):
+        assert folder.stat().st_mode & 0o777 == 0o711
+    assert not hand_out.write(course / "out", LAB, "ada")
+
+
+def test_a_full_disk_is_told_for_the_student_that_it_concerns(course, monkeypatch):
+    def full(to, lab, student):
+        if student == "ada":
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(hand_out, "write", full)
+    found = dict(hand_out.hand_out(LAB, ["ada", "ben"], course, Judges()))
+    assert "No space left" in found["ada"] and found["ben"] == ""
+
+
+@pytest.mark.parametrize("name", ["../ada", "", "a/b", "a\nb", "n" * 101, "a\x1b[31m"])
+def test_a_name_that_is_none_is_refused(course, name):
+    judges = Judges()
+    with pytest.raises(PolicyError, match="cannot be a student's name"):
+        list(hand_out.hand_out(LAB, ["ada", name], course, judges))
+    assert judges.asked == []
