@@ -23,14 +23,17 @@ $(READY): pyproject.toml constraints.txt
 	  || { echo "grading needs Python 3.11 or 3.12: say PYTHON=/path/to/python3.11 make …"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(call install,$(BIN)/python) torch
-	$(call install,$(BIN)/python) -e '.[grader,lti,dev]'
+	$(call install,$(BIN)/python) -e '.[grader,lti,deploy,dev]'
 	touch $@
 
 grade: $(READY) ## grade the demonstration class: one table, then where the feedback pages lie
 	$(BIN)/distlab grade --demo
 
+# a file stays with one of both: what its tests share is made once
+SIDE_BY_SIDE := -n 2 --dist loadfile
+
 test: $(READY) lint ## lint and the test suite
-	$(BIN)/python -m pytest -m 'not slow and not slurm'
+	$(BIN)/python -m pytest -m 'not slow and not slurm' $(SIDE_BY_SIDE)
 
 AXE := tests/viz/node_modules/.package-lock.json
 

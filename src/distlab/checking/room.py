@@ -28,6 +28,7 @@ from distlab.engines import runs
 from distlab.notebook import Cell
 from distlab.processes import forkserver, framing, isolation, payload
 from distlab.processes.isolation import Limits
+from distlab.processes.run_delay import RunDelay
 from distlab.records import events, reading
 from distlab.records.choices import Schedule
 
@@ -76,6 +77,7 @@ class _Inside:
         self._engines: ForkedEngines | None = None
         self._walls = walls
         self._guard = _Guard(limits) if walls and limits else None
+        self._clock = _Clock()
 
     def answer(self, tree: dict[str, Any], blocks: list[bytes]) -> list[payload.Block]:
         if tree["op"] == "cells":
@@ -94,11 +96,11 @@ class _Inside:
         """Run the cells; their problems, and for each answer ({}, its pickle) or an error."""
         problems: dict[str, dict[str, Any]] = {}
         functions: dict[str, tuple[dict[str, Any], bytes]] = {}
-        deadline = time.monotonic() + CELLS_LIMIT
+        deadline = self._clock.now() + CELLS_LIMIT
         left = ADDED_LIMIT
-        author = _Author(self._outer, self._guard)
+        author = _Author(self._outer, self._guard, self._clock)
         for number, cell in enumerate(cells):
-            begin = time.monotonic()
+            begin = self._clock.now()
             most = min(limit, deadline - begin, left if cell.kind == "added" else limit)
             if most <= 0:
                 problems[cell.name] = _late()
@@ -109,7 +111,7 @@ class _Inside:
                 if _fatal(problem):  # the process is gone: all again without this cell
                     author = self._again(author, cells[:number], problems, limit, deadline)
             if cell.kind == "added":
-                left -= time.monotonic() - begin
+                left -= self._clock.now() - begin
         for name in answers:
             told, function = author.function(name, deadline)
             if told.get("status"):  # handing it out ended or hung the process
@@ -126,11 +128,11 @@ class _Inside:
     ) -> _Author:  # fmt: skip
         """A new process that has run these cells, without those that ended or hung theirs."""
         self._end(author)
-        author = _Author(self._outer, self._guard)
+        author = _Author(self._outer, self._guard, self._clock)
         for cell in cells:
             if _fatal(problems.get(cell.name)):
                 continue
-            left = deadline - time.monotonic()
+            left = deadline - self._clock.now()
             problem = author.run(cell, min(limit, left)) if left > 0 else _late()
             # this time it has ended or hung the process, too
             if problem is not None and _fatal(problem):
@@ -215,12 +217,27 @@ class _Guard:
         return None
 
 
+class _Clock:
+    """Seconds, without those in which the cells had no processor, others being busy."""
+
+    def __init__(self) -> None:
+        self._waited = 0.0
+
+    def now(self) -> float:
+        return time.monotonic() - self._waited
+
+    def leave_out(self, seconds: float) -> None:
+        """As much as all cells have at most: who makes the machine busy is one of them, perhaps."""
+        self._waited = min(self._waited + seconds, CELLS_LIMIT)
+
+
 class _Author:
     """The process that runs the notebook's cells, seen from the session's root."""
 
-    def __init__(self, outer: socket.socket, guard: _Guard | None) -> None:
+    def __init__(self, outer: socket.socket, guard: _Guard | None, clock: _Clock) -> None:
         self._socket, theirs = socket.socketpair()
-        self._guard, self._asked = guard, 0
+        self._guard, self._asked, self._clock = guard, 0, clock
+        self._delay = RunDelay()
 
         def serve() -> None:
             outer.close()
@@ -244,7 +261,7 @@ class _Author:
 
     def function(self, name: str, deadline: float) -> tuple[dict[str, Any], bytes]:
         """({}, the pickled answer to the exercise `name`), or the error or problem in its place."""
-        left = min(max(deadline - time.monotonic(), runs.GRACE), PATIENCE)
+        left = min(max(deadline - self._clock.now(), runs.GRACE), PATIENCE)
         reply = self._ask({"op": "get", "name": name}, left)
         if isinstance(reply, dict):
             return reply, b""
@@ -255,17 +272,38 @@ class _Author:
             return _nonsense(), b""
 
     def _ask(self, tree: dict[str, Any], limit: float) -> tuple[Any, ...] | dict[str, Any]:
-        """The reply, or the problem that there is none.
+        """The reply, or the problem that there is none within `limit` seconds, not counting those
+        in which the process waited for a processor.
 
         An answer to another request is none: a cell can have written it itself.
         """
+        begin, before = time.monotonic(), self._queued()
+        try:
+            return self._answer(tree, limit, begin, before)
+        finally:
+            self._clock.leave_out(self._waited(begin, before))
+
+    def _queued(self) -> float:
+        return self._delay.seconds([self._pid])
+
+    def _waited(self, begin: float, before: float) -> float:
+        """Seconds since `begin` that do not count."""
+        most = (time.monotonic() - begin) * runs.MOST_QUEUED / (1 + runs.MOST_QUEUED)
+        return min(max(self._queued() - before, 0.0), most)
+
+    def _in_time(self, limit: float, begin: float, before: float) -> bool:
+        spent = time.monotonic() - begin
+        return spent < limit or spent - self._waited(begin, before) < limit
+
+    def _answer(
+        self, tree: dict[str, Any], limit: float, begin: float, before: float
+    ) -> tuple[Any, ...] | dict[str, Any]:
         self._asked += 1
-        deadline = time.monotonic() + max(limit, 0.0)
         incoming = framing.Incoming(OUTPUT_LIMIT)
         try:
             self._socket.settimeout(STALL)
             framing.write(self._socket, *payload.parts({**tree, "number": self._asked}))
-            while time.monotonic() < deadline:
+            while self._in_time(limit, begin, before):
                 if found := self._guard and self._guard.exceeded():
                     return problem_of("crashed", "MemoryError", found.message)
                 select.select([self._socket], [], [], runs.POLL)

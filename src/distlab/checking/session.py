@@ -122,7 +122,7 @@ class Session:
         names = {cell.name for cell in cells if cell.kind == "solution"} | set(answers)
         tree = {
             "op": "cells", "cells": [vars(cell) for cell in cells], "limit": limit,
-            "answers": sorted(names), "patience": 2 * CELLS_LIMIT,
+            "answers": sorted(names), "patience": (1 + runs.MOST_QUEUED) * CELLS_LIMIT,
         }  # fmt: skip
         reply = self._ask(tree, [])[0]  # there is time for all answers to be handed out as well
         try:
