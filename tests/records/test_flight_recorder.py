@@ -1,5 +1,6 @@
 """Dumps of PyTorch's Flight Recorder, of real jobs that hang, are explained."""
 
+import json
 import pickle
 import subprocess
 import sys
@@ -83,6 +84,18 @@ def test_dumps_of_older_versions_tell_which_call_is_missing(kept, capsys):
     for rank in (0, 1):
         assert f"rank {rank} waits in all_reduce() at train:51" in said
     assert "but rank 2 has not called it: it went no further than all_reduce() at train:51" in said
+
+
+def test_a_program_gets_the_same_as_data(kept, capsys):
+    assert cli.main(["explain", "--json", *map(str, kept("missing"))]) == 0
+    told = json.loads(capsys.readouterr().out)
+    verdict = told["verdict"]
+    assert verdict["message"] in told["said"] and verdict["kind"] == "partial"
+    waits = {wait["rank"]: (wait["call"], wait["line"], wait["needs"]) for wait in verdict["waits"]}
+    assert waits == {rank: ("all_reduce", 51, [2]) for rank in (0, 1)}
+    states = [[one["state"] for one in rank["operations"]] for rank in told["ranks"]]
+    assert states == [["ended", "ended", "waits"]] * 2 + [["ended", "ended"]]
+    assert min(rank["operations"][0]["begin"] for rank in told["ranks"]) == 0
 
 
 def test_dumps_of_older_versions_tell_of_waits_that_were_broken(kept):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import sys
 import traceback
@@ -232,10 +233,11 @@ def _add_explain(commands: Commands) -> None:
     )  # fmt: skip
     parser.add_argument("dumps", nargs="+", type=Path, metavar="DUMP", help="one for each rank")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="the run as a picture")
+    parser.add_argument("--json", action="store_true", help="print data, for a program to read")
 
 
 def explain(arguments: argparse.Namespace) -> int:
-    from distlab.records import flight_recorder
+    from distlab.records import flight_recorder, told
     from distlab.viz.timeline import timeline
 
     try:
@@ -243,11 +245,14 @@ def explain(arguments: argparse.Namespace) -> int:
     except (flight_recorder.Unreadable, OSError) as error:
         raise Refused(str(error)) from error
     verdict = flight_recorder.explain(found)
-    print(verdict or flight_recorder.unexplained(found))
+    said = str(verdict or flight_recorder.unexplained(found))
     picture = timeline(found)
     if arguments.svg:
         picture.save(arguments.svg)
-    print(picture.text())
+    if arguments.json:
+        print(json.dumps(told.as_data(found, verdict, said), indent=1))
+    else:
+        print(f"{said}\n{picture.text()}")
     return 0
 
 
