@@ -14,7 +14,7 @@ from distlab.engines import by_value  # noqa: F401 - likewise
 from distlab.notebook import Cell
 from distlab.processes import forkserver
 
-BUSY = "import time\nbegin = time.process_time()\nwhile time.process_time() - begin < 0.6: pass"
+BUSY = "import time\nbegin = time.process_time()\nwhile time.process_time() - begin < 0.5: pass"
 HANGS = "import time\ntime.sleep(60)"
 
 

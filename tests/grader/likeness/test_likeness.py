@@ -271,7 +271,7 @@ def test_a_ledger_from_before_patterns_loads_and_stays_entered(tmp_path):
     book = Ledger(tmp_path)
     entry = Entry("ada", LAB, "d", [Line("relay", "passed", 3.0, 3.0)])
     content = asdict(entry)
-    del content["lines"][0]["pattern"]
+    del content["lines"][0]["pattern"], content["variant"]
     book.path(LAB, "ada").parent.mkdir(parents=True)
     book.path(LAB, "ada").write_text(json.dumps(content), "utf-8")
     assert book.get(LAB, "ada", "d") == entry and list(book.entries(LAB)) == [entry]

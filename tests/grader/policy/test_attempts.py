@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import datetime
+import types
 
 import pytest
 
@@ -9,6 +10,7 @@ from grader import coursedir
 from grader.judging import grade
 from grader.judging.ledger import Entry
 from grader.plugins import autograde_on_submit as on_submit
+from grader.plugins.exchanges import SharedFolder
 from grader.policy import policy as policies
 from grader.policy.attempts import Attempts
 from grader.policy.lateness import UTC, Duration
@@ -161,8 +163,8 @@ def test_labs_are_released_when_their_time_has_come(tmp_path):
         "03-cifar10-ddp": Rules(),
         "04-ring-allreduce": Rules(release=now - datetime.timedelta(days=1)),
     }
-    (tmp_path / "04-ring-allreduce").mkdir()  # was released by hand
+    (tmp_path / "outbound" / "04-ring-allreduce").mkdir(parents=True)  # was released by hand
     released = []
-    book = type("B", (), {"outbound": tmp_path, "release": lambda _, lab: released.append(lab)})()
+    book = types.SimpleNamespace(exchange=SharedFolder(tmp_path), release=released.append)
     on_submit._release(book, policies.Policy(True, labs=rules))
     assert released == [LAB]
