@@ -57,7 +57,7 @@ def looks(labs: list[str]) -> int:
             grade.Graded(entry, None, 0.0, book.feedback(lab, entry.student))
             for entry in ledger.counting(lab)
         ]
-        waiting = told.waiting(state, lab, graded)
+        waiting = told.waiting(state, lab, [one.entry for one in graded])
         for one in waiting:
             judged = f", {one.line.status}, {one.line.score:g} points" if one.line else ""
             _say([f"{lab} {one.look.student} {one.look.exercise}{judged}: {one.said}"])

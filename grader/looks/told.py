@@ -8,8 +8,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.judging.grade import Graded
-from grader.judging.ledger import Line
+from grader.judging.ledger import Entry, Line
 from grader.looks import code
 from grader.looks.diary import Answer, Look, State
 from grader.paths import GRADES
@@ -42,9 +41,9 @@ class Waiting:
         return day(self.look.asked[-1].when)
 
 
-def waiting(state: State, lab: str, graded: Sequence[Graded]) -> list[Waiting]:
+def waiting(state: State, lab: str, judged: Sequence[Entry]) -> list[Waiting]:
     """The open requests of a lab, the oldest first."""
-    entries = {one.entry.student: one.entry for one in graded}
+    entries = {one.student: one for one in judged}
     found = []
     for look in state.open(lab):
         entry = entries.get(look.student)

@@ -78,7 +78,7 @@ def write(
         final=final, policy=any(one.settled is not None for one in graded),
         csv=f"{assignment}.csv", status_of=status_of, secret=secret.current(),
         with_likeness=len(graded) > 1, alike=alike, pairs=section.told(alike) if alike else [],
-        requests=told_looks.waiting(state, assignment, graded),
+        requests=told_looks.waiting(state, assignment, [one.entry for one in graded]),
         earlier=told_looks.of_earlier_code(state, assignment),
     )  # fmt: skip
     path.write_bytes(page.encode("utf-8", "replace"))
