@@ -43,7 +43,10 @@ $(AXE): tests/viz/package-lock.json
 	  else echo "npm is not here, which installs axe-core: apt-get install npm"; fi
 
 test-slow: $(READY) $(AXE) ## the slower suites: programs that hang or dawdle on real ranks (SLOW=short: those of seconds)
-	$(BIN)/python -m pytest -m 'slow and not slurm $(if $(filter short,$(SLOW)),and not long)'
+	$(BIN)/python -m pytest -m 'slow and not alone and not slurm $(SHORT)' $(SIDE_BY_SIDE)
+	$(BIN)/python -m pytest -m 'slow and alone and not slurm $(SHORT)'
+
+SHORT = $(if $(filter short,$(SLOW)),and not long)
 
 test-frameworks: $(READY) ## labs 07 and 08, where Horovod and TensorFlow are installed
 	$(BIN)/python -m pytest -m 'frameworks and not slow'

@@ -3,6 +3,9 @@
 import pytest
 from hostile import trial
 
+# they compare what the machine has before and afterwards
+pytestmark = pytest.mark.alone
+
 #: of every kind one that is quick
 QUICK = {
     "honest00", "exit_in_cell", "kill_the_judge", "forged_error", "read_the_secrets",
