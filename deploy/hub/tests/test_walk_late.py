@@ -1,10 +1,11 @@
-"""A lab that is handed in late, in two browsers: the due date in the notebook, an extension, and
-the penalty explained on the feedback page.
+"""A lab that is handed in late, in two browsers: the due date in the notebook, an extension, the
+penalty explained on the feedback page, and a second look that is asked for there and granted.
 """
 
 from __future__ import annotations
 
 import datetime
+import json
 import shutil
 
 import pytest
@@ -14,7 +15,11 @@ from trial import GRADER
 
 from grader.judging import demo
 
-STUDENT = "ada"  # all of whose answers are right
+STUDENT = "ada"
+ANSWERS, WRONG = "chen", "group_mean"  # whose answers she hands in, and which one is wrong
+ASKED = "Only the division is missing."
+GIVEN = "Right but for the *division*."
+ASKING = "ask.ipynb"
 EXTENDED = "1d"
 POLICY = """\
 timezone: UTC
@@ -51,6 +56,8 @@ def due(hub):
         hub.root / "courses/distlab/grader/submitted" / STUDENT, hub.home(STUDENT) / LAB,
     ):  # fmt: skip
         shutil.rmtree(folder, ignore_errors=True)
+    for file in (hub.root / "courses/distlab/grader/looks.jsonl", hub.home(STUDENT) / ASKING):
+        file.unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +90,7 @@ def test_the_due_date_stands_in_the_notebook_that_is_fetched(hub, due, student):
 
 def test_a_lab_is_handed_in_late(hub, due, student):
     path = f"/user/{STUDENT}/api/contents/{NOTEBOOK}"
-    content = {"type": "notebook", "content": demo.handed_in(STUDENT, LAB)}
+    content = {"type": "notebook", "content": demo.handed_in(ANSWERS, LAB)}
     assert student.ask(path, "PUT", content)[0] == 200
     assignments(student)
     inbound = hub.root / "exchange/distlab/inbound"
@@ -121,6 +128,63 @@ def test_the_page_that_the_student_fetches_explains_the_penalty(hub, due, studen
     assert "1 day begun, so 10 % of" in said and "taken off: " in said
     student.scroll_to("body *", "with your extension")
     student.picture("late", 665)
+
+
+def test_the_student_asks_for_a_second_look_as_the_page_says(hub, student):
+    """In a cell of a notebook of her own, with the line that stands on the page."""
+    student.click("details.ask summary", "Ask for a second look")
+    line = student.see("details.ask pre", f"distlab ask {LAB} {WRONG}").text
+    student.picture("ask", 665)
+    cell = {
+        "cell_type": "code", "id": "ask", "metadata": {}, "outputs": [], "execution_count": None,
+        "source": f"!{line.replace('…', ASKED)}",
+    }  # fmt: skip
+    kernel = {"name": "python3", "display_name": "Python 3"}
+    content = {"cells": [cell], "metadata": {"kernelspec": kernel}, "nbformat": 4,
+               "nbformat_minor": 5}  # fmt: skip
+    path = f"/user/{STUDENT}/api/contents/{ASKING}"
+    status, said = student.ask(path, "PUT", {"type": "notebook", "content": content})
+    assert status == 201, said
+    student.go(f"/user/{STUDENT}/lab/tree/{ASKING}?reset")
+    student.see("#jp-main-statusbar", "| Idle")
+    student.menu("Run", "Run All Cells")
+    said = student.see(".jp-OutputArea-output", "second look").text
+    assert f"second look at {WRONG} ({LAB}) is handed over" in said
+
+
+def test_the_lecturer_sees_the_request_beside_the_verdict(hub, lecturer):
+    said = hub.grader("distlab", "looks", LAB).stdout
+    assert f"{LAB} {STUDENT} {WRONG}, wrong, 0 points: {ASKED}" in said
+    hub.grader("distlab", "grade", LAB)  # nothing is judged again
+    lecturer.go(f"{SERVICE}/formgrader/manage_assignments")
+    lecturer.click(".nav a", "Reports on the class")
+    lecturer.click("a", LAB)
+    lecturer.see("body", ASKED)
+    lecturer.see("body", f"distlab answer {STUDENT} {LAB} {WRONG}")
+    lecturer.scroll_to("body *", ASKED)
+    lecturer.picture("second-look", 665)
+
+
+def test_the_second_look_is_granted_and_fetched(hub, student):
+    said = hub.grader(
+        "distlab", "answer", STUDENT, LAB, WRONG, "--points", "1", "--comment", GIVEN
+    ).stdout  # fmt: skip
+    assert f"Answered: {STUDENT}." in said
+    assert "Nobody waits" in hub.grader("distlab", "looks", LAB).stdout
+    (page,) = hub.home(STUDENT).glob(f"{LAB}/feedback/*/*.html")
+    assert "given by hand" not in page.read_text("utf-8")
+    assignments(student)
+    student.press(
+        "#submitted_assignments_list button", "Fetch Feedback",
+        lambda: "given by hand" in page.read_text("utf-8"),
+    )  # fmt: skip
+    student.go(f"/user/{STUDENT}/files/{page.relative_to(hub.home(STUDENT))}")
+    look = student.see(".looks", "second look").text
+    assert ASKED in look and "1 points, given by hand" in look
+    shown = student.see("body", "Right but for the division.").text
+    assert "taken off: " in shown  # what is late stays late
+    student.scroll_to(".looks", ASKED)
+    student.picture("granted", 665)
 
 
 def test_the_log_has_no_error(hub):
