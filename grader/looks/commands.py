@@ -14,7 +14,7 @@ from grader.judging.ledger import Ledger
 from grader.looks import told
 from grader.looks.answering import Answering, Wanted, checked
 from grader.looks.diary import MOST_KEPT, Diary, State
-from grader.looks.inbox import ExchangeInbox, Inbox, take_in
+from grader.looks.inbox import take_in
 from grader.plugins.gradebook import Gradebook, GradebookBusy
 from grader.policy import reading
 
@@ -22,23 +22,19 @@ BACK = "none"  # in place of points: the judge's hold again
 TOLD = 20  # requests that are left out that are told of
 
 
-def inbox(book: Gradebook) -> Inbox:
-    """Where requests arrive.
-
-    An exchange that is no folder brings one of its own: a class that nbgrader's configuration names
-    for collecting, with a class method `second_looks(config, course) -> Inbox`.
-    """
-    folder = book.exchange.folder
-    return ExchangeInbox(folder / "inbound") if folder else book.second_looks()
-
-
 def collect(book: Gradebook) -> list[str]:
-    """Take in what has arrived; returns a sentence on each request that is left out."""
+    """Take in what has arrived; returns a sentence on each request that is left out, or on why
+    none can be seen now, which keeps nobody from grading and answering.
+    """
     ledger = Ledger(GRADES / "ledger")
-    refused = take_in(
-        inbox(book), Diary(),
-        lambda lab, student: grade.named_well(student) and ledger.latest(lab, student) is not None,
-    )  # fmt: skip
+
+    def graded(lab: str, student: str) -> bool:
+        return grade.named_well(student) and ledger.latest(lab, student) is not None
+
+    try:
+        refused = take_in(book.exchange.second_looks(), Diary(), graded)
+    except GradingFailed as error:
+        return [str(error)]
     more = [f"And {len(refused) - TOLD} more requests are left out."] if refused[TOLD:] else []
     return [*refused[:TOLD], *more]
 

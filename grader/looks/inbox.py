@@ -1,7 +1,7 @@
 """Requests as they arrive, from accounts that something other than the request vouches for.
 
 In nbgrader's exchange on a disk a request is a file beside the submissions, and whose it is the
-kernel says. Other exchanges have other inboxes: whatever has `found` and `done` is one.
+kernel says. The exchange's service says it of those that it has taken, after the Hub.
 """
 
 from __future__ import annotations
@@ -10,16 +10,20 @@ import contextlib
 import datetime
 import os
 import pwd
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from distlab.checking.second_look import LARGEST, PREFIX, Mistaken, Request, parsed
+from distlab.exchange.client import Client, ExchangeFailed
 from distlab.processes import untrusted
+from grader.coursedir import GradingFailed
 from grader.looks.diary import MOST, MOST_ASKED, Adding, Diary, about
 from grader.policy.lateness import UTC
 
+_WHEN = "%Y-%m-%d %H:%M:%S.%f UTC"  # as the exchange's service says a time
+_NOT_FOUND = 404
 MOST_FILES = 200  # of one account that are opened, the newest ones
 
 
@@ -94,6 +98,57 @@ class ExchangeInbox:
         """Take the file away, where this account may; it is known by its id anyway."""
         with contextlib.suppress(OSError):
             (self._inbound / one.id.partition("/")[2]).unlink()
+
+
+class ServiceInbox:
+    """The requests that an exchange's service has for a course.
+
+    Args:
+        service: opens it, for an account that teaches the course.
+    """
+
+    def __init__(
+        self, service: Callable[[], contextlib.AbstractContextManager[Client]], course: str
+    ) -> None:
+        self._service, self._course = service, course
+        self._names: dict[str, str] = {}  # by a request's id
+
+    def found(self) -> Iterator[Received]:
+        """The requests, the oldest first.
+
+        Raises:
+            GradingFailed: the service does not give them.
+        """
+        try:
+            with self._service() as client:
+                for one in client.second_looks(self._course):
+                    with contextlib.suppress(_Gone):
+                        yield self._fetched(client, one["name"], one["student"], one["when"])
+        except ExchangeFailed as error:
+            raise GradingFailed(f"requests for second looks are not seen: {error}") from error
+
+    def _fetched(self, client: Client, name: str, student: str, when: str) -> Received:
+        # the student's own key for it: who sends a request again, because the answer was lost,
+        # has asked once
+        id = f"{student}/{name.rpartition('+')[2]}"
+        self._names[id] = name
+        try:
+            content = client.second_look(self._course, name).encode()
+        except ExchangeFailed as error:
+            if error.status == _NOT_FOUND:  # another program of the grader's has it
+                raise _Gone from error
+            raise
+        asked = datetime.datetime.strptime(when, _WHEN).replace(tzinfo=UTC)
+        return Received(id, student, asked, content)
+
+    def done(self, one: Received) -> None:
+        """Have the service forget it. Where it does not answer, it is told so the next time."""
+        with contextlib.suppress(ExchangeFailed), self._service() as client:
+            client.take_second_look(self._course, self._names[one.id])
+
+
+class _Gone(Exception):
+    """Somebody else has taken the request."""
 
 
 def take_in(inbox: Inbox, diary: Diary, graded: Known) -> list[str]:

@@ -18,6 +18,7 @@ from distlab.exchange import manifest as manifests
 from distlab.exchange.base import HTTPExchange
 from distlab.exchange.client import ExchangeFailed
 from grader.coursedir import GradingFailed
+from grader.looks.inbox import ExchangeInbox, Inbox, ServiceInbox
 from grader.plugins.release import put_notice
 from grader.policy.policy import Policy
 
@@ -41,6 +42,9 @@ class CourseExchange(Protocol):
 
     def notice(self, lab: str, policy: Policy) -> None:
         """Have a lab that is handed out say what holds now."""
+
+    def second_looks(self) -> Inbox:
+        """The requests for second looks that have arrived."""
 
 
 class SharedFolder:
@@ -76,6 +80,9 @@ class SharedFolder:
 
     def notice(self, lab: str, policy: Policy) -> None:
         put_notice(self._outbound / lab, lab, policy)
+
+    def second_looks(self) -> Inbox:
+        return ExchangeInbox(self._inbound)
 
 
 class Service:
@@ -124,6 +131,9 @@ class Service:
         except ExchangeFailed as error:
             if error.status != _NOT_FOUND:  # else it is not handed out
                 raise GradingFailed(f"{lab} is handed out as before: {error}") from error
+
+    def second_looks(self) -> Inbox:
+        return ServiceInbox(self._exchange.service, self._course)
 
 
 def of(config: Any, root: str, course: str) -> CourseExchange:

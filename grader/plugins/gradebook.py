@@ -18,7 +18,6 @@ from nbgrader.api import Gradebook as Database
 from nbgrader.api import MissingEntry
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange import ExchangeFactory
 from nbgrader.exchange.default import Exchange
 from sqlalchemy.exc import OperationalError, SAWarning
 from traitlets.config.loader import Config, PyFileConfigLoader
@@ -103,12 +102,6 @@ class Gradebook:
         """Where labs are handed out, and in."""
         root = Exchange(config=self._config).root
         return exchanges.of(self._config, root, self._api.coursedir.course_id)
-
-    def second_looks(self) -> Any:
-        """Where requests for second looks arrive, where the configured exchange says so."""
-        collect = ExchangeFactory(config=self._config).collect
-        own = getattr(collect, "second_looks", None)
-        return own(self._config, self._api.coursedir.course_id) if own else None
 
     def release(self, assignment: str) -> None:
         """Let students fetch a lab."""

@@ -5,7 +5,6 @@ penalty explained on the feedback page, and a second look that is asked for ther
 from __future__ import annotations
 
 import datetime
-import json
 import shutil
 
 import pytest
@@ -143,6 +142,7 @@ def test_the_student_asks_for_a_second_look_as_the_page_says(hub, student):
     content = {"cells": [cell], "metadata": {"kernelspec": kernel}, "nbformat": 4,
                "nbformat_minor": 5}  # fmt: skip
     path = f"/user/{STUDENT}/api/contents/{ASKING}"
+    student.go(f"/user/{STUDENT}/lab")  # from the page itself, which is sandboxed, nothing is sent
     status, said = student.ask(path, "PUT", {"type": "notebook", "content": content})
     assert status == 201, said
     student.go(f"/user/{STUDENT}/lab/tree/{ASKING}?reset")

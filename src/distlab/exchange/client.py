@@ -40,6 +40,11 @@ class ExchangeFailed(Exception):
         super().__init__(said)
         self.status = status
 
+    @property
+    def exit_status(self) -> int:
+        """Of a command that ends with it: 2 where what was asked for cannot be done."""
+        return 2 if 400 <= self.status < 500 and self.status not in (401, 429) else 1
+
 
 class Client:
     """The exchange's service. A context manager.
@@ -111,6 +116,25 @@ class Client:
         """Have feedback pages to be fetched."""
         content = {"files": files.as_json()}
         self._send("PUT", _path("feedback", course), course, folder, files, content)
+
+    def ask_second_look(self, course: str, content: str, key: str) -> None:
+        """Hand over a request for a second look. The same `key` again is the same request."""
+        self._ask("POST", _path("second-looks", course), json={"content": content, "key": key})
+
+    def second_looks(self, course: str) -> list[dict[str, Any]]:
+        """The requests that wait, of a course that one teaches: `name`, `student` and `when`, the
+        oldest first.
+        """
+        found: list[dict[str, Any]] = self._ask("GET", _path("second-looks", course))["requests"]
+        return found
+
+    def second_look(self, course: str, name: str) -> str:
+        """What was asked."""
+        return str(self._ask("GET", _path("second-looks", course, name))["content"])
+
+    def take_second_look(self, course: str, name: str) -> None:
+        """Take a request away, once it is kept elsewhere."""
+        self._ask("DELETE", _path("second-looks", course, name))
 
     def fetch(self, where: tuple[str, ...], digest: str, size: int, to: Path) -> None:
         """Have a content in a file, which is complete when it gets its name.

@@ -22,6 +22,7 @@ from distlab.exchange.state import State
 from distlab.exchange.store import Missing, NotThere, Store, Submission, own_files
 
 JSON_LIMIT = 2 * 1024 * 1024  # bytes of a body that is no content
+_LOOK = 64 * 1024  # bytes of one that asks for a second look: a character may take six
 _PIECE = 256 * 1024  # bytes of a content that are read at once
 
 
@@ -349,6 +350,45 @@ class Feedback(Handler):
         async with self.state.alone(course, who):
             await asyncio.to_thread(self.store.release_feedback, course, who, files)
         self.finish({"released": len(files.files)})
+
+
+class SecondLooks(Handler):
+    """Requests for second looks: whoever takes a course adds one, and those who teach it see all.
+    Nobody else is told anything of them, not even of their own.
+    """
+
+    longest = _LOOK
+
+    async def get(self, course: str) -> None:
+        found = await asyncio.to_thread(self.store.requests.waiting, self.taught(course))
+        self.finish({"requests": [
+            {"name": one.name, "student": one.student, "when": one.when} for one in found
+        ]})  # fmt: skip
+
+    async def post(self, course: str) -> None:
+        content = self.content()
+        said = content.get("content")
+        if not isinstance(said, str):
+            raise Refused("there is no content in the request")
+        made = await asyncio.to_thread(
+            self.store.requests.add, self.course(course), self.person.name,
+            said.encode("utf-8", "surrogatepass"), names.key(content.get("key")),
+        )  # fmt: skip
+        self.finish({"when": made.when})
+
+
+class SecondLook(Handler):
+    """A request, for those who teach; they take it away when they have it."""
+
+    async def get(self, course: str, name: str) -> None:
+        found = await asyncio.to_thread(self.store.requests.content, self.taught(course), name)
+        if found is None:
+            raise NotThere
+        self.finish({"content": found.decode("utf-8", "replace")})
+
+    async def delete(self, course: str, name: str) -> None:
+        await asyncio.to_thread(self.store.requests.remove, self.taught(course), name)
+        self.finish({"taken": name})
 
 
 class Content(Handler):

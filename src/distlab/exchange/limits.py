@@ -18,6 +18,8 @@ class Limits:
         files: their number.
         kept: all that a student has handed in to a course.
         submissions: how often a student hands in a lab.
+        look: a request for a second look.
+        looks: such requests of a student's in a course that the grader has not taken yet.
         begun: files of a student's in a course that were begun and not yet handed in, and
         begun_bytes: their bytes.
         forgotten: after this time what was begun and not touched is removed.
@@ -35,6 +37,8 @@ class Limits:
     files: int = 1000
     kept: int = 1000 * MB
     submissions: int = 200
+    look: int = 8_000
+    looks: int = 50
     begun: int = 1000
     begun_bytes: int = 200 * MB
     forgotten: float = 2 * 86400.0

@@ -110,6 +110,22 @@ def is_submission(parts: tuple[str, str, str, str]) -> bool:
         return False
 
 
+def request(student: str, when: str, key: str) -> str:
+    """The file of a student's request for a second look."""
+    return f"{student}+{when}+{key}"
+
+
+def request_parts(name: str) -> tuple[str, str, str] | None:
+    """(student, when, key) of a request's file, where the exchange itself has given this name."""
+    found = name.rsplit("+", 2)
+    try:
+        if len(found) == 3 and person(found[0]) and _WHEN.fullmatch(found[1]) and key(found[2]):
+            return found[0], found[1], found[2]
+    except Refused:
+        pass
+    return None
+
+
 def shown(text: str, most: int = 60) -> str:
     """A name within a sentence: what cannot be seen is escaped, and what is long is cut."""
     safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

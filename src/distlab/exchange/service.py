@@ -46,6 +46,8 @@ def application(state: State, prefix: str) -> web.Application:
         f"api/submissions/{_COURSE}/{_NAME}/feedback/{_DIGEST}": handlers.SubmissionFeedback,
         f"api/hand-in/{_COURSE}/{_NAME}": handlers.HandIn,
         f"api/feedback/{_COURSE}": handlers.Feedback,
+        f"api/second-looks/{_COURSE}": handlers.SecondLooks,
+        f"api/second-looks/{_COURSE}/{_NAME}": handlers.SecondLook,
         f"api/contents/{_COURSE}/{_DIGEST}": handlers.Content,
     }
     return web.Application(

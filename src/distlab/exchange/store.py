@@ -3,6 +3,7 @@
     COURSE/outbound/LAB/…                         labs that are handed out
     COURSE/inbound/STUDENT+LAB+WHEN+KEY/…         what was handed in
     COURSE/feedback/HASH.html                     pages, named by a submission's secret
+    COURSE/second-looks/…                         what students ask about these (`requests`)
     .begun/COURSE/PERSON/…                        what is still on its way (`staging`)
 
 Whatever is to be seen was complete on the disk before it got its name: at every moment, also after
@@ -20,7 +21,7 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -30,6 +31,7 @@ from distlab.exchange import names, staging
 from distlab.exchange.limits import Limits
 from distlab.exchange.manifest import File, Manifest
 from distlab.exchange.names import RESERVED, Refused
+from distlab.exchange.requests import Asked, Requests
 from distlab.exchange.staging import Spoilt, Staging
 from distlab.processes import untrusted
 
@@ -93,6 +95,7 @@ class Store:
         self._swapping = threading.Lock()  # of labs, and looking at them
         self._digests: dict[tuple[int, ...], str] = {}
         self._recover()
+        self.requests = Requests(root, self.limits, self._now)
 
     def _recover(self) -> None:
         """Finish, or undo, what a killed service was doing."""
@@ -304,8 +307,8 @@ class Store:
             return begun.assemble(manifest, more)
         raise Missing(begun.have(manifest))
 
-    def _now(self, earlier: list[Submission]) -> str:
-        """The time of this moment; later than what the same student handed in before, whatever the
+    def _now(self, earlier: Iterable[Submission | Asked]) -> str:
+        """The time of this moment; later than what the same student sent before, whatever the
         clock did meanwhile.
         """
         now = datetime.datetime.fromtimestamp(self._clock(), datetime.timezone.utc)

@@ -14,17 +14,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import (
     ExchangeFetchAssignment,
     ExchangeFetchFeedback,
     ExchangeSubmit,
 )
+from traitlets.config import Config
 
 from distlab.exchange import manifest as manifests
 from distlab.exchange import names
 from distlab.exchange.base import HTTPExchange
-from distlab.exchange.client import ExchangeFailed
+from distlab.exchange.client import Client, ExchangeFailed
 from distlab.exchange.manifest import Manifest
+
+_NOT_FOUND = 404
 
 
 class FetchAssignment(HTTPExchange, ExchangeFetchAssignment):
@@ -53,10 +57,36 @@ class FetchAssignment(HTTPExchange, ExchangeFetchAssignment):
         self.log.info("Fetched as: %s %s", self.course, lab)
 
 
+class SecondLooks(HTTPExchange):
+    """What `distlab ask` hands a request to."""
+
+    def hand_over(self, content: bytes) -> None:
+        """Raises:
+        ExchangeFailed: the exchange does not take it, or nobody says which course is meant.
+        """
+        with self.service() as client:
+            course = str(self.coursedir.course_id) or _only_course(client)
+            try:
+                client.ask_second_look(course, content.decode(), secrets.token_hex(16))
+            except ExchangeFailed as error:
+                if error.status != _NOT_FOUND:
+                    raise
+                said = f"you take no course {names.shown(course)}: name yours with --course"
+                raise ExchangeFailed(said, error.status) from error
+
+
 class Submit(HTTPExchange, ExchangeSubmit):
     """Hand in a lab. Whoever is killed on the way and hands in the same once more has handed it in
     once, and sends only what the exchange has not got.
     """
+
+    @classmethod
+    def second_looks(cls, config: Config, course: str) -> SecondLooks:
+        """The way of requests for second looks, which `distlab ask` looks for here."""
+        made = SecondLooks(config=config, coursedir=CourseDirectory(config=config))
+        if course:
+            made.coursedir.course_id = course
+        return made
 
     def init_dest(self) -> None:
         """The service gives a submission its name and its time."""
@@ -141,6 +171,17 @@ class FetchFeedback(HTTPExchange, ExchangeFetchFeedback):
                     to = Path(self.dest_path, one["when"], f"{notebook}.html")
                     client.fetch(where, page["sha256"], page["size"], to)
                     self.log.info("Fetched feedback: %s", to)
+
+
+def _only_course(client: Client) -> str:
+    courses = sorted({str(one["course"]) for one in client.labs()})
+    if not courses:
+        said = "no course of yours has handed anything out: name it with --course"
+        raise ExchangeFailed(said, _NOT_FOUND)
+    if len(courses) > 1:
+        said = f"which course? Say --course with one of {', '.join(courses)}"
+        raise ExchangeFailed(said, _NOT_FOUND)
+    return courses[0]
 
 
 def _key(folder: Path, files: Manifest) -> str:
