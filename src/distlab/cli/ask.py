@@ -68,7 +68,8 @@ def found_carrier(course: str = "") -> Carrier:
     """The way to those who teach, as nbgrader is configured here.
 
     An exchange that is no folder brings a way of its own: a class that nbgrader's configuration
-    names for submitting, with a class method `second_looks(config, course) -> Carrier`.
+    names for submitting, with a class method `second_looks(config, course) -> Carrier`
+    (`distlab.exchange.student.Submit`).
     """
     try:
         config, submit, folder = _nbgrader()

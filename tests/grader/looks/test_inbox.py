@@ -6,13 +6,16 @@ import pwd
 from types import SimpleNamespace
 
 import pytest
+from served import COURSE, Hub, Service
 
 from distlab import course
 from distlab.checking.second_look import LARGEST, LONGEST, PREFIX, Mistaken, parsed, request
 from distlab.cli.ask import ExchangeFolder
-from grader.looks import inbox
+from distlab.exchange.client import Client
+from grader.coursedir import GradingFailed
+from grader.looks import commands, inbox
 from grader.looks.diary import MOST, MOST_ASKED, Diary
-from grader.looks.inbox import ExchangeInbox, take_in
+from grader.looks.inbox import ExchangeInbox, ServiceInbox, take_in
 
 LAB = "01-message-passing"
 ME = pwd.getpwuid(os.getuid()).pw_name
@@ -144,3 +147,60 @@ def test_a_request_that_cannot_be_written_is_said(tmp_path):
 def test_every_request_that_can_be_asked_can_be_read():
     wanted = request(LAB, "relay", "\u00fc\U0001f600" * (LONGEST // 2))
     assert parsed(wanted.content()) == wanted
+
+
+@pytest.mark.slow
+def test_requests_that_a_service_has_are_taken_once_and_are_whose_the_hub_says(tmp_path):
+    pytest.importorskip("jupyterhub", reason="the Hub is not installed: pip install jupyterhub")
+    diary = Diary(tmp_path / "looks.jsonl")
+
+    def everybody(lab, student):
+        return student != "cleo"
+
+    with Hub() as hub, Service(hub, tmp_path / "exchange", ["--reserve=0"]) as service:
+        arrived = ServiceInbox(lambda: service.client("grading"), COURSE)
+
+        def ask(who, said, key="1" * 32):
+            content = said if isinstance(said, str) else json.dumps(said)
+            with service.client(who) as client:
+                client.ask_second_look(COURSE, content, key)
+
+        ask("ada", GOOD)
+        ask("ben", {**GOOD, "student": "ada"})
+        ask("ben", {**GOOD, "said": "Mine."}, "2" * 32)
+        ask("cleo", GOOD)
+        said = take_in(arrived, diary, everybody)
+        found = [(one.student, one.asked[-1].said) for one in diary.read().open()]
+        assert found == [("ada", "Look."), ("ben", "Mine.")]
+        assert len(said) == 2 and "ben" in said[0] and "nothing of theirs was graded" in said[1]
+        assert not list(arrived.found())
+
+        ask("ada", GOOD)  # sent again, because the answer was lost; the grader has it already
+        assert take_in(arrived, diary, everybody) == [] and not list(arrived.found())
+        assert len(diary.read().look("ada", LAB, "relay").asked) == 1
+
+        ask("ada", {**GOOD, "said": "Again."}, "3" * 32)
+        others = iter(ServiceInbox(lambda: service.client("lecturer"), COURSE).found())
+        with service.client("grading") as client:
+            (one,) = client.second_looks(COURSE)
+            client.take_second_look(COURSE, one["name"])  # before the other has read it
+            client.take_second_look(COURSE, one["name"])
+        assert list(others) == []
+
+
+class Away(Client):
+    def __init__(self):
+        super().__init__("http://127.0.0.1:9/services/exchange", "token", patience=0.0)
+
+
+def test_an_exchange_that_does_not_answer_is_said_and_keeps_nobody_from_grading(
+    tmp_path, monkeypatch
+):
+    away = ServiceInbox(Away, COURSE)
+    with pytest.raises(GradingFailed, match="second looks are not seen: .*does not answer"):
+        list(away.found())
+    monkeypatch.setattr(commands, "Ledger", lambda folder: None)
+    monkeypatch.setattr(commands, "Diary", lambda: Diary(tmp_path / "looks.jsonl"))
+    book = SimpleNamespace(exchange=SimpleNamespace(second_looks=lambda: away))
+    (said,) = commands.collect(book)
+    assert "does not answer" in said
