@@ -95,7 +95,8 @@ def thread(look: Look, who: str = "You") -> Iterator[str]:
 def _answered(one: Answer) -> str:
     when = day(one.when)
     if one.points is not None:
-        return f"Looked at again on {when}: {one.points:g} points, given by hand."
+        points = "1 point" if one.points == 1 else f"{one.points:g} points"
+        return f"Looked at again on {when}: {points}, given by hand."
     if one.taken_back:
         return f"Looked at again on {when}: the points are those of the judge."
     return f"Looked at again on {when}: the points stay as they are."

@@ -133,7 +133,8 @@ def test_the_student_asks_for_a_second_look_as_the_page_says(hub, student):
     """In a cell of a notebook of her own, with the line that stands on the page."""
     student.click("details.ask summary", "Ask for a second look")
     line = student.see("details.ask pre", f"distlab ask {LAB} {WRONG}").text
-    student.picture("ask", 665)
+    student.scroll_to("details.ask summary", "Ask for a second look")
+    student.picture("ask", 300)
     cell = {
         "cell_type": "code", "id": "ask", "metadata": {}, "outputs": [], "execution_count": None,
         "source": f"!{line.replace('…', ASKED)}",
@@ -180,7 +181,7 @@ def test_the_second_look_is_granted_and_fetched(hub, student):
     )  # fmt: skip
     student.go(f"/user/{STUDENT}/files/{page.relative_to(hub.home(STUDENT))}")
     look = student.see(".looks", "second look").text
-    assert ASKED in look and "1 points, given by hand" in look
+    assert ASKED in look and "1 point, given by hand" in look
     shown = student.see("body", "Right but for the division.").text
     assert "taken off: " in shown  # what is late stays late
     student.scroll_to(".looks", ASKED)
