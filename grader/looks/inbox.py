@@ -112,6 +112,7 @@ class ServiceInbox:
     ) -> None:
         self._service, self._course = service, course
         self._names: dict[str, str] = {}  # by a request's id
+        self._away = False
 
     def found(self) -> Iterator[Received]:
         """The requests, the oldest first.
@@ -142,9 +143,16 @@ class ServiceInbox:
         return Received(id, student, asked, content)
 
     def done(self, one: Received) -> None:
-        """Have the service forget it. Where it does not answer, it is told so the next time."""
-        with contextlib.suppress(ExchangeFailed), self._service() as client:
-            client.take_second_look(self._course, self._names[one.id])
+        """Have the service forget it. One that does not answer is told so the next time, and is not
+        waited for again.
+        """
+        if self._away:
+            return
+        try:
+            with self._service() as client:
+                client.take_second_look(self._course, self._names[one.id])
+        except ExchangeFailed:
+            self._away = True
 
 
 class _Gone(Exception):

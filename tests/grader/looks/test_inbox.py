@@ -188,6 +188,33 @@ def test_requests_that_a_service_has_are_taken_once_and_are_whose_the_hub_says(t
         assert list(others) == []
 
 
+def test_a_service_that_goes_away_is_asked_once_and_loses_no_request(tmp_path):
+    diary, opened = Diary(tmp_path / "looks.jsonl"), []
+
+    class Going(Client):
+        def __init__(self):
+            super().__init__("http://127.0.0.1:9/services/exchange", "token", patience=0.0)
+            opened.append(self)
+
+        def second_looks(self, course):
+            when = "2026-11-02 10:00:00.000000 UTC"
+            names = [f"{who}+{when}+{'1' * 32}" for who in ("ada", "ben")]
+            return [{"name": n, "student": n.split("+")[0], "when": when} for n in names]
+
+        def second_look(self, course, name):
+            return json.dumps(GOOD)
+
+    arrived = ServiceInbox(Going, COURSE)
+    assert take_in(arrived, diary, lambda lab, student: True) == []
+    assert len(opened) == 2  # to find them, and for the first that cannot be taken away
+    assert take_in(ServiceInbox(Going, COURSE), diary, lambda lab, student: True) == []
+    assert [(one.student, len(one.asked)) for one in diary.read().open()] == [
+        ("ada", 1),
+        ("ben", 1),
+    ]
+    assert diary.read().look("ada", LAB, "relay").asked[0].when.hour == 10
+
+
 class Away(Client):
     def __init__(self):
         super().__init__("http://127.0.0.1:9/services/exchange", "token", patience=0.0)
