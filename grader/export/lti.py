@@ -20,7 +20,7 @@ import yaml
 from grader.export import matching, sheet
 from grader.export.made import by_student, unmatched
 from grader.export.moodle import told
-from grader.export.platform import Platform, PlatformFailed, Refused
+from grader.export.platform import Platform, PlatformFailed, Refused, same_host
 from grader.export.points import Result, hundredths
 from grader.export.sent import Sent
 from grader.export.sheet import Unusable, listed, plain, shown
@@ -282,7 +282,7 @@ def _need_here(url: str, known: str) -> str:
     """Raises:
     PlatformFailed: scores, and the token, would go to another host.
     """
-    if urlsplit(url)[:2] != urlsplit(known)[:2]:
+    if not same_host(url, known):
         raise PlatformFailed(f"the line item {shown(url)} is not on the platform that was named")
     return url
 
