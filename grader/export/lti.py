@@ -177,17 +177,19 @@ def export(
             "who is who? Name the address of the course's members (memberships), or a file with "
             "the columns student and user_id (--roster)"
         )
-    with Platform(
-        chosen.token_url, chosen.client_id, chosen.key, chosen.kid, chosen.audience,
-        members=roster is None,
-    ) as platform:  # fmt: skip
+    with (
+        Sent.at(sent) as before,
+        Platform(
+            chosen.token_url, chosen.client_id, chosen.key, chosen.kid, chosen.audience,
+            members=roster is None,
+        ) as platform,
+    ):  # fmt: skip
         asked = by_student([one for one in results if one.lab in labs])
         users, said, whole = _users(platform, chosen, asked, more_keys, roster)
         items = _line_items(platform, chosen, results, labs, named, dry, said)
         scores = [_score(result, users[student]) for student, some in sorted(asked.items())
                   if student in users for result in some.values()]  # fmt: skip
-        with Sent.at(sent) as before:
-            done = _send(platform, before, scores, items, dry, said)
+        done = _send(platform, before, scores, items, dry, said)
     return said, whole and done
 
 

@@ -183,6 +183,16 @@ def test_killed_between_two_scores_it_goes_on(platform, send, monkeypatch):
     assert len(platform.items) == 1
 
 
+def test_who_sends_while_another_sends_is_told_so_and_sends_nothing(platform, send, tmp_path):
+    with (
+        Sent.at(tmp_path / "lti.db"),
+        pytest.raises(Unusable, match="somebody else sends"),
+    ):
+        send([result("ada", "3")])  # which were read while the other's were newer, perhaps
+    assert not platform.requests
+    assert send([result("ada")])[1]
+
+
 def test_one_who_is_refused_does_not_stop_the_others(platform, send, tmp_path):
     roster = tmp_path / "names.csv"
     roster.write_text("student,user_id\nada,u-gone\nben,u-ben\n")
