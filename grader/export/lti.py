@@ -20,7 +20,7 @@ import yaml
 from grader.export import matching, sheet
 from grader.export.made import by_student, unmatched
 from grader.export.moodle import told
-from grader.export.platform import Platform, PlatformFailed, Refused
+from grader.export.platform import Platform, PlatformFailed, Refused, same_host
 from grader.export.points import Result, hundredths
 from grader.export.sent import Sent
 from grader.export.sheet import Unusable, listed, plain, shown
@@ -177,17 +177,19 @@ def export(
             "who is who? Name the address of the course's members (memberships), or a file with "
             "the columns student and user_id (--roster)"
         )
-    with Platform(
-        chosen.token_url, chosen.client_id, chosen.key, chosen.kid, chosen.audience,
-        members=roster is None,
-    ) as platform:  # fmt: skip
+    with (
+        Sent.at(sent) as before,
+        Platform(
+            chosen.token_url, chosen.client_id, chosen.key, chosen.kid, chosen.audience,
+            members=roster is None,
+        ) as platform,
+    ):  # fmt: skip
         asked = by_student([one for one in results if one.lab in labs])
         users, said, whole = _users(platform, chosen, asked, more_keys, roster)
         items = _line_items(platform, chosen, results, labs, named, dry, said)
         scores = [_score(result, users[student]) for student, some in sorted(asked.items())
                   if student in users for result in some.values()]  # fmt: skip
-        with Sent.at(sent) as before:
-            done = _send(platform, before, scores, items, dry, said)
+        done = _send(platform, before, scores, items, dry, said)
     return said, whole and done
 
 
@@ -282,7 +284,7 @@ def _need_here(url: str, known: str) -> str:
     """Raises:
     PlatformFailed: scores, and the token, would go to another host.
     """
-    if urlsplit(url)[:2] != urlsplit(known)[:2]:
+    if not same_host(url, known):
         raise PlatformFailed(f"the line item {shown(url)} is not on the platform that was named")
     return url
 

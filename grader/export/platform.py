@@ -10,6 +10,7 @@ and https://www.imsglobal.org/spec/security/v1p0 (the token is asked for as RFC 
 
 from __future__ import annotations
 
+import json
 import queue
 import threading
 import time
@@ -143,8 +144,8 @@ class Platform:
             following = answer.links.get("next", {}).get("url", "")
             if not following:
                 return
-            url = urljoin(url, following)
-            if urlsplit(url)[:2] != first[:2]:  # the token is for this platform alone
+            url = _joined(url, following)
+            if not same_host(url, urlunsplit(first)):  # the token is for this platform alone
                 raise PlatformFailed(f"{_place(urlunsplit(first))} leads to another host")
         raise PlatformFailed(f"{_place(url)} has more than {PAGES} pages")
 
@@ -161,7 +162,7 @@ class Platform:
                 self._session.token = None  # it has expired before its time
                 fresh = self._token()
                 answer = self._sent(method, url, accept, kind, content, last=pause is None)
-            if answer is not None and answer.ok and not answer.is_redirect:
+            if answer is not None and 200 <= answer.status_code < 300:
                 return answer
             if answer is not None and (answer.status_code not in _AGAIN or pause is None):
                 raise _said(answer, url)
@@ -243,9 +244,25 @@ class _Bounded(HTTPAdapter):
         return found
 
 
+def same_host(url: str, known: str) -> bool:
+    """Is this an address on the host of a known one?"""
+    try:
+        return urlsplit(url)[:2] == urlsplit(known)[:2]
+    except ValueError:  # it is no address
+        return False
+
+
+def _joined(url: str, link: str) -> str:
+    """Where a link leads; what is no address is left as it is."""
+    try:
+        return urljoin(url, link)
+    except ValueError:
+        return link
+
+
 def _json(answer: requests.Response, url: str) -> Any:
     try:
-        return answer.json()
+        return json.loads(answer.content)  # which encoding it names is no matter
     except (ValueError, RecursionError) as error:
         raise PlatformFailed(
             f"{_place(url)} sends something that is not JSON: look at its address"
@@ -259,7 +276,7 @@ def _is_line_item(found: Any) -> bool:
 def _said(answer: requests.Response, url: str) -> PlatformFailed:
     """What an answer that is no good means."""
     status, where = answer.status_code, _place(url)
-    if answer.is_redirect or 300 <= status < 400:
+    if 300 <= status < 400:
         return PlatformFailed(f"{where} leads elsewhere ({status}): write the address it leads to")
     if status in (401, 403):
         return PlatformFailed(
@@ -271,7 +288,7 @@ def _said(answer: requests.Response, url: str) -> PlatformFailed:
             f"{where} answers {status} again and again: run the same command later, which goes on "
             "where it stopped"
         )
-    why = shown(answer.text[:200]) or "no reason given"
+    why = shown(answer.content[:800].decode("utf-8", "replace")[:200]) or "no reason given"
     return Refused(
         f"{where} answers {status} ({why}): look at the address, or at who and what is named"
     )

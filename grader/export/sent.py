@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import fcntl
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,20 +30,37 @@ class Sent:
     @classmethod
     @contextlib.contextmanager
     def at(cls, path: Path) -> Iterator[Sent]:
-        """Those in a file; others who send wait until it is closed, a few seconds at most.
+        """Those in a file, for one who sends: whoever waited meanwhile would send scores that are
+        older than what the platform has then.
 
         Raises:
-            Unusable: it cannot be used.
+            Unusable: it cannot be used, or somebody else sends now.
         """
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            lock = path.with_suffix(".lock").open("ab")
+        except OSError as error:
+            raise Unusable(f"{path} cannot be used ({error.strerror})") from error
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise Unusable(
+                    "somebody else sends scores now: run the same command when that has ended"
+                ) from error
+            with cls._opened(path) as sent:
+                yield sent
+
+    @classmethod
+    @contextlib.contextmanager
+    def _opened(cls, path: Path) -> Iterator[Sent]:
+        try:
             with contextlib.closing(sqlite3.connect(path, timeout=5, isolation_level=None)) as one:
                 one.execute(_TABLE)
                 yield cls(one)
         except sqlite3.Error as error:
             raise Unusable(
-                f"{path} cannot be used ({error}): wait for others who send, or put it away, and "
-                "all scores are sent once more"
+                f"{path} cannot be used ({error}): put it away, and all scores are sent once more"
             ) from error
 
     def has(self, line_item: str, user: str, score: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import getpass
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -114,7 +115,7 @@ class Answering:
         adding.add(
             about(
                 adding.state.look(student, lab, exercise), "answered", points=wanted.points,
-                taken_back=wanted.taken_back, comment=wanted.comment, by=getpass.getuser(),
+                taken_back=wanted.taken_back, comment=wanted.comment, by=_account(),
                 source=code.graded(self._book.autograded(lab, student), exercise),
                 was=list(was), alike=alike,
             )
@@ -131,6 +132,14 @@ class Answering:
             with self._book.database() as database:
                 _enter(database, look, one)
             adding.add(about(look, "entered", answer=one.number))
+
+
+def _account() -> str:
+    """Who answers; a container's user may have a number and no name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"user {os.getuid()}"
 
 
 def checked(wanted: Wanted, most: float) -> Wanted:

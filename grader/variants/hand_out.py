@@ -33,6 +33,7 @@ from grader.variants import references
 from grader.variants import variant as variants
 
 FOLDER = "own-inputs"
+_Wanted = tuple[str, str, str]  # lab, student, which state of the course
 LOOK_AGAIN = 60.0  # seconds until students and labs are looked through again
 
 
@@ -134,8 +135,9 @@ class HandingOut:
         self._exchange = exchange
         self._to = exchange.folder / FOLDER if exchange.folder else None
         self._judges = judges
-        self._left: list[tuple[str, str]] = []
-        self._done: set[tuple[str, str]] = set()
+        self._left: list[_Wanted] = []
+        self._done: set[_Wanted] = set()  # made, or told that it cannot be
+        self._seen: set[_Wanted] = set()  # there already: to read a class's takes long
         self._looked = -LOOK_AGAIN
 
     def one(self) -> str:
@@ -145,22 +147,28 @@ class HandingOut:
         if not self._left:
             return ""
         assert self._to is not None  # nothing is missing else
-        lab, student = self._left.pop(0)
-        self._done.add((lab, student))
+        self._done.add(wanted := self._left.pop(0))
+        lab, student, _ = wanted
         for _, problem in hand_out(lab, [student], self._to, self._judges):
             if problem:
                 return f"{redaction.shown(student)} {lab}: no own inputs: {problem}"
         return f"{redaction.shown(student)} {lab}: own inputs handed out"
 
-    def _missing(self) -> Iterator[tuple[str, str]]:
+    def _missing(self) -> Iterator[_Wanted]:
         if self._to is None:
             return
         for lab in filter(variants.in_force, course.LABS):
             if not self._exchange.is_released(lab) or course.missing(lab):
                 continue
+            course_now = variants_digest(lab, secret.current())
             for student in filter(named_well, students(RosterFile().read())):
-                if (lab, student) not in self._done and not _has(self._to, lab, student):
-                    yield lab, student
+                wanted = (lab, student, course_now)
+                if wanted in self._seen and place(self._to, lab, student).exists():
+                    continue
+                if wanted not in self._done and not _has(self._to, lab, student):
+                    yield wanted
+                else:
+                    self._seen.add(wanted)
 
 
 def _has(to: Path, lab: str, student: str) -> bool:

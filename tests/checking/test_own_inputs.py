@@ -1,6 +1,7 @@
 """`check` uses the student's own inputs where their file is, and says what it makes of others."""
 
 import json
+import os
 import shutil
 import sys
 
@@ -130,7 +131,8 @@ def whole(about):
         whole({**json.loads(packed()), "tensors": "!"}),
         whole({**json.loads(packed()), "tensors": "AAAA"}),
         whole({**json.loads(packed()), "cases": {"exchange": [1]}}),
-        whole({**json.loads(packed()), "cases": 3}),
+        whole({**json.loads(packed()), "cases": 3}), "[" * 200_000,
+        '{"format": ' * 100_000 + "1" + "}" * 100_000,
     ],
 )  # fmt: skip
 def test_a_damaged_file_is_told_and_the_usual_inputs_are_used(folder, text):
@@ -148,6 +150,20 @@ def test_a_file_that_is_not_text_is_damaged(folder):
 def test_a_folder_of_that_name_is_passed_over(folder):
     (folder / own_inputs.NAME).mkdir()
     assert own_inputs.found(LAB, folder) == (None, "")
+
+
+def test_a_pipe_of_that_name_is_not_waited_for(folder):
+    os.mkfifo(folder / own_inputs.NAME)
+    assert own_inputs.found(LAB, folder) == (None, "")
+
+
+def test_inputs_that_would_not_fit_in_memory_are_not_made(folder):
+    about = json.loads(packed())
+    about["cases"]["exchange"][0]["params"] = {"shape": [1 << 46]}
+    about["references"]["exercises"]["exchange"] = {}
+    put(folder, whole(about))
+    asked, reference, said = own_inputs.asked(EXCHANGE, folder)
+    assert asked is EXCHANGE and reference is None and "does not fit exchange" in said
 
 
 def test_another_labs_file_is_told(folder):

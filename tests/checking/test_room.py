@@ -10,7 +10,7 @@ import pytest
 import torch  # noqa: F401 - before the fork: importing it would be most of a cell's time
 
 from distlab.checking import room
-from distlab.engines import by_value  # noqa: F401 - likewise
+from distlab.engines import by_value, runs  # noqa: F401 - likewise
 from distlab.notebook import Cell
 from distlab.processes import forkserver
 
@@ -65,3 +65,56 @@ def test_what_the_cells_waited_is_left_out_of_the_time_of_all_and_no_more_than_t
     assert clock.now() - begin < -29
     clock.leave_out(10 * room.CELLS_LIMIT)
     assert begin - clock.now() <= room.CELLS_LIMIT
+
+
+class Worst:
+    """In place of an author: what takes as long as it may, two thirds of it without a processor.
+
+    Args:
+        hangs: which of its cells end or hang the process.
+        quick: how many of its cells take no time at all.
+    """
+
+    now = 0.0  # of the clock that all see
+    hangs, quick, hands_out = (), 0, True
+
+    def __init__(self, outer, guard, clock):
+        self._clock = clock
+
+    def _takes(self, limit):
+        Worst.now += (1 + runs.MOST_QUEUED) * limit
+        self._clock.leave_out(runs.MOST_QUEUED * limit)
+
+    def run(self, cell, limit):
+        number = int(cell.name.split()[1])
+        if number >= self.quick:
+            self._takes(limit)
+        return room.problem_of("timeout", "TimeoutError", "") if number in self.hangs else None
+
+    def function(self, name, deadline):
+        left = min(max(deadline - self._clock.now(), runs.GRACE), room.PATIENCE)
+        self._takes(left)
+        return ({} if self.hands_out else room.problem_of("timeout", "TimeoutError", "")), b""
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize("kind", ["solution", "added"])
+@pytest.mark.parametrize("hands_out", [True, False])
+@pytest.mark.parametrize("quick", [0, 990, 1000])
+@pytest.mark.parametrize("hangs", [(), range(1000), range(0, 1000, 7), (999,)])
+def test_whatever_a_thousand_cells_do_their_room_answers_while_it_is_waited_for(
+    monkeypatch, tmp_path, hangs, quick, hands_out, kind
+):
+    monkeypatch.setattr(room.time, "monotonic", lambda: Worst.now)
+    monkeypatch.setattr(room, "_Author", Worst)
+    for name, value in {"now": 0.0, "hangs": hangs, "quick": quick, "hands_out": hands_out}.items():
+        monkeypatch.setattr(Worst, name, value)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        inside = room._Inside(tmp_path, theirs, None, walls=False)
+        answers = [f"exercise {number}" for number in range(16)]  # no lab has more
+        inside._run_cells([Cell(f"cell {n}", "", kind) for n in range(1000)], 10.0, answers)
+    # beyond that the session's root waits a little, for what else takes time
+    assert Worst.now <= (1 + runs.MOST_QUEUED) * room.CELLS_LIMIT

@@ -22,6 +22,7 @@ from typing import Any
 
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.reference import NoReference, References, written
+from distlab.processes import untrusted
 
 NAME = "own-inputs.json"
 VARIABLE = "DISTLAB_VARIANTS"  # folders, as in PATH, that hold STUDENT/LAB/own-inputs.json
@@ -106,11 +107,9 @@ def read(path: Path) -> OwnInputs:
 def _read(path: Path, *state: int) -> OwnInputs:
     """A file, read once for each state of it."""
     damaged = f"{path.name} is damaged: fetch it again."
-    with path.open("rb") as file:
-        raw = file.read(LARGEST + 1)
     try:
-        about = json.loads(raw.decode("utf-8"))
-        if len(raw) > LARGEST or about["format"] != _FORMAT or about["digest"] != _digest(about):
+        about = json.loads(untrusted.read(path, LARGEST).decode("utf-8"))
+        if about["format"] != _FORMAT or about["digest"] != _digest(about):
             raise NotYours(damaged)
         cases = {name: tuple(map(_case, some)) for name, some in about["cases"].items()}
         tensors = base64.b64decode(about["tensors"], validate=True)
@@ -118,7 +117,10 @@ def _read(path: Path, *state: int) -> OwnInputs:
         return OwnInputs(str(about["student"]), str(about["lab"]), cases, references)
     except NotYours:
         raise
-    except (ValueError, LookupError, TypeError, AttributeError, NoReference) as error:
+    except (
+        untrusted.TooLarge, ValueError, LookupError, TypeError, AttributeError, RecursionError,
+        NoReference,
+    ) as error:  # fmt: skip
         raise NotYours(damaged) from error
 
 

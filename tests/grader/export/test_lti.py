@@ -183,6 +183,16 @@ def test_killed_between_two_scores_it_goes_on(platform, send, monkeypatch):
     assert len(platform.items) == 1
 
 
+def test_who_sends_while_another_sends_is_told_so_and_sends_nothing(platform, send, tmp_path):
+    with (
+        Sent.at(tmp_path / "lti.db"),
+        pytest.raises(Unusable, match="somebody else sends"),
+    ):
+        send([result("ada", "3")])  # which were read while the other's were newer, perhaps
+    assert not platform.requests
+    assert send([result("ada")])[1]
+
+
 def test_one_who_is_refused_does_not_stop_the_others(platform, send, tmp_path):
     roster = tmp_path / "names.csv"
     roster.write_text("student,user_id\nada,u-gone\nben,u-ben\n")
@@ -271,6 +281,37 @@ def test_the_token_goes_to_no_other_host(platform, send):
     del platform.answers[MEMBERS]
     platform.items = [{"id": "http://127.0.0.1:9/item", "label": LAB}]
     with pytest.raises(PlatformFailed, match="not on the platform"):
+        send([result("ada")])
+
+
+def test_links_and_ids_that_are_no_addresses_end_in_a_sentence(platform, send):
+    link = '<http://[::1/x>; rel="next"'
+    platform.answers[MEMBERS] = lambda request: (200, {"members": []}, {"Link": link})
+    with pytest.raises(PlatformFailed, match="leads to another host"):
+        send([result("ada")])
+    del platform.answers[MEMBERS]
+    platform.items = [{"id": "http://[::1/item", "label": LAB}]
+    with pytest.raises(PlatformFailed, match="not on the platform"):
+        send([result("ada")])
+
+
+@pytest.mark.parametrize("status", [300, 302, 304, 399])
+def test_a_score_that_leads_nowhere_is_not_booked_as_sent(platform, send, status):
+    send([result("ben")])
+    item = platform.items[0]["id"].removeprefix(platform.url).partition("?")[0]
+    platform.answers[f"POST {item}/scores"] = lambda request: (status, b"")
+    with pytest.raises(PlatformFailed, match=f"leads elsewhere .{status}"):
+        send([result("ada")])
+    platform.answers.clear()
+    assert send([result("ada")])[0][-1] == "1 scores sent, 0 were there already."
+
+
+@pytest.mark.parametrize("charset", ["idna", "hex", "no-such", "punycode", "utf-16"])
+def test_what_a_platform_says_of_its_own_words_is_not_believed(platform, send, charset):
+    platform.answers[MEMBERS] = lambda request: (
+        400, b"no such course", {"Content-Type": f"text/plain; charset={charset}"}
+    )  # fmt: skip
+    with pytest.raises(PlatformFailed, match="400 .no such course"):
         send([result("ada")])
 
 

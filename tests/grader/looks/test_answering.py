@@ -2,6 +2,8 @@
 
 import contextlib
 import datetime
+import os
+import pwd
 
 import nbformat
 import pytest
@@ -218,6 +220,18 @@ def test_who_is_not_in_the_gradebook_cannot_be_answered(book):
     with pytest.raises(Mistaken, match="nothing of zoe's"):
         say(book, "zoe", points=1.0)
     assert Diary().read().events == 0
+
+
+def test_whose_account_has_no_name_can_answer_too(book, monkeypatch):
+    def unknown(number):
+        raise KeyError(f"uid not found: {number}")
+
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    say(book, "ada", points=2.0)
+    ((answer,),) = [look.answers for look in Diary().read().looks.values()]
+    assert answer.by == f"user {os.getuid()}" and book.held("ada")[0] == 2.0
 
 
 def test_all_alike_are_those_with_the_same_mistake_who_have_nothing_by_hand(book):

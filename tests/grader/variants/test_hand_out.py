@@ -59,6 +59,29 @@ def test_a_course_that_has_changed_makes_files_anew(course, monkeypatch):
     assert again.asked == [(LAB, "ada")]
 
 
+def test_a_course_that_changes_while_files_are_handed_out_makes_them_anew(course, monkeypatch):
+    monkeypatch.setattr(hand_out, "LOOK_AGAIN", -1.0)
+    judges = Judges()
+    handing = hand_out.HandingOut(SharedFolder(course), judges)
+    assert [bool(handing.one()) for _ in range(3)] == [True, True, False]
+    monkeypatch.setattr(hand_out, "variants_digest", lambda *about: "another course")
+    assert [bool(handing.one()) for _ in range(3)] == [True, True, False]
+    assert judges.asked == 2 * [(LAB, "ada"), (LAB, "ben")]
+
+
+def test_files_that_are_there_are_read_once_and_one_that_is_gone_is_made_anew(course, monkeypatch):
+    monkeypatch.setattr(hand_out, "LOOK_AGAIN", -1.0)
+    first = hand_out.HandingOut(SharedFolder(course), Judges())
+    assert [bool(first.one()) for _ in range(3)] == [True, True, False]
+    read, judges = [], Judges()
+    has = hand_out._has
+    monkeypatch.setattr(hand_out, "_has", lambda *one: read.append(one[2]) or has(*one))
+    handing = hand_out.HandingOut(SharedFolder(course), judges)
+    assert [handing.one() for _ in range(4)] == [""] * 4 and read == ["ada", "ben"]
+    hand_out.place(course / "own-inputs", LAB, "ben").unlink()
+    assert handing.one() == f"ben {LAB}: own inputs handed out" and judges.asked == [(LAB, "ben")]
+
+
 def test_what_fails_is_told_once_and_the_next_goes_on(course):
     handing = hand_out.HandingOut(SharedFolder(course), Judges("ada"))
     assert handing.one() == f"ada {LAB}: no own inputs: the solution failed"
