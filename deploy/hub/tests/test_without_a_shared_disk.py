@@ -10,7 +10,7 @@ import requests
 import yaml
 from browser import pause_until
 from traces import errors
-from trial import EXCHANGE, GRADER
+from trial import EXCHANGE
 from visitor import Visitor
 
 from grader.judging import demo
@@ -93,36 +93,6 @@ def test_another_student_s_server_gets_none_of_it(served, student):
     )
     assert refused.status_code == 403
     assert requests.get(f"{url}/labs", headers={"Authorization": "token x"}).status_code == 401
-
-
-def test_a_second_look_is_asked_for_and_granted_over_http(served, student):
-    ask = ["distlab", "ask", LAB, "exchange", "It works on my machine."]
-    kernel = student.kernel(LAB)
-    assert not kernel.run(f"import subprocess\nsubprocess.run({ask!r}, check=True)")
-    kernel.leave()
-    (waiting,) = (served.root / "served-exchange" / NAME / "second-looks").iterdir()
-    assert waiting.name.startswith(f"{STUDENT}+")
-
-    said = teaching(served, "looks", LAB)
-    assert f"{LAB} {STUDENT} exchange, deadlock, 0 points: It works on my machine." in said
-    assert not waiting.exists()
-    comment = "It waits *here* too."
-    said = teaching(
-        served, "answer", STUDENT, LAB, "exchange", "--points", "0.5", "--comment", comment
-    )
-    assert f"Answered: {STUDENT}." in said
-    student.assignment("fetch_feedback", NAME, LAB)
-    pages = served.home(STUDENT).glob(f"{LAB}/feedback/*/*.html")
-    assert any("It waits <em>here</em> too." in page.read_text() for page in pages)
-
-
-def teaching(served, *words) -> str:
-    """What `distlab` says in a terminal of the course's own server."""
-    return served.run_as(
-        GRADER, [served.python("distlab"), *words], served.root / "courses" / NAME,
-        JUPYTER_CONFIG_PATH=served.jupyter("course"), JUPYTERHUB_API_TOKEN=served.token(GRADER),
-        DISTLAB_EXCHANGE_URL=f"{served.url}/services/exchange/",
-    ).stdout  # fmt: skip
 
 
 def test_the_log_has_no_error(served):

@@ -77,7 +77,7 @@ def test_files_that_are_there_are_read_once_and_one_that_is_gone_is_made_anew(co
     has = hand_out._has
     monkeypatch.setattr(hand_out, "_has", lambda *one: read.append(one[2]) or has(*one))
     handing = hand_out.HandingOut(SharedFolder(course), judges)
-    assert [handing.one() for _ in range(4)] == [""] * 4 and read == ["ada", "ben"]
+    assert [handing.one() for _ in range(4)] == [""] * 4 and sorted(read) == ["ada", "ben"]
     hand_out.place(course / "own-inputs", LAB, "ben").unlink()
     assert handing.one() == f"ben {LAB}: own inputs handed out" and judges.asked == [(LAB, "ben")]
 
