@@ -57,3 +57,30 @@ def test_what_a_rank_raised_is_heard_though_the_run_is_ended_for_it(tmp_path, la
     assert run.outcomes[0].status == "raised" and run.outcomes[0].error["message"] == "no"
     assert run.outcomes[1].status == "killed" and engines.killed == [1]
     assert run.records[0].stopped == 0.0 < run.records[1].stopped
+
+
+class EndedAtOnce(TwoRanks):
+    """Both ranks have returned before anybody looks."""
+
+    def receive(self, timeout):
+        tree = {"status": "returned", "error": None, "seconds": 0.1, "overwritten": False}
+        return [(rank, payload.pack(tree, b"")) for rank in range(2)]
+
+    def tidy(self, size, left):
+        pass
+
+
+class NeverLooks:
+    """A watcher that is never asked in time."""
+
+    def __call__(self, seen, dead):
+        raise AssertionError("the run had ended")
+
+    def conflict(self, seen):
+        return Finding("new_group", f"{len(seen)} ranks make two groups in one call")
+
+
+def test_what_does_not_fit_together_is_found_though_the_run_ended_before_a_look(tmp_path):
+    run = runs.drive(EndedAtOnce(tmp_path, 0), b"", [b"", b""], watch=NeverLooks())
+    assert run.ok
+    assert run.finding == Finding("new_group", "2 ranks make two groups in one call")

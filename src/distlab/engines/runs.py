@@ -251,10 +251,11 @@ def _hear(
 
 
 def _conflict(run: Run, watch: Watcher | None) -> Any:
-    """Two operations that don't fit, in a run that broke: it may have done so between two looks."""
+    """Two operations that don't fit, in a run that broke or ended between two looks: which of the
+    two it does is chance, and so is whether a look comes before.
+    """
     ask = getattr(watch, "conflict", None)
-    broke = any(outcome.status in ("crashed", "raised") for outcome in run.outcomes)
-    return ask(run.records) if ask and broke else None
+    return ask(run.records) if ask else None
 
 
 def _noted(run: Run, rank: int, reply: payload.Block) -> bool:
