@@ -84,3 +84,17 @@ def test_what_does_not_fit_together_is_found_though_the_run_ended_before_a_look(
     run = runs.drive(EndedAtOnce(tmp_path, 0), b"", [b"", b""], watch=NeverLooks())
     assert run.ok
     assert run.finding == Finding("new_group", "2 ranks make two groups in one call")
+
+
+class CannotReadThem(NeverLooks):
+    """The records are nonsense that the function has written itself."""
+
+    def conflict(self, seen):
+        raise IndexError(len(seen))
+
+    hindsight = conflict
+
+
+def test_records_of_nonsense_do_not_cost_the_run(tmp_path):
+    run = runs.drive(EndedAtOnce(tmp_path, 0), b"", [b"", b""], watch=CannotReadThem())
+    assert run.ok and run.finding is None and run.hindsight is None

@@ -168,9 +168,9 @@ def drive(
         engines.tidy(size, left if harness else [])
     run.causes = [_causes(folder / f"{rank}.causes") for rank in range(size)]
     if run.finding is None or run.finding.kind in ("ended", "partial"):
-        run.finding = _conflict(run, watch) or run.finding
-    ask = getattr(watch, "hindsight", None)
-    run.hindsight = ask(run.records) if ask else None
+        # two operations that do not fit break a run, or it ends between two looks: which is chance
+        run.finding = _afterwards(watch, "conflict", run) or run.finding
+    run.hindsight = _afterwards(watch, "hindsight", run)
     for outcome in outcomes:
         outcome.printed = _printed(folder / f"{outcome.rank}.out")
     shutil.rmtree(folder, ignore_errors=True)
@@ -250,12 +250,13 @@ def _hear(
     return len(dead) > before
 
 
-def _conflict(run: Run, watch: Watcher | None) -> Any:
-    """Two operations that don't fit, in a run that broke or ended between two looks: which of the
-    two it does is chance, and so is whether a look comes before.
-    """
-    ask = getattr(watch, "conflict", None)
-    return ask(run.records) if ask else None
+def _afterwards(watch: Watcher | None, question: str, run: Run) -> Any:
+    """What a watcher says of a run that is over, if it knows this question."""
+    ask = getattr(watch, question, None)
+    try:
+        return ask(run.records) if ask else None
+    except Exception:  # records that a student's code has tampered with can be any nonsense
+        return None
 
 
 def _noted(run: Run, rank: int, reply: payload.Block) -> bool:
