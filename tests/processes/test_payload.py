@@ -79,3 +79,68 @@ def test_a_payload_that_is_cut_short_is_refused():
     for length in (4, 20, len(whole) - 1):
         with pytest.raises(ValueError):
             payload.decode(whole[:length])
+
+
+@given(
+    st.sampled_from(["float32", "float64", "int16", "uint8", "bool", "complex64"]),
+    st.lists(st.tuples(st.integers(0, 2), st.integers(1, 9)), min_size=1, max_size=6),
+    st.booleans(),
+)
+def test_blocks_that_repeat_themselves_come_back_bit_by_bit(dtype, runs, as_torch):
+    kinds = np.random.default_rng(0).integers(0, 2, (3, payload.BLOCK), dtype=np.uint8)
+    kinds[2] = 255 if dtype != "bool" else 1  # NaN, of floating-point numbers
+    blocks = np.concatenate([kinds[[which] * often] for which, often in runs])
+    array = blocks.reshape(-1).view(dtype).reshape(len(blocks), 4, -1)
+    sent = payload.encode([array, 1])
+    back = payload.decode(sent, as_torch)[0]
+    if as_torch:
+        back.resize_(back.shape)  # it is a tensor of its own, which can be written to
+        back.reshape(-1)[:1] = back.reshape(-1)[:1].clone()
+        back = back.numpy()
+    assert back.dtype == array.dtype and back.shape == array.shape
+    assert back.tobytes() == array.tobytes()
+
+
+def test_of_what_repeats_itself_little_is_sent():
+    rows = np.repeat(np.arange(3.0)[:, None], 1 << 19, axis=1)
+    assert len(payload.encode(rows)) < 4 * payload.BLOCK
+    assert len(payload.encode(rows, shorten=False)) > rows.nbytes
+    assert np.array_equal(payload.decode(payload.encode(rows)), rows)
+    mixed = np.random.default_rng(0).random(1 << 16)
+    assert len(payload.encode(mixed)) > mixed.nbytes
+
+
+def _claims(**shortened):
+    block = np.zeros(payload.BLOCK // 4, "float32")
+    return payload.pack([{"tensor": "0"}, shortened], payload.safe.save({"0": block}))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        [[1 << 40], [1 << 40, payload.BLOCK // 4]],  # more memory than there is
+        [[-1], [-1, payload.BLOCK // 4]],
+        [[2], [1, payload.BLOCK // 4]],  # one block more than the shape says
+        [[1.5], [payload.BLOCK // 4]],
+        [[], [0]],
+        [["1"], [payload.BLOCK // 4]],
+        [[1, 1, 1], [payload.BLOCK // 4]],
+        [[2], [-2, -payload.BLOCK // 4]],
+        7,
+    ],
+)
+def test_a_claim_of_repetition_that_does_not_fit_is_refused(claim):
+    with pytest.raises(ValueError):
+        payload.decode(_claims(**{"0": claim}))
+
+
+def test_all_tensors_of_a_payload_share_one_limit():
+    half = [[payload.LARGEST // payload.BLOCK // 2 + 1], [-1]]
+    half[1] = [half[0][0] * payload.BLOCK // 4]
+    block = np.zeros(payload.BLOCK // 4, "float32")
+    sent = payload.pack([None, {"0": half, "1": half}], payload.safe.save({"0": block, "1": block}))
+    with pytest.raises(ValueError, match="too often"):
+        payload.decode(sent)
+    assert payload.decode(_claims(**{"0": half})).nbytes > payload.LARGEST // 2
+    with pytest.raises(ValueError):
+        payload.decode(_claims(**{"1": half}))  # a tensor that is not there

@@ -152,6 +152,8 @@ def _arrays(expected: np.ndarray, got: Any, tolerance: Tolerance, where: str) ->
     if expected.dtype != got.dtype:
         found = f"a tensor of dtype {got.dtype}"
         return Difference("dtype", where, str(expected.dtype), found, found)
+    if np.array_equal(expected, got):  # which takes a tenth of the time
+        return None
     if expected.dtype.kind not in "fc":
         wrong = expected != got
     else:

@@ -32,7 +32,10 @@ ROOM_PRELOAD = (
     "distlab.checking.check", "distlab.engines.ranks",  # what notebooks begin with
 )  # fmt: skip
 #: called before the first fork, once all is imported
-ROOM_PREPARE = ("distlab.course:load", "distlab.engines.by_value:prepare")
+ROOM_PREPARE = (
+    "distlab.course:load", "distlab.engines.by_value:prepare",
+    "distlab.processes.cheap_forks:prepare",
+)  # fmt: skip
 HOROVOD_PRELOAD = ("distlab.course.lab07_horovod.records",)
 
 RECORDING_MODULES = (

@@ -9,6 +9,7 @@ Needs NumPy and safetensors. On the ranks tensors are torch's, elsewhere they ar
 from __future__ import annotations
 
 import json
+import math
 import socket
 import sys
 from collections.abc import Sequence
@@ -21,6 +22,8 @@ from safetensors import numpy as safe
 from distlab.processes import framing
 
 MAX_DEPTH = 50
+BLOCK = 1 << 14  # bytes: of large tensors a block that comes several times in a row is sent once
+LARGEST = 64 << 20  # bytes of all tensors of a payload, each block as often as it comes
 TREE_LIMIT = 2 << 20  # bytes of JSON beside the tensors; read, they take 25 times that much
 
 
@@ -37,17 +40,19 @@ class Foreign:
         return f"<{self.type_name}>"
 
 
-def encode(value: Any, arrays: bool = True) -> bytes:
+def encode(value: Any, arrays: bool = True, shorten: bool = True) -> bytes:
     """Any tree of None, bool, int, float, str, list, tuple, set, dict, and tensors.
 
     `arrays`: NumPy arrays stand for tensors. On a rank they do not: there an array that was
-    returned where a tensor is asked for is a mistake.
+    returned where a tensor is asked for is a mistake. `shorten`: send what repeats itself once.
 
     What is none of these becomes a `Foreign` with its type's name. Subclasses of the plain types
     are reduced to the plain value that they hold.
     """
     tensors: dict[str, np.ndarray] = {}
-    return pack(_down(value, tensors, arrays, 0), safe.save(tensors))
+    tree = _down(value, tensors, arrays, 0)
+    shortened = _shortened(tensors) if shorten else {}
+    return pack([tree, shortened] if shortened else tree, safe.save(tensors))
 
 
 def decode(data: Block, as_torch: bool = False) -> Any:
@@ -59,6 +64,9 @@ def decode(data: Block, as_torch: bool = False) -> Any:
     try:
         tree, block = unpack(data, TREE_LIMIT)
         arrays = safe.load(bytes(block))
+        if isinstance(tree, list):
+            tree, shortened = tree
+            _lengthen(arrays, shortened)
     except Exception as error:
         raise ValueError(f"the tensors of this payload cannot be read: {error}") from error
     try:
@@ -160,6 +168,40 @@ def receive(connection: socket.socket, limit: int | None = None) -> tuple[Any, .
     tree, lengths = begun
     blocks = [framing.exactly(connection, length) for length in lengths]
     return None if None in blocks else (tree, *blocks)
+
+
+def _shortened(tensors: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Leave of each tensor that is mostly repetition the blocks that differ from the one before:
+    {its key: [how often each comes, its shape]}.
+    """
+    found = {}
+    for key, array in tensors.items():
+        if array.nbytes < 2 * BLOCK or array.nbytes % BLOCK:
+            continue
+        words = array.reshape(-1).view(np.uint64).reshape(-1, BLOCK // 8)
+        differs = (words[1:] != words[:-1]).any(axis=1)
+        starts = np.flatnonzero(np.concatenate([[True], differs]))
+        if 4 * len(starts) <= len(words):
+            times = np.diff(starts, append=len(words))
+            found[key] = [times.tolist(), list(array.shape)]
+            tensors[key] = words[starts].reshape(-1).view(array.dtype)
+    return found
+
+
+def _lengthen(arrays: dict[str, np.ndarray], shortened: dict[str, Any]) -> None:
+    """Undo `_shortened`.
+
+    Raises:
+        ValueError, TypeError, AttributeError, KeyError: what it did was something else.
+    """
+    left = LARGEST
+    for key, (times, shape) in shortened.items():
+        blocks = arrays[key].reshape(len(times), -1)
+        size = math.prod(map(int, shape)) * blocks.itemsize
+        left -= size
+        if left < 0 or min(times) < 0 or sum(times) * blocks[0].nbytes != size:
+            raise ValueError("blocks that repeat themselves too often")
+        arrays[key] = np.repeat(blocks, times, axis=0).reshape(shape)
 
 
 def _down(value: Any, tensors: dict[str, np.ndarray], arrays: bool, depth: int) -> Any:
