@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -81,6 +82,24 @@ def outcome(grades: Path) -> dict:
     return {"gradebook": rows, "report": report, "feedback": feedback, "left over": leftovers}
 
 
+def _parting(expected, found, where: str) -> Iterator[str]:
+    """Where two outcomes part, a line each."""
+    if expected == found:
+        return
+    alike = type(expected) is type(found) and len(expected) == len(found) if _deep(found) else False
+    if not alike:
+        yield f"  {where}: {expected!r:.300} undisturbed, {found!r:.300} here"
+        return
+    keys = expected if isinstance(expected, dict) else range(len(expected))
+    for key in keys:
+        other = found.get(key) if isinstance(found, dict) else found[key]
+        yield from _parting(expected[key], other, f"{where}[{key!r}]")
+
+
+def _deep(value) -> bool:
+    return isinstance(value, (dict, list))
+
+
 def run(times: int, seed: int) -> int:
     """Kill `times` times; returns how many comparisons differed."""
     chance = random.Random(seed)
@@ -110,6 +129,8 @@ def run(times: int, seed: int) -> int:
             wrong = [name for name in expected if found[name] != expected[name]]
             differing += bool(wrong)
             print(f"{kills} kills: {'the same' if not wrong else f'{wrong} differ'}", flush=True)
+            for name in wrong:
+                print("\n".join(_parting(expected[name], found[name], name)), flush=True)
             shutil.rmtree(grades)
             hand_in(grades)
     print(f"{kills} kills, {differing} runs that ended otherwise")

@@ -147,6 +147,17 @@ def test_where_packets_are_missing_the_kernel_has_counted_all_the_same():
     assert found(*SENT, lost=1, sent=[500, 0, 0]) == []
 
 
+def test_whoever_loses_packets_by_sending_masses_has_sent_them():
+    masses = [10**8, 0, 0]
+    assert found(event(0, "send", 1, nbytes=1 << 20), event(1, "recv", 0), lost=9, sent=masses) == [
+        "rank 0 sent far more than its record has"
+    ]
+    honest = [event(rank, "all_reduce", nbytes=1 << 23) for rank in range(SIZE)]
+    assert found(*honest, lost=9, sent=[2 << 24] * SIZE) == []
+    assert found(*SENT, lost=9, sent=masses, unrecorded=True) == []
+    assert found(*SENT, lost=9, sent=masses, dropped=1) == []
+
+
 def test_a_record_that_is_cut_is_believed_where_so_much_was_sent():
     assert found(*SENT, messages={(0, 1, 16): 100_000}, dropped=1) == [
         "the record of rank 2 counts operations that did not take place"

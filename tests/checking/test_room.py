@@ -6,13 +6,14 @@ import socket
 import sys
 import time
 
+import numpy as np
 import pytest
 import torch  # noqa: F401 - before the fork: importing it would be most of a cell's time
 
-from distlab.checking import room
+from distlab.checking import belongings, room
 from distlab.engines import by_value, runs  # noqa: F401 - likewise
 from distlab.notebook import Cell
-from distlab.processes import forkserver
+from distlab.processes import forkserver, payload
 
 BUSY = "import time\nbegin = time.process_time()\nwhile time.process_time() - begin < 0.5: pass"
 HANGS = "import time\ntime.sleep(60)"
@@ -118,3 +119,28 @@ def test_whatever_a_thousand_cells_do_their_room_answers_while_it_is_waited_for(
         inside._run_cells([Cell(f"cell {n}", "", kind) for n in range(1000)], 10.0, answers)
     # beyond that the session's root waits a little, for what else takes time
     assert Worst.now <= (1 + runs.MOST_QUEUED) * room.CELLS_LIMIT
+
+
+class _Listened(Exception):
+    pass
+
+
+def test_there_is_room_for_what_large_tensors_send_however_short_they_came(tmp_path, monkeypatch):
+    class Engines:
+        def __init__(self, *arguments):
+            pass
+
+        def grow(self, size):
+            pass
+
+        def listen(self, expected):
+            raise _Listened(expected)
+
+    monkeypatch.setattr("distlab.engines.forked.ForkedEngines", Engines)
+    inside = room._Inside(tmp_path, None, None, False)
+    inputs = [payload.encode({"tensor": np.ones(1 << 20, np.float32)})] * 2
+    assert sum(map(len, inputs)) < 1 << 16
+    task = {"exercise": "01-message-passing/exchange"}
+    with pytest.raises(_Listened) as told:
+        inside._run(task, b"", belongings.packed(tmp_path), inputs)
+    assert told.value.args[0] >= 2 << 22

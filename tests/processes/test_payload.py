@@ -110,6 +110,18 @@ def test_of_what_repeats_itself_little_is_sent():
     assert len(payload.encode(mixed)) > mixed.nbytes
 
 
+def test_the_size_of_a_payload_is_that_of_all_its_blocks():
+    rows = np.repeat(np.arange(4.0), 1 << 16)
+    for value in (
+        rows,
+        {"x": [rows, rows + 1], "y": 1.0},
+        np.random.default_rng(0).random(9999),
+        3,
+    ):
+        whole = len(payload.encode(value, shorten=False))
+        assert abs(payload.full_size(payload.encode(value)) - whole) < 1000
+
+
 def _claims(**shortened):
     block = np.zeros(payload.BLOCK // 4, "float32")
     return payload.pack([{"tensor": "0"}, shortened], payload.safe.save({"0": block}))

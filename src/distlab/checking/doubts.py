@@ -24,6 +24,8 @@ _AS = {
 }  # fmt: skip
 _SMALL = 8  # bytes of a message of monitored_barrier's
 _STAMP = 16  # bytes of the largest element
+_ALONG = 1 << 12  # bytes of headers, of confirmations and of packets that were sent again
+_SPARE, _MOST_TIMES = 1 << 20, 4
 _MANY = 20_000  # messages of a rank that may have noted more than its record can hold
 
 
@@ -46,6 +48,7 @@ def doubts(
     ]
     if seen.lost:  # what was seen was there, but what was not seen can have been there too
         found += _less_sent(records, seen)
+        found += [] if unrecorded else _far_more_sent(records, seen)
     else:
         found += _messages_not_sent(records, seen)
         found += _collectives_not_run(records, seen)
@@ -193,6 +196,21 @@ def _less_sent(records: Sequence[RankRecord], seen: Seen) -> list[str]:
         for record, sent in zip(records, seen.sent, strict=False)
         if sent < sum(event.nbytes for event in record.sends() if event.done)
     ]
+
+
+def _far_more_sent(records: Sequence[RankRecord], seen: Seen) -> list[str]:
+    """Who loses packets by sending masses of others has sent these masses."""
+    return [
+        f"rank {record.rank} sent far more than its record has"
+        for record, sent in zip(records, seen.sent, strict=False)
+        if not record.dropped and sent > _MOST_TIMES * sum(map(_most, record.events)) + _SPARE
+    ]
+
+
+def _most(event: Event) -> int:
+    """Bytes that no algorithm needs more of, and those that go along with each packet."""
+    ranks = 1 if event.peer is not None and event.is_message else max(len(set(event.group)), 1)
+    return ranks * (event.nbytes + _ALONG * max(event.pieces, 1))
 
 
 def _cut(records: Sequence[RankRecord], seen: Seen) -> list[str]:

@@ -166,7 +166,7 @@ class _Inside:
             def __call__(self, records: Sequence[events.RankRecord], dead: set[int]) -> Any:
                 return guard and guard.exceeded() or super().__call__(records, dead)
 
-        engines.listen(sum(map(len, inputs)))
+        engines.listen(sum(map(payload.full_size, inputs)))
         run = runs.drive(
             engines, function, inputs, harness=tree["exercise"], group=exercise.group,
             strict=True, sources=tree["sources"], deadline=tree["deadline"], watch=Guarded(),

@@ -143,8 +143,7 @@ class Wire:
             self._ring.settle(self._heard.packet)
             self._heard.lost += self._ring.lost()
             late = time.monotonic() > deadline
-            seen = self._heard.seen()
-            seen.lost += self._heard.gaps() if late else 0
+            seen = self._heard.seen(self._heard.gaps() if late else 0)
             seen.sent = [b - a for a, b in zip(self._begun, self._counted(), strict=True)]
             seen.doubts = compare(seen)
             if late or seen.lost or not (seen.doubts or self._heard.gaps()):
@@ -171,7 +170,7 @@ class _Heard:
     def begin(self) -> None:
         for key, stream in self._streams.items():
             if stream is not None:
-                stream.told = stream.nothing
+                stream.begin()
                 if stream.gap or stream.overrun:  # what it was about to say has been lost
                     self._streams[key] = None
         self._messages: Counter[tuple[int, int, int]] = Counter()
@@ -179,6 +178,7 @@ class _Heard:
         self._volumes: Counter[tuple[int, int, str]] = Counter()
         # bytes that are not TCP's, or of connections that ended
         self._loose: Counter[tuple[int, int]] = Counter()
+        self._unfinished: Counter[tuple[int, int]] = Counter()  # of messages on such connections
         self.lost = 0
 
     def packet(self, device: int, packet: memoryview) -> None:
@@ -216,6 +216,7 @@ class _Heard:
 
         if (before := self._streams.get(key)) is not None:
             self._loose[src, dst] += before.untold
+            self._unfinished[src, dst] += before.unfinished
         self._streams[key] = _Stream(first, opens, heard)
 
     def gaps(self) -> int:
@@ -225,29 +226,40 @@ class _Heard:
     def _followed(self) -> Iterator[_Stream]:
         return filter(None, self._streams.values())
 
-    def seen(self) -> Seen:
-        foreign = Counter(self._loose)
+    def seen(self, missing: int = 0) -> Seen:
+        """What was heard; so many packets are missing beside those that have been counted."""
+        foreign, unfinished = Counter(self._loose), Counter(self._unfinished)
         for (src, dst, *_), stream in self._streams.items():
-            foreign[src, dst] += stream.untold if stream is not None else 0
-        overrun = sum(stream.overrun for stream in self._followed())
+            if stream is not None:
+                foreign[src, dst] += stream.untold
+                unfinished[src, dst] += stream.unfinished
+        lost = self.lost + missing + sum(stream.overrun for stream in self._followed())
+        if not lost:  # else the rest of a message may be what is missing
+            foreign += unfinished
         return Seen(
             Counter(self._messages), Counter(call[:3] for call in self._calls),
-            Counter(self._volumes), +foreign, lost=self.lost + overrun,
+            Counter(self._volumes), +foreign, lost=lost,
         )  # fmt: skip
 
 
 class _Stream(gloo.Stream):
-    """One that remembers how much of what is no message was there in earlier runs."""
+    """One that tells what came in this run from what was there before.
 
-    told = 0
+    `untold`: bytes that are not gloo's. `unfinished`: bytes of a message that has not come whole.
+    """
 
-    @property
-    def nothing(self) -> int:
-        return self.foreign + self.pending
+    _foreign_before = _pending_before = 0
+
+    def begin(self) -> None:
+        self._foreign_before, self._pending_before = self.foreign, self.pending
 
     @property
     def untold(self) -> int:
-        return max(self.nothing - self.told, 0)
+        return self.foreign - self._foreign_before
+
+    @property
+    def unfinished(self) -> int:
+        return max(self.pending - self._pending_before, 0)
 
 
 def _address(rank: int) -> str:

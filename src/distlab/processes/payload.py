@@ -75,6 +75,14 @@ def decode(data: Block, as_torch: bool = False) -> Any:
         raise ValueError(f"not a payload: {error}") from error
 
 
+def full_size(data: Block) -> int:
+    """Bytes of a payload that we have made, each repeated block counted as often as it comes."""
+    tree, block = unpack(data)
+    shortened = tree[1] if isinstance(tree, list) else {}
+    left_out: int = sum(sum(times) - len(times) for times, _ in shortened.values())
+    return len(block) + BLOCK * left_out
+
+
 def text(value: Any) -> str:
     """A text from an untrusted process without halves of surrogate pairs, which no file can hold.
 
