@@ -15,7 +15,7 @@ TABLE = {
     "records": "processes",
     "viz": "records",
     "rank": "processes records",
-    "engines": "viz rank records network processes",
+    "engines": "simulation viz rank records network processes",
     "training": "rank processes",
     "simulation": "rank viz records",
     "exercises": "engines records processes",

@@ -17,6 +17,7 @@ from distlab.records.explain import ranks_text
 from distlab.records.wording import gave_up, until_timeout
 
 if TYPE_CHECKING:
+    from distlab.simulation.simulator import Simulator
     from distlab.viz.timeline import Timeline
 
 MOST_SHOWN = 4  # kinds of other endings that are told
@@ -72,6 +73,29 @@ class Result:
 
         finding = self.run.finding or self.run.hindsight
         return timeline(self.records, **{"verdict": getattr(finding, "message", ""), **options})
+
+    def simulator(self, **options: Any) -> Simulator:
+        """The run under sliders: timed again with other links, ranks, a slow rank, an algorithm.
+
+        A run of collectives alone is carried over to 1 … 1,000 ranks; one with messages stays on
+        its own.
+
+        Args:
+            options: `title`, and `n_bytes` of the all-reduce that is shown beside a run with
+                messages, as for `distlab.simulation.simulator.simulator`.
+
+        Raises:
+            ValueError: the run did not end, communicated nothing, or is too long to be timed again
+                at every move.
+
+        Example:
+            >>> ranks.run(train, 3).simulator()                      # sliders, in a notebook
+            >>> ranks.run(train, 3).simulator().seconds(ranks=512)   # in seconds
+            0.041
+        """
+        from distlab.simulation.simulator import simulator
+
+        return simulator(self.records, **options)
 
     def story(self) -> str:
         """What each rank did, in words."""

@@ -7,7 +7,8 @@ to or from a root, and nothing else on the network meanwhile.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -21,65 +22,78 @@ _Network = tuple[int, int, Link, Link, int]
 
 
 def seconds_of(
-    op: str, n_bytes: int, root: int | None, members: tuple[int, ...], cluster: Cluster
-) -> float:
+    op: str, n_bytes: int, root: int | None, members: tuple[int, ...], cluster: Cluster,
+    algorithm: str = "ring",
+) -> float:  # fmt: skip
     """Seconds from the last call to the end.
 
     Args:
         op: as records name it.
         n_bytes: that each member hands in.
         root: the rank that gives or takes all, where there is one.
+        algorithm: of an all-reduce, one of `ALL_REDUCES`; other operations are done as usual.
+
+    Raises:
+        ValueError: the algorithm cannot be run on so many ranks.
     """
     network = (cluster.nodes, cluster.gpus, cluster.inside, cluster.between, cluster.adapters)
-    return _seconds(op, n_bytes, root, members, network)
+    return _seconds(op, n_bytes, root, members, network, algorithm)
+
+
+#: ways to do an all-reduce among equal ranks, by name
+ALL_REDUCES: dict[str, Callable[[int, float], Iterator[Step]]] = {
+    "ring": algorithms.ring,
+    "tree": algorithms.tree,
+    "halving and doubling": algorithms.halving_doubling,
+    "parameter server": algorithms.parameter_server,
+}
 
 
 @functools.lru_cache(maxsize=4096)
 def _seconds(
-    op: str, n_bytes: int, root: int | None, members: tuple[int, ...], network: _Network
-) -> float:
+    op: str, n_bytes: int, root: int | None, members: tuple[int, ...], network: _Network,
+    algorithm: str,
+) -> float:  # fmt: skip
     first = members.index(root) if root in members else 0
     ranks = np.array(members[first:] + members[:first])
-    steps = (
-        (Pattern(ranks[pattern.src], ranks[pattern.dst]), size)
-        for pattern, size in _messages(_steps(op, len(members), n_bytes))
-    )
+    if len(members) == 1:
+        return 0.0
     cluster = Cluster(*network)
-    return float(run_steps(_shared(steps), cluster)[ranks].max())
+    steps = _placed(_steps(op, len(members), n_bytes, algorithm), ranks)
+    return float(run_steps(steps, cluster)[ranks].max())
 
 
-def _messages(steps: Iterator[Step]) -> Iterator[tuple[Pattern, float | np.ndarray]]:
-    """Who sends to whom in each step, and how much."""
-    return ((step.pattern, step.n_bytes) for step in steps if step.pattern is not None)
+def _placed(steps: Iterable[Step], ranks: np.ndarray) -> Iterator[Step]:
+    """These steps among `ranks` in place of 0, 1, …; equal steps and equal patterns stay one."""
+    made: dict[int, tuple[Step, Step]] = {}  # by id, with what keeps that id its own
+    patterns: dict[tuple[bytes, bytes], Pattern] = {}
+    for step in steps:
+        if id(step) not in made:
+            pattern = step.pattern
+            assert pattern is not None  # messages are all that a collective is made of
+            src, dst = ranks[pattern.src], ranks[pattern.dst]
+            placed = patterns.setdefault((src.tobytes(), dst.tobytes()), Pattern(src, dst))
+            made[id(step)] = step, Step(placed, step.n_bytes)
+        yield made[id(step)][1]
 
 
-def _shared(steps: Iterator[tuple[Pattern, float | np.ndarray]]) -> Iterator[Step]:
-    """These steps, equal patterns being one."""
-    kept: dict[tuple[bytes, bytes], Pattern] = {}
-    for pattern, n_bytes in steps:
-        key = (pattern.src.tobytes(), pattern.dst.tobytes())
-        yield Step(kept.setdefault(key, pattern), n_bytes)
-
-
-def _steps(op: str, size: int, n_bytes: float) -> Iterator[Step]:
-    around = list(algorithms.ring(size, n_bytes))
-    tree = list(algorithms.tree(size, n_bytes))
+def _steps(op: str, size: int, n_bytes: float, algorithm: str) -> Iterable[Step]:
     if op == "all_reduce":
-        return iter(around)
+        return ALL_REDUCES[algorithm](size, n_bytes)
     if op == "reduce_scatter":
-        return iter(around[: size - 1])
+        return itertools.islice(algorithms.ring(size, n_bytes), size - 1)
     if op == "all_gather":  # each hands in one piece
-        return (Step(step.pattern, n_bytes) for step in around[: size - 1])
+        return itertools.islice(algorithms.ring(size, n_bytes * size), size - 1)
     if op == "all_to_all":
         ranks = np.arange(size)
         return (Step(Pattern(ranks, (ranks + k) % size), n_bytes / size) for k in range(1, size))
-    if op == "reduce":
-        return iter(tree[: len(tree) // 2])
-    if op == "broadcast":
-        return iter(tree[len(tree) // 2 :])
+    if op in ("reduce", "broadcast"):
+        tree = list(algorithms.tree(size, n_bytes))
+        half = len(tree) // 2
+        return tree[:half] if op == "reduce" else tree[half:]
     if op in ("gather", "scatter"):
-        push, answer = algorithms.parameter_server(size, n_bytes) if size > 1 else (None, None)
-        return iter([step for step in (push if op == "gather" else answer,) if step])
+        push, answer = algorithms.parameter_server(size, n_bytes)
+        return [push if op == "gather" else answer]
     if op == "barrier":
-        return iter(algorithms.tree(size, 0))
-    return iter(())  # a new group is no traffic
+        return algorithms.tree(size, 0)
+    return ()  # a new group is no traffic

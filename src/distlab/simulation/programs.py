@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from distlab.records.events import POSTED, WAITED, WORLD, Event, RankRecord
+from distlab.records.events import FUTURE, POSTED, WAITED, WORLD, Event, RankRecord
 from distlab.simulation.steps import Step
 
 
@@ -63,12 +63,20 @@ def recorded(records: Sequence[RankRecord], computing: float = 1.0) -> list[Prog
 
 def _program(record: RankRecord, computing: float) -> Program:
     moments: list[tuple[float, float, Post | Wait]] = []  # begin, end, what
+    handed: list[Event] = []  # DDP's buckets: it takes their futures and waits for all at once
     for number, event in enumerate(record.events):
+        takes = event.flags & FUTURE and event.internal and not event.waited and event.end
+        if not takes:
+            moments += _together(handed, event.begin)
+            handed = []
+        else:
+            handed.append(event)
         waits = event.blocking or event.waited
         begun = event.wait_begin or event.end
         moments.append((event.begin, begun if event.blocking else event.begin, Post(event)))
         if waits:
             moments.append((begun, event.wait_end or event.end, Wait(number)))
+    moments += _together(handed, record.end)
     program: Program = []
     now = record.begin
     for begin, end, what in sorted(moments, key=lambda moment: moment[0]):
@@ -79,6 +87,12 @@ def _program(record: RankRecord, computing: float) -> Program:
     if computing and record.end > now:
         program.append(Compute((record.end - now) * computing))
     return program
+
+
+def _together(handed: Sequence[Event], latest: float) -> list[tuple[float, float, Post | Wait]]:
+    """Waits for operations that torch's own code has taken the futures of: when all had ended."""
+    end = min(latest, max((event.end for event in handed), default=0.0))
+    return [(end, end, Wait(event.index)) for event in handed]
 
 
 def described(steps: Iterable[Step], size: int) -> list[Program]:

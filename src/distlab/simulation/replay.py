@@ -23,17 +23,22 @@ from distlab.simulation.programs import Compute, Post, Program, Wait
 _FIRST = 1e-12  # seconds; in records 0 means that a time is not known
 
 
-def replay(programs: Sequence[Program], cluster: Cluster) -> list[RankRecord]:
+def replay(
+    programs: Sequence[Program], cluster: Cluster, algorithm: str = "ring"
+) -> list[RankRecord]:
     """The records of a run of these programs, one a rank, on a cluster. Times begin at 0.
 
     A rank that waits for ever, because another was lost, has no end, as in a real run.
 
+    Args:
+        algorithm: of all-reduces, as `distlab.simulation.collectives.ALL_REDUCES` names them.
+
     Raises:
-        ValueError: there are not as many programs as ranks.
+        ValueError: there are not as many programs as ranks, or too many or few for the algorithm.
     """
     if len(programs) != cluster.size:
         raise ValueError(f"{len(programs)} programs for {cluster.size} ranks: one a rank")
-    return _Replay(programs, cluster).run()
+    return _Replay(programs, cluster, algorithm).run()
 
 
 @dataclass
@@ -56,7 +61,8 @@ class _Message:
 
 
 class _Replay:
-    def __init__(self, programs: Sequence[Program], cluster: Cluster) -> None:
+    def __init__(self, programs: Sequence[Program], cluster: Cluster, algorithm: str) -> None:
+        self._algorithm = algorithm
         self._cluster, self._slowness = cluster, cluster.slowness()
         self._ranks = [_Rank(program) for program in programs]
         self._out, self._in = [0.0] * cluster.ports, [0.0] * cluster.ports
@@ -199,7 +205,10 @@ class _Replay:
         if len(calls) < len(members):
             return
         begin = max(self._ranks[r].events[i].begin for r, i in calls.items())
-        end = begin + seconds_of(event.op, event.nbytes, event.peer, members, self._cluster)
+        seconds = seconds_of(
+            event.op, event.nbytes, event.peer, members, self._cluster, self._algorithm
+        )
+        end = begin + seconds
         for member, operation in calls.items():
             self._known(member, operation, end)
 

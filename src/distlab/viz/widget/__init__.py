@@ -30,14 +30,38 @@ def script() -> str:
     return "".join([f"const STYLE = {_plain(json.dumps(style))};\n", *parts])
 
 
+@functools.cache
+def simulator_script() -> str:
+    """What a page with a simulator needs beside `script`."""
+    style = _plain(json.dumps((_FOLDER / "simulator.css").read_text("utf-8")))
+    code = (_FOLDER / "simulator.js").read_text("utf-8")
+    return f"const SIMULATOR_STYLE = {style};\n{code}"
+
+
 def module() -> str:
     """The code as an ES module for anywidget."""
-    return script() + "export default {initialize, render() {}};\n"
+    return f"{script()}{simulator_script()}{_EXPORT}"
+
+
+_EXPORT = """
+export default {
+  initialize(context) {
+    const ends = [initialize(context), initializeSimulators(context)];
+    return () => ends.forEach(end => end());
+  },
+  render() {},
+};
+"""
 
 
 def framed(name: str, still: str) -> str:
     """A still picture (HTML) in a frame whose place the live one takes."""
     return f'<div data-distlab-run="{escape(name)}">{still}</div>'
+
+
+def framed_simulator(name: str, still: str) -> str:
+    """A simulator's still picture (HTML) in a frame whose place the sliders take."""
+    return f'<div data-distlab-simulator="{escape(name)}">{still}</div>'
 
 
 def embedded(name: str, still: str, run: Model) -> str:

@@ -13,9 +13,9 @@ import os
 import secrets
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from distlab.viz.widget import module
 
@@ -26,7 +26,21 @@ if TYPE_CHECKING:
 SETTING = "DISTLAB_WIDGETS"  # "off": still pictures alone; "on": live ones whatever the front end
 MOST_RUNS, MOST_EVENTS = 60, 400_000  # that are kept for a front end to ask for
 
+
+class Answers(Protocol):
+    """What is played with from the page: a simulator."""
+
+    def spec(self) -> dict[str, Any]:
+        """What a page needs to begin."""
+        ...
+
+    def answer(self, positions: Mapping[str, object] | None = None) -> dict[str, Any]:
+        """What it shows for positions of its sliders."""
+        ...
+
+
 _runs: OrderedDict[str, tuple[Callable[[], Model], int]] = OrderedDict()
+_simulators: OrderedDict[str, Answers] = OrderedDict()
 _hub: Any = None
 _token = secrets.token_hex(4)
 _made = 0
@@ -74,6 +88,21 @@ def offer(run: Callable[[], Model], events: int) -> str | None:
     return name
 
 
+def offer_simulator(simulator: Answers) -> str | None:
+    """Keep a simulator for the front end to ask; returns the name for its frame, or None where
+    there is none.
+    """
+    global _made
+    if not wanted() or not _opened():
+        return None
+    _made += 1
+    name = f"{_token}-{_made}"
+    _simulators[name] = simulator
+    while len(_simulators) > MOST_RUNS:
+        _simulators.popitem(last=False)
+    return name
+
+
 def _opened() -> bool:
     """Have the widget, made when the first picture is shown."""
     global _hub
@@ -103,8 +132,15 @@ def _make() -> Any:
 
 
 def _asked(hub: Any, content: Any, _buffers: object) -> None:
-    """Send a run that the front end asks for; one that was forgotten stays a still picture."""
+    """Send a run that the front end asks for; one that was forgotten stays a still picture.
+
+    A simulator is asked for itself first, without positions, and then for what it shows.
+    """
     name = str(content.get("run")) if isinstance(content, dict) else ""
+    if name in _simulators:
+        at, one = content.get("positions"), _simulators[name]
+        told = one.answer(at) if isinstance(at, dict) else one.spec()
+        hub.send({"kind": "simulated", "run": name, "number": content.get("number"), "told": told})
     if name in _runs:
         made = _runs[name][0]()
         hub.send({"kind": "run", "run": name, "tree": made.tree}, buffers=made.buffers())

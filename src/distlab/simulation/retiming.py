@@ -1,0 +1,265 @@
+"""A recorded run, timed again on other links and other numbers of ranks.
+
+A run whose ranks all call the same collectives in the same order, as a step of data-parallel
+training does, is carried over to any number of ranks: rank r computes for as long as rank
+r mod size of the recorded run did, and each rank hands in as many bytes as it did there. What ranks
+of one kind do is worked out once, for all numbers of ranks together, so that 1,000 ranks cost no
+more than four. It says the same as `replay`.
+
+Messages name their partners, so that a run with messages stays on the ranks that it ran on, and is
+replayed there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from distlab.records.events import Event, RankRecord
+from distlab.simulation.collectives import seconds_of
+from distlab.simulation.cost_model import Link
+from distlab.simulation.network import Cluster
+from distlab.simulation.programs import Compute, Post, Program, Wait
+from distlab.simulation.replay import replay
+
+COMPUTES, WAITS, MOVES = "computes", "waits", "moves"
+MOST_ROWS = 12  # ranks of a picture
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a run is timed for. One rank, the last that was recorded, may be slow.
+
+    Args:
+        ranks: how many there are, each on a node of its own.
+        link: what connects two of them.
+        slowness: how many times as long the slow rank computes.
+        algorithm: of all-reduces, one of `distlab.simulation.collectives.ALL_REDUCES`.
+    """
+
+    ranks: int
+    link: Link
+    slowness: float = 1.0
+    algorithm: str = "ring"
+
+    def cluster(self, size: int, slow: int | None = None) -> Cluster:
+        """As many ranks of this network; `slow` is the number of the slow one."""
+        slowness = {} if slow is None else {slow: self.slowness}
+        return Cluster(size, 1, between=self.link, slow=slowness)
+
+
+@dataclass(frozen=True)
+class Span:
+    """What a rank did from `begin` to `end`, in seconds after the start. `of`: in which operation.
+
+    `WAITS`: for a rank that has not called a collective yet. `MOVES`: bytes are on their way.
+    """
+
+    kind: str
+    begin: float
+    end: float
+    of: str = ""
+
+
+@dataclass
+class Row:
+    """One rank, and how many there are of its kind."""
+
+    rank: int
+    like: int = 1
+    slow: bool = False
+    spans: list[Span] = field(default_factory=list)
+
+    def seconds(self, kind: str) -> float:
+        return sum(span.end - span.begin for span in self.spans if span.kind == kind)
+
+    def add(self, kind: str, begin: float, end: float, of: str = "") -> None:
+        if end > begin:
+            self.spans.append(Span(kind, begin, end, of))
+
+
+def retimed(records: Iterable[RankRecord]) -> list[Row]:
+    """What ranks did by their records: in operations, or computing."""
+    rows = []
+    for record in records:
+        row, now = Row(record.rank), 0.0
+        for event in sorted(record.events, key=lambda e: e.wait_begin):
+            if event.wait_end > now:
+                row.add(COMPUTES, now, event.wait_begin)
+                row.add(MOVES, max(now, event.wait_begin), event.wait_end, str(event))
+                now = event.wait_end
+        row.add(COMPUTES, now, record.end)
+        rows.append(row)
+    return rows
+
+
+class Fixed:
+    """A run with messages, on as many ranks as it had."""
+
+    carries = False
+
+    def __init__(self, programs: Sequence[Program]) -> None:
+        self.programs, self.size = programs, len(programs)
+
+    def rows(self, setting: Setting) -> list[Row]:
+        """What its ranks do, at most `MOST_ROWS` of them."""
+        cluster = setting.cluster(self.size, self.size - 1)
+        rows = retimed(replay(self.programs, cluster, setting.algorithm))
+        rows[-1].slow = setting.slowness != 1
+        return rows if len(rows) <= MOST_ROWS else [*rows[: MOST_ROWS - 1], rows[-1]]
+
+
+class Carried:
+    """A run of collectives alone, on any number of ranks."""
+
+    carries = True
+
+    def __init__(self, programs: Sequence[Program]) -> None:
+        """
+        Raises:
+            ValueError: the ranks did not all call the same collectives of all ranks.
+        """
+        self.size = len(programs)
+        self._steps = [one for one in programs[0] if not isinstance(one, Compute)]
+        calls = [
+            [_call(one.event, self.size) for one in program if isinstance(one, Post)]
+            for program in programs
+        ]
+        if any(other != calls[0] for other in calls) or None in calls[0]:
+            raise ValueError("these ranks do not all call the same collectives of all ranks")
+        #: seconds before each step, and after the last, by rank
+        self._work = np.array([_work(program, self._steps) for program in programs]).T
+
+    def seconds(self, sizes: Sequence[int], setting: Setting) -> list[float]:
+        """When the last rank is done, for each of these numbers of ranks.
+
+        `nan` where the algorithm cannot be run on so many.
+        """
+        done: list[float] = self._play(sizes, setting).tolist()
+        return done
+
+    def rows(self, setting: Setting) -> list[Row]:
+        """What its ranks do: one of each kind, at most `MOST_ROWS`."""
+        kinds = _Kinds([setting.ranks], self.size, setting.slowness)
+        rows = [
+            Row(
+                rank=int(kinds.base[0, k]),
+                like=int(kinds.count[0, k]),
+                slow=k == self.size and setting.slowness != 1,
+            )
+            for k in range(self.size + 1)
+        ]
+        self._play([setting.ranks], setting, rows)
+        there = [row for row in rows if row.like]
+        if len(there) > MOST_ROWS:
+            there = [*there[: MOST_ROWS - 1], there[-1]]
+        return sorted(there, key=lambda row: (row.rank, row.slow))
+
+    def _play(self, sizes: Sequence[int], setting: Setting, rows: Sequence[Row] = ()) -> np.ndarray:
+        """When the last rank of each size is done; notes in `rows` what is done for the first."""
+        kinds = _Kinds(sizes, self.size, setting.slowness)
+        now, costs = np.zeros(kinds.base.shape), _Costs(sizes, setting)
+        begins: list[np.ndarray] = []
+        ends: list[np.ndarray] = []
+        names: list[str] = []
+        for step, work in zip([*self._steps, None], self._work, strict=True):
+            if work.any():
+                before, now = now, now + work[kinds.base] * kinds.slowness
+                for row, begin, end in zip(rows, before[0], now[0], strict=False):
+                    row.add(COMPUTES, float(begin), float(end))
+            if isinstance(step, Post):
+                begins.append((now + kinds.absent).max(axis=1))
+                ends.append(begins[-1] + costs(step.event))
+                names.append(str(step.event))
+            elif isinstance(step, Wait):
+                began, end = begins[step.number], ends[step.number]
+                for row, here in zip(rows, now[0].tolist(), strict=False):
+                    row.add(WAITS, here, float(began[0]), names[step.number])
+                    row.add(MOVES, max(here, float(began[0])), float(end[0]), names[step.number])
+                now = np.maximum(now, end[:, None])
+        done: np.ndarray = (now + kinds.absent).max(axis=1)
+        return done
+
+
+class _Kinds:
+    """Ranks that compute alike, by (size, kind): a kind for each recorded rank, and the slow rank.
+
+    `base`: the recorded rank whose computing it has. `count`: how many there are. `absent`: −inf
+    where there are none, else 0, to be added where the latest is looked for.
+    """
+
+    def __init__(self, sizes: Sequence[int], recorded: int, slowness: float) -> None:
+        sizes_ = np.array(sizes)[:, None]
+        kinds = np.arange(recorded)[None, :]
+        slow = np.minimum(sizes_, recorded) - 1
+        count = np.maximum(0, -(-(sizes_ - kinds) // recorded)) - (kinds == slow)
+        self.count = np.hstack([count, np.ones_like(slow)])
+        self.base = np.hstack([np.broadcast_to(kinds, count.shape), slow])
+        self.slowness = np.where(np.arange(recorded + 1) == recorded, slowness, 1.0)
+        self.absent = np.where(self.count > 0, 0.0, -np.inf)
+
+
+class _Costs:
+    """How long each collective takes on each of these numbers of ranks."""
+
+    def __init__(self, sizes: Sequence[int], setting: Setting) -> None:
+        self._sizes, self._setting = sizes, setting
+        self._known: dict[tuple[str, int, int | None], np.ndarray] = {}
+
+    def __call__(self, event: Event) -> np.ndarray:
+        key = (event.op, event.nbytes, event.peer)
+        if key not in self._known:
+            self._known[key] = np.array(
+                [collective_seconds(*key, size, self._setting) for size in self._sizes]
+            )
+        return self._known[key]
+
+
+def collective_seconds(
+    op: str, n_bytes: int, root: int | None, size: int, setting: Setting
+) -> float:
+    """Seconds of one collective on `size` ranks; `nan` where its algorithm cannot be run on them.
+
+    Args:
+        root: the rank that gives or takes all; where there are too few ranks for it, rank 0.
+    """
+    members, cluster = tuple(range(size)), setting.cluster(size)
+    try:
+        return seconds_of(op, n_bytes, root, members, cluster, setting.algorithm)
+    except ValueError:
+        return float("nan")
+
+
+def _work(program: Program, steps: Sequence[Post | Wait]) -> list[float]:
+    """Seconds that are computed before each of `steps`, and after the last.
+
+    A rank may have waited a little earlier or later than the one that `steps` are of, where torch
+    waits for several operations at once. Then what it computed between two calls stands before the
+    second one.
+    """
+    own = [one for one in program if not isinstance(one, Compute)]
+    alike = [_place(one) for one in own] == [_place(one) for one in steps]
+    found = [0.0]
+    for one in program:
+        if isinstance(one, Compute):
+            found[-1] += one.seconds
+        elif alike or isinstance(one, Post):
+            found.append(0.0)
+    if alike:
+        return found
+    before = iter(found)
+    return [*(next(before) if isinstance(one, Post) else 0.0 for one in steps), next(before)]
+
+
+def _place(one: Post | Wait) -> int:
+    """−1 for a call, the number of the operation for a wait."""
+    return one.number if isinstance(one, Wait) else -1
+
+
+def _call(event: Event, size: int) -> tuple[object, ...] | None:
+    """What must be alike on all ranks; None for what not all ranks can take part in."""
+    if event.is_message or len(set(event.group)) not in (0, size):
+        return None
+    return event.op, event.nbytes, event.peer, event.group_index
