@@ -6,7 +6,7 @@ Both are drawn here for the still page and the live one alike, so that they cann
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from distlab.records.wording import duration
 from distlab.simulation.retiming import COMPUTES, MOVES, WAITS, Row
@@ -14,6 +14,8 @@ from distlab.viz.svg import BLUE, GREEN, ORANGE, hover, number, tag, text
 
 MOST_SPANS = 120  # of a rank that are drawn
 WORDS = {COMPUTES: "computes", WAITS: "waits for others", MOVES: "communicates"}
+#: where the records of messages do not tell waiting for a partner from bytes on their way
+WORDS_OF_MESSAGES = {COMPUTES: "computes", MOVES: "communicates or waits"}
 #: fill, its opacity, stroke, height: told apart without their colours too
 _LOOKS = {
     COMPUTES: ("currentColor", 0.45, "none", 6.0),
@@ -29,9 +31,12 @@ def label(row: Row) -> str:
     return f"rank {row.rank}{', slow' * row.slow}{more}"
 
 
-def rows_picture(rows: Sequence[Row], title: str) -> str:
+def rows_picture(rows: Sequence[Row], title: str, words: Mapping[str, str] = WORDS) -> str:
     """Time runs to the right; a rank computes on a thin line, waits in an outlined box, and
     communicates in a full one.
+
+    Args:
+        words: for each kind of span that there may be.
     """
     end = max((row.spans[-1].end for row in rows if row.spans), default=0.0)
     cut = min(
@@ -45,7 +50,7 @@ def rows_picture(rows: Sequence[Row], title: str) -> str:
         for span in row.spans[:MOST_SPANS]:
             if span.begin < cut:
                 parts.append(_box(span.kind, span.begin, min(span.end, cut), scale, middle,
-                                  f"{WORDS[span.kind]} {duration(span.end - span.begin)}"
+                                  f"{words[span.kind]} {duration(span.end - span.begin)}"
                                   + (f" in {span.of}" if span.of else "")))  # fmt: skip
     bottom = _TOP + _STEP * len(rows) + 4
     parts.append(_line(_LEFT, bottom, _WIDE - _RIGHT, bottom))
@@ -56,12 +61,12 @@ def rows_picture(rows: Sequence[Row], title: str) -> str:
             text(x, bottom + 17, duration(share * cut) if share else "0", text_anchor=anchor),
         ]
     x = _LEFT
-    for kind, words in WORDS.items():
+    for kind, word in words.items():
         parts += [
             _box(kind, x, x + 22, 1.0, bottom + 34, "", left=0.0),
-            text(x + 28, bottom + 38, words),
+            text(x + 28, bottom + 38, word),
         ]
-        x += 44 + 6.4 * len(words)
+        x += 44 + 6.4 * len(word)
     return _svg(f"{title}: one row for each rank", _WIDE, bottom + 50, parts)
 
 
@@ -80,7 +85,7 @@ def curve_picture(points: Sequence[tuple[int, float]], chosen: int, title: str, 
 
     def at(ranks: int, value: float) -> tuple[float, float]:
         up = (value - low) / (most - low) if share else math.log(value / low) / math.log(most / low)
-        return left + math.log2(ranks) / last * (wide - left - 16), high - 40 - up * (
+        return left + math.log2(ranks) / last * (wide - left - 24), high - 40 - up * (
             high - 40 - top
         )
 
@@ -88,7 +93,7 @@ def curve_picture(points: Sequence[tuple[int, float]], chosen: int, title: str, 
     for value in _marks(low, most, share):
         y = at(1, value)[1]
         told = f"{value:.0%}" if share else duration(value)
-        parts += [_line(left, y, wide - 16, y, opacity=0.2),
+        parts += [_line(left, y, wide - 24, y, opacity=0.2),
                   text(left - 6, y + 4, told, text_anchor="end")]  # fmt: skip
     for ranks in (1, 4, 16, 64, 256, 1000):
         if math.log2(ranks) <= last:
@@ -148,6 +153,6 @@ def _svg(name: str, wide: float, high: float, parts: Sequence[str]) -> str:
     return tag(
         "svg", *parts, xmlns="http://www.w3.org/2000/svg", role="img", aria_label=name,
         viewBox=f"0 0 {number(wide)} {number(high)}", width=number(wide), height=number(high),
-        fill="currentColor", font_family="system-ui, 'DejaVu Sans', sans-serif",
+        fill="currentColor", font_size=11, font_family="system-ui, 'DejaVu Sans', sans-serif",
         style="max-width:100%;height:auto",
     )  # fmt: skip

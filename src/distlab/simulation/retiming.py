@@ -145,7 +145,7 @@ class Carried:
         kinds = _Kinds([setting.ranks], self.size, setting.slowness)
         rows = [
             Row(
-                rank=int(kinds.base[0, k]),
+                rank=int(kinds.first[0, k]),
                 like=int(kinds.count[0, k]),
                 slow=k == self.size and setting.slowness != 1,
             )
@@ -186,17 +186,20 @@ class Carried:
 class _Kinds:
     """Ranks that compute alike, by (size, kind): a kind for each recorded rank, and the slow rank.
 
-    `base`: the recorded rank whose computing it has. `count`: how many there are. `absent`: −inf
-    where there are none, else 0, to be added where the latest is looked for.
+    `base`: the recorded rank whose computing it has. `count`: how many there are, the `first` of
+    which is this rank. `absent`: −inf where there are none, else 0, to be added where the latest is
+    looked for.
     """
 
     def __init__(self, sizes: Sequence[int], recorded: int, slowness: float) -> None:
         sizes_ = np.array(sizes)[:, None]
         kinds = np.arange(recorded)[None, :]
         slow = np.minimum(sizes_, recorded) - 1
-        count = np.maximum(0, -(-(sizes_ - kinds) // recorded)) - (kinds == slow)
-        self.count = np.hstack([count, np.ones_like(slow)])
+        apart = (kinds == slow) * (slowness != 1)  # the slow rank is of a kind of its own
+        count = np.maximum(0, -(-(sizes_ - kinds) // recorded)) - apart
+        self.count = np.hstack([count, np.full_like(slow, slowness != 1)])
         self.base = np.hstack([np.broadcast_to(kinds, count.shape), slow])
+        self.first = self.base + recorded * np.hstack([apart, np.zeros_like(slow)])
         self.slowness = np.where(np.arange(recorded + 1) == recorded, slowness, 1.0)
         self.absent = np.where(self.count > 0, 0.0, -np.inf)
 

@@ -169,7 +169,9 @@ class Simulator:
         else:
             said, pictures, tables = self._fixed(self.model, sizes, setting)
         flex = "display:flex;flex-wrap:wrap;gap:8px 24px;align-items:flex-start"
-        html = f'<div style="{flex}">{"".join(pictures)}</div><div style="{flex}">{"".join(tables)}</div>'
+        html = "".join(
+            f'<div style="{flex}">{"".join(parts)}</div>' for parts in (pictures, tables)
+        )
         return {"html": html, "said": said, "at": at}
 
     def _carried(
@@ -208,7 +210,8 @@ class Simulator:
     ) -> tuple[str, list[str], list[str]]:
         try:
             rows = model.rows(setting)
-            told = f"Your {_ranks(self.size)} take {duration(_end(rows))}. {_shares(rows[-1])} "
+            shares = _shares(rows[-1], "communicating or waiting")
+            told = f"Your {_ranks(self.size)} take {duration(_end(rows))}. {shares} "
         except ValueError as wrong:  # a collective among them that the algorithm cannot do
             rows, told = [], f"Your {_ranks(self.size)}: {wrong}. "
         seconds = [
@@ -220,18 +223,24 @@ class Simulator:
         done = f"takes {duration(here)}" if here == here else f"cannot be done: {_refusal(setting)}"
         said = (
             f"{told}Messages name their partners, so that this run stays on its {self.size} ranks. "
-            f"{what[0].upper()}{what[1:]} by a {setting.algorithm} among {_ranks(setting.ranks)} {done}."
+            f"{what[0].upper()}{what[1:]} by {_by(setting.algorithm)} among "
+            f"{_ranks(setting.ranks)} {done}."
         )
         curve = drawing.curve_picture(
             list(zip(sizes, seconds, strict=True)), setting.ranks, f"{what}: {setting.algorithm}",
             share=False,
         )  # fmt: skip
-        pictures = [drawing.rows_picture(rows, f"your {_ranks(self.size)}")] if rows else []
+        pictures = (
+            [drawing.rows_picture(rows, f"your {_ranks(self.size)}", drawing.WORDS_OF_MESSAGES)]
+            if rows
+            else []
+        )
         body = [[f"{size:,}", _time(one)] for size, one in zip(sizes, seconds, strict=True)]
         curve_table = _table(
             f"{what[0].upper()}{what[1:]}", ["ranks", "takes"], body, sizes.index(setting.ranks)
         )
-        return said, [*pictures, curve], [*_rows_table(rows), curve_table]
+        words = drawing.WORDS_OF_MESSAGES
+        return said, [*pictures, curve], [*_rows_table(rows, words), curve_table]
 
     # how it shows itself
 
@@ -276,8 +285,8 @@ def simulator(
     Args:
         records: of all ranks, in order: `result.records`.
         title: a line over it.
-        n_bytes: of the all-reduce beside a run with messages; where it is left out, as many bytes as
-            a rank sends at most.
+        n_bytes: of the all-reduce beside a run with messages; where it is left out, as
+            many bytes as a rank sends at most.
 
     Raises:
         ValueError: the run did not end, communicated nothing, or is too long to be timed again at
@@ -341,35 +350,38 @@ def _either(names: Mapping[str, object]) -> str:
     return f"{', '.join(first)} or {last}"
 
 
+def _by(algorithm: str) -> str:
+    return algorithm if " and " in algorithm else f"a {algorithm}"
+
+
 def _refusal(setting: Setting) -> str:
     return f"{setting.algorithm} wants a power of two ranks, not {setting.ranks:,}"
 
 
-def _shares(row: Row) -> str:
+def _shares(row: Row, moving: str = "communicating") -> str:
     """What a rank's time goes into."""
     total = row.spans[-1].end if row.spans else 0.0
     if not total:
         return ""
     parts = [
         f"{_percent(row.seconds(kind) / total)} {words}"
-        for kind, words in ((COMPUTES, "computing"), (MOVES, "communicating"), (WAITS, "waiting"))
+        for kind, words in ((COMPUTES, "computing"), (MOVES, moving), (WAITS, "waiting"))
         if row.seconds(kind)
     ]
     return f"Rank {row.rank} spends {', '.join(parts)}."
 
 
-def _rows_table(rows: Sequence[Row]) -> list[str]:
+def _rows_table(rows: Sequence[Row], words: Mapping[str, str] = drawing.WORDS) -> list[str]:
     """Every number of the ranks' picture, but its single spans."""
     if not rows:
         return []
-    kinds = (COMPUTES, WAITS, MOVES)
     body = [
         [drawing.label(row), *(duration(row.seconds(kind)) if row.seconds(kind) else "0"
-                               for kind in kinds),
+                               for kind in words),
          duration(row.spans[-1].end) if row.spans else "0"]
         for row in rows
     ]  # fmt: skip
-    heads = ["rank", *(drawing.WORDS[kind] for kind in kinds), "done after"]
+    heads = ["rank", *words.values(), "done after"]
     return [_table("Each rank", heads, body)]
 
 

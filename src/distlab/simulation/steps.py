@@ -5,8 +5,8 @@ step when its own messages of this one are out and in. Ranks are not kept togeth
 that is early goes on. But a port takes messages in the order of the steps, also where one of a
 later step is there first; `replay` takes them as they come.
 
-A step that is taken many times in a row is followed until it moves all its ranks and ports on by the
-same time. What comes after depends on differences of times alone, so each further round takes
+A step that is taken many times in a row is followed until it moves all its ranks and ports on by
+the same time. What comes after depends on differences of times alone, so each further round takes
 just as long, and the rest is multiplied out: a ring of 1,000 ranks costs a few rounds, not 1,998.
 """
 
