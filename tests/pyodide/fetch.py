@@ -1,8 +1,8 @@
 """Fetch what Python in a page needs beside Pyodide: `python tests/pyodide/fetch.py`.
 
 NumPy for WebAssembly is not on PyPI: Pyodide's own build of it lies on Pyodide's CDN. Where only
-package registries are reached, the same file is taken out of a package on PyPI that ships it. Either
-way its SHA-256 must be the one in the lock file of the Pyodide that npm installed.
+package registries are reached, the same file is taken out of a package on PyPI that ships it.
+Either way its SHA-256 must be the one in the lock file of the Pyodide that npm installed.
 
 Hypothesis, for the tests, is the last one that is written in Python alone.
 """

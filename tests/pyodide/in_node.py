@@ -33,10 +33,9 @@ def packages(folder: Path) -> Path:
     """Copy what tests are run with into a folder."""
     for name in PACKAGES:
         for file in importlib.metadata.distribution(name).files or []:
-            if file.suffix in (".py", ".txt", ".json") or "dist-info" in str(file):
-                if ".." not in file.parts:
-                    (folder / file).parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy(file.locate(), folder / file)
+            if ".." not in file.parts:  # a program's own file, in another folder
+                (folder / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file.locate(), folder / file)
     wheel = fetch.hypothesis_wheel()
     assert wheel is not None  # `missing` has said so
     with zipfile.ZipFile(wheel) as packed:
@@ -63,7 +62,7 @@ _OPTIONS = ("-p", "no:cacheprovider", "-p", "no:faulthandler", "--capture=sys", 
 
 
 def pytest_run(
-    paths: Sequence[str], folder: Path, *options: str
+    paths: Sequence[str], folder: Path, *options: str, mounts: dict[str, Path] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run tests of this repository there."""
     (folder / "packages").mkdir()
@@ -75,5 +74,5 @@ sys.dont_write_bytecode = True
 import pytest
 sys.exit(pytest.main({arguments!r}))
 """
-    mounts = {"/tests": ROOT / "tests", "/packages": packages(folder / "packages")}
-    return run(program, folder, mounts)
+    given = {"/tests": ROOT / "tests", "/packages": packages(folder / "packages")}
+    return run(program, folder, {**given, **(mounts or {})})
