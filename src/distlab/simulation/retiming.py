@@ -96,12 +96,12 @@ def retimed(records: Iterable[RankRecord]) -> list[Row]:
 
 
 class Fixed:
-    """A run with messages, on as many ranks as it had."""
-
-    carries = False
+    """A run with messages, or of ranks that call unlike collectives, on as many ranks as it had."""
 
     def __init__(self, programs: Sequence[Program]) -> None:
         self.programs, self.size = programs, len(programs)
+        posts = (one.event for program in programs for one in program if isinstance(one, Post))
+        self.has_messages = any(event.is_message for event in posts)
 
     def rows(self, setting: Setting) -> list[Row]:
         """What its ranks do, at most `MOST_ROWS` of them."""
@@ -113,8 +113,6 @@ class Fixed:
 
 class Carried:
     """A run of collectives alone, on any number of ranks."""
-
-    carries = True
 
     def __init__(self, programs: Sequence[Program]) -> None:
         """
@@ -139,6 +137,10 @@ class Carried:
         """
         done: list[float] = self._play(sizes, setting).tolist()
         return done
+
+    def alone(self) -> float:
+        """Seconds of one rank alone that is not slow: nothing is sent."""
+        return float(self._work[:, 0].sum())
 
     def rows(self, setting: Setting) -> list[Row]:
         """What its ranks do: one of each kind, at most `MOST_ROWS`."""

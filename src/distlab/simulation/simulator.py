@@ -100,8 +100,7 @@ class Simulator:
             return found
         if setting.ranks != self.size:
             raise ValueError(
-                f"this run sends messages, which name their partners, so it stays on its "
-                f"{self.size} ranks: run it on {setting.ranks} and simulate that"
+                f"{self._stays(self.model)}: run it on {setting.ranks} and simulate that"
             )
         return _end(self.model.rows(setting))
 
@@ -177,8 +176,7 @@ class Simulator:
     def _carried(
         self, model: Carried, sizes: list[int], setting: Setting
     ) -> tuple[str, list[str], list[str]]:
-        alone = model.seconds([1], Setting(1, setting.link))[0]
-        seconds = model.seconds(sizes, setting)
+        alone, seconds = model.alone(), model.seconds(sizes, setting)
         shares = [alone / one if one else 1.0 for one in seconds]
         here = seconds[sizes.index(setting.ranks)]
         rows = model.rows(setting) if here == here else []
@@ -186,7 +184,7 @@ class Simulator:
             said = (
                 f"On {_ranks(setting.ranks)} the run takes {duration(here)}. One rank alone takes "
                 f"{duration(alone)}, so the efficiency is {_percent(alone / here if here else 1)}. "
-                f"{_shares(rows[-1])}"
+                f"{_shares(rows[0])}"
             )
         else:
             said = f"{_refusal(setting)[0].upper()}{_refusal(setting)[1:]}."
@@ -210,7 +208,7 @@ class Simulator:
     ) -> tuple[str, list[str], list[str]]:
         try:
             rows = model.rows(setting)
-            shares = _shares(rows[-1], "communicating or waiting")
+            shares = _shares(rows[0], "communicating or waiting")
             told = f"Your {_ranks(self.size)} take {duration(_end(rows))}. {shares} "
         except ValueError as wrong:  # a collective among them that the algorithm cannot do
             rows, told = [], f"Your {_ranks(self.size)}: {wrong}. "
@@ -222,7 +220,7 @@ class Simulator:
         what = f"an all-reduce of {size_text(round(self.n_bytes))}"
         done = f"takes {duration(here)}" if here == here else f"cannot be done: {_refusal(setting)}"
         said = (
-            f"{told}Messages name their partners, so that this run stays on its {self.size} ranks. "
+            f"{told}{self._stays(model)}. "
             f"{what[0].upper()}{what[1:]} by {_by(setting.algorithm)} among "
             f"{_ranks(setting.ranks)} {done}."
         )
@@ -241,6 +239,13 @@ class Simulator:
         )
         words = drawing.WORDS_OF_MESSAGES
         return said, [*pictures, curve], [*_rows_table(rows, words), curve_table]
+
+    def _stays(self, model: Fixed) -> str:
+        why = (
+            "Messages name their partners" if model.has_messages
+            else "Its ranks do not all call the same collectives of all ranks"
+        )  # fmt: skip
+        return f"{why}, so that this run stays on its {_ranks(self.size)}"
 
     # how it shows itself
 

@@ -12,6 +12,7 @@ just as long, and the rest is multiplied out: a ring of 1,000 ranks costs a few 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -151,12 +152,26 @@ class _Route:
 
     def __init__(self, pattern: Pattern, cluster: Cluster) -> None:
         self.latency, self.per_byte, self.out, self.into = cluster.links(pattern.src, pattern.dst)
-        used = [np.unique(some) for some in (self.out, self.into, pattern.src, pattern.dst)]
+        self._pattern = pattern
         self.out_alone, self.in_alone, self.src_alone, self.dst_alone = (
-            len(some) == len(pattern.src) for some in used
+            int(np.bincount(some).max(initial=0)) <= 1
+            for some in (self.out, self.into, pattern.src, pattern.dst)
         )
-        self.out_ports, self.in_ports = used[:2]
-        self.ranks = np.union1d(*used[2:])
+
+    @functools.cached_property
+    def out_ports(self) -> np.ndarray:
+        """The ports that are sent from, once each."""
+        return self.out if self.out_alone else np.unique(self.out)
+
+    @functools.cached_property
+    def in_ports(self) -> np.ndarray:
+        """The ports that are received at, once each."""
+        return self.into if self.in_alone else np.unique(self.into)
+
+    @functools.cached_property
+    def ranks(self) -> np.ndarray:
+        """Those that send or receive."""
+        return np.union1d(self._pattern.src, self._pattern.dst)
 
 
 def _queue(

@@ -6,6 +6,7 @@ class SimulatorView {
   /** `ask(positions)` gives a promise of the answer: {html, said}. */
   constructor(frame, spec, ask) {
     Object.assign(this, {ask, asking: false, again: false, answered: 0, took: []});
+    this.picture = {later() {}}; // its pictures have the colours of the page: nothing is drawn anew with them
     const id = `ds-${crypto.getRandomValues(new Uint32Array(1))[0].toString(36)}`;
     this.sliders = spec.sliders.map((one, k) => {
       const said = h("output", {class: "ds-value", for: `${id}-${k}`});
