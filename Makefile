@@ -42,7 +42,7 @@ $(AXE): tests/viz/package-lock.json
 	if command -v npm >/dev/null; then npm ci --prefix tests/viz --no-audit --no-fund --loglevel=error && touch $@; \
 	  else echo "npm is not here, which installs axe-core: apt-get install npm"; fi
 
-test-slow: $(READY) $(AXE) ## the slower suites: programs that hang or dawdle on real ranks (SLOW=short: those of seconds)
+test-slow: $(READY) $(AXE) $(PYODIDE) ## the slower suites: programs that hang or dawdle on real ranks (SLOW=short: those of seconds)
 	$(BIN)/python -m pytest -m 'slow and not alone and not slurm $(SHORT)' $(SIDE_BY_SIDE)
 	$(BIN)/python -m pytest -m 'slow and alone and not slurm $(SHORT)'
 
@@ -104,9 +104,18 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: $(READY) ## the documentation as a site, in build/site; a warning or a broken link ends it
+PYODIDE := tests/pyodide/node_modules/.package-lock.json
+
+# Python for a page, and NumPy for it; what cannot be had is said, and what needs it is left out
+$(PYODIDE): tests/pyodide/package-lock.json
+	if command -v npm >/dev/null; then npm ci --prefix tests/pyodide --no-audit --no-fund --loglevel=error && touch $@ \
+	  && { $(BIN)/python tests/pyodide/fetch.py || echo "NumPy for Pyodide is not here: its tests are left out"; }; \
+	  else echo "npm is not here, which installs Pyodide: apt-get install npm"; fi
+
+docs: $(READY) $(PYODIDE) ## the documentation as a site, in build/site; a warning or a broken link ends it
 	$(call install,$(BIN)/python) -e '.[docs]'
 	$(BIN)/zensical build --clean --strict
+	$(BIN)/python docs/playground.py build build/site/playground
 
 lab: $(READY) ## JupyterLab on the students' notebooks
 	cd labs && ../$(BIN)/jupyter lab

@@ -59,7 +59,8 @@ def run_steps(steps: Iterable[Step], cluster: Cluster) -> np.ndarray:
     for rank, moment in cluster.lost.items():
         dies[rank] = moment
     for step, times in _repeated(steps):
-        taken, busy = 0, None
+        taken = 0
+        busy: np.ndarray | None = None
         while taken < times:
             before, was_busy = ready.copy(), busy
             if np.any(step.seconds):
