@@ -67,8 +67,6 @@ def test_sliders_ask_the_kernel_and_the_saved_notebook_has_the_still_picture(pag
     assert page.driver.execute_script(cells) == count
     page.driver.execute_script("document.querySelector('.ds').scrollIntoView()")
     page.picture("simulator-notebook")
-    # from a cell: keys on a slider are the slider's own
-    page.driver.find_elements("css selector", ".jp-CodeCell .cm-content")[0].click()
     saved = nbformat.writes(page.saved())
     assert "data-distlab-simulator" in saved and "On 2 ranks the run takes" in saved
     assert "application/vnd.jupyter.widget-state" not in saved

@@ -166,15 +166,17 @@ class Carried:
         begins: list[np.ndarray] = []
         ends: list[np.ndarray] = []
         names: list[str] = []
-        for step, work in zip([*self._steps, None], self._work, strict=True):
-            if work.any():
-                before, now = now, now + work[kinds.base] * kinds.slowness
+        work = self._work[:, kinds.base] * kinds.slowness
+        computes = self._work.any(axis=1).tolist()
+        for number, step in enumerate([*self._steps, None]):
+            if computes[number]:
+                before, now = now, now + work[number]
                 for row, begin, end in zip(rows, before[0], now[0], strict=False):
                     row.add(COMPUTES, float(begin), float(end))
             if isinstance(step, Post):
                 begins.append((now + kinds.absent).max(axis=1))
                 ends.append(begins[-1] + costs(step.event))
-                names.append(str(step.event))
+                names.append(str(step.event) if rows else "")
             elif isinstance(step, Wait):
                 began, end = begins[step.number], ends[step.number]
                 for row, here in zip(rows, now[0].tolist(), strict=False):
