@@ -66,7 +66,7 @@ def default_folder() -> Path:
 
 def place(to: Path, lab: str, student: str) -> Path:
     """Where a student's file lies below a folder."""
-    return to / own_inputs.folded(student) / lab / own_inputs.NAME
+    return to / student / lab / own_inputs.NAME
 
 
 def write(to: Path, lab: str, student: str) -> bool:

@@ -97,14 +97,19 @@ def test_a_classmates_file_is_named_and_not_used(folder, capsys, monkeypatch):
     assert said in capsys.readouterr().out
 
 
-def test_another_spelling_of_ones_name_is_oneself(folder, monkeypatch):
-    monkeypatch.setenv("JUPYTERHUB_USER", "jos\u00e9")
-    put(folder, packed("Jose\u0301"))
-    assert own_inputs.found(LAB, folder)[0] is not None
+@pytest.mark.parametrize(
+    ("me", "other"), [("strasse", "straße"), ("ada", "Ada"), ("jos\u00e9", "jose\u0301")]
+)
+def test_another_spelling_of_ones_name_is_a_classmate(folder, capsys, monkeypatch, me, other):
+    monkeypatch.setenv("JUPYTERHUB_USER", me)
+    put(folder, packed(other))
+    assert own_inputs.found(LAB, folder)[0] is None
+    check(exchange)
+    assert f"not yours ({me}). The lab's usual inputs are used." in capsys.readouterr().out
 
 
 def test_the_hubs_file_comes_before_the_one_beside_the_notebook(folder, tmp_path, monkeypatch):
-    monkeypatch.setenv("JUPYTERHUB_USER", "Ada")
+    monkeypatch.setenv("JUPYTERHUB_USER", "ada")
     kept = tmp_path / "hub" / "ada" / LAB
     kept.mkdir(parents=True)
     monkeypatch.setenv(own_inputs.VARIABLE, f"/nowhere:{tmp_path / 'hub'}")

@@ -14,7 +14,6 @@ import functools
 import hashlib
 import json
 import os
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,11 +55,6 @@ class OwnInputs:
         except Exception:  # an exercise that has changed may make no inputs of such parameters
             return None
         return own
-
-
-def folded(name: str) -> str:
-    """The same for all spellings of a name that are one account's: case and Unicode's forms."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def packed(
@@ -154,7 +148,7 @@ def found(lab: str, folder: Path) -> tuple[OwnInputs | None, str]:
 def _places(lab: str, folder: Path) -> Iterator[Path]:
     if me():
         for kept in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
-            yield Path(kept, folded(me()), lab, NAME)
+            yield Path(kept, me(), lab, NAME)
     yield folder / NAME
 
 
@@ -164,7 +158,7 @@ def _refused(own: OwnInputs, lab: str, path: Path) -> OwnInputs:
     """
     if own.lab != lab:
         raise NotYours(f"{path.name} belongs to {own.lab}, not to {lab}.")
-    if me() and folded(own.student) != folded(me()):
+    if me() and own.student != me():
         raise NotYours(f"{path.name} is {own.student}'s, not yours ({me()}).")
     return own
 
