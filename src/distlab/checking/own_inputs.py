@@ -25,8 +25,10 @@ from distlab.processes import untrusted
 
 NAME = "own-inputs.json"
 VARIABLE = "DISTLAB_VARIANTS"  # folders, as in PATH, that hold STUDENT/LAB/own-inputs.json
+#: where they are that came by the exchange over HTTP, by course (`distlab.exchange.base`)
+FETCHED = "~/.local/share/distlab/own-inputs"
 LARGEST = 64 << 20  # bytes of the file
-_FORMAT = 1
+_FORMAT = 2  # 1 had parameters in the order of their names, and formulas take them in their own
 
 
 class NotYours(ValueError):
@@ -78,11 +80,11 @@ def packed(
         "format": _FORMAT, "student": student, "lab": lab, "cases": cases, "references": content,
         "tensors": base64.b64encode(tensors).decode(),
     }  # fmt: skip
-    return json.dumps({**about, "digest": _digest(about)}, sort_keys=True) + "\n"
+    return json.dumps({**about, "digest": _digest(about)}) + "\n"
 
 
 def _digest(about: Mapping[str, Any]) -> str:
-    text = json.dumps({k: v for k, v in about.items() if k != "digest"}, sort_keys=True)
+    text = json.dumps({k: v for k, v in about.items() if k != "digest"})
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -103,7 +105,9 @@ def _read(path: Path, *state: int) -> OwnInputs:
     damaged = f"{path.name} is damaged: fetch it again."
     try:
         about = json.loads(untrusted.read(path, LARGEST).decode("utf-8"))
-        if about["format"] != _FORMAT or about["digest"] != _digest(about):
+        if about["format"] != _FORMAT:
+            raise NotYours(f"{path.name} is of another version of the course: fetch it again.")
+        if about["digest"] != _digest(about):
             raise NotYours(damaged)
         cases = {name: tuple(map(_case, some)) for name, some in about["cases"].items()}
         tensors = base64.b64decode(about["tensors"], validate=True)
@@ -149,6 +153,8 @@ def _places(lab: str, folder: Path) -> Iterator[Path]:
     if me():
         for kept in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
             yield Path(kept, me(), lab, NAME)
+        for course in sorted(Path(os.path.expanduser(FETCHED)).glob("*")):
+            yield course / me() / lab / NAME
     yield folder / NAME
 
 
