@@ -226,11 +226,19 @@ def keep(new: Secret) -> Path | None:
     assert path is not None  # `draw` was told where it goes
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = path.with_name(f"{path.name}.{new.fingerprint}.new")
-    file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(file, "w", encoding="ascii") as opened:
-        opened.write(new.key.hex() + "\n")
-        opened.flush()
-        os.fsync(opened.fileno())
+    try:
+        file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(file, "w", encoding="ascii") as opened:
+            opened.write(new.key.hex() + "\n")
+            opened.flush()
+            os.fsync(opened.fileno())
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            fresh.unlink()
+        raise SecretUnusable(
+            f"{path} cannot be written ({error.strerror}), and the secret that was there is there "
+            "still: make room, then run the same command again"
+        ) from error
     with contextlib.suppress(SecretUnusable):  # what is no secret is not kept
         before = path.with_name(f"{path.name}-{read(path).fingerprint}")
         before.unlink(missing_ok=True)

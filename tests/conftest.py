@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -12,6 +13,9 @@ sys.path.insert(0, str(ROOT / "tests"))
 # the committed references hold for it, whatever secret whoever runs the tests has
 os.environ["DISTLAB_SECRET"] = "public"
 os.environ["DISTLAB_POLICY"] = str(ROOT / "no" / "policy.yaml")  # nor whatever policy
+# a machine that does something else meanwhile is no reason to fail
+hypothesis.settings.register_profile("course", deadline=None)
+hypothesis.settings.load_profile("course")
 
 
 @pytest.fixture(scope="session")

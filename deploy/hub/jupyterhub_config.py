@@ -113,7 +113,9 @@ def environment(*configurations: str) -> dict[str, str]:
         **where,
         "DISTLAB_DATA": str(ROOT / "data"),
         "DISTLAB_VARIANTS": os.pathsep.join(
-            str(ROOT / "exchange" / one.id / "own-inputs") for one in settings.courses.values()
+            str(ROOT / "exchange" / one.id / "own-inputs")
+            for one in settings.courses.values()
+            if not settings.exchange_account  # from the service each server fetches its own
         ),
         "JUPYTERHUB_ACTIVITY_INTERVAL": str(used),
         "DISTLAB_SEVERAL_COURSES": "1" if len(settings.courses) > 1 else "",

@@ -10,6 +10,7 @@ and https://www.imsglobal.org/spec/security/v1p0 (the token is asked for as RFC 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import threading
@@ -39,6 +40,7 @@ SECONDS = 30.0  # that an answer may take, from the first byte asked to the last
 LARGEST = 10_000_000  # bytes of an answer
 PAGES = 200  # of a list
 PAUSES = (1.0, 3.0)  # seconds before something is tried again that may go well then
+_FOR_PEOPLE = ("text/html", "application/xhtml+xml")
 _AGAIN = {429, 500, 502, 503, 504}
 
 
@@ -127,13 +129,25 @@ class Platform:
     def score(self, line_item: str, score: Mapping[str, Any]) -> None:
         """Give a student a score.
 
+        The specification leaves open what a platform says once it has taken one: Moodle sends
+        nothing, Canvas an address as JSON. So whatever it says counts, except a web page (a login,
+        a proxy's, one on maintenance) and JSON that names an error.
+
         Raises:
             Refused: not this one.
             PlatformFailed.
         """
         parts = urlsplit(line_item)  # Moodle's have a query, which stays behind
         url = urlunsplit(parts._replace(path=parts.path.rstrip("/") + "/scores"))
-        self._asked("POST", url, "*/*", SCORE, score)
+        answer = self._asked("POST", url, "*/*", SCORE, score)
+        if _is_page(answer):
+            raise PlatformFailed(
+                f"{_place(url)} answers with a web page, so that nobody knows whether it has taken "
+                "the score: see whether somebody has to log in there, or it is being maintained, "
+                "then run the same command again, which goes on where it stopped"
+            )
+        if why := _error(answer):
+            raise Refused(f"{_place(url)} answers {answer.status_code} with an error ({why})")
 
     def _pages(self, url: str, kind: str) -> Iterator[Any]:
         """The pages of a list, as its Link headers lead from one to the next."""
@@ -267,6 +281,22 @@ def _json(answer: requests.Response, url: str) -> Any:
         raise PlatformFailed(
             f"{_place(url)} sends something that is not JSON: look at its address"
         ) from error
+
+
+def _is_page(answer: requests.Response) -> bool:
+    """Is this for people? Some servers call an answer of no bytes a page too."""
+    begin = answer.content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
+    kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    return bool(begin) and (kind in _FOR_PEOPLE or begin.startswith(b"<"))
+
+
+def _error(answer: requests.Response) -> str:
+    """What is wrong, where an answer that all went well says something else."""
+    with contextlib.suppress(ValueError, RecursionError):
+        said = json.loads(answer.content)
+        if isinstance(said, dict) and (why := said.get("error") or said.get("errors")):
+            return shown(json.dumps(why, ensure_ascii=False)[:200])
+    return ""
 
 
 def _is_line_item(found: Any) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from grader.export.sheet import Unusable
 from grader.policy.lateness import UTC
+from grader.writing import NotWritten
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS sent (
@@ -59,6 +60,8 @@ class Sent:
                 one.execute(_TABLE)
                 yield cls(one)
         except sqlite3.Error as error:
+            if "is full" in str(error):
+                raise NotWritten.full(path, "the disk is full") from error
             raise Unusable(
                 f"{path} cannot be used ({error}): put it away, and all scores are sent once more"
             ) from error

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from distlab.records import redaction
 from grader.reports.spreadsheet import inert
+from grader.writing import FULL, NotWritten
 
 LARGEST = 20_000_000  # bytes; ten thousand students with a hundred columns have half of that
 LONGEST_NAME = 80  # characters of a name that are shown
@@ -156,6 +157,7 @@ def write(path: Path, sheet: Sheet) -> None:
 
     Raises:
         Unusable: it cannot be written there.
+        NotWritten: the disk is full.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=sheet.delimiter, lineterminator="\n")
@@ -176,4 +178,6 @@ def write(path: Path, sheet: Sheet) -> None:
         if temporary:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+        if error.errno in FULL:
+            raise NotWritten.of(path, error) from error
         raise Unusable(f"{shown(str(path))} cannot be written: {error.strerror}") from error

@@ -29,6 +29,7 @@ from grader.policy.settle import Settled
 from grader.reports.progress import Live
 from grader.sandbox import NoSandbox
 from grader.variants import variant as variants
+from grader.writing import NotWritten
 
 if TYPE_CHECKING:
     from grader.plugins.gradebook import Gradebook
@@ -123,6 +124,7 @@ def grade(
     Raises:
         NothingSubmitted: there are none.
         GradingFailed: nbgrader could not take them.
+        NotWritten: the disk is full, or not this account's; what was judged before is booked.
         PolicyError: the policy cannot be read.
     """
     policies.current()
@@ -147,6 +149,8 @@ def grade(
                 try:
                     with judges.beside():
                         graded[one] = _enter(book, pages, referee.ledger, one, entry, staged)
+                except NotWritten:
+                    raise  # nor can anybody else's
                 except GradingFailed as error:  # the class goes on
                     graded[one] = Graded(entry, None, 0.0, problem=str(error))
                 if live:

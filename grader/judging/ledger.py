@@ -11,14 +11,13 @@ import contextlib
 import hashlib
 import json
 import logging
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from distlab.exercises.judge import Verdict
-from grader import coursedir
+from grader import coursedir, writing
 from grader.likeness.pattern import pattern
 from grader.policy.exact import total
 
@@ -172,9 +171,9 @@ class Ledger:
         """Write an entry, whole or not at all."""
         shared = self._shared(entry.assignment, entry.student)
         if entry.by:
-            _write(shared, json.dumps(_content(entry)))
+            writing.whole(shared, json.dumps(_content(entry)))
         else:
-            _write(self.path(entry.assignment, entry.student), json.dumps(_content(entry)))
+            writing.whole(self.path(entry.assignment, entry.student), json.dumps(_content(entry)))
             shared.unlink(missing_ok=True)
 
     def sharing(self, assignment: str) -> list[str]:
@@ -195,7 +194,7 @@ class Ledger:
 
     def note_entered(self, entry: Entry, *around: Any) -> None:
         """Note that this entry, and all that comes of it, is in the gradebook."""
-        _write(self._mark(entry), _marked(entry, around))
+        writing.whole(self._mark(entry), _marked(entry, around))
 
     def page_shows(self, assignment: str, student: str, *facts: Any) -> bool:
         """Does the feedback page that was noted last show these facts?"""
@@ -206,7 +205,7 @@ class Ledger:
 
     def note_page(self, assignment: str, student: str, *facts: Any) -> None:
         """Note what the feedback page of a submission shows."""
-        _write(self._page(assignment, student), _hashed(facts))
+        writing.whole(self._page(assignment, student), _hashed(facts))
 
     def has_page(self, assignment: str, student: str) -> bool:
         """Was it noted what the feedback page of a submission shows?"""
@@ -255,11 +254,3 @@ def _marked(entry: Entry, around: Any) -> str:
 
 def _hashed(content: Any) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # always the same name: what a killed run has left of it is written over by the next
-    temporary = path.with_name(f"{path.name}.tmp")
-    temporary.write_text(text, "utf-8")
-    os.replace(temporary, path)

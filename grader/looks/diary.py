@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from distlab.checking.second_look import Mistaken
+from grader import writing
 from grader.paths import GRADES
 from grader.policy.lateness import UTC
 
@@ -173,9 +173,7 @@ class Diary:
     @contextlib.contextmanager
     def adding(self) -> Iterator[Adding]:
         """Add to it, one after the other; others who add wait meanwhile."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.with_suffix(".lock").open("ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with writing.locked(self.path.with_suffix(".lock")):
             yield Adding(self.path, self.read())
 
 
@@ -186,17 +184,18 @@ class Adding:
         self._path, self.state = path, state
 
     def add(self, *events: dict[str, Any]) -> None:
-        """Write events, all of them or, if the machine goes down, the first of them."""
+        """Write events, all of them or, if the machine goes down, the first of them.
+
+        Raises:
+            Mistaken: the file would be too large.
+            NotWritten: none of them is there.
+        """
         if not events:
             return
         lines = [json.dumps(one, ensure_ascii=True, sort_keys=True) + "\n" for one in events]
-        with self._path.open("ab+") as file:
-            _cut(file.fileno())
-            if os.fstat(file.fileno()).st_size + sum(map(len, lines)) > LARGEST:
-                raise Mistaken(f"{self._path} would have more than {LARGEST} bytes: put it away")
-            file.write("".join(lines).encode())
-            file.flush()
-            os.fsync(file.fileno())
+        if _cut(self._path) + sum(map(len, lines)) > LARGEST:
+            raise Mistaken(f"{self._path} would have more than {LARGEST} bytes: put it away")
+        writing.add(self._path, "".join(lines).encode())
         for one in events:
             self.state.add(one)
 
@@ -210,11 +209,14 @@ def about(look: Look, what: str, **fields: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _cut(handle: int) -> None:
-    """Take away a line that was never finished."""
-    size = os.fstat(handle).st_size
-    if size and os.pread(handle, 1, size - 1) != b"\n":
-        os.ftruncate(handle, os.pread(handle, size, 0).rfind(b"\n") + 1)
+def _cut(path: Path) -> int:
+    """Take away a line that was never finished; returns the bytes of the others."""
+    with writing.reported(path), path.open("ab+") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
+            size = os.pread(file.fileno(), size, 0).rfind(b"\n") + 1
+            os.ftruncate(file.fileno(), size)
+        return size
 
 
 def _answer(event: dict[str, Any], number: int) -> Answer:

@@ -18,7 +18,7 @@ from distlab.exercises.judge import Verdict
 from distlab.records.events import RankRecord
 from distlab.viz import chrome_trace
 from distlab.viz.timeline import timeline
-from grader import coursedir
+from grader import coursedir, writing
 from grader.judging import grade, handed_in
 from grader.judging.judges import LocalJudges
 from grader.judging.referee import Referee
@@ -71,7 +71,7 @@ def write(folder: Path, student: str, lab: str, verdict: Verdict) -> Path:
         case="" if case is None else _case(case),
     )  # fmt: skip
     path = folder / f"{stem}.html"
-    path.write_bytes(page.encode("utf-8", "replace"))
+    writing.whole(path, page.encode("utf-8", "replace"))
     return path
 
 

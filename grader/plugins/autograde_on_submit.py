@@ -28,8 +28,10 @@ from grader.policy.pages import Pages
 from grader.policy.policy import Policy, PolicyError
 from grader.policy.roster import Roster, RosterFile
 from grader.variants.hand_out import HandingOut
+from grader.writing import NotWritten
 
 POLL = 2.0  # seconds between two looks at the exchange
+PATIENCE = 30.0  # seconds until a submission that could not be booked is tried again
 
 
 class Arrivals:
@@ -91,28 +93,35 @@ def watch(judges: LocalJudges) -> None:
     book = Gradebook(grade.SUBMITTED)
     arrivals, queue = Arrivals(book.exchange), Queue()
     handing = HandingOut(book.exchange, judges)
+    missed: dict[str, set[str]] = defaultdict(set)  # arrived, and could not be collected
     print(f"grading what arrives in {book.exchange}", flush=True)
     said = ""
     while True:
         due: dict[str, list[str]] = {}
+        now, pause = "", POLL
         try:
             for lab, students in arrivals.look().items():
-                if _collect(book, lab):
-                    queue.add(lab, students)
-            policy, now = policies.current(), ""
+                missed[lab].update(students)
+            now = _collect(book, missed, queue)
+            policy = policies.current()
             due = queue.due(policy, RosterFile().read())
             _release(book, policy)
         except (PolicyError, coursedir.GradingFailed) as error:
             now = str(error)  # while the policy cannot be read all wait
+        try:
+            for lab, students in due.items():
+                _take(book, judges, queue, lab, students)
+        except NotWritten as error:
+            now, pause = str(error), PATIENCE
+            for lab, students in due.items():  # what is booked already is not judged again
+                queue.add(lab, students)
         if now and now != said:
             print(now, flush=True)
         said = now
-        for lab, students in due.items():
-            _take(book, judges, queue, lab, students)
-        if handed := _handed(handing):
+        if pause == POLL and (handed := _handed(handing)):
             print(handed, flush=True)
         else:
-            time.sleep(POLL)
+            time.sleep(pause)
 
 
 def _handed(handing: HandingOut) -> str:
@@ -132,22 +141,32 @@ def _release(book: Gradebook, policy: Policy) -> None:
             print(f"{lab}: released", flush=True)
 
 
-def _collect(book: Gradebook, lab: str) -> bool:
-    """Fetch what was handed in; did it work?"""
-    try:
-        book.collect(lab)
-    except coursedir.GradingFailed as error:
-        print(f"{lab}: {error}", flush=True)
-        return False
-    return True
+def _collect(book: Gradebook, missed: dict[str, set[str]], queue: Queue) -> str:
+    """Fetch what was handed in; what cannot be fetched now stays missed, and that is said."""
+    said = ""
+    for lab in list(missed):
+        try:
+            book.collect(lab)
+        except coursedir.GradingFailed as error:
+            said = f"{lab}: {error}"
+        else:
+            queue.add(lab, missed.pop(lab))
+    return said
 
 
 def _take(book: Gradebook, judges: Judges, queue: Queue, lab: str, students: list[str]) -> None:
+    """Judge what these have handed in.
+
+    Raises:
+        NotWritten: a verdict cannot be booked, nor then those that follow.
+    """
     for student in students:
         begin = time.monotonic()
         name = redaction.shown(student)
         try:
             entry = _judge(book, judges, queue, lab, student)
+        except NotWritten:
+            raise
         except PolicyError:
             queue.add(lab, [student])  # until it can be read
             continue

@@ -14,6 +14,7 @@ import itertools
 import logging
 import os
 import pwd
+import shutil
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
 from io import FileIO
@@ -24,6 +25,7 @@ from nbgrader.exchange.default import ExchangeCollect
 
 from distlab.processes import untrusted
 from grader.judging import handed_in
+from grader.writing import FULL, NotWritten
 
 #: seconds that handing in may take: the student's program notes the time before it copies
 COPYING = 60.0
@@ -76,19 +78,31 @@ class Collect(ExchangeCollect):
         """One by one, so that one which cannot be copied does not keep the others."""
         if not self.src_records:
             super().copy_files()
+        full = None
         for record in list(self.src_records):
             self.src_records = [record]
             try:
                 super().copy_files()
             except (OSError, ValueError) as error:
                 self.log.error("%s cannot be collected: %s", record["filename"], error)
+                if isinstance(error, OSError) and error.errno in FULL:
+                    full = error
+        if full is not None:  # no student's doing: whoever asked has to ask again
+            raise NotWritten.of(Path(self.coursedir.root), full) from full
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Copy a submission's own plain files, whatever its owner does meanwhile, and note when it
-        was there.
+        was there. Half of one is nobody's answer.
         """
+        try:
+            self._copy(src, Path(dest))
+        except BaseException:
+            shutil.rmtree(dest, ignore_errors=True)
+            raise
+
+    def _copy(self, src: str, dest: Path) -> None:
         room = 1000 * self.coursedir.max_dir_size
-        Path(dest).mkdir(parents=True)
+        dest.mkdir(parents=True)
         with self._submission(os.path.basename(src)) as found:
             for place, file in found.files(self.log):
                 size = os.fstat(file.fileno()).st_size
@@ -98,10 +112,10 @@ class Collect(ExchangeCollect):
                         "max_dir_size allows", place, size,
                     )  # fmt: skip
                     continue
-                room -= _copied(file, Path(dest, place), size)
+                room -= _copied(file, dest / place, size)
             if found.when != found.said:
                 self.log.warning("%s was handed in at %s UTC", found.name, found.when)
-            Path(dest, "timestamp.txt").write_text(found.when.strftime(_FORMAT), "ascii")
+            (dest / "timestamp.txt").write_text(found.when.strftime(_FORMAT), "ascii")
 
     def _submission(self, name: str) -> Submission:
         with untrusted.Folder.at(self.inbound_path) as inbound:

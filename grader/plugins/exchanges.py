@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from distlab.exchange import manifest as manifests
 from distlab.exchange.base import HTTPExchange
 from distlab.exchange.client import ExchangeFailed
+from distlab.exchange.manifest import File, Manifest
 from grader.coursedir import GradingFailed
 from grader.looks.inbox import ExchangeInbox, Inbox, ServiceInbox
 from grader.plugins.release import put_notice
@@ -45,6 +46,21 @@ class CourseExchange(Protocol):
 
     def second_looks(self) -> Inbox:
         """The requests for second looks that have arrived."""
+
+    def own_inputs(self) -> Mapping[tuple[str, str], str] | None:
+        """{(student, lab): digest} of what students are given; `None` where files in `folder` are
+        all there is to it.
+
+        Raises:
+            GradingFailed: that cannot be known now.
+        """
+
+    def hand_out(self, student: str, lab: str, path: Path) -> None:
+        """Have a student given a file of own inputs.
+
+        Raises:
+            GradingFailed: the exchange does not take it.
+        """
 
 
 class SharedFolder:
@@ -83,6 +99,12 @@ class SharedFolder:
 
     def second_looks(self) -> Inbox:
         return ExchangeInbox(self._inbound)
+
+    def own_inputs(self) -> Mapping[tuple[str, str], str] | None:
+        return None
+
+    def hand_out(self, student: str, lab: str, path: Path) -> None:
+        """It lies where the student's server finds it."""
 
 
 class Service:
@@ -134,6 +156,22 @@ class Service:
 
     def second_looks(self) -> Inbox:
         return ServiceInbox(self._exchange.service, self._course)
+
+    def own_inputs(self) -> Mapping[tuple[str, str], str] | None:
+        try:
+            with self._exchange.service() as client:
+                found = client.own_inputs(self._course, everybody=True)
+            return {(one["student"], one["lab"]): one["sha256"] for one in found}
+        except ExchangeFailed as error:
+            raise GradingFailed(f"own inputs are not handed out: {error}") from error
+
+    def hand_out(self, student: str, lab: str, path: Path) -> None:
+        file = File(path.name, path.stat().st_size, manifests.sha256(path))
+        try:
+            with self._exchange.service() as client:
+                client.hand_out(self._course, student, lab, path.parent, Manifest((file,)))
+        except ExchangeFailed as error:
+            raise GradingFailed(f"own inputs are not handed out: {error}") from error
 
 
 def of(config: Any, root: str, course: str) -> CourseExchange:

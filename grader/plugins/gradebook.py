@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import logging
+import os
 import re
 import shutil
 import tempfile
@@ -27,6 +29,7 @@ from grader.coursedir import GradingFailed
 from grader.plugins import exchanges
 from grader.policy.exact import total
 from grader.reports import rendering
+from grader.writing import NotWritten
 
 # nbgrader's own use of its session, which autoflushes while it makes rows
 warnings.filterwarnings("ignore", category=SAWarning)
@@ -172,11 +175,15 @@ class Gradebook:
 
         Raises:
             GradebookBusy: others write it.
+            NotWritten: there is no room.
         """
         try:
             with Database(self._api.coursedir.db_url, self._api.coursedir.course_id) as database:
                 yield database
         except OperationalError as error:
+            if "is full" in str(error.orig):
+                path = Path(self._api.coursedir.db_url.removeprefix("sqlite:///"))
+                raise NotWritten.full(path, "the disk is full") from error
             raise GradebookBusy(f"the gradebook cannot be used now ({error.orig})") from error
 
     @staticmethod
@@ -186,9 +193,10 @@ class Gradebook:
             reasons = [
                 line.strip() for line in said if re.match(r"\s*[\w.]*(Error|Exception)\b", line)
             ]
-            raise GradingFailed(
-                f"nbgrader could not {what}: {reasons[0] if reasons else 'see its log'}"
-            )
+            why = reasons[0] if reasons else "see its log"
+            if "disk is full" in why or os.strerror(errno.ENOSPC) in why:
+                raise NotWritten.full(coursedir.GRADES, why)
+            raise GradingFailed(f"nbgrader could not {what}: {why}")
 
 
 def _score(grade: Any) -> float | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from nbgrader.exchange.default import ExchangeReleaseAssignment
 
 from distlab import course
 from distlab.exchange.instructor import ReleaseAssignment
+from grader import writing
 from grader.policy import notice
 from grader.policy import policy as policies
 from grader.policy.policy import Policy
@@ -46,8 +46,6 @@ def put_notice(folder: Path, lab: str, policy: Policy) -> bool:
     noticed = notice.put(content, policy, lab)
     if noticed == content:
         return False
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(json.dumps(noticed, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    temporary.chmod(path.stat().st_mode & 0o777)
-    os.replace(temporary, path)
+    text = json.dumps(noticed, indent=1, ensure_ascii=False) + "\n"
+    writing.whole(path, text, mode=path.stat().st_mode & 0o777)
     return True

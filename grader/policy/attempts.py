@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import fcntl
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from grader import writing
 from grader.paths import GRADES
 from grader.policy.lateness import UTC
 from grader.policy.policy import OnSubmit, Policy
@@ -42,17 +41,13 @@ class Attempts:
                 the course, is no other attempt.
         """
         path = self._path(lab, by)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.with_name(f"{by}.lock").open("ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with writing.locked(path.with_name(f"{by}.lock")):
             made = [what.split() for _, what in self.of(lab, members)]
             when = handed_in.replace(" ", "_")
             if not digest or any(digest == what[0] or when in what[1:] for what in made):
                 return False
             mine = [*self._read(lab, by), (datetime.datetime.now(UTC), f"{digest} {when}")][-MOST:]
-            temporary = path.with_name(f"{by}.tmp")
-            temporary.write_text(json.dumps([[w.isoformat(), what] for w, what in mine]), "utf-8")
-            os.replace(temporary, path)
+            writing.whole(path, json.dumps([[w.isoformat(), what] for w, what in mine]))
         return True
 
     def left(self, rules: OnSubmit, lab: str, members: Iterable[str]) -> int | None:

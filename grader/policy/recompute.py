@@ -8,7 +8,6 @@ is not written again.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import nbformat
 
 from distlab import course
 from distlab.checking.submission import Plan
+from grader import writing
 from grader.coursedir import GRADES, GradingFailed, NotGraded
 from grader.judging import grade
 from grader.judging.ledger import Entry, Ledger, Line
@@ -128,7 +128,7 @@ class Recomputing:
             if name in other:
                 cell.outputs = preprocessors.outputs(lines[name])
                 cell.metadata["distlab"] = preprocessors.told(lines[name])
-        _write(path, nbformat.writes(notebook))
+        writing.whole(path, nbformat.writes(notebook))
         for name in other:
             grades[name].auto_score = lines[name].score
         database.db.commit()
@@ -175,9 +175,3 @@ def _holds(notebook: Any, entry: Entry) -> bool:
             if was != now:
                 return False
     return True
-
-
-def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(text, "utf-8")
-    os.replace(temporary, path)

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import fcntl
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from grader import writing
 from grader.paths import GRADES
 from grader.policy.lateness import UTC, Duration
 from grader.policy.policy import Policy, PolicyError
@@ -116,9 +115,7 @@ class RosterFile:
         """What is granted now, as the only item; what is put in its place is written at the end.
         Others who change it wait meanwhile.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.with_suffix(".lock").open("ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with writing.locked(self.path.with_suffix(".lock")):
             was = self.read()
             held = [was]
             yield held
@@ -130,12 +127,7 @@ class RosterFile:
         content = text.encode()
         if len(content) > LARGEST:
             raise PolicyError(f"{self.path} would have more than {LARGEST} bytes")
-        temporary = self.path.with_suffix(".tmp")
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self.path)
+        writing.whole(self.path, content)
 
 
 def _roster(content: Any) -> Roster:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from distlab import course
 from distlab.exercises.exercise import Exercise
 from distlab.viz import svg
-from grader import secret
+from grader import secret, writing
 from grader.judging.grade import Graded, final
 from grader.judging.ledger import Line
 from grader.likeness import section
@@ -65,7 +65,6 @@ def write(
         state: what was asked and answered about second looks.
     """
     state = state or State()
-    path.parent.mkdir(parents=True, exist_ok=True)
     exercises = list(course.exercises(assignment).values())
     page = html.render(
         "report.html.j2", assignment=assignment, graded=graded, took=took,
@@ -81,7 +80,7 @@ def write(
         requests=told_looks.waiting(state, assignment, [one.entry for one in graded]),
         earlier=told_looks.of_earlier_code(state, assignment),
     )  # fmt: skip
-    path.write_bytes(page.encode("utf-8", "replace"))
+    writing.whole(path, page.encode("utf-8", "replace"))
     return path
 
 
@@ -89,23 +88,21 @@ def write_looks(
     path: Path, assignment: str, graded: Sequence[Graded], requests: Sequence[Waiting]
 ) -> Path:
     """Write the section on second looks as a page of its own."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     page = html.render(
         "looks.html.j2", assignment=assignment, requests=requests, earlier=[],
         feedback=_Links(path, assignment, graded), named=NAMED,
     )  # fmt: skip
-    path.write_bytes(page.encode("utf-8", "replace"))
+    writing.whole(path, page.encode("utf-8", "replace"))
     return path
 
 
 def write_likeness(path: Path, assignment: str, alike: Likeness) -> Path:
     """Write the section on likeness as a page of its own."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     page = html.render(
         "likeness.html.j2", assignment=assignment, alike=alike, pairs=section.told(alike),
         named=NAMED,
     )  # fmt: skip
-    path.write_bytes(page.encode("utf-8", "replace"))
+    writing.whole(path, page.encode("utf-8", "replace"))
     return path
 
 

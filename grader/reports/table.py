@@ -7,6 +7,7 @@ CSV is a formula to whoever opens it.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from rich.text import Text
 
 from distlab import course
 from distlab.records import redaction
-from grader import secret
+from grader import secret, writing
 from grader.judging.grade import Graded, final
 from grader.judging.ledger import Line
 from grader.likeness.pairs import Likeness
@@ -151,22 +152,22 @@ def write_csv(path: Path, assignment: str, graded: Sequence[Graded]) -> Path:
     """One row a student: score, maximum, free text, where there is a policy what is taken off and
     what is left, then each exercise's points and status.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     names = list(course.exercises(assignment))
-    with path.open("w", newline="", encoding="utf-8", errors="replace") as file:
-        writer = csv.writer(file)
-        heads = [head for name in names for head in (name, f"{name} status")]
-        more = ["late_penalty", "final_score"] if _has_policy(graded) else []
-        writer.writerow(["student", "score", "max_score", "manual_score", *more, *heads])
-        for one in graded:
-            entry = one.entry
-            known = not entry.not_graded
-            row = [inert(entry.student), entry.score if known else None, entry.max_score]
-            row.append(one.manual_score)
-            if more:
-                taken = None if one.settled is None else float(one.settled.penalty)
-                row += [taken, final(one)]
-            for name in names:
-                row += [_line(one, name).score if known else None, inert(_status(one, name))]
-            writer.writerow(["" if value is None else value for value in row])
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    heads = [head for name in names for head in (name, f"{name} status")]
+    more = ["late_penalty", "final_score"] if _has_policy(graded) else []
+    writer.writerow(["student", "score", "max_score", "manual_score", *more, *heads])
+    for one in graded:
+        entry = one.entry
+        known = not entry.not_graded
+        row = [inert(entry.student), entry.score if known else None, entry.max_score]
+        row.append(one.manual_score)
+        if more:
+            taken = None if one.settled is None else float(one.settled.penalty)
+            row += [taken, final(one)]
+        for name in names:
+            row += [_line(one, name).score if known else None, inert(_status(one, name))]
+        writer.writerow(["" if value is None else value for value in row])
+    writing.whole(path, out.getvalue().encode("utf-8", "replace"))
     return path

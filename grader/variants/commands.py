@@ -10,7 +10,7 @@ from grader.judging.judges import local_judges
 from grader.policy.commands import named_lab, students
 from grader.policy.policy import PolicyError
 from grader.policy.roster import RosterFile
-from grader.variants.hand_out import default_folder, hand_out, warning
+from grader.variants.hand_out import course_exchange, default_folder, hand_out, warning
 
 
 def run(lab: str, names: list[str], listed: Path | None, to: Path | None, jobs: int) -> int:
@@ -25,12 +25,13 @@ def run(lab: str, names: list[str], listed: Path | None, to: Path | None, jobs: 
             f"whose? nobody is known yet: write distlab variants hand-out {lab} ada ben, or "
             "--names FILE with a name a line"
         )
-    folder = to.absolute() if to else default_folder()
+    exchange = None if to else course_exchange()
+    folder = default_folder(exchange) if exchange else Path(to or "").absolute()
     if said := warning():
         print(said)
     failed = 0
     with contextlib.closing(local_judges(jobs)) as judges:
-        for student, problem in hand_out(lab, chosen, folder, judges):
+        for student, problem in hand_out(lab, chosen, folder, judges, exchange):
             if problem:
                 failed += 1
                 print(f"{redaction.shown(student)}: {redaction.visible(problem)}", flush=True)

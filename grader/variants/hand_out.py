@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import functools
 import os
 import time
 from collections.abc import Collection, Iterator
@@ -17,10 +18,11 @@ from typing import Any
 
 from distlab import course
 from distlab.checking import own_inputs
+from distlab.exchange import manifest as manifests
 from distlab.processes import frameworks
 from distlab.records import redaction
-from grader import coursedir, secret
-from grader.coursedir import NotGraded
+from grader import coursedir, secret, writing
+from grader.coursedir import GradingFailed, NotGraded
 from grader.judging.basis import variants_digest
 from grader.judging.grade import named_well
 from grader.judging.judges import LocalJudges
@@ -52,12 +54,17 @@ def content(lab: str, student: str) -> str:
     return own_inputs.packed(student, lab, _recorded(whose), outputs)
 
 
-def default_folder() -> Path:
-    """Where files go: into the exchange, where the course has a place there."""
+def course_exchange() -> CourseExchange:
+    """The exchange that nbgrader's configuration names."""
     from grader.judging.grade import SUBMITTED
     from grader.plugins.gradebook import Gradebook  # nbgrader takes seconds to import
 
-    exchanged = Gradebook(SUBMITTED).exchange.folder
+    return Gradebook(SUBMITTED).exchange
+
+
+def default_folder(exchange: CourseExchange) -> Path:
+    """Where files go: into the exchange, where the course has a folder there."""
+    exchanged = exchange.folder
     if exchanged is None:
         return coursedir.GRADES / FOLDER
     there = os.access(exchanged, os.W_OK) or os.access(exchanged / FOLDER, os.W_OK)
@@ -66,7 +73,7 @@ def default_folder() -> Path:
 
 def place(to: Path, lab: str, student: str) -> Path:
     """Where a student's file lies below a folder."""
-    return to / own_inputs.folded(student) / lab / own_inputs.NAME
+    return to / student / lab / own_inputs.NAME
 
 
 def write(to: Path, lab: str, student: str) -> bool:
@@ -79,21 +86,23 @@ def write(to: Path, lab: str, student: str) -> bool:
     with contextlib.suppress(OSError, UnicodeDecodeError):
         if path.read_text("utf-8") == made:
             return False
-    for folder in (to, path.parent.parent, path.parent):
-        if not folder.exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            folder.chmod(0o711)
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(made, "utf-8")
-    temporary.chmod(0o644)
-    os.replace(temporary, path)
+    with writing.reported(path):
+        for folder in (to, path.parent.parent, path.parent):
+            if not folder.exists():
+                folder.mkdir(parents=True, exist_ok=True)
+                folder.chmod(0o711)
+    writing.whole(path, made, mode=0o644)
     return True
 
 
 def hand_out(
-    lab: str, chosen: Collection[str], to: Path, judges: LocalJudges
-) -> Iterator[tuple[str, str]]:
+    lab: str, chosen: Collection[str], to: Path, judges: LocalJudges,
+    exchange: CourseExchange | None = None,
+) -> Iterator[tuple[str, str]]:  # fmt: skip
     """Make the files of these students; yields each student, and why there is no file of theirs.
+
+    Args:
+        exchange: gives them to the students.
 
     Raises:
         PolicyError: the policy gives this lab's students the same inputs, or a name is none.
@@ -116,7 +125,9 @@ def hand_out(
         try:
             judges.prepare(lab, student)
             write(to, lab, student)
-        except (NotGraded, OSError) as error:
+            if exchange is not None:
+                exchange.hand_out(student, lab, place(to, lab, student))
+        except (NotGraded, GradingFailed, OSError) as error:
             return str(error)
         return ""
 
@@ -128,12 +139,13 @@ class HandingOut:
     """Hands released labs out to all that are known, one student whenever there is time.
 
     Args:
-        exchange: where they are handed out; nothing is while that is no folder.
+        exchange: where they are handed out; what is made for a service is kept beside the
+            gradebook too.
     """
 
     def __init__(self, exchange: CourseExchange, judges: LocalJudges) -> None:
         self._exchange = exchange
-        self._to = exchange.folder / FOLDER if exchange.folder else None
+        self._to = (exchange.folder or coursedir.GRADES) / FOLDER
         self._judges = judges
         self._left: list[_Wanted] = []
         self._done: set[_Wanted] = set()  # made, or told that it cannot be
@@ -143,32 +155,54 @@ class HandingOut:
     def one(self) -> str:
         """Make one student's file, if one is missing; returns what there is to say of it."""
         if not self._left and time.monotonic() - self._looked > LOOK_AGAIN:
-            self._looked, self._left = time.monotonic(), sorted(self._missing())
+            self._looked = time.monotonic()
+            try:
+                self._left = sorted(self._missing())
+            except GradingFailed as error:
+                return str(error)
         if not self._left:
             return ""
-        assert self._to is not None  # nothing is missing else
         self._done.add(wanted := self._left.pop(0))
         lab, student, _ = wanted
         for _, problem in hand_out(lab, [student], self._to, self._judges):
             if problem:
                 return f"{redaction.shown(student)} {lab}: no own inputs: {problem}"
+        try:
+            self._exchange.hand_out(student, lab, place(self._to, lab, student))
+        except (GradingFailed, OSError) as error:
+            self._done.discard(wanted)  # the next look tries again
+            return f"{redaction.shown(student)} {lab}: {error}"
         return f"{redaction.shown(student)} {lab}: own inputs handed out"
 
     def _missing(self) -> Iterator[_Wanted]:
-        if self._to is None:
-            return
+        given = self._exchange.own_inputs()
         for lab in filter(variants.in_force, course.LABS):
             if not self._exchange.is_released(lab) or course.missing(lab):
                 continue
             course_now = variants_digest(lab, secret.current())
             for student in filter(named_well, students(RosterFile().read())):
                 wanted = (lab, student, course_now)
-                if wanted in self._seen and place(self._to, lab, student).exists():
+                path = place(self._to, lab, student)
+                if given is not None and path.exists() and given.get((student, lab)) != _sha(path):
+                    yield wanted
+                    continue
+                if wanted in self._seen and path.exists():
                     continue
                 if wanted not in self._done and not _has(self._to, lab, student):
                     yield wanted
                 else:
                     self._seen.add(wanted)
+
+
+def _sha(path: Path) -> str:
+    found = path.stat()
+    return _digest(path, found.st_mtime_ns, found.st_size)
+
+
+@functools.lru_cache(maxsize=10_000)
+def _digest(path: Path, *state: int) -> str:
+    """Of a file, looked at once for each state of it."""
+    return manifests.sha256(path)
 
 
 def _has(to: Path, lab: str, student: str) -> bool:

@@ -27,7 +27,7 @@ from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import judge
 from distlab.exercises.reference import NoReference, References, write
 from distlab.processes import payload
-from grader import coursedir, secret
+from grader import coursedir, secret, writing
 from grader.coursedir import GradingFailed, NotGraded
 from grader.judging.basis import variants_digest
 from grader.sandbox import bubblewrap
@@ -199,13 +199,18 @@ def _read(place: Path) -> References:
 
 
 def _keep(whose: Variant, name: str, outputs: list[tuple[Exercise, Case, list[Any]]]) -> None:
-    """Write the references of an exercise, whole or not at all, in place of older ones."""
+    """Write the references of an exercise, whole or not at all, in place of older ones.
+
+    Raises:
+        NotWritten
+    """
     place = _place(whose, name)
-    for folder in (FOLDER, FOLDER / whose.lab, place.parent):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with writing.reported(place):
+        for folder in (FOLDER, FOLDER / whose.lab, place.parent):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for left in (*place.parent.glob(f"{name}-*"), *_abandoned(place.parent)):
         shutil.rmtree(left, ignore_errors=True)
-    with _fresh(place) as fresh:
+    with writing.reported(place), _fresh(place) as fresh:
         write(fresh, _STEM, {"variant": whose.fingerprint}, outputs)
         with contextlib.suppress(OSError):  # another process has made the same
             os.rename(fresh, place)

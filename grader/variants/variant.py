@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from distlab import course
-from distlab.checking.own_inputs import folded
 from distlab.exercises.exercise import Case, Exercise
 from grader import coursedir, secret
 from grader.cases import UNCHANGED, Chance, Drawn, Own, Varied, same
@@ -27,8 +26,9 @@ from grader.policy import policy as policies
 
 @dataclass(frozen=True)
 class Variant:
-    """Whose inputs a lab's are. Two spellings of a name that are one account's (case, Unicode form)
-    are one student.
+    """Whose inputs a lab's are. Two names are two students, however alike they are written, as in
+    the gradebook, in the exchange and in the roster: whoever could choose a name that counts as a
+    classmate's would have the classmate's inputs.
     """
 
     lab: str
@@ -44,8 +44,8 @@ class Variant:
 
 def variant(lab: str, student: str, of: secret.Secret | None = None) -> Variant:
     """A student's variant of a lab, with the secret in use or another one."""
-    used, name = of or secret.current(), folded(student)
-    keys = (used.derive("variant", kind, name, lab) for kind in ("hidden", "visible"))
+    used = of or secret.current()
+    keys = (used.derive("variant", kind, student, lab) for kind in ("hidden", "visible"))
     return Variant(lab, student, *keys)
 
 

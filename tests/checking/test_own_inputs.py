@@ -14,6 +14,7 @@ from distlab import check, course
 from distlab.checking import own_inputs
 from distlab.checking.check import CheckFailed
 from distlab.checking.check_notebook import check_notebook
+from distlab.processes import payload
 from grader import collected, coursedir, secret
 from grader.variants import variant as variants
 
@@ -97,14 +98,19 @@ def test_a_classmates_file_is_named_and_not_used(folder, capsys, monkeypatch):
     assert said in capsys.readouterr().out
 
 
-def test_another_spelling_of_ones_name_is_oneself(folder, monkeypatch):
-    monkeypatch.setenv("JUPYTERHUB_USER", "jos\u00e9")
-    put(folder, packed("Jose\u0301"))
-    assert own_inputs.found(LAB, folder)[0] is not None
+@pytest.mark.parametrize(
+    ("me", "other"), [("strasse", "straße"), ("ada", "Ada"), ("jos\u00e9", "jose\u0301")]
+)
+def test_another_spelling_of_ones_name_is_a_classmate(folder, capsys, monkeypatch, me, other):
+    monkeypatch.setenv("JUPYTERHUB_USER", me)
+    put(folder, packed(other))
+    assert own_inputs.found(LAB, folder)[0] is None
+    check(exchange)
+    assert f"not yours ({me}). The lab's usual inputs are used." in capsys.readouterr().out
 
 
 def test_the_hubs_file_comes_before_the_one_beside_the_notebook(folder, tmp_path, monkeypatch):
-    monkeypatch.setenv("JUPYTERHUB_USER", "Ada")
+    monkeypatch.setenv("JUPYTERHUB_USER", "ada")
     kept = tmp_path / "hub" / "ada" / LAB
     kept.mkdir(parents=True)
     monkeypatch.setenv(own_inputs.VARIABLE, f"/nowhere:{tmp_path / 'hub'}")
@@ -112,6 +118,24 @@ def test_the_hubs_file_comes_before_the_one_beside_the_notebook(folder, tmp_path
     put(folder, packed("ben"))
     own, said = own_inputs.found(LAB, folder)
     assert own.student == "ada" and said == ""
+
+
+EVERY = [one for lab in course.LABS for one in course.exercises(lab).values()]
+
+
+@pytest.mark.parametrize("exercise", EVERY, ids=lambda one: one.id)
+def test_what_is_handed_out_has_the_inputs_that_it_was_made_of(tmp_path, exercise):
+    """In their order too: a formula's parameters are its arguments."""
+    cases = variants.visible(variants.variant(exercise.lab, "ada", OWN), exercise)
+    text = own_inputs.packed(
+        "ada", exercise.lab, {}, [(exercise, case, [0.0] * case.size) for case in cases]
+    )
+    put(tmp_path, text)
+    read = own_inputs.read(tmp_path / own_inputs.NAME).cases[exercise.name]
+    for was, now in zip(cases, read, strict=True):
+        assert list(now.params) == list(was.params) and now == was
+        for one, other in zip(exercise.inputs(was), exercise.inputs(now), strict=True):
+            assert list(one) == list(other) and payload.encode(one) == payload.encode(other)
 
 
 def changed(**fields):
@@ -127,7 +151,7 @@ def whole(about):
     "text",
     [
         "", "{", "[]", "null", '"x"', "{}", packed()[:-200], changed(student="ben"),
-        changed(digest=""), changed(format=2), "\udcff".encode("utf-8", "surrogateescape").hex(),
+        changed(digest=""), "\udcff".encode("utf-8", "surrogateescape").hex(),
         whole({**json.loads(packed()), "tensors": "!"}),
         whole({**json.loads(packed()), "tensors": "AAAA"}),
         whole({**json.loads(packed()), "cases": {"exchange": [1]}}),
@@ -140,6 +164,13 @@ def test_a_damaged_file_is_told_and_the_usual_inputs_are_used(folder, text):
     own, said = own_inputs.found(LAB, folder)
     assert own is None
     assert said == "own-inputs.json is damaged: fetch it again. The lab's usual inputs are used."
+
+
+def test_a_file_of_a_form_that_is_not_this_ones_is_told_apart_from_a_damaged_one(folder):
+    """The first form had formulas' arguments in another order."""
+    put(folder, changed(format=1))
+    own, said = own_inputs.found(LAB, folder)
+    assert own is None and "of another version of the course: fetch it again" in said
 
 
 def test_a_file_that_is_not_text_is_damaged(folder):

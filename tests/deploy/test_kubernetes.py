@@ -99,6 +99,43 @@ def test_the_values_have_names_that_the_chart_has(where):
     assert set(found) <= SCHEMA[where]
 
 
+#: what the schema says of the values that are used
+KINDS = {
+    "hub.config": dict, "hub.services": dict, "hub.loadRoles": dict, "hub.extraConfig": dict,
+    "singleuser.image": dict, "singleuser.image.name": str, "singleuser.image.tag": str,
+    "singleuser.cmd": (str, list), "singleuser.defaultUrl": str, "singleuser.uid": int,
+    "singleuser.fsGid": int, "singleuser.memory.limit": (str, int, float),
+    "singleuser.memory.guarantee": (str, int, float), "singleuser.cpu.limit": (int, float),
+    "singleuser.cpu.guarantee": (int, float), "singleuser.extraEnv": (dict, list),
+    "singleuser.storage.capacity": str, "singleuser.networkPolicy.egress": list,
+    "cull.enabled": bool, "cull.timeout": int,
+}  # fmt: skip
+
+
+def leaves(values, where=""):
+    """The places that have a value; what is below one of KINDS is free."""
+    for name, value in values.items():
+        place = f"{where}.{name}".lstrip(".")
+        if isinstance(value, dict) and place not in KINDS:
+            yield from leaves(value, place)
+        else:
+            yield place, value
+            if place in SCHEMA:
+                yield from leaves(value, place)
+
+
+def test_the_values_are_of_the_kinds_that_the_chart_takes():
+    found = dict(leaves(VALUES))
+    assert set(found) == set(KINDS)
+    wrong = [place for place, value in found.items() if not isinstance(value, KINDS[place])]
+    assert not wrong
+    for name, role in VALUES["hub"]["loadRoles"].items():  # the key is the name
+        assert set(role) <= {"scopes", "users", "groups", "services", "description"}, name
+    for name, service in VALUES["hub"]["services"].items():
+        known = {"url": str, "admin": bool, "oauth_no_confirm": bool, "command": (str, list)}
+        assert all(isinstance(value, known[key]) for key, value in service.items()), name
+
+
 def test_servers_reach_the_exchange_and_nobody_else_does():
     service, policy = resources("exchange.yaml")["Service"], resources("exchange.yaml")
     (port,) = service["spec"]["ports"]

@@ -14,7 +14,6 @@ import functools
 import hashlib
 import json
 import os
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +25,10 @@ from distlab.processes import untrusted
 
 NAME = "own-inputs.json"
 VARIABLE = "DISTLAB_VARIANTS"  # folders, as in PATH, that hold STUDENT/LAB/own-inputs.json
+#: where they are that came by the exchange over HTTP, by course (`distlab.exchange.base`)
+FETCHED = "~/.local/share/distlab/own-inputs"
 LARGEST = 64 << 20  # bytes of the file
-_FORMAT = 1
+_FORMAT = 2  # 1 had parameters in the order of their names, and formulas take them in their own
 
 
 class NotYours(ValueError):
@@ -58,11 +59,6 @@ class OwnInputs:
         return own
 
 
-def folded(name: str) -> str:
-    """The same for all spellings of a name that are one account's: case and Unicode's forms."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
-
-
 def packed(
     student: str, lab: str, recorded: dict[str, Any],
     outputs: Iterable[tuple[Exercise, Case, list[Any]]],
@@ -84,11 +80,11 @@ def packed(
         "format": _FORMAT, "student": student, "lab": lab, "cases": cases, "references": content,
         "tensors": base64.b64encode(tensors).decode(),
     }  # fmt: skip
-    return json.dumps({**about, "digest": _digest(about)}, sort_keys=True) + "\n"
+    return json.dumps({**about, "digest": _digest(about)}) + "\n"
 
 
 def _digest(about: Mapping[str, Any]) -> str:
-    text = json.dumps({k: v for k, v in about.items() if k != "digest"}, sort_keys=True)
+    text = json.dumps({k: v for k, v in about.items() if k != "digest"})
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -109,7 +105,9 @@ def _read(path: Path, *state: int) -> OwnInputs:
     damaged = f"{path.name} is damaged: fetch it again."
     try:
         about = json.loads(untrusted.read(path, LARGEST).decode("utf-8"))
-        if about["format"] != _FORMAT or about["digest"] != _digest(about):
+        if about["format"] != _FORMAT:
+            raise NotYours(f"{path.name} is of another version of the course: fetch it again.")
+        if about["digest"] != _digest(about):
             raise NotYours(damaged)
         cases = {name: tuple(map(_case, some)) for name, some in about["cases"].items()}
         tensors = base64.b64decode(about["tensors"], validate=True)
@@ -154,7 +152,9 @@ def found(lab: str, folder: Path) -> tuple[OwnInputs | None, str]:
 def _places(lab: str, folder: Path) -> Iterator[Path]:
     if me():
         for kept in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
-            yield Path(kept, folded(me()), lab, NAME)
+            yield Path(kept, me(), lab, NAME)
+        for course in sorted(Path(os.path.expanduser(FETCHED)).glob("*")):
+            yield course / me() / lab / NAME
     yield folder / NAME
 
 
@@ -164,7 +164,7 @@ def _refused(own: OwnInputs, lab: str, path: Path) -> OwnInputs:
     """
     if own.lab != lab:
         raise NotYours(f"{path.name} belongs to {own.lab}, not to {lab}.")
-    if me() and folded(own.student) != folded(me()):
+    if me() and own.student != me():
         raise NotYours(f"{path.name} is {own.student}'s, not yours ({me()}).")
     return own
 

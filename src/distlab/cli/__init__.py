@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import json
 import os
 import sys
@@ -39,9 +40,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         else:
             from distlab.records import redaction
 
-            said = " ".join(str(error).split()) or type(error).__name__
+            said = " ".join(_sentence(error).split()) or type(error).__name__
             print(f"distlab: {redaction.visible(said)}", file=sys.stderr)
         return getattr(error, "exit_status", 1)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        where = error.filename or os.environ.get("TMPDIR") or "the temporary or the current folder"
+        return f"{error.strerror} ({where}): make room, then run the same command again"
+    return str(error)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -51,5 +51,10 @@ def enter_course() -> Path:
 
 
 def write_json(path: Path, content: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    except OSError as error:
+        raise Refused(
+            f"{path} cannot be written ({error.strerror}): make room, or name another file"
+        ) from error

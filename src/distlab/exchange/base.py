@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,14 +12,23 @@ from typing import Any
 from nbgrader.exchange.default import Exchange
 from traitlets import Float, Unicode, default
 
+from distlab.exchange import manifest as manifests
+from distlab.exchange import names
 from distlab.exchange.client import PATIENCE, Client, ExchangeFailed
 from distlab.exchange.manifest import Manifest
+from distlab.exchange.names import Refused
+from distlab.exchange.own_inputs import NAME
+
+#: where `distlab check` looks for them (`distlab.checking.own_inputs`)
+OWN_INPUTS = "~/.local/share/distlab/own-inputs"
+_NOT_FOUND = 404
 
 
 class HTTPExchange(Exchange):
     """An exchange that is reached over HTTP; `root` means nothing here."""
 
     url = Unicode(help="The address of the exchange's service").tag(config=True)
+    own_inputs = Unicode(OWN_INPUTS, help="Where a student's own inputs are kept").tag(config=True)
     patience = Float(PATIENCE, help="Seconds for which to try again what fails").tag(config=True)
 
     @default("url")
@@ -38,6 +48,12 @@ class HTTPExchange(Exchange):
             return super().start()
         except ExchangeFailed as error:
             self.fail(str(error))
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            self.fail(
+                f"there is no room on this disk ({error.strerror}): make some, then do it again"
+            )
 
     @property
     def course(self) -> str:
@@ -64,6 +80,23 @@ class HTTPExchange(Exchange):
         parts = Path(self.cache, ".parts")
         with Client(self.url, token, self.patience if patience is None else patience, parts) as one:
             yield one
+
+    def keep_own_inputs(self, client: Client, course: str) -> None:
+        """Have the own inputs that whoever asks is given, where `check` finds them. The lab's usual
+        ones are right too, so that nothing fails for want of these.
+        """
+        try:
+            for one in client.own_inputs(course):
+                student, lab = names.person(one["student"]), names.lab(one["lab"])
+                folder = os.path.expanduser(self.own_inputs)
+                to = Path(folder, names.one(course, "course"), student, lab, NAME)
+                if not to.is_file() or manifests.sha256(to) != one["sha256"]:
+                    where = ("own-inputs", course, lab)
+                    client.fetch(where, names.digest(one["sha256"]), int(one["size"]), to)
+                    self.log.info("Own inputs of %s: %s", lab, to)
+        except (ExchangeFailed, Refused, OSError, LookupError, TypeError, ValueError) as error:
+            if getattr(error, "status", 0) != _NOT_FOUND:  # a service that knows of none
+                self.log.warning("No own inputs were fetched: %s", error)
 
     def fetched(self, client: Client, where: tuple[str, ...], files: Manifest, to: Path) -> None:
         """Have files in a folder."""

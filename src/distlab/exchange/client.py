@@ -136,11 +136,27 @@ class Client:
         """Take a request away, once it is kept elsewhere."""
         self._ask("DELETE", _path("second-looks", course, name))
 
+    def own_inputs(self, course: str, everybody: bool = False) -> list[dict[str, Any]]:
+        """The own inputs that one is given in a course, or everybody in one that one teaches:
+        `student`, `lab`, `sha256` and `size`.
+        """
+        query = {"of": "everybody"} if everybody else {}
+        answer = self._ask("GET", _path("own-inputs", course), params=query)
+        found: list[dict[str, Any]] = answer["own_inputs"]
+        return found
+
+    def hand_out(self, course: str, student: str, lab: str, folder: Path, files: Manifest) -> None:
+        """Have a student given the own inputs in a folder."""
+        content = {"files": files.as_json()}
+        path = _path("own-inputs", course, "of", student, lab)
+        self._send("PUT", path, course, folder, files, content)
+
     def fetch(self, where: tuple[str, ...], digest: str, size: int, to: Path) -> None:
         """Have a content in a file, which is complete when it gets its name.
 
         Args:
-            where: ("labs", COURSE, LAB), ("submissions", COURSE, NAME) or the latter's "feedback".
+            where: ("labs", COURSE, LAB), ("submissions", COURSE, NAME) or the latter's "feedback",
+                ("own-inputs", COURSE, LAB).
         """
         parts = self._parts or to.parent
         parts.mkdir(parents=True, exist_ok=True)

@@ -391,6 +391,46 @@ class SecondLook(Handler):
         self.finish({"taken": name})
 
 
+class OwnInputs(Handler):
+    """Which own inputs one is given in a course; those who teach may ask for everybody's."""
+
+    async def get(self, course: str) -> None:
+        store, everybody = self.store.own_inputs, self.get_query_argument("of", "")
+        if everybody:
+            found = await asyncio.to_thread(store.all, self.taught(course))
+        else:
+            found = await asyncio.to_thread(store.of, self.course(course), self.person.name)
+        self.finish({"own_inputs": [
+            {"student": one.student, "lab": one.lab, "sha256": one.file.sha256,
+             "size": one.file.size} for one in found
+        ]})  # fmt: skip
+
+
+class OneOwnInputs(Handler):
+    """A student's own inputs, from those who teach."""
+
+    async def put(self, course: str, student: str, lab: str) -> None:
+        self.taught(course)
+        who, files = self.person.name, self.manifest()
+        about = names.person(student), names.lab(lab)
+        async with self.state.alone(course, who):
+            await asyncio.to_thread(self.store.own_inputs.put, course, who, *about, files)
+        self.finish({"handed_out": lab})
+
+
+class OwnInputsContent(Handler):
+    """One's own, and nobody else's: whose they are says the token alone."""
+
+    async def get(self, course: str, lab: str, digest: str) -> None:
+        file = await asyncio.to_thread(
+            self.store.own_inputs.open, self.course(course), self.person.name, names.lab(lab),
+            names.digest(digest),
+        )  # fmt: skip
+        if file is None:
+            raise NotThere
+        await self.send(file, digest)
+
+
 class Content(Handler):
     """More bytes of a content. They are written as they come, so that what has come is kept when
     the connection is lost.

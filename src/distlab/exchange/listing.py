@@ -28,7 +28,11 @@ class List(HTTPExchange, ExchangeList):
         with self.service(min(PATIENCE, self.patience)) as client:
             if self.inbound or self.cached:
                 return self._grouped(self._submitted(client))
-            return [self._released(lab) for lab in client.labs() if self._is_asked_for(lab)]
+            labs = [lab for lab in client.labs() if self._is_asked_for(lab)]
+            # they may have been made since a lab was fetched: Assignment List asks often
+            for course in sorted({str(lab["course"]) for lab in labs}):
+                self.keep_own_inputs(client, course)
+            return [self._released(lab) for lab in labs]
 
     def remove_files(self) -> list[dict[str, Any]]:
         """Hand labs out no longer. What was handed in stays."""

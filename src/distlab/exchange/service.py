@@ -48,6 +48,9 @@ def application(state: State, prefix: str) -> web.Application:
         f"api/feedback/{_COURSE}": handlers.Feedback,
         f"api/second-looks/{_COURSE}": handlers.SecondLooks,
         f"api/second-looks/{_COURSE}/{_NAME}": handlers.SecondLook,
+        f"api/own-inputs/{_COURSE}": handlers.OwnInputs,
+        f"api/own-inputs/{_COURSE}/of/{_NAME}/{_NAME}": handlers.OneOwnInputs,
+        f"api/own-inputs/{_COURSE}/{_NAME}/{_DIGEST}": handlers.OwnInputsContent,
         f"api/contents/{_COURSE}/{_DIGEST}": handlers.Content,
     }
     return web.Application(

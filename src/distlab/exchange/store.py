@@ -31,6 +31,7 @@ from distlab.exchange import names, staging
 from distlab.exchange.limits import Limits
 from distlab.exchange.manifest import File, Manifest
 from distlab.exchange.names import RESERVED, Refused
+from distlab.exchange.own_inputs import OwnInputs
 from distlab.exchange.requests import Asked, Requests
 from distlab.exchange.staging import Spoilt, Staging
 from distlab.processes import untrusted
@@ -96,6 +97,11 @@ class Store:
         self._digests: dict[tuple[int, ...], str] = {}
         self._recover()
         self.requests = Requests(root, self.limits, self._now)
+        self.own_inputs = OwnInputs(
+            root, self._file, lambda course, who, files: self._assembled(
+                self.staging(course, who), files, {}
+            ),
+        )  # fmt: skip
 
     def _recover(self) -> None:
         """Finish, or undo, what a killed service was doing."""

@@ -54,6 +54,7 @@ class FetchAssignment(HTTPExchange, ExchangeFetchAssignment):
                 with tempfile.TemporaryDirectory(prefix=f".{lab}-", dir=place.parent) as new:
                     self.fetched(client, where, files, Path(new, lab))
                     os.rename(Path(new, lab), place)
+            self.keep_own_inputs(client, self.course)
         self.log.info("Fetched as: %s %s", self.course, lab)
 
 

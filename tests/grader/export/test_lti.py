@@ -306,6 +306,63 @@ def test_a_score_that_leads_nowhere_is_not_booked_as_sent(platform, send, status
     assert send([result("ada")])[0][-1] == "1 scores sent, 0 were there already."
 
 
+HTML, JSON = {"Content-Type": "text/html; charset=utf-8"}, {"Content-Type": "application/json"}
+PAGE = b"\xef\xbb\xbf\r\n<!DOCTYPE html><title>Log in</title>"
+
+
+def answering(platform, send, *said):
+    """Platform whose answer to a score, by its status, body and headers, is this."""
+    send([result("ben")])
+    item = platform.items[0]["id"].removeprefix(platform.url).partition("?")[0]
+    platform.answers[f"POST {item}/scores"] = lambda request: said
+
+
+@pytest.mark.parametrize("status", [200, 201, 203])
+@pytest.mark.parametrize("headers", [HTML, {"Content-Type": "application/xhtml+xml"}, JSON, {}])
+def test_a_page_in_place_of_an_answer_is_not_booked_as_sent(platform, send, status, headers):
+    """A session that has ended, a proxy before the platform, maintenance: all say 200."""
+    answering(platform, send, status, PAGE, headers)
+    with pytest.raises(PlatformFailed, match="answers with a web page") as failed:
+        send([result("ada")])
+    assert "Log in" not in str(failed.value) and "\n" not in str(failed.value)
+    platform.answers.clear()
+    assert send([result("ada")])[0][-1] == "1 scores sent, 0 were there already."
+    assert platform.taken()[LAB, "u-ada"]["scoreGiven"] == 21.6
+
+
+def test_text_that_is_called_a_page_is_one(platform, send):
+    answering(platform, send, 200, "Log in".encode("utf-16"), HTML)
+    with pytest.raises(PlatformFailed, match="answers with a web page"):
+        send([result("ada")])
+
+
+@pytest.mark.parametrize("why", [{"error": "no course"}, {"errors": [{"message": "no course"}]}])
+def test_an_error_that_is_called_success_is_a_refusal(platform, send, why):
+    answering(platform, send, 200, why, JSON)
+    said, whole = send([result("ada")])
+    assert not whole and any("with an error" in one and "no course" in one for one in said)
+    platform.answers.clear()
+    assert send([result("ada")])[1]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers"),
+    [
+        (200, {"resultUrl": "https://canvas.example/api/lti/courses/1/results/2"}, JSON),
+        (200, b"", HTML), (200, b"\n", HTML), (201, b"", {}), (202, b"", {}), (204, b"", {}),
+        (200, b"OK", {"Content-Type": "text/plain"}), (200, b"null", JSON), (200, b"[]", JSON),
+        (200, {"error": None}, JSON), (200, b"[" * 10_000, JSON),
+    ],
+)  # fmt: skip
+def test_whatever_else_says_that_it_went_well_is_believed(platform, send, status, body, headers):
+    """The specification says nothing of the body, and platforms differ: a score that was taken and
+    is called refused would be sent at each run, and the command fail each time.
+    """
+    answering(platform, send, status, body, headers)
+    assert send([result("ada")])[1]
+    assert send([result("ada")])[0][-1] == "0 scores sent, 1 were there already."
+
+
 @pytest.mark.parametrize("charset", ["idna", "hex", "no-such", "punycode", "utf-16"])
 def test_what_a_platform_says_of_its_own_words_is_not_believed(platform, send, charset):
     platform.answers[MEMBERS] = lambda request: (

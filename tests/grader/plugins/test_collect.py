@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import errno
 import os
 import pwd
 import subprocess
@@ -13,7 +14,9 @@ from exchanging import exchanging
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
+from grader.plugins import collect as collecting
 from grader.plugins.collect import COPYING, Collect, _changed
+from grader.writing import NotWritten
 
 LAB, WHEN = "lab", "2026-11-02 10:00:00.000000 UTC"
 ME = pwd.getpwuid(os.getuid()).pw_name
@@ -218,6 +221,29 @@ def test_one_submission_that_cannot_be_copied_does_not_keep_the_others(
         hand_in(tmp_path, name, answer="42")
     collect()
     assert len(copied) == 3
+
+
+def test_a_full_disk_leaves_no_half_of_a_submission_and_is_said(tmp_path, collect, monkeypatch):
+    """Half of a notebook could not be read, and would be graded with no points."""
+    monkeypatch.setattr(Collect, "_is_own", lambda self, record: True)
+    real = collecting._copied
+
+    def copied(file, to, size):
+        found = real(file, to, size // 2)
+        if "one" in to.parts:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return found
+
+    for name in ("one", "two"):
+        hand_in(tmp_path, name, answer="42")
+    with monkeypatch.context() as patched:
+        patched.setattr(collecting, "_copied", copied)
+        with pytest.raises(NotWritten, match="make room there"):
+            collect()
+    submitted = tmp_path / "course" / "submitted"
+    assert not (submitted / "one" / LAB).exists() and (submitted / "two" / LAB / "answer").exists()
+    collect()
+    assert (submitted / "one" / LAB / "answer").read_text() == "42"
 
 
 def test_a_file_that_is_exchanged_for_a_link_meanwhile_is_not_followed(tmp_path, collect):

@@ -3,6 +3,7 @@
 import concurrent.futures
 import datetime
 import types
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +12,13 @@ from grader.judging import grade
 from grader.judging.ledger import Entry
 from grader.plugins import autograde_on_submit as on_submit
 from grader.plugins.exchanges import SharedFolder
+from grader.plugins.gradebook import Gradebook
 from grader.policy import policy as policies
 from grader.policy.attempts import Attempts
 from grader.policy.lateness import UTC, Duration
 from grader.policy.policy import OnSubmit, Policy, PolicyError, Rules
 from grader.policy.roster import Roster
+from grader.writing import NotWritten
 
 LAB = "01-message-passing"
 
@@ -153,6 +156,42 @@ def test_who_comes_while_the_policy_cannot_be_read_is_judged_afterwards(judged, 
     _, queue = judged(PolicyError("policy.yaml, line 1"))
     assert not attempts.of(LAB, ["ada"])
     assert queue.due(policy(attempts=1), Roster()) == {LAB: ["ada"]}
+
+
+def test_a_full_disk_ends_the_round_and_is_no_verdict_for_those_who_follow(judged, attempts):
+    with pytest.raises(NotWritten):
+        judged(NotWritten.full(Path("/srv/grades"), "the disk is full"))
+    assert not attempts.of(LAB, ["ada"])
+
+
+def test_what_cannot_be_collected_now_is_collected_later(attempts):
+    """A disk that is full, or an exchange that is away: nobody has to hand in again."""
+    queue, missed = on_submit.Queue(attempts), {LAB: {"ada"}, "02-toy-model": {"ben"}}
+    failing = {LAB}
+
+    def collect(lab):
+        if lab in failing:
+            raise NotWritten.full(Path("/srv"), "No space left on device")
+
+    book = types.SimpleNamespace(collect=collect)
+    assert "make room" in on_submit._collect(book, missed, queue) and missed == {LAB: {"ada"}}
+    assert queue.due(policy(), Roster()) == {"02-toy-model": ["ben"]}
+    failing.clear()
+    assert on_submit._collect(book, missed, queue) == "" and not missed
+    assert queue.due(policy(), Roster()) == {LAB: ["ada"]}
+
+
+@pytest.mark.parametrize(
+    "log",
+    ["sqlalchemy.exc.OperationalError: (sqlite3.OperationalError) database or disk is full",
+     "OSError: [Errno 28] No space left on device: '/srv/grades/x'"],
+)  # fmt: skip
+def test_a_full_disk_within_nbgrader_is_told_apart_from_its_other_failures(log):
+    with pytest.raises(NotWritten, match="make room there"):
+        Gradebook._checked({"success": False, "log": log, "error": None}, "autograde it")
+    with pytest.raises(coursedir.GradingFailed, match="nbgrader could not") as failed:
+        Gradebook._checked({"success": False, "log": "ValueError: x", "error": None}, "autograde")
+    assert not isinstance(failed.value, NotWritten)
 
 
 def test_labs_are_released_when_their_time_has_come(tmp_path):

@@ -3,7 +3,8 @@
 import pytest
 
 from distlab.checking import own_inputs
-from grader.coursedir import NotGraded
+from distlab.exchange import manifest as manifests
+from grader.coursedir import GradingFailed, NotGraded
 from grader.plugins.exchanges import SharedFolder
 from grader.policy import policy
 from grader.policy.policy import PolicyError
@@ -105,11 +106,67 @@ def test_without_variants_nobody_is_handed_anything(course):
 def test_a_file_is_written_whole_and_a_folder_cannot_be_listed(course):
     (found,) = hand_out.hand_out(LAB, ["ada"], course / "out", Judges())
     assert found == ("ada", "")
-    path = hand_out.place(course / "out", LAB, "ADA")
+    path = hand_out.place(course / "out", LAB, "ada")
     assert [other.name for other in path.parent.iterdir()] == [own_inputs.NAME]
     for folder in (path.parent, path.parent.parent, course / "out"):
         assert folder.stat().st_mode & 0o777 == 0o711
     assert not hand_out.write(course / "out", LAB, "ada")
+
+
+class Served:
+    """An exchange that is a service, and what it gives students; it can be away."""
+
+    folder = None
+
+    def __init__(self):
+        self.given, self.away = {}, False
+
+    def is_released(self, lab):
+        return lab == LAB
+
+    def own_inputs(self):
+        if self.away:
+            raise GradingFailed("own inputs are not handed out: nobody answers")
+        return {key: manifests.sha256(path) for key, path in self.given.items()}
+
+    def hand_out(self, student, lab, path):
+        self.own_inputs()
+        self.given[student, lab] = path
+
+
+@pytest.fixture
+def served(course, monkeypatch):
+    monkeypatch.setattr(hand_out, "LOOK_AGAIN", -1.0)
+    monkeypatch.setattr(hand_out.coursedir, "GRADES", course / "grades")
+    return Served()
+
+
+def test_a_service_is_given_everybody_s_once(served):
+    judges = Judges()
+    handing = hand_out.HandingOut(served, judges)
+    assert [bool(handing.one()) for _ in range(4)] == [True, True, False, False]
+    assert sorted(served.given) == [("ada", LAB), ("ben", LAB)] and len(judges.asked) == 2
+    assert own_inputs.read(served.given["ben", LAB]).student == "ben"
+
+
+def test_a_service_that_was_away_or_has_lost_them_is_given_them_again(served):
+    handing = hand_out.HandingOut(served, Judges())
+    served.away = True
+    assert "nobody answers" in handing.one() and not served.given
+    served.away = False
+    assert [bool(handing.one()) for _ in range(3)] == [True, True, False]
+    del served.given["ada", LAB]
+    assert handing.one() == f"ada {LAB}: own inputs handed out" and len(served.given) == 2
+
+
+def test_a_service_that_goes_away_meanwhile_is_tried_again(served):
+    handing = hand_out.HandingOut(served, Judges())
+    real, served.hand_out = served.hand_out, lambda *_: (_ for _ in ()).throw(GradingFailed("gone"))
+    assert handing.one() == f"ada {LAB}: gone"
+    served.hand_out = real
+    while handing.one():
+        pass
+    assert sorted(served.given) == [("ada", LAB), ("ben", LAB)]
 
 
 def test_a_full_disk_is_told_for_the_student_that_it_concerns(course, monkeypatch):

@@ -1,0 +1,119 @@
+"""The files of the course's records: written whole or not at all, and what a full disk says.
+
+Whatever is written beside the gradebook goes through here, so that a disk that is full, or a folder
+that is somebody else's, ends a command with one sentence, and what was there before is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.coursedir import GradingFailed
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class NotWritten(GradingFailed):
+    """A record could not be written, and what was there before is there still. The message says
+    what to do.
+    """
+
+    @classmethod
+    def of(cls, path: Path, error: OSError) -> NotWritten:
+        return cls(_said(path, error.strerror or type(error).__name__, error.errno in FULL))
+
+    @classmethod
+    def full(cls, path: Path, why: str) -> NotWritten:
+        """Where something other than the system says that there is no room."""
+        return cls(_said(path, why, is_full=True))
+
+
+def _said(path: Path, why: str, is_full: bool) -> str:
+    then = "make room there" if is_full else "see that this account may write there"
+    return (
+        f"{path} cannot be written ({why}), and nothing that was there is lost: {then}, then do "
+        "the same again"
+    )
+
+
+def whole(path: Path, content: str | bytes, mode: int | None = None) -> None:
+    """Write a file in place of one that is there. It is on the disk when this returns.
+
+    Args:
+        mode: who may read it; as the umask says where it is `None`.
+
+    Raises:
+        NotWritten
+    """
+    # always the same name: what a killed run has left of it is written over by the next
+    temporary = path.with_name(f".{path.name}.tmp")
+    with reported(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("wb", buffering=0) as file:
+                _write(file.fileno(), content.encode() if isinstance(content, str) else content)
+                if mode is not None:
+                    os.fchmod(file.fileno(), mode)
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()  # it takes room
+            raise
+
+
+def add(path: Path, content: bytes) -> None:
+    """Add to a file, all of it or nothing. It is on the disk when this returns.
+
+    Raises:
+        NotWritten
+    """
+    with reported(path), path.open("ab", buffering=0) as file:
+        before = os.fstat(file.fileno()).st_size
+        try:
+            _write(file.fileno(), content)
+            os.fsync(file.fileno())
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.ftruncate(file.fileno(), before)
+            raise
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """While nobody else has this lock; others wait meanwhile.
+
+    Raises:
+        NotWritten: there can be none.
+    """
+    with reported(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.open("ab")
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def reported(path: Path) -> Iterator[None]:
+    """Say what a failure of the system's means for this file.
+
+    Raises:
+        NotWritten
+    """
+    try:
+        yield
+    except OSError as error:
+        raise NotWritten.of(path, error) from error
+
+
+def _write(handle: int, content: bytes) -> None:
+    """All of it: a disk that fills up takes the first part."""
+    left = memoryview(content)
+    while left:
+        left = left[os.write(handle, left) :]
