@@ -77,7 +77,7 @@ class _Way:
         left = np.maximum(free[:-1] + work[:-1], out)  # a stage that had its input at once
         held = np.maximum(left + self._latency, self._in[self._to]) + self._duration
         come = np.maximum.accumulate(held - passing) + passing
-        done = np.maximum(free, np.concatenate([free[:1], come])) + work
+        done: np.ndarray = np.maximum(free, np.concatenate([free[:1], come])) + work
         self.sent = np.maximum(done[:-1], out) + self._duration
         self._out[self._from], self._in[self._to] = self.sent, come
         return done

@@ -1,0 +1,202 @@
+"""When ports and links are busy, in memory that all ranks of a machine share.
+
+`slow_links` asks here when a message or a collective would be through. Whatever one rank notes
+under the lock the others see, so that ranks can share an adapter, and groups the links of their
+members.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import heapq
+import itertools
+import os
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from distlab.rank.mapping import mapped
+from distlab.simulation.network import Cluster
+
+_KEPT = 4096  # messages of each port that nobody has waited for yet, and collectives of each group
+_NOTE = 6  # numbers of a message: when it reaches its port, for how long, from, to, group, tag
+
+#: a message's sender, group and tag: messages of one channel arrive in their order
+Channel = tuple[int, int, int]
+
+
+class _Lock:
+    """One thread of one rank at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        self._threads = threading.Lock()
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        with self._threads:
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+            try:
+                yield
+            finally:
+                fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+@dataclass
+class _Arrival:
+    """A message that has reached its receiver's port, or will."""
+
+    at: float
+    seconds: float
+    end: float | None = None
+
+
+@dataclass
+class _Inbox:
+    """What this rank knows of a port by which it receives."""
+
+    read: int = 0
+    free: float = 0.0
+    coming: list[tuple[float, int, _Arrival]] = field(default_factory=list)
+
+
+class Ports:
+    """The ports of a cluster, as rank `rank` sees them.
+
+    Args:
+        path: where the shared memory lies; its name is the beginning of several files' names.
+    """
+
+    def __init__(self, path: Path, rank: int, cluster: Cluster) -> None:
+        self._rank, self._cluster = rank, cluster
+        self.lock = _Lock(path.with_suffix(".lock"))
+        count = cluster.ports
+        self._out = memoryview(mapped(path.with_suffix(".out"), count * 8)).cast("d")
+        self.busy = memoryview(mapped(path.with_suffix(".busy"), cluster.size * 8)).cast("d")
+        notes = mapped(path.with_suffix(".in"), count * (_KEPT * _NOTE + 1) * 8)
+        self._notes = memoryview(notes).cast("d")
+        self.path = path
+        self._inboxes: dict[int, _Inbox] = defaultdict(_Inbox)
+        self._mine: dict[Channel, deque[_Arrival]] = defaultdict(deque)
+        self._links: dict[tuple[int, int], tuple[float, float, int, int]] = {}
+        self._order = itertools.count()
+        self._threads = threading.Lock()
+
+    def _link(self, src: int, dst: int) -> tuple[float, float, int, int]:
+        if (src, dst) not in self._links:
+            found = self._cluster.links(np.array([src]), np.array([dst]))
+            self._links[src, dst] = tuple(array[0].item() for array in found)
+        return self._links[src, dst]
+
+    def send(self, dst: int, nbytes: int, group: int, tag: int) -> float:
+        """Note a message that leaves now; returns when it has left its port."""
+        latency, per_byte, out, into = self._link(self._rank, dst)
+        seconds = per_byte * nbytes
+        with self.lock.held():
+            begin = max(time.monotonic(), self._out[out])
+            self._out[out] = begin + seconds
+            first = into * (_KEPT * _NOTE + 1)
+            number = int(self._notes[first])
+            at = first + 1 + number % _KEPT * _NOTE
+            note = (begin + latency, seconds, self._rank, dst, group, tag)
+            for place, one in enumerate(note):
+                self._notes[at + place] = one
+            self._notes[first] = number + 1
+        return begin + seconds
+
+    def arrival(self, src: int, group: int, tag: int) -> float:
+        """Wait until the next message of a channel begins to arrive; returns when it is through.
+
+        The real message has arrived. By the time the imitated one begins to, all those are known
+        that reach the port before it.
+
+        Raises:
+            RuntimeError: so many messages have come that nobody waited for that some are forgotten.
+        """
+        port = self._link(src, self._rank)[3]
+        with self._threads:
+            self._look(port)
+            mine = self._mine[src, group, tag]
+            if not mine:
+                raise RuntimeError(
+                    f"more than {_KEPT} messages have come by one imitated link before they were "
+                    "waited for: wait earlier"
+                )
+            arrival = mine.popleft()
+        time.sleep(max(0.0, arrival.at - time.monotonic()))
+        with self._threads:
+            self._look(port)
+            inbox = self._inboxes[port]
+            while inbox.coming and inbox.coming[0][0] <= arrival.at:
+                *_, one = heapq.heappop(inbox.coming)
+                one.end = inbox.free = max(inbox.free, one.at) + one.seconds
+            assert arrival.end is not None  # it was among these
+            return arrival.end
+
+    def _look(self, port: int) -> None:
+        """Read what has been noted for a port since."""
+        inbox, first = self._inboxes[port], port * (_KEPT * _NOTE + 1)
+        with self.lock.held():
+            count = int(self._notes[first])
+            for number in range(max(inbox.read, count - _KEPT), count):
+                at = first + 1 + number % _KEPT * _NOTE
+                when, seconds, src, dst, group, tag = self._notes[at : at + _NOTE]
+                one = _Arrival(when, seconds)
+                heapq.heappush(inbox.coming, (when, next(self._order), one))
+                if dst == self._rank:
+                    self._mine[int(src), int(group), int(tag)].append(one)
+        inbox.read = count
+
+    def close(self) -> None:
+        self.lock.close()
+
+
+class Collectives:
+    """The collectives of one group.
+
+    Collective k begins when the last member has called it and the links of all members are through
+    with collectives that began before, of whatever group.
+
+    Args:
+        ranks: the group's members.
+        name: of the group, the same for all its members and for no other group.
+    """
+
+    def __init__(self, ports: Ports, name: str, ranks: list[int]) -> None:
+        self._ports, self._ranks = ports, ranks
+        path = ports.path.with_suffix(f".group.{name}")
+        self._table = memoryview(mapped(path, _KEPT * 3 * 8)).cast("d")
+        self._called = 0
+
+    def call(self, seconds: Callable[[], float]) -> int:
+        """Note that this rank calls its next collective now; returns its number.
+
+        Args:
+            seconds: how long it takes once it has begun.
+        """
+        number = self._called
+        self._called += 1
+        at, busy = number % _KEPT * 3, self._ports.busy
+        with self._ports.lock.held():
+            self._table[at] += 1
+            if self._table[at] == len(self._ranks) * (number // _KEPT + 1):  # the last one
+                begin = max(time.monotonic(), *(busy[rank] for rank in self._ranks))
+                end = begin + seconds()
+                self._table[at + 1], self._table[at + 2] = begin, end
+                for rank in self._ranks:
+                    busy[rank] = end
+        return number
+
+    def times(self, number: int) -> tuple[float, float]:
+        """(begin, end) of a collective that all members have called."""
+        at = number % _KEPT * 3
+        return self._table[at + 1], self._table[at + 2]
