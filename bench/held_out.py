@@ -1,8 +1,8 @@
 """Programs that the simulator has never been fitted to, by family, and what they really take.
 
-A program runs on real ranks over an imitated cluster (`slow_cluster`), whose links are so slow that
-a message takes many times what a busy processor takes to wake a rank. The simulator gets the
-program, and of the links what a ping-pong of two messages' sizes has found.
+A program runs on real ranks over an imitated cluster (`slow_cluster`), by the ranks' steady clocks,
+which leave out what they waited for a processor (`distlab.simulation.rank_clock`). The simulator
+gets the program, and of the links what a ping-pong of two messages' sizes has found.
 
 Written programs are lists of `Compute` (a rank sleeps), `Post` and `Wait`. Those of the labs are
 the solutions' functions: they run over the machine's own links, and what was recorded there is
@@ -12,6 +12,7 @@ replayed on the simulated cluster.
 from __future__ import annotations
 
 import functools
+import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,7 @@ import cloudpickle
 import numpy as np
 
 from distlab import Ranks, each, notebook
+from distlab.records.events import RankRecord
 from distlab.simulation import (
     Cluster,
     Step,
@@ -39,8 +41,8 @@ from grader import coursedir
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 INSIDE, BETWEEN = Link(0.01, 4e6), Link(0.02, 1e6)  # imitated: 100 kB take 35 ms, or 120 ms
-REPEATS, MOST = 2, 5  # runs of a program: more where ranks had to wait for a processor
-WAITED = 0.01  # of a run's time: so long at most may a rank wait for a processor in some run
+QUICK = Link(0.0, float("inf"))  # the machine's own links are as they are
+REPEATS = 3  # runs of a program
 
 
 @dataclass(frozen=True)
@@ -216,11 +218,6 @@ def lab_04() -> Iterator[Held]:
 
         lab.ring_all_reduce(rank, size, torch.ones(100_001))
 
-    def star(rank, size):
-        import torch
-
-        lab.star_all_reduce(rank, size, torch.ones(25_000))
-
     def served(rank, size):
         import torch
 
@@ -238,9 +235,9 @@ def lab_04() -> Iterator[Held]:
         lab.async_parameter_server(rank, size, [torch.ones(15_000)], gradients, 2, 0.1)
 
     for name, function, sizes in (
-        ("ring_reduce_scatter", chunks(lab.ring_reduce_scatter), (3, 6)),
-        ("ring_all_gather", chunks(lab.ring_all_gather), (4,)),
-        ("ring_all_reduce", all_reduce, (2, 5, 8)), ("star_all_reduce", star, (3, 5)),
+        ("ring_reduce_scatter", chunks(lab.ring_reduce_scatter), (3, 5, 6)),
+        ("ring_all_gather", chunks(lab.ring_all_gather), (4, 7)),
+        ("ring_all_reduce", all_reduce, (2, 5, 8)),
         ("sync_parameter_server", served, (3, 4)), ("async_parameter_server", in_turn, (2, 3)),
     ):  # fmt: skip
         for size in sizes:
@@ -400,8 +397,8 @@ LABS = (lab_04, lab_05, lab_06, lab_10, lab_11)
 
 @dataclass(frozen=True)
 class Measured:
-    """`seconds`: of the shortest of `runs`. `waited`: for a processor, by the rank that waited
-    most.
+    """`seconds`: of the shortest of `runs`. `waited`: for a processor in one run, by the rank that
+    waited most.
     """
 
     seconds: float
@@ -409,53 +406,43 @@ class Measured:
     runs: int
 
 
-def measured(held: Held) -> Measured:
-    """What a program takes over the imitated links of its cluster."""
+def measured(held: Held, repeats: int = REPEATS) -> Measured:
+    """What a program takes over the imitated links of its cluster, by its ranks' steady clocks."""
     size, found = held.cluster.size, []
     programs = each(list(held.programs)) if held.programs else None
-    function = held.function
-    while len(found) < MOST:
-        times = Ranks(size).run(timed, held.cluster, programs, held.groups, function, deadline=120)
-        found.append((max(s for s, _ in times), max(w for _, w in times)))
-        if len(found) >= REPEATS and any(waited < WAITED * s for s, waited in found):
-            break
-    return Measured(*min(found), len(found))
+    for _ in range(repeats):
+        times = Ranks(size).run(
+            timed, held.cluster, programs, held.groups, held.function, deadline=240
+        )
+        found.append((max(s for s, *_ in times), max(w for _, w, _ in times)))
+    # the first use of a group connects its ranks, which is no part of the program
+    return Measured(min(s for s, _ in found), max(w for _, w in found), repeats)
 
 
-def timed(rank, size, cluster, program, members, function) -> tuple[float, float]:
-    """Seconds from a common beginning until this rank is done, and those it waited for a core."""
+def timed(rank, size, cluster, program, members, function):
+    """From a common beginning until this rank is done: seconds by its steady clock, seconds that it
+    waited for a processor, and the clock's log.
+    """
     import torch
     import torch.distributed as dist
 
     from distlab.rank.recorder import paused
+    from distlab.simulation.rank_clock import Clock, waited
     from distlab.simulation.slow_links import slow_cluster
 
     with paused():
         groups = {group: dist.new_group(list(group)) for group in members}
         start = torch.tensor([time.monotonic() + 0.1 + 0.03 * size], dtype=torch.float64)
         dist.broadcast(start, 0)
-    with slow_cluster(cluster):
-        before = waits()
-        time.sleep(max(0.0, start.item() - time.monotonic()))
+    clock, before, begin = Clock(steady=True), waited(), start.item()
+    with slow_cluster(cluster, clock):
+        time.sleep(max(0.0, begin - time.monotonic()))
+        clock.show(begin)
         if function is None:
             play(program, cluster.slowness()[rank].item(), groups)
         else:
             function(rank, size)
-        return time.monotonic() - start.item(), waits() - before
-
-
-def waits() -> float:
-    """Seconds that the threads of this process have waited for a processor."""
-    import os
-
-    total = 0
-    for thread in os.listdir("/proc/self/task"):
-        try:
-            with open(f"/proc/self/task/{thread}/schedstat") as file:
-                total += int(file.read().split()[1])
-        except OSError:  # it has ended, or this kernel does not tell
-            continue
-    return total / 1e9
+        return clock.now() - begin, waited() - before, clock.log
 
 
 def play(program: Program, slowness: float, groups: dict[tuple[int, ...], Any]) -> None:
@@ -488,7 +475,7 @@ def play(program: Program, slowness: float, groups: dict[tuple[int, ...], Any]) 
 
 
 def fitted() -> dict[Link, Link]:
-    """What a ping-pong finds of each imitated link, of the best of some turns."""
+    """What a ping-pong finds of each imitated link, of the median of some turns."""
     sizes = [4, 100_000]
     found = {}
     for link, peer in ((INSIDE, 1), (BETWEEN, 2)):
@@ -501,23 +488,24 @@ def ping_pong(rank, size, cluster, peer, sizes) -> list[float]:
     import torch
     import torch.distributed as dist
 
+    from distlab.simulation.rank_clock import Clock
     from distlab.simulation.slow_links import slow_cluster
 
-    shortest = []
-    with slow_cluster(cluster):
+    shortest, clock = [], Clock(steady=True)
+    with slow_cluster(cluster, clock):
         for n_bytes in sizes:
             tensor, seconds = torch.zeros(n_bytes, dtype=torch.uint8), []
             for _ in range(8):
                 dist.barrier()
-                begin = time.monotonic()
+                begin = clock.now()
                 if rank == 0:
                     dist.send(tensor, peer)
                     dist.recv(tensor, peer)
                 elif rank == peer:
                     dist.recv(tensor, 0)
                     dist.send(tensor, 0)
-                seconds.append((time.monotonic() - begin) / 2)
-            shortest.append(min(seconds))
+                seconds.append((clock.now() - begin) / 2)
+            shortest.append(statistics.median(seconds))
     return shortest
 
 
@@ -530,7 +518,28 @@ def predicted(held: Held, links: dict[Link, Link]) -> float:
     )  # fmt: skip
     programs: Sequence[Program] = held.programs
     if held.function is not None:
-        runs = [Ranks(cluster.size).run(held.function, deadline=120) for _ in range(2)]
-        best = min(runs, key=lambda run: max(r.end - r.begin for r in run.records))
-        programs = recorded(best.records)
+        runs = [_on_own_links(held) for _ in range(3)]
+        programs = recorded(min(runs, key=lambda run: max(r.end - r.begin for r in run)))
     return max(record.end for record in replay(programs, cluster))
+
+
+def _on_own_links(held: Held) -> list[RankRecord]:
+    """The records of a run over the machine's own links, without the ranks' waits for a processor:
+    a steady clock's log tells when these were.
+    """
+    size = held.cluster.size
+    result = Ranks(size).run(
+        timed, Cluster(size, 1, between=QUICK), None, [], held.function, deadline=240
+    )
+    for record, (*_, log) in zip(result.records, result, strict=True):
+        moments, waits = np.array(log).T
+
+        def steady(moment: float, offset: float = record.offset, moments=moments, waits=waits):
+            return moment and moment - float(np.interp(moment - offset, moments, waits))
+
+        record.begin = steady(moments[0] + record.offset)
+        record.end = steady(moments[-1] + record.offset)
+        for event in record.events:
+            event.begin, event.end = steady(event.begin), steady(event.end)
+            event.wait_begin, event.wait_end = steady(event.wait_begin), steady(event.wait_end)
+    return result.records

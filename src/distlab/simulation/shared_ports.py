@@ -23,9 +23,11 @@ import numpy as np
 
 from distlab.rank.mapping import mapped
 from distlab.simulation.network import Cluster
+from distlab.simulation.rank_clock import Clock
 
 _KEPT = 4096  # messages of each port that nobody has waited for yet, and collectives of each group
 _NOTE = 6  # numbers of a message: when it reaches its port, for how long, from, to, group, tag
+_ASK = 4  # numbers of a receive: when it was begun, from whom, group, tag
 
 #: a message's sender, group and tag: messages of one channel arrive in their order
 Channel = tuple[int, int, int]
@@ -74,16 +76,21 @@ class Ports:
 
     Args:
         path: where the shared memory lies; its name is the beginning of several files' names.
+        clock: this rank's.
     """
 
-    def __init__(self, path: Path, rank: int, cluster: Cluster) -> None:
-        self._rank, self._cluster = rank, cluster
+    def __init__(self, path: Path, rank: int, cluster: Cluster, clock: Clock) -> None:
+        self._rank, self._cluster, self.clock = rank, cluster, clock
         self.lock = _Lock(path.with_suffix(".lock"))
         count = cluster.ports
         self._out = memoryview(mapped(path.with_suffix(".out"), count * 8)).cast("d")
         self.busy = memoryview(mapped(path.with_suffix(".busy"), cluster.size * 8)).cast("d")
         notes = mapped(path.with_suffix(".in"), count * (_KEPT * _NOTE + 1) * 8)
         self._notes = memoryview(notes).cast("d")
+        asks = mapped(path.with_suffix(".asks"), cluster.size * (_KEPT * _ASK + 1) * 8)
+        self._asks = memoryview(asks).cast("d")
+        self._asked: dict[int, int] = defaultdict(int)  # how much of each rank's is read
+        self._for_me: dict[Channel, deque[float]] = defaultdict(deque)
         self.path = path
         self._inboxes: dict[int, _Inbox] = defaultdict(_Inbox)
         self._mine: dict[Channel, deque[_Arrival]] = defaultdict(deque)
@@ -100,9 +107,9 @@ class Ports:
     def send(self, dst: int, nbytes: int, group: int, tag: int) -> float:
         """Note a message that leaves now; returns when it has left its port."""
         latency, per_byte, out, into = self._link(self._rank, dst)
-        seconds = per_byte * nbytes
+        seconds, now = per_byte * nbytes, self.clock.now()
         with self.lock.held():
-            begin = max(time.monotonic(), self._out[out])
+            begin = max(now, self._out[out])
             self._out[out] = begin + seconds
             first = into * (_KEPT * _NOTE + 1)
             number = int(self._notes[first])
@@ -112,6 +119,32 @@ class Ports:
                 self._notes[at + place] = one
             self._notes[first] = number + 1
         return begin + seconds
+
+    def ask(self, src: int, group: int, tag: int) -> None:
+        """Note that this rank is ready now for a message of this channel."""
+        now, first = self.clock.now(), self._rank * (_KEPT * _ASK + 1)
+        with self.lock.held():
+            number = int(self._asks[first])
+            at = first + 1 + number % _KEPT * _ASK
+            for place, one in enumerate((now, src, group, tag)):
+                self._asks[at + place] = one
+            self._asks[first] = number + 1
+
+    def asked(self, dst: int, group: int, tag: int) -> float:
+        """When a rank that takes this rank's next message was ready for it; 0 where it took the
+        message from anybody.
+        """
+        first = dst * (_KEPT * _ASK + 1)
+        with self._threads, self.lock.held():
+            count = int(self._asks[first])
+            for number in range(max(self._asked[dst], count - _KEPT), count):
+                at = first + 1 + number % _KEPT * _ASK
+                when, src, *channel = self._asks[at : at + _ASK]
+                if src == self._rank:
+                    self._for_me[dst, int(channel[0]), int(channel[1])].append(when)
+            self._asked[dst] = count
+            mine = self._for_me[dst, group, tag]
+            return mine.popleft() if mine else 0.0
 
     def arrival(self, src: int, group: int, tag: int) -> float:
         """Wait until the next message of a channel begins to arrive; returns when it is through.
@@ -132,7 +165,8 @@ class Ports:
                     "waited for: wait earlier"
                 )
             arrival = mine.popleft()
-        time.sleep(max(0.0, arrival.at - time.monotonic()))
+        while (left := arrival.at - self.clock.now()) > 0:
+            time.sleep(left)
         with self._threads:
             self._look(port)
             inbox = self._inboxes[port]
@@ -183,13 +217,14 @@ class Collectives:
         Args:
             seconds: how long it takes once it has begun.
         """
-        number = self._called
+        number, now = self._called, self._ports.clock.now()
         self._called += 1
         at, busy = number % _KEPT * 3, self._ports.busy
         with self._ports.lock.held():
             self._table[at] += 1
+            self._table[at + 1] = max(self._table[at + 1], now)  # by clocks that may differ
             if self._table[at] == len(self._ranks) * (number // _KEPT + 1):  # the last one
-                begin = max(time.monotonic(), *(busy[rank] for rank in self._ranks))
+                begin = max(self._table[at + 1], *(busy[rank] for rank in self._ranks))
                 end = begin + seconds()
                 self._table[at + 1], self._table[at + 2] = begin, end
                 for rank in self._ranks:

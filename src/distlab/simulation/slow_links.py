@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 from distlab.simulation import cost_model
 from distlab.simulation.collectives import seconds_of
 from distlab.simulation.network import Cluster
+from distlab.simulation.rank_clock import Clock
 from distlab.simulation.shared_ports import Collectives, Ports
 
 if TYPE_CHECKING:
@@ -88,14 +89,15 @@ class Link:
 class _HeldWork:
     """A request whose wait ends when the message would be through."""
 
-    def __init__(self, work: Any, through: Any) -> None:
-        self._work, self._through = work, through
+    def __init__(self, work: Any, through: Any, clock: Clock) -> None:
+        self._work, self._through, self._clock = work, through, clock
 
     def wait(self, *timeout: Any) -> Any:
+        since = self._clock.now()
         result = self._work.wait(*timeout)
         if self._through is not None:
             until, self._through = self._through(self._work), None
-            time.sleep(max(0.0, until - time.monotonic()))
+            self._clock.wait_until(until, since)
         return result
 
     def __getattr__(self, name: str) -> Any:
@@ -108,14 +110,14 @@ class _HeldCollective(_HeldWork):
     def is_completed(self) -> bool:
         if not self._work.is_completed():
             return False
-        return self._through is None or time.monotonic() >= self._through(self._work)
+        return self._through is None or self._clock.now() >= self._through(self._work)
 
     def get_future(self) -> torch.futures.Future[Any]:
         through = self._through
 
         def late(future: torch.futures.Future[Any]) -> Any:
             if through is not None:
-                time.sleep(max(0.0, through(self._work) - time.monotonic()))
+                time.sleep(max(0.0, through(self._work) - self._clock.now()))
             return future.value()
 
         made: torch.futures.Future[Any] = self._work.get_future().then(late)
@@ -165,15 +167,23 @@ class _SlowGroup:
 
     def send(self, tensors: list[torch.Tensor], dst: int, tag: int) -> _HeldWork:
         end = self._ports.send(self._ranks[dst], _bytes(tensors), self._number, tag)
-        return _HeldWork(self._real.send(tensors, dst, tag), lambda work: end)
+        work = self._real.send(tensors, dst, tag)
+        return self._held(work, lambda work: max(end, self._asked(dst, tag)))
 
     def recv(self, tensors: list[torch.Tensor], src: int, tag: int) -> _HeldWork:
+        self._ports.ask(self._ranks[src], self._number, tag)
         work = self._real.recv(tensors, src, tag)
-        return _HeldWork(work, lambda work: self._arrival(src, tag))
+        return self._held(work, lambda work: self._arrival(src, tag))
 
     def recv_anysource(self, tensors: list[torch.Tensor], tag: int) -> _HeldWork:
         work = self._real.recv_anysource(tensors, tag)
-        return _HeldWork(work, lambda work: self._arrival(work._source_rank(), tag))
+        return self._held(work, lambda work: self._arrival(work._source_rank(), tag))
+
+    def _held(self, work: Any, through: Callable[[Any], float]) -> _HeldWork:
+        return _HeldWork(work, through, self._ports.clock)
+
+    def _asked(self, dst: int, tag: int) -> float:
+        return self._ports.asked(self._ranks[dst], self._number, tag)
 
     def _arrival(self, src: int, tag: int) -> float:
         return self._ports.arrival(self._ranks[src], self._number, tag)
@@ -183,12 +193,14 @@ class _SlowGroup:
             nbytes = 0 if given is None else _bytes(args[given])
             root = next((arg.rootRank for arg in args if hasattr(arg, "rootRank")), None)
             self._given.append((op, nbytes))
+            since = self._ports.clock.now()
             number = self._collectives.call(lambda: self._seconds(op, nbytes, root))
             work = getattr(self._real, name)(*args, **options)
+            clock = self._ports.clock
             if work is None:  # torch has waited
-                time.sleep(max(0.0, self._end(number) - time.monotonic()))
+                clock.wait_until(self._end(number), since)
                 return None
-            return _HeldCollective(work, lambda work: self._end(number))
+            return _HeldCollective(work, lambda work: self._end(number), clock)
 
         return call
 
@@ -237,7 +249,7 @@ def slow_links(latency: float, bandwidth: float) -> Iterator[Link]:
     group = _default_group()
     link = Link(latency, bandwidth)
     cluster = Cluster(group.size(), 1, between=cost_model.Link(latency, bandwidth))
-    ports = _ports(group, cluster)
+    ports = _ports(group, cluster, Clock(steady=False))
     try:
         with _held([group], link, ports, _RINGS, cluster):
             yield link
@@ -246,12 +258,15 @@ def slow_links(latency: float, bandwidth: float) -> Iterator[Link]:
 
 
 @contextlib.contextmanager
-def slow_cluster(cluster: Cluster) -> Iterator[Link]:
+def slow_cluster(cluster: Cluster, clock: Clock | None = None) -> Iterator[Link]:
     """Let the ranks of this machine be those of a cluster while the context lasts.
 
     Enter it on every rank of a `Ranks` run, equally often. Messages and collectives of all groups
     take the time that they would there; those of groups that are made meanwhile too. Slow and lost
     ranks are left to the program.
+
+    Args:
+        clock: this rank's, by which links are busy and free; the machine's where left out.
 
     Returns:
         The link between nodes. Its `transfers` are the default group's collectives.
@@ -268,7 +283,7 @@ def slow_cluster(cluster: Cluster) -> Iterator[Link]:
     if cluster.size != group.size():
         raise ValueError(f"{group.size()} ranks are no cluster of {cluster}")
     link = Link(cluster.between.latency, cluster.between.bandwidth)
-    ports = _ports(group, cluster)
+    ports = _ports(group, cluster, clock or Clock(steady=False))
     groups = [g for g in c10d._world.pg_map if isinstance(g, process_group.RecordedGroup)]
     with contextlib.ExitStack() as stack:
         stack.callback(ports.close)
@@ -294,11 +309,11 @@ def _default_group() -> RecordedGroup:
     return group
 
 
-def _ports(group: RecordedGroup, cluster: Cluster) -> Ports:
+def _ports(group: RecordedGroup, cluster: Cluster, clock: Clock) -> Ports:
     """Ports that no earlier use of this run has had."""
     group.slow_links += 1
     path = Path(os.environ["DISTLAB_RUN"]) / f"links-{group.slow_links}"
-    return Ports(path, group.rank(), cluster)
+    return Ports(path, group.rank(), cluster, clock)
 
 
 @contextlib.contextmanager
