@@ -12,6 +12,7 @@ replayed on the simulated cluster.
 from __future__ import annotations
 
 import functools
+import itertools
 import statistics
 import sys
 import time
@@ -42,7 +43,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 INSIDE, BETWEEN = Link(0.01, 4e6), Link(0.02, 1e6)  # imitated: 100 kB take 35 ms, or 120 ms
 QUICK = Link(0.0, float("inf"))  # the machine's own links are as they are
-REPEATS = 3  # runs of a program
+REPEATS = 2  # runs of a program
 
 
 @dataclass(frozen=True)
@@ -129,8 +130,8 @@ def groups() -> Iterator[Held]:
             column = tuple(range(rank % columns, size, columns))
             program: Program = []
             for layer in range(3):
-                program += [collective("all_gather", 40_000, row), Wait(2 * layer)]
-                program += [Compute(0.05), collective("all_reduce", across, column)]
+                program += [collective("all_gather", 40_000, row), Wait(2 * layer), Compute(0.05)]
+                program += [collective("all_reduce", across, column), Compute(0.04)]
             programs.append([*program, *(Wait(2 * layer + 1) for layer in range(3))])
         kind = "nodes of the rows" if on_nodes else "one link a rank"
         yield Held("groups", f"{rows} × {columns}, {kind}", cluster, programs)
@@ -518,7 +519,7 @@ def predicted(held: Held, links: dict[Link, Link]) -> float:
     )  # fmt: skip
     programs: Sequence[Program] = held.programs
     if held.function is not None:
-        runs = [_on_own_links(held) for _ in range(3)]
+        runs = [_on_own_links(held) for _ in range(2)]
         programs = recorded(min(runs, key=lambda run: max(r.end - r.begin for r in run)))
     return max(record.end for record in replay(programs, cluster))
 
@@ -543,3 +544,9 @@ def _on_own_links(held: Held) -> list[RankRecord]:
             event.begin, event.end = steady(event.begin), steady(event.end)
             event.wait_begin, event.wait_end = steady(event.wait_begin), steady(event.wait_end)
     return result.records
+
+
+@functools.cache
+def all_programs() -> tuple[Held, ...]:
+    """The whole set, family by family."""
+    return tuple(itertools.chain.from_iterable(family() for family in (*WRITTEN, *LABS)))

@@ -56,12 +56,12 @@ def run_steps(steps: Iterable[Step], cluster: Cluster) -> np.ndarray:
     `inf` for a rank that waits for one that was lost.
     """
     machine = _Machine(cluster)
-    for step, times in _in_a_row(steps):
+    for step, times in in_a_row(steps):
         machine.take(step, times)
     return machine.ready
 
 
-def _in_a_row(steps: Iterable[Step]) -> Iterator[tuple[Step, int]]:
+def in_a_row(steps: Iterable[Step]) -> Iterator[tuple[Step, int]]:
     """Each step, and how many times in a row the same object comes."""
     last, times = None, 0
     for step in steps:
