@@ -16,6 +16,7 @@ import itertools
 import statistics
 import sys
 import time
+import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,7 +44,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 INSIDE, BETWEEN = Link(0.01, 4e6), Link(0.02, 1e6)  # imitated: 100 kB take 35 ms, or 120 ms
 QUICK = Link(0.0, float("inf"))  # the machine's own links are as they are
-REPEATS = 2  # runs of a program
+REPEATS = 1  # runs of a program
 
 
 @dataclass(frozen=True)
@@ -229,8 +230,10 @@ def lab_04() -> Iterator[Held]:
         """Workers whose gradients take them unequally long, so that they push in one order."""
         import torch
 
+        from distlab.simulation import schedules
+
         def gradients(parameters):
-            time.sleep(0.15 * rank)
+            schedules.time.sleep(0.15 * rank)
             return [torch.ones(15_000)]
 
         lab.async_parameter_server(rank, size, [torch.ones(15_000)], gradients, 2, 0.1)
@@ -428,25 +431,50 @@ def timed(rank, size, cluster, program, members, function):
     import torch.distributed as dist
 
     from distlab.rank.recorder import paused
-    from distlab.simulation.rank_clock import Clock, waited
+    from distlab.simulation import schedules
+    from distlab.simulation.rank_clock import Clock
     from distlab.simulation.slow_links import slow_cluster
 
     with paused():
         groups = {group: dist.new_group(list(group)) for group in members}
         start = torch.tensor([time.monotonic() + 0.1 + 0.03 * size], dtype=torch.float64)
         dist.broadcast(start, 0)
-    clock, before, begin = Clock(steady=True), waited(), start.item()
+    clock, before, begin = Clock(steady=True), waits(), start.item()
+    real_sleep = time.sleep
+
+    def sleep(seconds):  # what imitates computing counts
+        begun = clock.mark()
+        real_sleep(seconds)
+        clock.show(begun.shown + seconds)
+
     with slow_cluster(cluster, clock):
         time.sleep(max(0.0, begin - time.monotonic()))
+        clock.log.clear()
         clock.show(begin)
-        if function is None:
-            play(program, cluster.slowness()[rank].item(), groups)
-        else:
-            function(rank, size)
-        return clock.now() - begin, waited() - before, clock.log
+        schedules.time = types.SimpleNamespace(sleep=sleep, monotonic=time.monotonic)
+        try:
+            if function is None:
+                play(program, cluster.slowness()[rank].item(), groups, sleep)
+            else:
+                function(rank, size)
+        finally:
+            schedules.time = time
+        return clock.now() - begin, waits() - before, [(m.real, m.shown) for m in clock.log]
 
 
-def play(program: Program, slowness: float, groups: dict[tuple[int, ...], Any]) -> None:
+def waits() -> float:
+    """Seconds that this thread has waited for a processor so far; 0 where nobody counts them."""
+    try:
+        with open("/proc/thread-self/schedstat") as file:
+            return int(file.read().split()[1]) / 1e9
+    except OSError:
+        return 0.0
+
+
+def play(
+    program: Program, slowness: float, groups: dict[tuple[int, ...], Any],
+    sleep: Callable[[float], None],
+) -> None:  # fmt: skip
     """Do what a program says, for real."""
     import torch
     import torch.distributed as dist
@@ -454,7 +482,7 @@ def play(program: Program, slowness: float, groups: dict[tuple[int, ...], Any]) 
     requests: list[Any] = []
     for what in program:
         if isinstance(what, Compute):
-            time.sleep(what.seconds * slowness)
+            sleep(what.seconds * slowness)
         elif isinstance(what, Wait):
             requests[what.number].wait()
         else:
@@ -519,27 +547,24 @@ def predicted(held: Held, links: dict[Link, Link]) -> float:
     )  # fmt: skip
     programs: Sequence[Program] = held.programs
     if held.function is not None:
-        runs = [_on_own_links(held) for _ in range(2)]
+        runs = [_on_own_links(held) for _ in range(REPEATS)]
         programs = recorded(min(runs, key=lambda run: max(r.end - r.begin for r in run)))
     return max(record.end for record in replay(programs, cluster))
 
 
 def _on_own_links(held: Held) -> list[RankRecord]:
-    """The records of a run over the machine's own links, without the ranks' waits for a processor:
-    a steady clock's log tells when these were.
-    """
+    """The records of a run over the machine's own links, by the ranks' steady clocks."""
     size = held.cluster.size
     result = Ranks(size).run(
         timed, Cluster(size, 1, between=QUICK), None, [], held.function, deadline=240
     )
     for record, (*_, log) in zip(result.records, result, strict=True):
-        moments, waits = np.array(log).T
+        marks = np.array(log)
 
-        def steady(moment: float, offset: float = record.offset, moments=moments, waits=waits):
-            return moment and moment - float(np.interp(moment - offset, moments, waits))
+        def steady(moment: float, offset: float = record.offset, marks=marks) -> float:
+            return moment and float(np.interp(moment - offset, *marks.T))
 
-        record.begin = steady(moments[0] + record.offset)
-        record.end = steady(moments[-1] + record.offset)
+        record.begin, record.end = marks[0, 1].item(), marks[-1, 1].item()
         for event in record.events:
             event.begin, event.end = steady(event.begin), steady(event.end)
             event.wait_begin, event.wait_end = steady(event.wait_begin), steady(event.wait_end)

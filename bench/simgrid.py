@@ -2,8 +2,8 @@
 
 SimGrid (Casanova and others, "Versatile, scalable, and accurate simulation of distributed
 applications and platforms", 2014) shares links among flows, a fluid model, where ours lets messages
-through a port one after the other. `bench/simgrid.cpp` holds the ranks as S4U actors; it is compiled
-with what `apt-get install libsimgrid-dev` brings.
+through a port one after the other. `bench/simgrid.cpp` holds the ranks as S4U actors; it is
+compiled with what `apt-get install libsimgrid-dev` brings.
 
 The two say the same of the same network only where they mean the same one:
 

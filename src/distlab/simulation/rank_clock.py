@@ -1,55 +1,63 @@
-"""A rank's clock, which can leave out what the rank waited for a processor.
+"""A rank's clock, which can leave out that the machine has more to do than it has processors.
 
-On a machine with more to do than it has processors, a rank that wakes up late looks like a rank on
-a slow link. A steady clock stands still while its thread waits for a processor, and a wait for
-another rank ends when, by that rank's steady clock, what it waits for has happened (`wait_until`),
-not when a late message has made its way. What the rank computes counts as always.
+There a rank that wakes up late looks like a rank on a slow link. A steady clock counts what its
+thread computes, as the processor's time, and what it is told to wait (`wait_until`): for a link,
+and for what another rank does at a moment of that rank's own steady clock. It does not count what
+the thread waits for a processor, a lock, or a rank that is late because it waits for these.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from dataclasses import dataclass
 
-_STAT = "/proc/thread-self/schedstat"
 
+@dataclass(frozen=True)
+class Mark:
+    """A moment, by the rank's clock and by the machine's."""
 
-def waited() -> float:
-    """Seconds that this thread has waited for a processor so far; 0 where nobody counts them."""
-    try:
-        with open(_STAT, "rb", buffering=0) as file:
-            return int(file.read(128).split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
-        return 0.0
+    shown: float
+    real: float
 
 
 class Clock:
-    """The machine's monotonic clock, or with `steady` one that leaves out waits.
+    """The machine's monotonic clock, or a steady one of the thread that makes it.
 
-    `log`: at each look at a steady clock what the monotonic one showed, and the waits until then.
+    `log`: marks of all looks at a steady clock.
     """
 
     def __init__(self, steady: bool) -> None:
-        self._steady, self._behind, self._first = steady, 0.0, waited()
-        self._thread = threading.get_ident()
-        self._waited = 0.0
-        self.log: list[tuple[float, float]] = []
+        self._steady, self._thread = steady, threading.get_ident()
+        self._ahead = time.monotonic() - time.thread_time()  # of the thread's processor time
+        self.log: list[Mark] = []
+
+    def mark(self) -> Mark:
+        """What the clock shows now."""
+        real = time.monotonic()
+        if not self._steady:
+            return Mark(real, real)
+        if threading.get_ident() != self._thread:  # which knows nothing of the thread's processor
+            last = self.log[-1]
+            return Mark(last.shown + real - last.real, real)
+        self.log.append(Mark(self._ahead + time.thread_time(), real))
+        return self.log[-1]
 
     def now(self) -> float:
-        if not self._steady:
-            return time.monotonic()
-        if threading.get_ident() == self._thread:  # another one's waits are not this one's
-            self._waited = waited() - self._first
-            self.log.append((time.monotonic(), self._waited))
-        return time.monotonic() - self._waited - self._behind
+        return self.mark().shown
 
-    def wait_until(self, moment: float, since: float) -> None:
-        """Sleep until a moment; a steady clock then shows it, or `since` if that is later."""
-        while (left := moment - self.now()) > 0:
+    def sleep(self, until: float, begun: Mark) -> None:
+        """Sleep until a moment, in a wait that has begun earlier and has lasted since."""
+        while (left := until - begun.shown - (time.monotonic() - begun.real)) > 0:
             time.sleep(left)
-        if self._steady:
-            self.show(min(self.now(), max(moment, since)))
+
+    def wait_until(self, moment: float, begun: Mark) -> None:
+        """Sleep likewise; a steady clock then shows the moment, if it did not show a later one."""
+        self.sleep(moment, begun)
+        if self._steady and threading.get_ident() == self._thread:
+            self.show(max(moment, self.now()))
 
     def show(self, moment: float) -> None:
-        """Set it."""
-        self._behind += self.now() - moment
+        """Set a steady clock."""
+        self._ahead = moment - time.thread_time()
+        self.mark()

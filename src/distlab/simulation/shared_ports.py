@@ -13,7 +13,6 @@ import heapq
 import itertools
 import os
 import threading
-import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ import numpy as np
 
 from distlab.rank.mapping import mapped
 from distlab.simulation.network import Cluster
-from distlab.simulation.rank_clock import Clock
+from distlab.simulation.rank_clock import Clock, Mark
 
 _KEPT = 4096  # messages of each port that nobody has waited for yet, and collectives of each group
 _NOTE = 6  # numbers of a message: when it reaches its port, for how long, from, to, group, tag
@@ -146,11 +145,14 @@ class Ports:
             mine = self._for_me[dst, group, tag]
             return mine.popleft() if mine else 0.0
 
-    def arrival(self, src: int, group: int, tag: int) -> float:
+    def arrival(self, src: int, group: int, tag: int, begun: Mark) -> float:
         """Wait until the next message of a channel begins to arrive; returns when it is through.
 
         The real message has arrived. By the time the imitated one begins to, all those are known
         that reach the port before it.
+
+        Args:
+            begun: when this rank began to wait for it.
 
         Raises:
             RuntimeError: so many messages have come that nobody waited for that some are forgotten.
@@ -165,8 +167,7 @@ class Ports:
                     "waited for: wait earlier"
                 )
             arrival = mine.popleft()
-        while (left := arrival.at - self.clock.now()) > 0:
-            time.sleep(left)
+        self.clock.sleep(arrival.at, begun)
         with self._threads:
             self._look(port)
             inbox = self._inboxes[port]

@@ -26,7 +26,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -36,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 from distlab.simulation import cost_model
 from distlab.simulation.collectives import seconds_of
 from distlab.simulation.network import Cluster
-from distlab.simulation.rank_clock import Clock
+from distlab.simulation.rank_clock import Clock, Mark
 from distlab.simulation.shared_ports import Collectives, Ports
 
 if TYPE_CHECKING:
@@ -87,17 +86,20 @@ class Link:
 
 
 class _HeldWork:
-    """A request whose wait ends when the message would be through."""
+    """A request whose wait ends when the message would be through.
+
+    `through` says when that is, once the real message has come, and is given when the wait began.
+    """
 
     def __init__(self, work: Any, through: Any, clock: Clock) -> None:
         self._work, self._through, self._clock = work, through, clock
 
     def wait(self, *timeout: Any) -> Any:
-        since = self._clock.now()
+        begun = self._clock.mark()
         result = self._work.wait(*timeout)
         if self._through is not None:
-            until, self._through = self._through(self._work), None
-            self._clock.wait_until(until, since)
+            until, self._through = self._through(begun), None
+            self._clock.wait_until(until, begun)
         return result
 
     def __getattr__(self, name: str) -> Any:
@@ -110,14 +112,14 @@ class _HeldCollective(_HeldWork):
     def is_completed(self) -> bool:
         if not self._work.is_completed():
             return False
-        return self._through is None or self._clock.now() >= self._through(self._work)
+        return self._through is None or self._clock.now() >= self._through(self._clock.mark())
 
     def get_future(self) -> torch.futures.Future[Any]:
-        through = self._through
+        through, begun = self._through, self._clock.mark()
 
         def late(future: torch.futures.Future[Any]) -> Any:
             if through is not None:
-                time.sleep(max(0.0, through(self._work) - self._clock.now()))
+                self._clock.wait_until(through(begun), begun)
             return future.value()
 
         made: torch.futures.Future[Any] = self._work.get_future().then(late)
@@ -168,39 +170,39 @@ class _SlowGroup:
     def send(self, tensors: list[torch.Tensor], dst: int, tag: int) -> _HeldWork:
         end = self._ports.send(self._ranks[dst], _bytes(tensors), self._number, tag)
         work = self._real.send(tensors, dst, tag)
-        return self._held(work, lambda work: max(end, self._asked(dst, tag)))
+        return self._held(work, lambda begun: max(end, self._asked(dst, tag)))
 
     def recv(self, tensors: list[torch.Tensor], src: int, tag: int) -> _HeldWork:
         self._ports.ask(self._ranks[src], self._number, tag)
         work = self._real.recv(tensors, src, tag)
-        return self._held(work, lambda work: self._arrival(src, tag))
+        return self._held(work, lambda begun: self._arrival(src, tag, begun))
 
     def recv_anysource(self, tensors: list[torch.Tensor], tag: int) -> _HeldWork:
         work = self._real.recv_anysource(tensors, tag)
-        return self._held(work, lambda work: self._arrival(work._source_rank(), tag))
+        return self._held(work, lambda begun: self._arrival(work._source_rank(), tag, begun))
 
-    def _held(self, work: Any, through: Callable[[Any], float]) -> _HeldWork:
+    def _held(self, work: Any, through: Callable[[Mark], float]) -> _HeldWork:
         return _HeldWork(work, through, self._ports.clock)
 
     def _asked(self, dst: int, tag: int) -> float:
         return self._ports.asked(self._ranks[dst], self._number, tag)
 
-    def _arrival(self, src: int, tag: int) -> float:
-        return self._ports.arrival(self._ranks[src], self._number, tag)
+    def _arrival(self, src: int, tag: int, begun: Mark) -> float:
+        return self._ports.arrival(self._ranks[src], self._number, tag, begun)
 
     def _collective(self, name: str, op: str, given: int | None) -> Callable[..., Any]:
         def call(*args: Any, **options: Any) -> Any:
             nbytes = 0 if given is None else _bytes(args[given])
             root = next((arg.rootRank for arg in args if hasattr(arg, "rootRank")), None)
             self._given.append((op, nbytes))
-            since = self._ports.clock.now()
+            begun = self._ports.clock.mark()
             number = self._collectives.call(lambda: self._seconds(op, nbytes, root))
             work = getattr(self._real, name)(*args, **options)
             clock = self._ports.clock
             if work is None:  # torch has waited
-                clock.wait_until(self._end(number), since)
+                clock.wait_until(self._end(number), begun)
                 return None
-            return _HeldCollective(work, lambda work: self._end(number), clock)
+            return _HeldCollective(work, lambda begun: self._end(number), clock)
 
         return call
 
