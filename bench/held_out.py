@@ -248,30 +248,6 @@ def lab_04() -> Iterator[Held]:
             yield Held("lab 04", f"{name} on {size}", flat(size), function=function)
 
 
-def lab_05() -> Iterator[Held]:
-    lab = _lab(5)
-
-    def update(halved):
-        def call(rank, size):
-            import torch
-            from torch.nn.functional import mse_loss
-            from torch.nn.parallel import DistributedDataParallel
-
-            torch.manual_seed(0)
-            model = DistributedDataParallel(torch.nn.Linear(200, 250))
-            if halved:
-                model.register_comm_hook(None, lab.half_precision_hook)
-            parts = [(torch.ones(2, 200), torch.ones(2, 250)) for _ in range(2)]
-            for _ in range(2):
-                lab.accumulate(model, parts, mse_loss)
-
-        return call
-
-    for halved, size in ((False, 2), (True, 3)):
-        name = "accumulate" + halved * " with half_precision_hook"
-        yield Held("lab 05", f"{name} on {size}", flat(size), function=update(halved))
-
-
 def lab_06() -> Iterator[Held]:
     lab = _lab(6)
 
@@ -393,7 +369,9 @@ def lab_11() -> Iterator[Held]:
 
 WRITTEN = (stragglers, overlap, groups, hierarchical_links, any_messages, algorithms_of_messages,
            pipelines)  # fmt: skip
-LABS = (lab_04, lab_05, lab_06, lab_10, lab_11)
+#: lab 05's own programs wait inside of DDP, in C++, which a steady clock does not see; labs 07 and
+#: 08 talk through Horovod and TensorFlow, and lab 09 through a store, over no imitated link
+LABS = (lab_04, lab_06, lab_10, lab_11)
 
 
 # real runs
@@ -547,8 +525,8 @@ def predicted(held: Held, links: dict[Link, Link]) -> float:
     )  # fmt: skip
     programs: Sequence[Program] = held.programs
     if held.function is not None:
-        runs = [_on_own_links(held) for _ in range(REPEATS)]
-        programs = recorded(min(runs, key=lambda run: max(r.end - r.begin for r in run)))
+        runs = [_on_own_links(held) for _ in range(1 + REPEATS)]  # the first imports and compiles
+        programs = recorded(min(runs[1:], key=lambda run: max(r.end - r.begin for r in run)))
     return max(record.end for record in replay(programs, cluster))
 
 

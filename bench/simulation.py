@@ -69,8 +69,8 @@ def held(keep: Path | None) -> list[Row]:
     for one in held_out.all_programs():
         row = known.get((one.family, one.name))
         if row is None:
-            run = held_out.measured(one)
             simulated = held_out.predicted(one, links)
+            run = held_out.measured(one)
             row = Row(one.family, one.name, run.seconds, simulated, run.waited, os.getloadavg()[0])
             rows.append(row)
             if keep:
@@ -129,7 +129,7 @@ def beside_simgrid() -> None:
 
 
 _AT_SCALE = """
-import json, resource, time
+import json, time
 from distlab.simulation import *
 cluster, found = Cluster({nodes}, 8), {{}}
 for name, run in dict(
@@ -141,7 +141,8 @@ for name, run in dict(
     begin = time.perf_counter(), time.process_time()
     simulated = run().max()
     took = time.perf_counter() - begin[0], time.process_time() - begin[1]
-    found[name] = float(simulated), *took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    most = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+    found[name] = float(simulated), *took, int(most.split()[1]) / 1024
 print(json.dumps(found))
 """
 

@@ -1,4 +1,4 @@
-"""What makes a hundred thousand ranks quick changes no time: against every step, and every event."""
+"""What makes a hundred thousand ranks quick changes no time: against each step and event."""
 
 import dataclasses
 import resource
@@ -117,7 +117,7 @@ def test_a_hundred_thousand_ranks_take_seconds_of_the_processor_and_little_memor
     assert time.process_time() - begin < 10
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1e6  # kB
     inside, between = (link.message_time(1e3) for link in (cluster.inside, cluster.between))
-    # a message goes round at the mean of all links, but a rank is at most one step ahead of the next
+    # messages go round at the mean of all links, but a rank is at most a step ahead of the next
     step = max((7 * inside + between) / 8, between / 2)
     assert ends[0] == pytest.approx(2 * (cluster.size - 1) * step, rel=1e-3)
     assert min(ends) > 0

@@ -83,7 +83,7 @@ class Ports:
         self.lock = _Lock(path.with_suffix(".lock"))
         count = cluster.ports
         self._out = memoryview(mapped(path.with_suffix(".out"), count * 8)).cast("d")
-        self.busy = memoryview(mapped(path.with_suffix(".busy"), cluster.size * 8)).cast("d")
+        self.links = _Links(path, cluster.size)
         notes = mapped(path.with_suffix(".in"), count * (_KEPT * _NOTE + 1) * 8)
         self._notes = memoryview(notes).cast("d")
         asks = mapped(path.with_suffix(".asks"), cluster.size * (_KEPT * _ASK + 1) * 8)
@@ -93,15 +93,15 @@ class Ports:
         self.path = path
         self._inboxes: dict[int, _Inbox] = defaultdict(_Inbox)
         self._mine: dict[Channel, deque[_Arrival]] = defaultdict(deque)
-        self._links: dict[tuple[int, int], tuple[float, float, int, int]] = {}
+        self._routes: dict[tuple[int, int], tuple[float, float, int, int]] = {}
         self._order = itertools.count()
         self._threads = threading.Lock()
 
     def _link(self, src: int, dst: int) -> tuple[float, float, int, int]:
-        if (src, dst) not in self._links:
+        if (src, dst) not in self._routes:
             found = self._cluster.links(np.array([src]), np.array([dst]))
-            self._links[src, dst] = tuple(array[0].item() for array in found)
-        return self._links[src, dst]
+            self._routes[src, dst] = tuple(array[0].item() for array in found)
+        return self._routes[src, dst]
 
     def send(self, dst: int, nbytes: int, group: int, tag: int) -> float:
         """Note a message that leaves now; returns when it has left its port."""
@@ -199,7 +199,9 @@ class Collectives:
     """The collectives of one group.
 
     Collective k begins when the last member has called it and the links of all members are through
-    with collectives that began before, of whatever group.
+    with collectives that were called before, of whatever group. Which these are is decided when
+    somebody waits for its end, and it could be through: by clocks that differ, a call that was
+    earlier may be noted later.
 
     Args:
         ranks: the group's members.
@@ -220,19 +222,72 @@ class Collectives:
         """
         number, now = self._called, self._ports.clock.now()
         self._called += 1
-        at, busy = number % _KEPT * 3, self._ports.busy
+        at = number % _KEPT * 3
         with self._ports.lock.held():
             self._table[at] += 1
-            self._table[at + 1] = max(self._table[at + 1], now)  # by clocks that may differ
+            self._table[at + 1] = max(self._table[at + 1], now)
             if self._table[at] == len(self._ranks) * (number // _KEPT + 1):  # the last one
-                begin = max(self._table[at + 1], *(busy[rank] for rank in self._ranks))
-                end = begin + seconds()
-                self._table[at + 1], self._table[at + 2] = begin, end
-                for rank in self._ranks:
-                    busy[rank] = end
+                links = self._ports.links
+                self._table[at + 2] = links.note(self._table[at + 1], seconds(), self._ranks)
         return number
 
-    def times(self, number: int) -> tuple[float, float]:
-        """(begin, end) of a collective that all members have called."""
-        at = number % _KEPT * 3
-        return self._table[at + 1], self._table[at + 2]
+    def times(self, number: int, begun: Mark | None = None) -> tuple[float, float]:
+        """(begin, end) of a collective that all members have called.
+
+        Args:
+            begun: when this rank began to wait for it, if it waits.
+        """
+        links, entry = self._ports.links, int(self._table[number % _KEPT * 3 + 2])
+        if begun is not None:
+            self._ports.clock.sleep(links.earliest(entry), begun)
+        with self._ports.lock.held():
+            return links.decided(entry)
+
+
+class _Links:
+    """Collectives of all groups that all members have called, and when ranks' links are busy.
+
+    To be used under the lock.
+    """
+
+    def __init__(self, path: Path, size: int) -> None:
+        self._size, self._width = size, 4 + size  # called, seconds, begin, end, who takes part
+        self._busy = memoryview(mapped(path.with_suffix(".busy"), (size + 1) * 8)).cast("d")
+        called = mapped(path.with_suffix(".called"), _KEPT * self._width * 8)
+        self._called = memoryview(called).cast("d")
+
+    def note(self, called: float, seconds: float, ranks: list[int]) -> int:
+        """Add a collective; returns its number."""
+        number = int(self._busy[self._size])
+        self._busy[self._size] = number + 1
+        at = number % _KEPT * self._width
+        row = [called, seconds, 0.0, 0.0, *(float(rank in ranks) for rank in range(self._size))]
+        for place, one in enumerate(row):
+            self._called[at + place] = one
+        return number
+
+    def earliest(self, number: int) -> float:
+        """When a collective is through if nothing is in its way."""
+        at = number % _KEPT * self._width
+        return self._called[at] + self._called[at + 1]
+
+    def decided(self, number: int) -> tuple[float, float]:
+        """Its begin and end, after those that were called before."""
+        last = number % _KEPT * self._width
+        if not self._called[last + 3]:
+            count = int(self._busy[self._size])
+            rows = [n % _KEPT * self._width for n in range(max(0, count - _KEPT), count)]
+            waiting = [at for at in rows if not self._called[at + 3]]
+            for at in sorted(waiting, key=lambda at: self._called[at]):
+                if self._called[at] > self._called[last]:
+                    break
+                self._decide(at)
+        return self._called[last + 2], self._called[last + 3]
+
+    def _decide(self, at: int) -> None:
+        called, seconds = self._called[at : at + 2]
+        ranks = [rank for rank in range(self._size) if self._called[at + 4 + rank]]
+        begin = max(called, *(self._busy[rank] for rank in ranks))
+        self._called[at + 2], self._called[at + 3] = begin, begin + seconds
+        for rank in ranks:
+            self._busy[rank] = begin + seconds

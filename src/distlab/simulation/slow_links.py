@@ -112,7 +112,7 @@ class _HeldCollective(_HeldWork):
     def is_completed(self) -> bool:
         if not self._work.is_completed():
             return False
-        return self._through is None or self._clock.now() >= self._through(self._clock.mark())
+        return self._through is None or self._clock.now() >= self._through(None)
 
     def get_future(self) -> torch.futures.Future[Any]:
         through, begun = self._through, self._clock.mark()
@@ -200,9 +200,9 @@ class _SlowGroup:
             work = getattr(self._real, name)(*args, **options)
             clock = self._ports.clock
             if work is None:  # torch has waited
-                clock.wait_until(self._end(number), begun)
+                clock.wait_until(self._end(number, begun), begun)
                 return None
-            return _HeldCollective(work, lambda begun: self._end(number), clock)
+            return _HeldCollective(work, lambda begun: self._end(number, begun), clock)
 
         return call
 
@@ -212,12 +212,13 @@ class _SlowGroup:
         first = None if root is None else self._ranks[root]
         return seconds_of(op, nbytes, first, tuple(self._ranks), self._cluster)
 
-    def _end(self, number: int) -> float:
+    def _end(self, number: int, begun: Mark | None) -> float:
+        end = self._collectives.times(number, begun)[1]
         transfers = self._link.transfers if self._ranks == [*range(self._cluster.size)] else []
         while len(transfers) <= number:
             at = len(transfers)
             transfers.append(Transfer(*self._given[at], *self._collectives.times(at)))
-        return self._collectives.times(number)[1]
+        return end
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
