@@ -257,7 +257,7 @@ def lab_06() -> Iterator[Held]:
 
             from distlab.simulation.schedules import Work
 
-            stage = torch.nn.Sequential(torch.nn.Linear(2_000, 2_000, bias=False), Work(0.01))
+            stage = torch.nn.Sequential(torch.nn.LayerNorm(2_000), Work(0.01))
             rows = torch.ones(4 * microbatches, 2_000)
             step(rank, size, stage, rows if rank == 0 else None,
                  rows if rank == size - 1 else None, microbatches)  # fmt: skip
