@@ -28,10 +28,11 @@ import math
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from distlab.records import events
 from distlab.simulation import cost_model
 from distlab.simulation.collectives import seconds_of
 from distlab.simulation.network import Cluster
@@ -214,7 +215,7 @@ class _SlowGroup:
 
     def _end(self, number: int, begun: Mark | None) -> float:
         end = self._collectives.times(number, begun)[1]
-        transfers = self._link.transfers if self._ranks == [*range(self._cluster.size)] else []
+        transfers = self._link.transfers
         while len(transfers) <= number:
             at = len(transfers)
             transfers.append(Transfer(*self._given[at], *self._collectives.times(at)))
@@ -330,7 +331,9 @@ def _held(
         name = str(plain.group_name)
         # torch numbers groups, or names those that members make alone by a hash
         number = int(name) if name.isdecimal() else zlib.crc32(name.encode())
-        group._group = _SlowGroup(plain, link, ports, number, list(group._ranks), held, cluster)
+        # of other groups nobody is told
+        own = link if group._index == events.WORLD else replace(link, transfers=[])
+        group._group = _SlowGroup(plain, own, ports, number, list(group._ranks), held, cluster)
     try:
         yield
     finally:
