@@ -1,193 +1,241 @@
 """Does the simulator say what a run takes, and how large a cluster can it carry?
 
-    python -m bench.simulation [--plot FILE.svg]
+    python -m bench.simulation [--keep FILE.json] [--plot FOLDER]
 
-A ring and a parameter server run on real ranks whose messages are held back as by a link of 5 ms
-and 20 MB/s for each rank. Latency and bandwidth are fitted to a ping-pong of as many ranks, all
-pairs at once, and the simulator gets those two numbers alone: once with the algorithm described as
-steps, once with the traffic that one of the runs has recorded. Then 10,000 ranks, in a process of
-their own.
+1. Programs that the simulator was never fitted to (`bench.held_out`), by family, beside real runs
+   over imitated links. It gets what a ping-pong has found of these links. With `--keep` what was
+   measured is kept in a file, and a later call goes on from there.
+2. SimGrid (`bench.simgrid`) beside ours, at 1,024 ranks.
+3. A hundred thousand ranks, in a process of their own, and what it costs as ranks grow.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import json
+import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
-import cloudpickle
-
-from bench import header
-from distlab import Ranks, notebook
+from bench import header, held_out, simgrid
 from distlab.simulation import (
     Cluster,
-    cost_model,
+    Step,
+    halving_doubling,
+    hierarchical,
     parameter_server,
-    recorded,
-    replay,
+    pipeline,
     ring,
+    run_pipeline,
     run_steps,
+    tree,
 )
-from grader import coursedir
 
-LATENCY, BANDWIDTH = 0.005, 20e6  # of the imitated links, in seconds and bytes a second
-SIZES = (2, 4, 8)
-TENSORS = (65_536, 524_288, 2_097_152)  # bytes
-REPEATS = 4
-LARGE = 10_000  # ranks
+RING_STEPS = 100  # of 2,046, all alike: SimGrid takes minutes for all
+LIMIT = 0.05  # of what was measured, or of what SimGrid says
+COLOURS = {"ring": "#0072B2", "tree": "#009E73", "hierarchical": "#D55E00", "pipeline": "#CC79A7"}
 
 
-def measured() -> Iterator[tuple[str, int, int, float, float, float]]:
-    """(algorithm, ranks, bytes, seconds measured, by steps, by replay) of each run."""
-    lab = notebook.load(coursedir.SOLUTIONS / "04-ring-allreduce" / "ring_allreduce.ipynb")
-    cloudpickle.register_pickle_by_value(lab)
-    links = {size: _fitted(size) for size in SIZES}
-    for name, function, steps in (
-        ("ring", lab.ring_all_reduce, ring),
-        ("parameter server", _served(lab.sync_parameter_server), parameter_server),
-    ):
-        for size in SIZES:
-            cluster = Cluster(size, 1, between=links[size])
-            for n_bytes in TENSORS:
-                runs = [
-                    Ranks(size).run(_timed, function, n_bytes, deadline=120) for _ in range(REPEATS)
-                ]
-                seconds = min(max(run) for run in runs)
-                by_steps = run_steps(steps(size, n_bytes), cluster).max()
-                played = replay(recorded(runs[0].records, computing=0), cluster)
-                yield name, size, n_bytes, seconds, by_steps, max(r.end for r in played)
+@dataclass(frozen=True)
+class Row:
+    """A program: seconds in a real run and in the simulator.
 
-
-def _served(step: Callable) -> Callable:
-    def all_reduce(rank, size, tensor):
-        return step(rank, size, [tensor.clone()], [tensor], 1.0)[0]
-
-    return all_reduce
-
-
-def _timed(rank, size, function, n_bytes) -> float:
-    """Seconds of one call on this rank."""
-    import torch
-
-    from distlab.rank.recorder import paused
-    from distlab.simulation.slow_links import slow_links
-
-    tensor = torch.ones(n_bytes // 4)
-    with slow_links(LATENCY, BANDWIDTH):
-        with paused():
-            torch.distributed.barrier()
-        begin = time.perf_counter()
-        function(rank, size, tensor)
-        return time.perf_counter() - begin
-
-
-def _fitted(size: int) -> cost_model.Link:
-    """What a ping-pong over the imitated links finds; these ranks share the cores of a machine, and
-    have to wait for one.
+    `waited`: seconds for a processor in one run, by the rank that waited most. `load`: of the
+    machine, as the kernel counts it, over the last minute.
     """
-    sizes = [4, 16_384, 262_144]
-    link = cost_model.fit(sizes, Ranks(size).run(_ping_pong, sizes)[0])
-    print(f"fitted to a ping-pong of {size} ranks: {link}")
-    return link
+
+    family: str
+    name: str
+    measured: float
+    simulated: float
+    waited: float
+    load: float
+
+    @property
+    def error(self) -> float:
+        return self.simulated / self.measured - 1
 
 
-def _ping_pong(rank, size, sizes) -> list[float]:
-    import torch
-    import torch.distributed as dist
+def held(keep: Path | None) -> list[Row]:
+    """Run and simulate the whole set, and print it."""
+    rows = [Row(**one) for one in json.loads(keep.read_text())] if keep and keep.exists() else []
+    known = {(row.family, row.name): row for row in rows}
+    links = held_out.fitted() if len(known) < len(held_out.all_programs()) else {}
+    for real, found in links.items():
+        print(f"a ping-pong over {real} finds {found}")
+    print(f"\n{'family':20} {'program':50} {'measured':>9} {'simulated':>10}   error  waited  load")
+    for one in held_out.all_programs():
+        row = known.get((one.family, one.name))
+        if row is None:
+            simulated = held_out.predicted(one, links)
+            run = held_out.measured(one)
+            row = Row(one.family, one.name, run.seconds, simulated, run.waited, os.getloadavg()[0])
+            rows.append(row)
+            if keep:
+                keep.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+        print(f"{row.family:20} {row.name:50} {row.measured:7.3f} s {row.simulated:8.3f} s "
+              f"{row.error:+7.1%} {row.waited:6.2f} s {row.load:5.1f}", flush=True)  # fmt: skip
+    return rows
 
-    from distlab.simulation.slow_links import slow_links
 
-    shortest = []
-    with slow_links(LATENCY, BANDWIDTH):
-        for n_bytes in sizes:
-            tensor, seconds = torch.zeros(n_bytes // 4), []
-            for _ in range(6):
-                dist.barrier()
-                begin = time.perf_counter()
-                for turn in (0, 1):
-                    if rank % 2 == turn:
-                        dist.send(tensor, rank ^ 1)
-                    else:
-                        dist.recv(tensor, rank ^ 1)
-                seconds.append((time.perf_counter() - begin) / 2)
-            shortest.append(min(seconds))
-    return shortest
+def by_family(rows: Sequence[Row]) -> None:
+    """Print the errors of each family, and the largest of all."""
+    print(f"\n{'family':20} programs   median   largest error")
+    for family in dict.fromkeys(row.family for row in rows):
+        errors = sorted(abs(row.error) for row in rows if row.family == family)
+        print(f"{family:20} {len(errors):8} {errors[len(errors) // 2]:8.1%} {errors[-1]:8.1%}")
+    worst = max(rows, key=lambda row: abs(row.error))
+    above = sum(abs(row.error) > LIMIT for row in rows)
+    print(f"{len(rows)} programs; largest error {worst.error:+.1%} ({worst.family}: {worst.name}); "
+          f"{above} above {LIMIT:.0%}")  # fmt: skip
+
+
+def oracle(size: int = 1024) -> Iterator[tuple[str, float, float]]:
+    """(program, seconds in SimGrid, seconds here)."""
+    cluster = Cluster(size // 8, 8)
+    slow = Cluster(size // 8, 8, slow={size // 3: 3.0})
+    programs = pipeline(size, 4, 1_000_000, 1e-3, 2e-3)
+    theirs = simgrid.ends(simgrid.of_pipeline(programs, cluster), cluster)
+    ours = float(run_pipeline(cluster, 4, 1_000_000, 1e-3, 2e-3).max())
+    yield "pipeline, GPipe, 4 micro-batches of 1 MB", max(theirs), ours
+    for name, where, steps in (
+        ("tree, 100 MB", cluster, lambda: tree(size, 1e8)),
+        ("halving and doubling, 100 MB", cluster, lambda: halving_doubling(size, 1e8)),
+        ("hierarchical, 100 MB", cluster, lambda: hierarchical(cluster, 1e8)),
+        ("parameter server, 10 MB", cluster, lambda: parameter_server(size, 1e7)),
+        (f"ring, 1 GB, {RING_STEPS} of its steps", cluster,
+         lambda: itertools.islice(ring(size, 1e9), RING_STEPS)),
+        ("hierarchical, a rank 3 times slower", slow,
+         lambda: [Step(None, seconds=1e-3), *hierarchical(slow, 1e8)]),
+    ):  # fmt: skip
+        theirs = simgrid.ends(simgrid.of_steps(steps(), where), where)
+        yield name, max(theirs), float(run_steps(steps(), where).max())
+
+
+def beside_simgrid() -> None:
+    """Print ours beside SimGrid's, or why not."""
+    print("\nSimGrid, 1,024 ranks, 128 nodes of 8      SimGrid        here    error")
+    if why := simgrid.missing():
+        print(f"left out: {why}")
+        return
+    errors = []
+    for name, theirs, ours in oracle():
+        errors.append(abs(ours / theirs - 1))
+        print(f"{name:40} {theirs * 1e3:9.3f} ms {ours * 1e3:8.3f} ms {ours / theirs - 1:+8.2%}",
+              flush=True)  # fmt: skip
+    print(f"largest error {max(errors):.2%}")
 
 
 _AT_SCALE = """
-import time
+import json, time
 from distlab.simulation import *
-cluster = Cluster({nodes}, 8)
-begin = time.perf_counter()
-seconds = run_steps({steps}, cluster).max()
-took = time.perf_counter() - begin
-most = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
-print(seconds, took, int(most.split()[1]) / 1024)
+cluster, found = Cluster({nodes}, 8), {{}}
+for name, run in dict(
+    ring=lambda: run_steps(ring(cluster.size, 1e8), cluster),
+    tree=lambda: run_steps(tree(cluster.size, 1e8), cluster),
+    hierarchical=lambda: run_steps(hierarchical(cluster, 1e8), cluster),
+    pipeline=lambda: run_pipeline(cluster, 16, 1e6, 1e-3, 2e-3),
+).items():
+    begin = time.perf_counter(), time.process_time()
+    simulated = run().max()
+    took = time.perf_counter() - begin[0], time.process_time() - begin[1]
+    most = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+    found[name] = float(simulated), *took, int(most.split()[1]) / 1024
+print(json.dumps(found))
 """
 
 
-def at_scale() -> None:
-    """Print what 10,000 ranks take, simulated, and what simulating them takes."""
-    print(f"\n{LARGE:,} ranks, 1,250 nodes of 8, 100 MB   simulated   takes here   memory")
-    for name, steps in (
-        ("one ring", "ring(cluster.size, 1e8)"),
-        ("rings in nodes and between", "hierarchical(cluster, 1e8)"),
-        ("tree", "tree(cluster.size, 1e8)"),
-        ("parameter server", "parameter_server(cluster.size, 1e8)"),
-    ):
-        program = _AT_SCALE.format(nodes=LARGE // 8, steps=steps)
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=300
-        )
-        seconds, took, memory = map(float, done.stdout.split())
-        print(f"{name:41} {seconds * 1e3:8.1f} ms {took:10.2f} s {memory:6.0f} MiB", flush=True)
+def at_scale(nodes: int) -> dict[str, tuple[float, float, float, float]]:
+    """By program: simulated seconds, seconds and processor's seconds that takes, MiB at most."""
+    program = [sys.executable, "-c", _AT_SCALE.format(nodes=nodes)]
+    done = subprocess.run(program, capture_output=True, text=True, check=True, timeout=600)
+    found: dict[str, tuple[float, float, float, float]] = json.loads(done.stdout)
+    return found
 
 
-def plot(rows: list[tuple], path: str) -> None:
+def as_ranks_grow() -> dict[int, dict[str, tuple[float, float, float, float]]]:
+    """Print what clusters of several sizes take to be simulated."""
+    found = {8 * nodes: at_scale(nodes) for nodes in (16, 128, 1250, 12_500)}
+    print(f"\n{'':20} ranks  simulated    takes here   processor   memory")
+    for size, programs in found.items():
+        for name, (simulated, took, processor, memory) in programs.items():
+            print(f"{name:15} {size:10,} {simulated:8.3f} s {took:10.3f} s {processor:9.3f} s "
+                  f"{memory:6.0f} MiB")  # fmt: skip
+    largest = found[max(found)].values()
+    print(f"{max(found):,} ranks, all four together: {sum(took for _, took, *_ in largest):.1f} s, "
+          f"{sum(one[2] for one in largest):.1f} s of the processor, "
+          f"{max(one[3] for one in largest):.0f} MiB; load {os.getloadavg()[0]:.1f}")  # fmt: skip
+    return found
+
+
+def plot_errors(rows: Sequence[Row], path: Path) -> None:
     """Simulated against measured, in one figure."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axis = plt.subplots(figsize=(5.4, 4.4), layout="constrained")
-    ends = [min(row[3] for row in rows) * 800, max(row[3] for row in rows) * 1250]
-    axis.fill_between(ends, [0.8 * x for x in ends], [1.2 * x for x in ends], color="#DDDDDD",
-                      label="within 20%")  # fmt: skip
+    figure, axis = plt.subplots(figsize=(6.4, 4.8), layout="constrained")
+    ends = [min(row.measured for row in rows) * 0.85, max(row.measured for row in rows) * 1.15]
+    axis.fill_between(ends, [0.95 * x for x in ends], [1.05 * x for x in ends], color="#DDDDDD",
+                      label="within 5%")  # fmt: skip
     axis.plot(ends, ends, color="#666666", lw=0.8)
-    for name, colour in (("ring", "#0072B2"), ("parameter server", "#D55E00")):
-        chosen = [row for row in rows if row[0] == name]
-        for column, mark, how in ((4, "o", "described as steps"), (5, "x", "its traffic replayed")):
-            axis.plot([1e3 * row[3] for row in chosen], [1e3 * row[column] for row in chosen], mark,
-                      color=colour, mfc="none", label=f"{name}, {how}")  # fmt: skip
-    axis.set(xscale="log", yscale="log", xlabel="measured, ms", ylabel="simulated, ms")
+    families = list(dict.fromkeys(row.family for row in rows))
+    for number, family in enumerate(families):
+        chosen = [row for row in rows if row.family == family]
+        axis.plot([row.measured for row in chosen], [row.simulated for row in chosen],
+                  "osD^vP*X<>hd"[number % 12], color=f"C{number % 10}", mfc="none", ms=5,
+                  label=f"{family} ({len(chosen)})")  # fmt: skip
+    axis.set(xscale="log", yscale="log", xlabel="measured, s", ylabel="simulated, s")
     axis.set_xlim(ends)
     axis.set_ylim(ends)
-    axis.legend(fontsize=8)
+    axis.legend(fontsize=8, frameon=False)
+    figure.savefig(path)
+
+
+def plot_cost(found: dict[int, dict[str, tuple[float, float, float, float]]], path: Path) -> None:
+    """What simulating takes, by ranks."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    sizes = sorted(found)
+    for name, colour in COLOURS.items():
+        axis.plot(sizes, [found[size][name][2] for size in sizes], "o-", color=colour, label=name)
+    axis.set(xscale="log", yscale="log", xlabel="ranks",
+             ylabel="processor time to simulate them, s")  # fmt: skip
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+    axis.grid(axis="y", color="#DDDDDD", lw=0.6)
+    axis.legend(frameon=False)
     figure.savefig(path)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--plot", metavar="FILE")
+    parser.add_argument("--keep", metavar="FILE.json", type=Path)
+    parser.add_argument("--plot", metavar="FOLDER", type=Path)
+    parser.add_argument("--only", choices=("programs", "simgrid", "scale"))
     arguments = parser.parse_args()
     print(header())
-    rows = []
-    print(
-        f"{'algorithm':17} {'ranks':>5} {'bytes':>10} {'measured':>10} {'steps':>15} {'replay':>15}"
-    )
-    for row in measured():
-        rows.append(row)
-        name, size, n_bytes, seconds, *simulated = row
-        found = "".join(f"{1e3 * s:7.1f} ({s / seconds - 1:+4.0%})" for s in simulated)
-        print(f"{name:17} {size:5} {n_bytes:10,} {1e3 * seconds:7.1f} ms {found}", flush=True)
-    worst = max(abs(s / row[3] - 1) for row in rows for s in row[4:])
-    print(f"farthest off: {worst:.0%}")
-    at_scale()
-    if arguments.plot:
-        plot(rows, arguments.plot)
+    print(f"load of the machine when this began: {os.getloadavg()[0]:.1f}")
+    if arguments.only in (None, "scale"):
+        found = as_ranks_grow()
+        if arguments.plot:
+            plot_cost(found, arguments.plot / "simulation_cost.svg")
+    if arguments.only in (None, "simgrid"):
+        beside_simgrid()
+    if arguments.only in (None, "programs"):
+        rows = held(arguments.keep)
+        by_family(rows)
+        if arguments.plot:
+            plot_errors(rows, arguments.plot / "simulation.svg")
 
 
 if __name__ == "__main__":

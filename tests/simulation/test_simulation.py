@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from distlab.records.events import BUFFERED
 from distlab.simulation import (
     ETHERNET_100,
     Cluster,
@@ -23,6 +24,7 @@ from distlab.simulation import (
     tree,
 )
 from distlab.simulation.cost_model import Link
+from distlab.simulation.programs import Compute, Post, Wait, message
 from distlab.viz.chrome_trace import chrome_trace
 from distlab.viz.timeline import timeline
 
@@ -158,8 +160,6 @@ def test_a_recorded_run_is_played_again_elsewhere(ranks):
 
 
 def test_receives_from_anybody_take_what_comes_first():
-    from distlab.simulation.programs import Compute, Post, Wait, message
-
     late, early = message("send", 0, 1000), message("send", 0, 1000)
     anybody = message("recv", 0, 1000)
     anybody.peer = None
@@ -170,6 +170,44 @@ def test_receives_from_anybody_take_what_comes_first():
     ]
     server = replay(programs, flat(3))[0]
     assert [e.end for e in server.events] == pytest.approx([0.00101, 1.00101])
+
+
+def test_a_send_ends_when_somebody_receives_it():
+    late = [Compute(1.0), Post(message("recv", 0, 1000)), Wait(0)]
+    sender = [Post(message("send", 1, 1000)), Wait(0), Compute(0.5)]
+    first, second = replay([sender, late], flat(2))
+    assert first.events[0].end == pytest.approx(1.0) and first.end == pytest.approx(1.5)
+    assert second.end == pytest.approx(1.0, abs=1e-6)  # the message had come meanwhile
+    buffered = Post(message("send", 1, 1000))
+    buffered.event.flags |= BUFFERED
+    assert replay([[buffered, *sender[1:]], late], flat(2))[0].end < 0.6
+
+
+def collective(n_bytes, group):
+    event = message("send", 0, n_bytes)
+    event.op, event.peer, event.group, event.group_index = "all_reduce", None, group, len(group)
+    return Post(event)
+
+
+def test_collectives_of_all_groups_take_turns_on_a_ranks_link():
+    """Both begin at once; the pair of rank 2 and 3 has its own links."""
+    once = 2 * LINK.message_time(MEGABYTE / 2)
+    both = [collective(MEGABYTE, (0, 1)), collective(MEGABYTE, (0, 2)), Wait(0), Wait(1)]
+    one = [collective(MEGABYTE, (0, 1)), Wait(0)]
+    other = [collective(MEGABYTE, (0, 2)), Wait(0)]
+    ends = [record.end for record in replay([both, one, other, []], flat(4))]
+    assert ends == pytest.approx([2 * once, once, 2 * once, 0])
+
+
+def test_of_what_all_call_at_the_same_moment_the_first_call_comes_first():
+    """Rows, then columns, without a pause: no column is taken before the rows."""
+    once = 2 * LINK.message_time(MEGABYTE / 2)
+    rows, columns = [(0, 1), (2, 3)], [(0, 2), (1, 3)]
+    programs = [
+        [collective(MEGABYTE, rows[rank // 2]), collective(MEGABYTE, columns[rank % 2]), Wait(0)]
+        for rank in range(4)
+    ]
+    assert [r.end for r in replay(programs, flat(4))] == pytest.approx([once] * 4)
 
 
 @pytest.mark.parametrize(

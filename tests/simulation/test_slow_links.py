@@ -1,5 +1,6 @@
 """Imitated links take the time that they say, and each rank has one of its own."""
 
+import dataclasses
 import math
 import sys
 import time
@@ -10,7 +11,9 @@ import torch
 import torch.distributed as dist
 
 from distlab import Ranks
-from distlab.simulation.slow_links import slow_links
+from distlab.simulation import Cluster
+from distlab.simulation.cost_model import Link
+from distlab.simulation.slow_links import slow_cluster, slow_links
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -180,3 +183,109 @@ def test_a_process_that_is_no_rank_is_told_so():
             return str(error)
 
     assert "Ranks.run" in Ranks(1).run(program)[0]
+
+
+# a whole cluster
+
+
+def on_cluster(rank, size, cluster, program):
+    """Seconds by a steady clock, which leaves out what else this machine does."""
+    from distlab.rank.recorder import paused
+    from distlab.simulation.rank_clock import Clock
+
+    with paused():
+        start = torch.tensor([time.monotonic() + 0.1], dtype=torch.float64)
+        dist.broadcast(start, 0)
+    clock = Clock(steady=True)
+    with slow_cluster(cluster, clock):
+        time.sleep(max(0.0, start.item() - time.monotonic()))
+        clock.show(start.item())
+        program(rank, size)
+        return clock.now() - start.item()
+
+
+NODES = Cluster(2, 2, inside=Link(0.01, 4e6), between=Link(LATENCY, BANDWIDTH))
+
+
+def seconds_on(cluster, program):
+    return list(Ranks(cluster.size).run(on_cluster, cluster, program))
+
+
+def near(rank, size):
+    """Ranks 0 and 2 send 40 kB to their neighbours."""
+    if rank % 2 == 0:
+        dist.send(torch.ones(10_000), rank + 1)
+    else:
+        dist.recv(torch.ones(10_000), rank - 1)
+
+
+def crossing(rank, size):
+    if rank < 2:
+        dist.send(torch.ones(10_000), rank + 2)
+    else:
+        dist.recv(torch.ones(10_000), rank - 2)
+
+
+def test_inside_a_node_another_link_is_used_than_between_nodes():
+    assert max(seconds_on(NODES, near)) == pytest.approx(0.02, abs=0.015)
+    assert max(seconds_on(NODES, crossing)) == pytest.approx(0.06, abs=0.015)
+
+
+def test_ranks_of_a_node_share_its_adapter():
+    shared = dataclasses.replace(NODES, adapters=1)
+    assert max(seconds_on(shared, crossing)) == pytest.approx(0.1, abs=0.015)
+
+
+def late_receiver(rank, size):
+    if rank == 0:
+        dist.send(torch.ones(10_000), 1)
+    else:
+        end = time.thread_time() + 0.2
+        while time.thread_time() < end:  # it computes
+            pass
+        dist.recv(torch.ones(10_000), 0)
+
+
+def test_a_send_waits_for_a_late_receiver():
+    flat = Cluster(2, 1, between=NODES.between)
+    assert seconds_on(flat, late_receiver) == pytest.approx([0.2, 0.2], abs=0.03)
+
+
+def own_groups(rank, size):
+    """A group that is made on slow links has them too, and every collective."""
+    pair = dist.new_group([0, 1])
+    if rank < 2:
+        dist.broadcast(torch.ones(10_000), 0, group=pair)
+
+
+def test_groups_made_on_it_and_other_collectives_are_held_back_as_well():
+    flat = Cluster(3, 1, between=NODES.between)
+    ends = seconds_on(flat, own_groups)
+    assert ends[:2] == pytest.approx([0.06, 0.06], abs=0.03) and ends[2] < 0.04
+
+
+def in_the_order_of_waits(rank, size):
+    """The message that came first is waited for last."""
+    if rank == 0:
+        early, late = torch.ones(10_000), torch.ones(10_000)
+        requests = [dist.irecv(late, 2), dist.irecv(early, 1)]
+        for request in requests:
+            request.wait()
+    else:
+        if rank == 2:
+            end = time.thread_time() + 0.1
+            while time.thread_time() < end:
+                pass
+        dist.send(torch.ones(10_000), 0)
+
+
+def test_a_port_takes_messages_as_they_come_not_as_they_are_waited_for():
+    flat = Cluster(3, 1, between=NODES.between)
+    assert seconds_on(flat, in_the_order_of_waits)[0] == pytest.approx(0.16, abs=0.025)
+
+
+def test_a_cluster_of_another_size_is_refused():
+    from distlab.engines.results import RunFailed
+
+    with pytest.raises(RunFailed, match="2 ranks are no cluster of 4 ranks"):
+        Ranks(2).run(on_cluster, NODES, crossing)

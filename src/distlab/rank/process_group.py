@@ -11,6 +11,7 @@ import datetime
 import functools
 import math
 import os
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -23,6 +24,8 @@ from distlab.rank.work import NO_TIMEOUT, From, RecordedWork, Sent, waited
 from distlab.records import events
 
 _TORCH = os.path.dirname(torch.__file__) + os.sep
+#: told of each new group: `distlab.simulation.slow_links` puts them on the links of a cluster
+made: Callable[[RecordedGroup], None] | None = None
 #: by torch's own number
 _REDUCTION_CODE = {
     int(op): events.REDUCTIONS.index(name.lower())  # type: ignore[call-overload]  # it is
@@ -477,7 +480,11 @@ def maker(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
     recorder.finish(at)
     if not isinstance(group, dist.ProcessGroup) or isinstance(group, RecordedGroup):
         return group, store
-    return _take_place(group, RecordedGroup(group, recorder, index, ranks)), store
+    recorded = RecordedGroup(group, recorder, index, ranks)
+    _take_place(group, recorded)
+    if made is not None and member:
+        made(recorded)
+    return recorded, store
 
 
 def _is_counted(backend, store, group_name, **_) -> bool:
@@ -485,7 +492,7 @@ def _is_counted(backend, store, group_name, **_) -> bool:
     return str(group_name).isdecimal()
 
 
-def _take_place(group, recorded):
+def _take_place(group, recorded) -> None:
     """Let torch's tables know the recorded group where they knew the plain one."""
     world = c10d._world
     tables: tuple[Any, ...] = (
@@ -499,4 +506,3 @@ def _take_place(group, recorded):
     name = world.pg_names[recorded]
     c10d._unregister_process_group(name)
     c10d._register_process_group(name, recorded)
-    return recorded

@@ -28,6 +28,7 @@ from distlab.simulation.network import (
 )
 from distlab.simulation.programs import described, pipeline, recorded
 from distlab.simulation.replay import replay
+from distlab.simulation.stages import run_pipeline
 from distlab.simulation.steps import Pattern, Step, run_steps
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "recorded",
     "replay",
     "ring",
+    "run_pipeline",
     "run_steps",
     "tree",
 ]

@@ -2,6 +2,11 @@
 
 A discrete-event simulation: what happens next is always what happens first. It gives the records
 that a real run would have left, so that its timeline, its traffic and its trace are those of a run.
+
+A send ends when its message is out and its receiver has asked for it, as with gloo, NCCL, and MPI's
+large messages; the message is on its way meanwhile. A collective begins when all members have
+called it and the links of all are through with collectives that began earlier, of whatever group.
+Messages and collectives do not get in each other's way.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from distlab.records.events import DONE, POSTED, RETURNED, RUNNING, Event, RankRecord
+from distlab.records.events import BUFFERED, DONE, POSTED, RETURNED, RUNNING, Event, RankRecord
 from distlab.simulation.collectives import seconds_of
 from distlab.simulation.network import Cluster
 from distlab.simulation.programs import Compute, Post, Program, Wait
@@ -60,6 +65,16 @@ class _Message:
     end: float = 0.0
 
 
+@dataclass
+class _Offer:
+    """A send whose receiver has not asked for it yet."""
+
+    src: int
+    tag: int
+    operation: int
+    out: float  # when it has left its port
+
+
 class _Replay:
     def __init__(self, programs: Sequence[Program], cluster: Cluster, algorithm: str) -> None:
         self._algorithm = algorithm
@@ -71,7 +86,11 @@ class _Replay:
         self._order = itertools.count()
         self._wanted: dict[int, list[tuple[int, Event]]] = defaultdict(list)  # receives, by rank
         self._arrived: dict[int, list[_Message]] = defaultdict(list)  # messages, by rank
+        # by rank: sends that nobody has asked for, and receives that nobody has sent for
+        self._offers: dict[int, list[_Offer]] = defaultdict(list)
+        self._asks: dict[int, list[Event]] = defaultdict(list)
         # collectives, by rank
+        self._through = [0.0] * cluster.size
         self._calls: dict[tuple[Any, ...], dict[int, int]] = defaultdict(dict)
         self._counts: dict[tuple[Any, ...], int] = defaultdict(int)
         self._links: dict[tuple[int, int], tuple[float, float, int, int]] = {}
@@ -110,9 +129,13 @@ class _Replay:
                 return
             if rank.time >= self._cluster.lost.get(number, float("inf")):
                 return
-            if not self._did(rank, number, rank.program[rank.next]):
+            what = rank.program[rank.next]
+            if not self._did(rank, number, what):
                 return
             rank.next += 1
+            if isinstance(what, Post):  # the others' next call comes before this one's next
+                self._at(rank.time, "go on", number)
+                return
         rank.over = True
 
     def _did(self, rank: _Rank, number: int, what: Compute | Post | Wait) -> bool:
@@ -141,7 +164,7 @@ class _Replay:
         rank.events.append(event)
         rank.ends.append(None)
         if event.op == "send":
-            rank.ends[-1] = self._send(number, event)
+            self._send(number, event)
         elif event.op == "recv":
             self._receive(number, event)
         else:
@@ -149,15 +172,32 @@ class _Replay:
 
     # messages
 
-    def _send(self, src: int, event: Event) -> float:
-        """Give a message to its port; when it is out."""
+    def _send(self, src: int, event: Event) -> None:
+        """Give a message to its port."""
         assert event.peer is not None  # every send has one
         latency, per_byte, out, _ = self._link(src, event.peer)
         seconds = per_byte * event.nbytes
         begin = max(event.begin, self._out[out])
         self._out[out] = begin + seconds
-        self._at(begin + latency, "arrive", event.peer, _Message(src, event.tag, seconds))
-        return begin + seconds
+        message = _Message(src, event.tag, seconds)
+        self._at(begin + latency, "arrive", event.peer, message)
+        asks = self._asks[event.peer]
+        asked = next((place for place, ask in enumerate(asks) if _fits(ask, message)), None)
+        if asked is None and not event.flags & BUFFERED:
+            self._offers[event.peer].append(_Offer(src, event.tag, event.index, begin + seconds))
+            return
+        if asked is not None:
+            del asks[asked]
+        self._known(src, event.index, begin + seconds)
+
+    def _ask(self, dst: int, event: Event) -> None:
+        """A receive is posted: the send that it is for can end."""
+        for place, offer in enumerate(self._offers[dst]):
+            if _fits(event, offer):
+                del self._offers[dst][place]
+                self._known(offer.src, offer.operation, max(offer.out, event.begin))
+                return
+        self._asks[dst].append(event)
 
     def _link(self, src: int, dst: int) -> tuple[float, float, int, int]:
         if (src, dst) not in self._links:
@@ -176,6 +216,7 @@ class _Replay:
         self._arrived[dst].append(message)
 
     def _receive(self, dst: int, event: Event) -> None:
+        self._ask(dst, event)
         for place, message in enumerate(self._arrived[dst]):
             if _fits(event, message):
                 del self._arrived[dst][place]
@@ -204,14 +245,16 @@ class _Replay:
         calls[number] = event.index
         if len(calls) < len(members):
             return
-        begin = max(self._ranks[r].events[i].begin for r, i in calls.items())
         seconds = seconds_of(
             event.op, event.nbytes, event.peer, members, self._cluster, self._algorithm
         )
-        end = begin + seconds
+        end = event.begin
+        if seconds:  # a new group is no traffic
+            end = max(end, *(self._through[member] for member in members)) + seconds
         for member, operation in calls.items():
+            self._through[member] = max(self._through[member], end)
             self._known(member, operation, end)
 
 
-def _fits(event: Event, message: _Message) -> bool:
+def _fits(event: Event, message: _Message | _Offer) -> bool:
     return event.peer in (None, message.src) and event.tag == message.tag

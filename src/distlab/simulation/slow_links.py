@@ -16,49 +16,33 @@ then, but not one that computes meanwhile. Other collectives are not held back.
     with slow_links(latency=0.005, bandwidth=20e6) as link:
         …
         link.transfers                # when the collectives were under way
+
+`slow_cluster` imitates a whole `Cluster`: nodes with a link inside and another between them, which
+the ranks of a node may share, and every group and collective.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from distlab.rank.mapping import mapped
+from distlab.records import events
+from distlab.simulation import cost_model
+from distlab.simulation.collectives import seconds_of
+from distlab.simulation.network import Cluster
+from distlab.simulation.rank_clock import Clock, Mark
+from distlab.simulation.shared_ports import Collectives, Ports
 
 if TYPE_CHECKING:
     import torch
 
-_KEPT = 4096  # departures of each channel that are kept
-
-
-class _Departures:
-    """When each message left, seen by all ranks: message k of a channel stands at k mod `_KEPT`.
-
-    Messages of a channel, a pair of ranks, are taken to arrive in their order.
-    """
-
-    def __init__(self, path: Path, size: int) -> None:
-        self._size = size
-        self._times = memoryview(mapped(path, size * size * _KEPT * 8)).cast("d")
-        self._sent: Counter[tuple[int, int]] = Counter()
-        self._received: Counter[tuple[int, int]] = Counter()
-
-    def note(self, src: int, dst: int, departed: float) -> None:
-        self._times[self._place(self._sent, src, dst)] = departed
-
-    def next(self, src: int, dst: int) -> float:
-        return self._times[self._place(self._received, src, dst)]
-
-    def _place(self, counts: Counter[tuple[int, int]], src: int, dst: int) -> int:
-        number = counts[src, dst]
-        counts[src, dst] += 1
-        return (src * self._size + dst) * _KEPT + number % _KEPT
+    from distlab.rank.process_group import RecordedGroup
 
 
 @dataclass(frozen=True)
@@ -80,55 +64,43 @@ class Link:
     transfers: list[Transfer] = field(default_factory=list)
 
     def seconds(self, op: str, nbytes: int, size: int) -> float:
-        """How long a collective takes over a ring of `size` ranks, each of which gives `nbytes`."""
-        rounds = 2 * (size - 1) if op == "all_reduce" else size - 1
-        piece = nbytes if op == "all_gather" else nbytes / size
-        return rounds * (self.latency + piece / self.bandwidth)
+        """How long a collective takes over `size` ranks, each of which gives `nbytes`.
 
-
-class _Collectives:
-    """When each collective of the group was called by whom, seen by all ranks, and when it ends.
-
-    Collective k of rank r stands at (r, k mod `_KEPT`). All ranks call them in the same order.
-    """
-
-    def __init__(self, path: Path, rank: int, size: int, link: Link) -> None:
-        self._rank, self._size, self._link = rank, size, link
-        self._called = memoryview(mapped(path, size * _KEPT * 8)).cast("d")
-        self._given: list[tuple[str, int]] = []
-
-    def call(self, op: str, nbytes: int) -> int:
-        """Note that this rank calls its next collective now; returns its number."""
-        number = len(self._given)
-        self._called[self._rank * _KEPT + number % _KEPT] = time.monotonic()
-        self._given.append((op, nbytes))
-        return number
-
-    def end(self, number: int) -> float:
-        """When a collective is through that all ranks have called."""
-        transfers = self._link.transfers
-        while len(transfers) <= number:
-            at = len(transfers)
-            op, nbytes = self._given[at]
-            free = transfers[-1].end if transfers else 0.0
-            called = [self._called[r * _KEPT + at % _KEPT] for r in range(self._size)]
-            begin = max(free, *called)
-            end = begin + self._link.seconds(op, nbytes, self._size)
-            transfers.append(Transfer(op, nbytes, begin, end))
-        return transfers[number].end
+        Rings, binomial trees, all to one and one to all, and pairs one after the other, as
+        `distlab.simulation.collectives` has them, written down as formulas.
+        """
+        through = nbytes / self.bandwidth
+        rounds = math.ceil(math.log2(size))
+        match op:
+            case "all_reduce":
+                return 2 * (size - 1) * (self.latency + through / size)
+            case "all_gather":
+                return (size - 1) * (self.latency + through)
+            case "reduce_scatter" | "all_to_all":
+                return (size - 1) * (self.latency + through / size)
+            case "broadcast" | "reduce":
+                return rounds * (self.latency + through)
+            case "gather" | "scatter":
+                return self.latency + (size - 1) * through if size > 1 else 0.0
+            case _:  # a barrier
+                return 2 * rounds * self.latency
 
 
 class _HeldWork:
-    """A request whose wait ends when the message would be through."""
+    """A request whose wait ends when the message would be through.
 
-    def __init__(self, work: Any, through: Any) -> None:
-        self._work, self._through = work, through
+    `through` says when that is, once the real message has come, and is given when the wait began.
+    """
+
+    def __init__(self, work: Any, through: Any, clock: Clock) -> None:
+        self._work, self._through, self._clock = work, through, clock
 
     def wait(self, *timeout: Any) -> Any:
+        begun = self._clock.mark()
         result = self._work.wait(*timeout)
         if self._through is not None:
-            until, self._through = self._through(self._work), None
-            time.sleep(max(0.0, until - time.monotonic()))
+            until, self._through = self._through(begun), None
+            self._clock.wait_until(until, begun)
         return result
 
     def __getattr__(self, name: str) -> Any:
@@ -141,76 +113,113 @@ class _HeldCollective(_HeldWork):
     def is_completed(self) -> bool:
         if not self._work.is_completed():
             return False
-        return self._through is None or time.monotonic() >= self._through(self._work)
+        return self._through is None or self._clock.now() >= self._through(None)
 
     def get_future(self) -> torch.futures.Future[Any]:
-        through = self._through
+        through, begun = self._through, self._clock.mark()
 
         def late(future: torch.futures.Future[Any]) -> Any:
             if through is not None:
-                time.sleep(max(0.0, through(self._work) - time.monotonic()))
+                self._clock.wait_until(through(begun), begun)
             return future.value()
 
         made: torch.futures.Future[Any] = self._work.get_future().then(late)
         return made
 
 
-#: what a ring carries, by the names of ProcessGroup's methods; the second argument of all but the
-#: all-reduces is what a rank gives
+#: by the names of ProcessGroup's methods: which collective it is, and which argument a rank gives
 _RINGS = {
-    "all_reduce": ("allreduce", "allreduce_coalesced"),
-    "all_gather": ("allgather", "_allgather_base", "all_gather_single"),
-    "reduce_scatter": ("reduce_scatter", "_reduce_scatter_base", "reduce_scatter_single"),
+    "allreduce": ("all_reduce", 0),
+    "allreduce_coalesced": ("all_reduce", 0),
+    "allgather": ("all_gather", 1),
+    "_allgather_base": ("all_gather", 1),
+    "all_gather_single": ("all_gather", 1),
+    "reduce_scatter": ("reduce_scatter", 1),
+    "_reduce_scatter_base": ("reduce_scatter", 1),
+    "reduce_scatter_single": ("reduce_scatter", 1),
+}
+_OTHERS = {
+    "broadcast": ("broadcast", 0),
+    "reduce": ("reduce", 0),
+    "gather": ("gather", 1),
+    "scatter": ("scatter", 0),  # what it gets: the others give nothing
+    "alltoall": ("all_to_all", 1),
+    "alltoall_base": ("all_to_all", 1),
+    "all_to_all_single": ("all_to_all", 1),
+    "barrier": ("barrier", None),
 }
 
 
 class _SlowGroup:
-    """A process group whose messages and rings are held back; everything else is the real group's.
+    """A process group whose messages and some collectives are held back; everything else is the
+    real group's.
 
-    `departures` and `collectives` are shared with the other ranks.
+    `ports` and `collectives` are shared with the other ranks.
     """
 
     def __init__(
-        self, group: Any, link: Link, departures: _Departures, collectives: _Collectives
-    ) -> None:
-        self._real, self._departures, self._collectives = group, departures, collectives
-        self._latency, self._bandwidth = link.latency, link.bandwidth
-        for op, names in _RINGS.items():
-            for name in names:
-                setattr(self, name, self._ring(op, name))
-        self._out_free = self._in_free = 0.0  # when this rank's link is free again, each way
+        self, group: Any, link: Link, ports: Ports, number: int, ranks: list[int],
+        held: Mapping[str, tuple[str, int | None]], cluster: Cluster,
+    ) -> None:  # fmt: skip
+        self._real, self._link, self._ports, self._cluster = group, link, ports, cluster
+        self._number, self._ranks = number, ranks
+        self._collectives = Collectives(ports, str(number), ranks)
+        self._given: list[tuple[str, int]] = []
+        for name, (op, given) in held.items():
+            setattr(self, name, self._collective(name, op, given))
 
     def send(self, tensors: list[torch.Tensor], dst: int, tag: int) -> _HeldWork:
-        begin = max(time.monotonic(), self._out_free)
-        self._out_free = end = begin + self._seconds(tensors[0])
-        self._departures.note(self._real.rank(), dst, begin)
-        return _HeldWork(self._real.send(tensors, dst, tag), lambda work: end)
+        end = self._ports.send(self._ranks[dst], _bytes(tensors), self._number, tag)
+        work = self._real.send(tensors, dst, tag)
+        return self._held(work, lambda begun: max(end, self._asked(dst, tag)))
 
     def recv(self, tensors: list[torch.Tensor], src: int, tag: int) -> _HeldWork:
+        self._ports.ask(self._ranks[src], self._number, tag)
         work = self._real.recv(tensors, src, tag)
-        return _HeldWork(work, lambda work: self._arrival(tensors[0], src))
+        return self._held(work, lambda begun: self._arrival(src, tag, begun))
 
     def recv_anysource(self, tensors: list[torch.Tensor], tag: int) -> _HeldWork:
         work = self._real.recv_anysource(tensors, tag)
-        return _HeldWork(work, lambda work: self._arrival(tensors[0], work._source_rank()))
+        return self._held(work, lambda begun: self._arrival(work._source_rank(), tag, begun))
 
-    def _ring(self, op: str, name: str) -> Callable[..., _HeldCollective]:
-        def call(*args: Any) -> _HeldCollective:
-            given = args[0] if op == "all_reduce" else args[1]
-            number = self._collectives.call(op, _bytes(given))
-            work = getattr(self._real, name)(*args)
-            return _HeldCollective(work, lambda work: self._collectives.end(number))
+    def _held(self, work: Any, through: Callable[[Mark], float]) -> _HeldWork:
+        return _HeldWork(work, through, self._ports.clock)
+
+    def _asked(self, dst: int, tag: int) -> float:
+        return self._ports.asked(self._ranks[dst], self._number, tag)
+
+    def _arrival(self, src: int, tag: int, begun: Mark) -> float:
+        return self._ports.arrival(self._ranks[src], self._number, tag, begun)
+
+    def _collective(self, name: str, op: str, given: int | None) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
+            nbytes = 0 if given is None else _bytes(args[given])
+            root = next((arg.rootRank for arg in args if hasattr(arg, "rootRank")), None)
+            self._given.append((op, nbytes))
+            begun = self._ports.clock.mark()
+            number = self._collectives.call(lambda: self._seconds(op, nbytes, root))
+            work = getattr(self._real, name)(*args, **options)
+            clock = self._ports.clock
+            if work is None:  # torch has waited
+                clock.wait_until(self._end(number, begun), begun)
+                return None
+            return _HeldCollective(work, lambda begun: self._end(number, begun), clock)
 
         return call
 
-    def _arrival(self, tensor: torch.Tensor, src: int) -> float:
-        departed = self._departures.next(src, self._real.rank())
-        begin = max(departed + self._latency, self._in_free)
-        self._in_free = begin + self._seconds(tensor)
-        return self._in_free
+    def _seconds(self, op: str, nbytes: int, root: int | None) -> float:
+        if self._cluster.gpus == 1:
+            return self._link.seconds(op, nbytes, len(self._ranks))
+        first = None if root is None else self._ranks[root]
+        return seconds_of(op, nbytes, first, tuple(self._ranks), self._cluster)
 
-    def _seconds(self, tensor: torch.Tensor) -> float:
-        return _bytes(tensor) / self._bandwidth
+    def _end(self, number: int, begun: Mark | None) -> float:
+        end = self._collectives.times(number, begun)[1]
+        transfers = self._link.transfers
+        while len(transfers) <= number:
+            at = len(transfers)
+            transfers.append(Transfer(*self._given[at], *self._collectives.times(at)))
+        return end
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
@@ -239,23 +248,94 @@ def slow_links(latency: float, bandwidth: float) -> Iterator[Link]:
         ValueError: no such link.
         RuntimeError: this process is no rank of this library.
     """
+    if not (latency >= 0 and bandwidth > 0):
+        raise ValueError(f"no link has a latency of {latency} s and {bandwidth} bytes a second")
+    group = _default_group()
+    link = Link(latency, bandwidth)
+    cluster = Cluster(group.size(), 1, between=cost_model.Link(latency, bandwidth))
+    ports = _ports(group, cluster, Clock(steady=False))
+    try:
+        with _held([group], link, ports, _RINGS, cluster):
+            yield link
+    finally:
+        ports.close()
+
+
+@contextlib.contextmanager
+def slow_cluster(cluster: Cluster, clock: Clock | None = None) -> Iterator[Link]:
+    """Let the ranks of this machine be those of a cluster while the context lasts.
+
+    Enter it on every rank of a `Ranks` run, equally often. Messages and collectives of all groups
+    take the time that they would there; those of groups that are made meanwhile too. Slow and lost
+    ranks are left to the program.
+
+    Args:
+        clock: this rank's, by which links are busy and free; the machine's where left out.
+
+    Returns:
+        The link between nodes. Its `transfers` are the default group's collectives.
+
+    Raises:
+        ValueError: the cluster has not as many ranks as there are.
+        RuntimeError: this process is no rank of this library.
+    """
+    from torch.distributed import distributed_c10d as c10d
+
+    from distlab.rank import process_group
+
+    group = _default_group()
+    if cluster.size != group.size():
+        raise ValueError(f"{group.size()} ranks are no cluster of {cluster}")
+    link = Link(cluster.between.latency, cluster.between.bandwidth)
+    ports = _ports(group, cluster, clock or Clock(steady=False))
+    groups = [g for g in c10d._world.pg_map if isinstance(g, process_group.RecordedGroup)]
+    with contextlib.ExitStack() as stack:
+        stack.callback(ports.close)
+
+        def hold(group: RecordedGroup) -> None:
+            stack.enter_context(_held([group], link, ports, _RINGS | _OTHERS, cluster))
+
+        for one in groups:
+            hold(one)
+        stack.callback(setattr, process_group, "made", process_group.made)
+        process_group.made = hold
+        yield link
+
+
+def _default_group() -> RecordedGroup:
     from torch.distributed import distributed_c10d as c10d
 
     from distlab.rank.process_group import RecordedGroup
 
-    if not (latency >= 0 and bandwidth > 0):
-        raise ValueError(f"no link has a latency of {latency} s and {bandwidth} bytes a second")
     group = c10d._get_default_group()
     if not isinstance(group, RecordedGroup) or "DISTLAB_RUN" not in os.environ:
         raise RuntimeError("slow links are for ranks that `Ranks.run` started")
+    return group
+
+
+def _ports(group: RecordedGroup, cluster: Cluster, clock: Clock) -> Ports:
+    """Ports that no earlier use of this run has had."""
     group.slow_links += 1
-    uses = group.slow_links
-    folder, rank, size = Path(os.environ["DISTLAB_RUN"]), group.rank(), group.size()
-    link = Link(latency, bandwidth)
-    departures = _Departures(folder / f"links.{uses}", size)
-    collectives = _Collectives(folder / f"links.{uses}.collectives", rank, size, link)
-    real, group._group = group._group, _SlowGroup(group._group, link, departures, collectives)
+    path = Path(os.environ["DISTLAB_RUN"]) / f"links-{group.slow_links}"
+    return Ports(path, group.rank(), cluster, clock)
+
+
+@contextlib.contextmanager
+def _held(
+    groups: Iterable[RecordedGroup], link: Link, ports: Ports,
+    held: Mapping[str, tuple[str, int | None]], cluster: Cluster,
+) -> Iterator[None]:  # fmt: skip
+    """Put these groups on slow links, and take them off again."""
+    real = {group: group._group for group in groups}
+    for group, plain in real.items():
+        name = str(plain.group_name)
+        # torch numbers groups, or names those that members make alone by a hash
+        number = int(name) if name.isdecimal() else zlib.crc32(name.encode())
+        # of other groups nobody is told
+        own = link if group._index == events.WORLD else replace(link, transfers=[])
+        group._group = _SlowGroup(plain, own, ports, number, list(group._ranks), held, cluster)
     try:
-        yield link
+        yield
     finally:
-        group._group = real
+        for group, plain in real.items():
+            group._group = plain

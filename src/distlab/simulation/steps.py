@@ -1,24 +1,26 @@
 """Algorithms as steps that all ranks take, moved all at once: fast enough for any cluster.
 
 In a step some ranks send one message each (or several), some receive, and a rank begins its next
-step when its own messages of this one are out and in. Ranks are not kept together otherwise: one
-that is early goes on. But a port takes messages in the order of the steps, also where one of a
-later step is there first; `replay` takes them as they come.
+step when its own messages of this one are out and in, and their receivers have asked for them.
+Ranks are not kept together otherwise: one that is early goes on. But a port takes messages in the
+order of the steps, also where one of a later step is there first; `replay` takes them as they come.
 
-A step that is taken many times in a row is followed until it moves all its ranks and ports on by
-the same time. What comes after depends on differences of times alone, so each further round takes
-just as long, and the rest is multiplied out: a ring of 1,000 ranks costs a few rounds, not 1,998.
+A ring of 100,000 ranks takes 200,000 steps, all alike. Where a step that is taken again and again
+(the same object) has moved every time by the same amount, it will do so each time that it is left
+to take: what a step does does not depend on when it begins. These steps are not taken one by one.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from distlab.simulation.network import Cluster
+
+_ALIKE = 1e-9  # of a shift: times are sums of many numbers, and rounded
+_TOGETHER = 9  # decimals of seconds: who comes first must not depend on how sums were rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,71 +55,114 @@ def run_steps(steps: Iterable[Step], cluster: Cluster) -> np.ndarray:
 
     `inf` for a rank that waits for one that was lost.
     """
-    ready = np.zeros(cluster.size)
-    slowness, network = cluster.slowness(), _Network(cluster)
-    dies = np.full(cluster.size, np.inf)
-    for rank, moment in cluster.lost.items():
-        dies[rank] = moment
-    for step, times in _repeated(steps):
-        taken = 0
-        busy: np.ndarray | None = None
-        while taken < times:
-            before, was_busy = ready.copy(), busy
-            if np.any(step.seconds):
-                ready += step.seconds * slowness
-            if cluster.lost:
-                ready[ready > dies] = np.inf
-            if step.pattern is not None:
-                network.carry(step.pattern, step.n_bytes, ready)
-            taken += 1
-            if taken == times or step.pattern is None or cluster.lost:
-                continue
-            busy = network.busy(step.pattern)
-            if was_busy is None:
-                continue
-            ranks = slice(None) if np.any(step.seconds) else network.ranks(step.pattern)
-            moved = np.concatenate([(ready - before)[ranks], busy - was_busy])
-            if len(moved) and np.ptp(moved) <= _EVEN * moved[0]:
-                ready[ranks] += moved[0] * (times - taken)
-                network.later(step.pattern, moved[0] * (times - taken))
-                break
-    return ready
+    machine = _Machine(cluster)
+    for step, times in in_a_row(steps):
+        machine.take(step, times)
+    return machine.ready
 
 
-#: what is left of a difference of times that are equal but for rounding, as a share of them
-_EVEN = 1e-9
-
-
-def _repeated(steps: Iterable[Step]) -> Iterator[tuple[Step, int]]:
-    """Each step, and how many times it is taken in a row. Equal steps must be one object."""
-    kept, times = None, 0
+def in_a_row(steps: Iterable[Step]) -> Iterator[tuple[Step, int]]:
+    """Each step, and how many times in a row the same object comes."""
+    last, times = None, 0
     for step in steps:
-        if step is kept:
+        if step is last:
             times += 1
             continue
-        if kept is not None:
-            yield kept, times
-        kept, times = step, 1
-    if kept is not None:
-        yield kept, times
+        if last is not None:
+            yield last, times
+        last, times = step, 1
+    if last is not None:
+        yield last, times
 
 
-class _Network:
-    """The ports of a cluster and when each is free again."""
+class _Machine:
+    """The ranks and the ports of a cluster.
+
+    `ready`: when each rank has taken the steps so far.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+        self.ready = np.zeros(cluster.size)
+        self._cluster, self._slowness = cluster, cluster.slowness()
+        self._dies = np.full(cluster.size, np.inf)
+        for rank, moment in cluster.lost.items():
+            self._dies[rank] = moment
         self._out, self._in = np.zeros(cluster.ports), np.zeros(cluster.ports)
         self._routes: dict[int, tuple[Pattern, _Route]] = {}
 
-    def carry(self, pattern: Pattern, n_bytes: float | np.ndarray, ready: np.ndarray) -> None:
+    def take(self, step: Step, times: int) -> None:
+        """Take a step so many times.
+
+        From time to time the state is kept, ever more rarely, and the later ones are compared with
+        it (Brent, "An improved Monte Carlo factorization algorithm", 1980), so that states that
+        return every few steps are found too: a ring's do so from node to node.
+        """
+        kept, since, patience = None, 0, 1
+        while times:
+            self._once(step)
+            times, since = times - 1, since + 1
+            if self._cluster.lost or not times:
+                continue
+            shift = None if kept is None else self._shift(step, kept)
+            if shift is not None:
+                self._move(step, times // since * shift)
+                times, kept, since, patience = times % since, None, 0, times + 1
+            elif since >= patience:
+                kept, since, patience = self._state(step), 0, 2 * patience
+
+    def _once(self, step: Step) -> None:
+        if np.any(step.seconds):
+            self.ready += step.seconds * self._slowness
+        if self._cluster.lost:
+            self.ready[self.ready > self._dies] = np.inf
+        if step.pattern is not None:
+            self._carry(self._route(step.pattern), step.n_bytes)
+
+    def _moved(self, step: Step) -> tuple[tuple[np.ndarray, np.ndarray | slice], ...]:
+        """What a step moves: arrays, and where in them."""
+        if step.pattern is None:
+            return ((self.ready, slice(None)),)
+        route = self._route(step.pattern)
+        ranks = slice(None) if np.any(step.seconds) else route.ranks
+        return (self.ready, ranks), (self._out, route.out), (self._in, route.into)
+
+    def _state(self, step: Step) -> list[np.ndarray]:
+        return [np.array(whole[where]) for whole, where in self._moved(step)]
+
+    def _shift(self, step: Step, kept: list[np.ndarray]) -> float | None:
+        """By how much everything that the step moves has moved alike since, if it has."""
+        by = None
+        for (whole, where), before in zip(self._moved(step), kept, strict=True):
+            if not len(before):
+                continue
+            few = slice(None, None, max(1, len(before) // 16))  # most differ in these
+            indices = few if isinstance(where, slice) else where[few]
+            for now, then in ((whole[indices], before[few]), (whole[where], before)):
+                moved = now - then
+                by = float(moved[0]) if by is None else by
+                if not np.abs(moved - by).max() <= _ALIKE * by:
+                    return None
+        return by
+
+    def _move(self, step: Step, by: float) -> None:
+        for whole, where in self._moved(step):
+            # an adapter that several messages use stands there several times, and moves once
+            whole[where] = whole[where] + by
+
+    def _route(self, pattern: Pattern) -> _Route:
+        if id(pattern) not in self._routes:  # the pattern is kept, so that its id stays its own
+            self._routes[id(pattern)] = pattern, _Route(pattern, self._cluster)
+        return self._routes[id(pattern)][1]
+
+    def _carry(self, route: _Route, n_bytes: float | np.ndarray) -> None:
         """Send the messages of a pattern; moves `ready` on."""
-        route = self._route(pattern)
+        ready, pattern = self.ready, route.pattern
         duration = route.per_byte * n_bytes
-        posted = ready[pattern.src]
+        posted, asked = ready[pattern.src], ready[pattern.dst]
         sent = _queue(route.out, route.out_alone, posted, duration, self._out)
         there = sent - duration + route.latency
         through = _queue(route.into, route.in_alone, there, duration, self._in)
+        sent = np.maximum(sent, asked)
         if route.src_alone:
             ready[pattern.src] = sent
         else:
@@ -127,58 +172,27 @@ class _Network:
         else:
             np.maximum.at(ready, pattern.dst, through)
 
-    def _route(self, pattern: Pattern) -> _Route:
-        if id(pattern) not in self._routes:  # the pattern is kept, so that its id stays its own
-            self._routes[id(pattern)] = pattern, _Route(pattern, self._cluster)
-        return self._routes[id(pattern)][1]
-
-    def ranks(self, pattern: Pattern) -> np.ndarray:
-        """Those that send or receive in it."""
-        return self._route(pattern).ranks
-
-    def busy(self, pattern: Pattern) -> np.ndarray:
-        """Until when each of the pattern's ports is busy."""
-        route = self._route(pattern)
-        return np.concatenate([self._out[route.out_ports], self._in[route.in_ports]])
-
-    def later(self, pattern: Pattern, seconds: float) -> None:
-        """Let the pattern's ports be busy for longer."""
-        route = self._route(pattern)
-        self._out[route.out_ports] += seconds
-        self._in[route.in_ports] += seconds
-
 
 class _Route:
     """What a cluster makes of a pattern."""
 
     def __init__(self, pattern: Pattern, cluster: Cluster) -> None:
+        self.pattern = pattern
+        takes_part = np.zeros(cluster.size, bool)
+        takes_part[pattern.src] = takes_part[pattern.dst] = True
+        self.ranks = np.flatnonzero(takes_part)
         self.latency, self.per_byte, self.out, self.into = cluster.links(pattern.src, pattern.dst)
-        self._pattern = pattern
         self.out_alone, self.in_alone, self.src_alone, self.dst_alone = (
-            int(np.bincount(some).max(initial=0)) <= 1
+            np.bincount(some, minlength=1).max() <= 1
             for some in (self.out, self.into, pattern.src, pattern.dst)
         )
-
-    @functools.cached_property
-    def out_ports(self) -> np.ndarray:
-        """The ports that are sent from, once each."""
-        return self.out if self.out_alone else np.unique(self.out)
-
-    @functools.cached_property
-    def in_ports(self) -> np.ndarray:
-        """The ports that are received at, once each."""
-        return self.into if self.in_alone else np.unique(self.into)
-
-    @functools.cached_property
-    def ranks(self) -> np.ndarray:
-        """Those that send or receive."""
-        return np.union1d(self._pattern.src, self._pattern.dst)
 
 
 def _queue(
     ports: np.ndarray, alone: bool, come: np.ndarray, duration: np.ndarray, free: np.ndarray
 ) -> np.ndarray:
-    """When each message has passed its port, which takes one at a time in the order they come.
+    """When each message has passed its port, which takes one at a time in the order they come, and
+    those that come together by their number.
 
     `alone`: no two want the same port. `free` is moved on.
     """
@@ -186,7 +200,7 @@ def _queue(
         done: np.ndarray = np.maximum(come, free[ports]) + duration
         free[ports] = done
         return done
-    order = np.lexsort((come, ports))
+    order = np.lexsort((np.round(come, _TOGETHER), ports))
     bounds = np.flatnonzero(np.diff(ports[order], prepend=-1, append=-1))
     end = np.empty(len(ports))
     if len(bounds) - 1 < np.diff(bounds).max():  # few ports, each with many messages
