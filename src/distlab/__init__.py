@@ -21,6 +21,7 @@ _HOME = {
     "loopback": "processes.forkserver:loopback",
     "machine": "processes.machine",
     "paused": "rank.recorder:paused",
+    "report": "rank.reports:report",
     "world": "rank.world",
     # parts of training scripts
     "augment": "training.augment",

@@ -17,6 +17,7 @@ from distlab.records.explain import ranks_text
 from distlab.records.wording import gave_up, until_timeout
 
 if TYPE_CHECKING:
+    from distlab.records.reports import Report
     from distlab.viz.timeline import Timeline
 
 MOST_SHOWN = 4  # kinds of other endings that are told
@@ -62,6 +63,11 @@ class Result:
         return self.run.records
 
     @property
+    def reports(self) -> list[list[Report]]:
+        """What each rank has told by `distlab.report`, in order."""
+        return self.run.reports
+
+    @property
     def printed(self) -> list[str]:
         """What each rank printed."""
         return [outcome.printed for outcome in self.run.outcomes]
@@ -71,7 +77,8 @@ class Result:
         from distlab.viz.timeline import timeline
 
         finding = self.run.finding or self.run.hindsight
-        return timeline(self.records, **{"verdict": getattr(finding, "message", ""), **options})
+        told = {"verdict": getattr(finding, "message", ""), "reports": self.run.reports}
+        return timeline(self.records, **{**told, **options})
 
     def story(self) -> str:
         """What each rank did, in words."""

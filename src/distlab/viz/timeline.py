@@ -19,6 +19,7 @@ from pathlib import Path
 from distlab.records import wording
 from distlab.records.events import Event, RankRecord
 from distlab.records.pairing import pair
+from distlab.records.reports import Report
 from distlab.viz import terminal, widget
 from distlab.viz.diagram import Drawing
 from distlab.viz.layout import lay_out
@@ -37,8 +38,10 @@ class Timeline(Picture):
         highlight: Collection[object],
         width: float,
         verdict: str = "",
+        reports: Sequence[Sequence[Report]] = (),
     ) -> None:
         self.records, self.title, self.width = [_sound(r) for r in records], title, width
+        self.reports = reports
         self.highlight, self.verdict = list(highlight), verdict
         self.pairs = pair(self.records)
 
@@ -66,7 +69,7 @@ class Timeline(Picture):
         """
         return model(
             self.records, self.pairs, title=self.title, verdict=self.verdict,
-            highlight=self.highlight, sources=sources,
+            highlight=self.highlight, sources=sources, reports=self.reports,
         )  # fmt: skip
 
     def save(self, path: str | Path, sources: Mapping[str, str] | None = None) -> Path:
@@ -131,6 +134,7 @@ def timeline(
     highlight: Collection[Event | int] | None = None,
     width: float = 900,
     verdict: str = "",
+    reports: Sequence[Sequence[Report]] = (),
 ) -> Timeline:
     """Draw a run from the records of all its ranks.
 
@@ -140,5 +144,6 @@ def timeline(
         highlight: operations to outline, or ranks to mark.
         width: in pixels.
         verdict: why the run could not end, shown beside the live picture.
+        reports: what each rank has told of its training (`distlab.report`), shown there too.
     """
-    return Timeline(records, title, highlight or (), width, verdict)
+    return Timeline(records, title, highlight or (), width, verdict, reports)

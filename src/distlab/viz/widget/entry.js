@@ -6,13 +6,17 @@ const KEPT = 20; // runs that are kept for a place that shows one of them again
 function mount(frame, run) {
   if (frame.dataset.distlabLive) return;
   frame.dataset.distlabLive = "1";
-  if (!document.querySelector("style.distlab-style")) {
-    document.head.append(h("style", {class: "distlab-style"}, STYLE));
-    followTheme();
-  }
+  dress();
   const still = [...frame.children];
   new View(frame, run);
   for (const one of still) one.hidden = true;
+}
+
+/** Have the page know the pictures' style, once. */
+function dress() {
+  if (document.querySelector("style.distlab-style")) return;
+  document.head.append(h("style", {class: "distlab-style"}, STYLE));
+  followTheme();
 }
 
 /** Draw anew what is in the page when its colours change: once a page, so that no picture is kept for it. */
@@ -63,14 +67,32 @@ function initialize({model}) {
     for (const frame of frames(said.run)) mount(frame, runs.get(said.run));
   };
   model.on("msg:custom", answered);
+  const place = new LivePlace();
+  let newest = null, drawing = 0;
+  const takeNewest = () => {
+    cancelAnimationFrame(drawing);
+    drawing = 0;
+    if (newest) place.take(newest);
+    newest = null;
+  };
+  const looked = () => { // the last look at a run is shown, of the others the newest alone
+    newest = model.get("look");
+    if (!newest || !newest.tree || newest.over) takeNewest();
+    else drawing ||= requestAnimationFrame(takeNewest);
+  };
+  model.on("change:look", looked);
+  if (model.get("look")?.tree) looked();
   let due = 0;
-  const soon = () => { due ||= setTimeout(() => { due = 0; look(); }, 50); };
+  const soon = () => { due ||= setTimeout(() => { due = 0; look(); place.settle(); }, 50); };
   const watch = new MutationObserver(soon);
   watch.observe(document.body, {childList: true, subtree: true});
   soon();
   return () => {
     watch.disconnect();
     clearTimeout(due);
+    cancelAnimationFrame(drawing);
+    place.gone();
     model.off("msg:custom", answered);
+    model.off("change:look", looked);
   };
 }

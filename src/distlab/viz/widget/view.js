@@ -40,13 +40,27 @@ class View {
       h("p", {class: "dl-summary", id: `${id}s`}, tree.summary),
       h("p", {class: "dl-hidden", id: `${id}k`}, KEYS),
       this.bar, h("div", {class: "dl-picture"}, this.stage, this.tip), this.legend(), this.said,
-      h("div", {class: "dl-panels"}, this.ranks, this.graph, this.detail),
+      h("div", {class: "dl-panels"}, this.ranks, this.graph, this.detail), this.whole(),
       h("p", {class: "dl-more"}, this.toggle), this.table);
     this.root.view = this; // for whoever measures it
     frame.append(this.root);
     this.picture = new Drawing(run, this.stage);
     this.listen();
     this.opens();
+  }
+
+  /** What each rank did with its time, and what was told of training. */
+  whole() {
+    const {ranks, training} = this.run.tree;
+    if (!this.run.count && !training) return null;
+    const rows = ranks.slice(0, MOST_ROWS).map((rank, r) => h("tr", {}, h("th", {scope: "row"}, String(r)),
+      ...shareCells(rank.shares), ...trainingCells(training && training.ranks[r])));
+    const curve = training && lossCurve(this.run);
+    return h("details", {class: "dl-whole"}, h("summary", {}, training ? trainingText(training) || "training" : "what each rank did with its time"),
+      h("div", {class: "dl-panels"},
+        h("div", {class: "dl-scrolls", tabindex: "0", role: "region", "aria-label": "what each rank did with its time"},
+          h("table", {}, h("caption", {class: "dl-hidden"}, "What each rank did with its time"),
+            headed(["rank", ...SHARES, ...trainingNames(training)]), h("tbody", {}, ...rows))), curve));
   }
 
   /** Where a run begins to be read: at its first moment, or where it stands if it never ended. */
