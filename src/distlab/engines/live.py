@@ -37,11 +37,15 @@ class Purse:
     """Time to spend on pictures: some at once, then a share of what passes.
 
     Args:
-        clock: seconds.
+        clock: seconds that pass.
+        effort: seconds in which this thread had a processor, which ranks then had not.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic,
+        effort: Callable[[], float] = time.thread_time,
+    ) -> None:  # fmt: skip
+        self._clock, self._effort = clock, effort
         self._begin = clock()
         self._due = 0.0
         self.spent = 0.0
@@ -54,13 +58,12 @@ class Purse:
     @contextlib.contextmanager
     def paying(self) -> Iterator[None]:
         """What this block takes is paid for."""
-        begin = self._clock()
+        begin = self._effort()
         try:
             yield
         finally:
-            end = self._clock()
-            self.spent += end - begin
-            self._due = end + OFTEN
+            self.spent += self._effort() - begin
+            self._due = self._clock() + OFTEN
 
 
 class Live:
@@ -131,12 +134,11 @@ class Show:
         live = self._live
         if ledger is None or not (finding or live.purse.open()):
             return
-        if not any(record.events for record in records) and not self._reports(records):
+        if not any(record.events for record in records):
             return  # nothing is to be seen yet
+        from distlab.viz.run_model import model
 
         def made() -> Model:
-            from distlab.viz.run_model import model
-
             tails, pairs, begin = self._tail.look(records, ledger)
             message = getattr(finding, "message", "")
             now = 0.0 if finding else max(live._clock(), begin)

@@ -59,7 +59,7 @@ class LiveView {
       h("p", {class: "dl-title"}, h("span", {class: "dl-running", "aria-hidden": "true"}), `${run.tree.title}, running`),
       this.figures, h("div", {class: "dl-picture"}, this.stage), h("p", {class: "dl-legend"}, ...marks), this.said,
       h("div", {class: "dl-panels"},
-        h("div", {class: "dl-ranks", tabindex: "0", role: "region", "aria-label": "each rank now"},
+        h("div", {class: "dl-ranks", tabindex: "0", role: "group", "aria-label": "each rank now"},
           h("table", {}, h("caption", {class: "dl-hidden"}, "Each rank now, and its share of the time that is shown"), this.head, this.rows)), this.curve));
     this.root.view = this; // for whoever measures it
     frame.append(this.root);

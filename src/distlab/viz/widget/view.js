@@ -28,7 +28,7 @@ class View {
     this.tip.hidden = true;
     this.said = h("p", {class: "dl-said", "aria-live": "polite"});
     this.rows = h("tbody");
-    this.ranks = h("div", {class: "dl-ranks", tabindex: "0", role: "region", "aria-label": "each rank at this moment"},
+    this.ranks = h("div", {class: "dl-ranks", tabindex: "0", role: "group", "aria-label": "each rank at this moment"},
       h("table", {}, h("caption", {class: "dl-hidden"}, "Each rank at this moment"), headed(["rank", "does", "waits for", "its tensor"]), this.rows));
     this.graph = h("div", {class: "dl-graph"});
     this.detail = h("div", {class: "dl-detail", role: "group", "aria-label": "the operation"});
@@ -58,7 +58,7 @@ class View {
     const curve = training && lossCurve(this.run);
     return h("details", {class: "dl-whole"}, h("summary", {}, training ? trainingText(training) || "training" : "what each rank did with its time"),
       h("div", {class: "dl-panels"},
-        h("div", {class: "dl-scrolls", tabindex: "0", role: "region", "aria-label": "what each rank did with its time"},
+        h("div", {class: "dl-scrolls", tabindex: "0", role: "group", "aria-label": "what each rank did with its time"},
           h("table", {}, h("caption", {class: "dl-hidden"}, "What each rank did with its time"),
             headed(["rank", ...SHARES, ...trainingNames(training)]), h("tbody", {}, ...rows))), curve));
   }
@@ -274,7 +274,7 @@ class View {
     const turn = (text, by) => h("button", {type: "button", onclick: () => { this.page = Math.max(0, Math.min(pages - 1, this.page + by)); this.fillTable(); }}, text);
     const focused = this.table.contains(document.activeElement) ? document.activeElement.textContent : null;
     this.table.replaceChildren(
-      h("div", {class: "dl-scrolls", "data-scrolls": "", tabindex: "-1", role: "region", "aria-label": "all operations"},
+      h("div", {class: "dl-scrolls", "data-scrolls": "", tabindex: "-1", role: "group", "aria-label": "all operations"},
         h("table", {"aria-rowcount": run.count + 1}, h("caption", {class: "dl-hidden"}, `Operations, page ${page + 1} of ${pages}`), headed(names), h("tbody", {}, ...rows))),
       h("p", {}, turn("earlier", -1), ` page ${page + 1} of ${pages} `, turn("later", 1)));
     this.showTable(this.toggle.getAttribute("aria-expanded") === "true");
