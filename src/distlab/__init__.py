@@ -13,6 +13,7 @@ _HOME = {
     "Ranks": "engines.ranks:Ranks",
     "RunFailed": "engines.results:RunFailed",
     "check": "checking.check:check",
+    "compare": "viz.comparison:compare",
     "each": "engines.ranks:each",
     "submit": "engines.slurm.submit:submit",
     "terminal": "engines.command:terminal",

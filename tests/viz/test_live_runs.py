@@ -25,15 +25,15 @@ CELLS = (
     "def until(name):\n    while not os.path.exists(name):\n        time.sleep(0.005)",
     "def step(rank, size):\n    mine = torch.tensor([10.0 + rank])\n"
     "    for number in range(4):\n        dist.all_reduce(mine)\n"
-    "        until(f\"{os.getcwd()}/fast{number}\" if rank else f\"{os.getcwd()}/slow{number}\")\n"
+    '        until(f"{os.getcwd()}/fast{number}" if rank else f"{os.getcwd()}/slow{number}")\n'
     "    dist.all_reduce(mine)\n    return mine\n\n\nranks.run(step)",
     "def around(rank, size):\n    mine = torch.tensor([10.0 + rank])\n"
-    "    dist.all_reduce(mine)\n    until(os.getcwd() + \"/go\")\n"
+    '    dist.all_reduce(mine)\n    until(os.getcwd() + "/go")\n'
     "    dist.recv(mine, (rank + 1) % size)\n    dist.send(mine, (rank - 1) % size)\n\n\n"
     "ranks.run(around)",
     "def train(rank, size):\n    weight = torch.zeros(1000)\n    for step in range(30):\n"
     "        report(loss=2.3 * 0.9**step, images=32)\n        weight += rank\n"
-    "        dist.all_reduce(weight)\n    until(os.getcwd() + \"/trained\")\n\n\n"
+    '        dist.all_reduce(weight)\n    until(os.getcwd() + "/trained")\n\n\n'
     "ranks.run(train)",
 )
 
@@ -140,6 +140,13 @@ def _a_deadlock(page):
 
 
 def _a_training_run(page):
+    """In the dark theme, after the page was loaded anew."""
+    page.saved()
+    page.driver.refresh()
+    page.until("document.body.dataset.jpThemeLight === 'false'")
+    page.until("document.querySelectorAll('section.dl').length === 1")
+    page.until("document.body.innerText.includes('| Idle')")
+    page.driver.find_elements("css selector", ".jp-CodeCell .cm-content")[3].click()
     page.begin(3)
     assert page.live("v.figures.textContent.includes('loss') && v.run.count === 90")
     assert page.live("v.curve.textContent.includes('loss of rank 0: 2.3 at first')")
@@ -152,7 +159,7 @@ def _a_training_run(page):
     page.makes("trained")
     page.ended(3)
     assert page.until("!document.querySelector('.dl-live')")
-    page.until("document.querySelectorAll('section.dl .dl-whole summary').length === 3")
+    page.until("document.querySelectorAll('section.dl .dl-whole summary').length === 2")
     page.driver.execute_script(_OPEN_LAST)
     page.axe()
     page.picture("ended-training")

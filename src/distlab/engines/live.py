@@ -151,9 +151,7 @@ class Show:
         live.send(self._run, made, over=bool(finding))
 
     def _reports(self, records: Sequence[RankRecord]) -> list[list[reports.Report]]:
-        return [
-            told.look(record.offset) for told, record in zip(self._told, records, strict=True)
-        ]
+        return [told.look(record.offset) for told, record in zip(self._told, records, strict=True)]
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ from distlab.records.wording import gave_up, until_timeout
 
 if TYPE_CHECKING:
     from distlab.records.reports import Report
+    from distlab.viz.comparison import Comparison
     from distlab.viz.timeline import Timeline
 
 MOST_SHOWN = 4  # kinds of other endings that are told
@@ -79,6 +80,18 @@ class Result:
         finding = self.run.finding or self.run.hindsight
         told = {"verdict": getattr(finding, "message", ""), "reports": self.run.reports}
         return timeline(self.records, **{**told, **options})
+
+    def compare(self, other: Result, names: tuple[str, str] = ("before", "after")) -> Comparison:
+        """This run beside another one, aligned by operation: where they part, what became faster,
+        what is missing. It draws itself.
+
+        Args:
+            other: the run that came after this one.
+            names: what to call the two.
+        """
+        from distlab.viz.comparison import compare
+
+        return compare(self, other, names)
 
     def story(self) -> str:
         """What each rank did, in words."""

@@ -23,7 +23,7 @@ from distlab.records.reports import Report
 from distlab.viz import terminal, widget
 from distlab.viz.diagram import Drawing
 from distlab.viz.layout import lay_out
-from distlab.viz.picture import Picture
+from distlab.viz.picture import Picture, page
 from distlab.viz.run_model import Model, model
 from distlab.viz.widget import kernel
 
@@ -85,12 +85,16 @@ class Timeline(Picture):
         if path.suffix not in (".html", ".htm"):
             return super().save(path)
         run = self.model(sources or kernel.sources(self.records))
-        content = widget.embedded(self._name(), super()._repr_html_(), run)
-        path.write_text(self._page(content), encoding="utf-8")
+        content = widget.embedded(self._name(), self.still(), run)
+        path.write_text(page(self.title, content), encoding="utf-8")
         return path
 
+    def still(self) -> str:
+        """The still picture, as HTML."""
+        return super()._repr_html_()
+
     def _repr_html_(self) -> str:
-        still = super()._repr_html_()
+        still = self.still()
         name = kernel.offer(
             lambda: self.model(kernel.sources(self.records)),
             sum(len(record.events) for record in self.records),

@@ -8,7 +8,7 @@ const percent = part => `${Math.round(100 * part)} %`;
 function shareCells(seconds) {
   const all = seconds.reduce((a, b) => a + b, 0);
   return seconds.map((part, k) => all > 0
-    ? h("td", {class: `dl-share dl-share-${SHARES[k]}`, style: `--dl-part:${percent(part / all)}`}, percent(part / all)) : h("td"));
+    ? h("td", {class: `dl-share dl-share-${SHARES[k]}`, style: `--dl-part:${Math.round(100 * part / all)}%`}, percent(part / all)) : h("td"));
 }
 
 const rateText = rate => rate === null ? "" : `${rate >= 100 ? Math.round(rate) : rate.toPrecision(3)}`;
@@ -60,7 +60,7 @@ class LiveView {
       this.figures, h("div", {class: "dl-picture"}, this.stage), h("p", {class: "dl-legend"}, ...marks), this.said,
       h("div", {class: "dl-panels"},
         h("div", {class: "dl-ranks", tabindex: "0", role: "group", "aria-label": "each rank now"},
-          h("table", {}, h("caption", {class: "dl-hidden"}, "Each rank now, and its share of the time that is shown"), this.head, this.rows)), this.curve));
+          h("table", {class: "dl-wide"}, h("caption", {class: "dl-hidden"}, "Each rank now, and its share of the time that is shown"), this.head, this.rows)), this.curve));
     this.root.view = this; // for whoever measures it
     frame.append(this.root);
     this.picture = new Drawing(run, this.stage);
