@@ -190,14 +190,14 @@ class Shown:
         v = self.verdict
         if v.run is None or not any(record.events for record in v.run.records):
             return ""
-        from distlab.viz.timeline import side_by_side, timeline
+        from distlab.viz.comparison import compare
+        from distlab.viz.timeline import timeline
 
         if v.right is None:
             return timeline(v.run.records)._repr_html_()
         wrong = f"not right: schedule {v.schedule}" if v.schedule else "not right"
-        return side_by_side(
-            (v.right.records, "right", v.parting[1]), (v.run.records, wrong, v.parting[0])
-        )
+        part = v.parting[1], v.parting[0]
+        return compare(v.right, v.run, ("right", wrong), part=part)._repr_html_()
 
 
 def _show(shown: Shown) -> None:

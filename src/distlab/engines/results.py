@@ -185,16 +185,15 @@ class AllSchedules(Result):
         usual, others = self._split()
         if not others:
             return super()._repr_html_()
-        from distlab.viz.timeline import side_by_side
+        from distlab.viz.comparison import compare
 
         wrong = others[0]
         right = _nearest(wrong, usual)
         key = parting(wrong, right)
         at = (right.event(key), wrong.event(key)) if key else (None, None)
-        return _framed(repr(self)) + side_by_side(
-            (right.run.records, f"schedule {right.name}", at[0]),
-            (wrong.run.records, f"schedule {wrong.name}", at[1]),
-        )
+        names = f"schedule {right.name}", f"schedule {wrong.name}"
+        compared = compare(right.run, wrong.run, names, part=at)
+        return _framed(repr(self)) + compared._repr_html_()
 
 
 def _nearest(wrong: Explored, usual: list[Explored]) -> Explored:

@@ -28,7 +28,7 @@ from distlab.viz.timeline import Timeline, timeline
 from distlab.viz.widget import kernel
 
 MOST_ALIGNED = 2_000  # operations of a rank, beyond what both begin and end with, that are aligned
-MOST_ROWS = 40  # of the still table
+MOST_ROWS = 12  # of the still table
 NOTHING = -1
 #: What differs by less than this part of the longer time, or than this part of the whole run, is
 #: told as the same.
@@ -62,8 +62,7 @@ class Comparison:
     def summary(self) -> str:
         """In a few sentences where the runs part, and how their times differ."""
         one, other = self.names
-        spans = [_span(self.before.records), _span(self.after.records)]
-        lines = [f"{one} took {duration(spans[0])}, {other} {duration(spans[1])}{_times(*spans)}."]
+        lines = [self._spans()]
         first = _first(self.parting, [self.before.records, self.after.records])
         if first is None:
             lines.append("Their ranks did the same operations in the same order.")
@@ -75,6 +74,17 @@ class Comparison:
         if added:
             lines.append(f"{_count(added)} of {other} {_is(added)} not in {one}.")
         return " ".join(lines)
+
+    def _spans(self) -> str:
+        """How long both took, as far as they ended."""
+        told, spans = [], []
+        for name, picture in zip(self.names, (self.before, self.after), strict=True):
+            spans.append(_span(picture.records))
+            ended = all(record.ended for record in picture.records)
+            took = "took" if ended else "did not end; it was ended after"
+            told.append((f"{name} {took} {duration(spans[-1])}", ended))
+        ratio = _times(*spans) if all(ended for _, ended in told) else ""
+        return f"{told[0][0]}, {told[1][0]}{ratio}."
 
     def _alone(self) -> tuple[int, int]:
         """How many operations the first and the second run have alone."""
@@ -95,6 +105,10 @@ class Comparison:
         """What differs, as the table of the picture has it: what ended in one run alone, what one
         run has alone, then what took longer or shorter, most first. `head` names the columns.
         """
+        return [self._row(pair) for pair in self._different]
+
+    @cached_property
+    def _different(self) -> list[Pair]:
         alone = [pair for pair in self.pairs if pair.before is None or pair.after is None]
         both = [pair for pair in self.pairs if pair.before is not None and pair.after is not None]
         stuck = [pair for pair in both if _parts(pair)]
@@ -102,7 +116,7 @@ class Comparison:
             (pair for pair in both if not _parts(pair) and self._change(pair)),
             key=lambda pair: -abs(_taken(pair)[1] - _taken(pair)[0]),
         )
-        return [self._row(pair) for pair in (*stuck, *alone, *changed)]
+        return [*stuck, *alone, *changed]
 
     @cached_property
     def _least(self) -> float:
@@ -165,14 +179,13 @@ class Comparison:
         })  # fmt: skip
         made.tree["runs"] = [_moved(one, made) for one in models]
         places = [_places(picture.records) for picture in (self.before, self.after)]
-        for name, side in (("left", 0), ("right", 1)):
-            made.tree[name] = made.add(
-                (
-                    NOTHING if pair[1 + side] is None
-                    else places[side][pair.rank, pair[1 + side].index]
-                    for pair in self.pairs
-                ), "i4",
-            )  # fmt: skip
+
+        def column(pairs: Sequence[Pair], side: int) -> dict[str, Any]:
+            events = [pair[1 + side] for pair in pairs]
+            return made.add((places[side][e.rank, e.index] if e else NOTHING for e in events), "i4")
+
+        for name, pairs in (("pairs", self.pairs), ("of_rows", self._different)):
+            made.tree[name] = [column(pairs, side) for side in (0, 1)]
         return made
 
     def text(self, width: int = 80) -> str:

@@ -106,18 +106,6 @@ class Timeline(Picture):
         return terminal.draw(self.records, self.pairs, width, self.title, self.summary)
 
 
-def side_by_side(*runs: tuple[Sequence[RankRecord], str, Event | None]) -> str:
-    """Runs beside each other as HTML: of each its records, a title, and where it parts from the
-    others.
-    """
-    pictures = [
-        timeline(records, title=title, highlight=[event] if event else None, width=560)
-        for records, title, event in runs
-    ]
-    cells = "".join(f"<div style='flex:1 1 380px'>{p._repr_html_()}</div>" for p in pictures)
-    return f"<div style='display:flex;flex-wrap:wrap;gap:1em'>{cells}</div>"
-
-
 def _sound(record: RankRecord) -> RankRecord:
     """The record without what can't be: it was written by a program that may do anything."""
     events = [

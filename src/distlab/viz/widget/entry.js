@@ -8,7 +8,8 @@ function mount(frame, run) {
   frame.dataset.distlabLive = "1";
   dress();
   const still = [...frame.children];
-  new View(frame, run);
+  if (run instanceof Compared) new CompareView(frame, run);
+  else new View(frame, run);
   for (const one of still) one.hidden = true;
 }
 
@@ -27,6 +28,8 @@ function followTheme() {
   new MutationObserver(redraw).observe(document.body, {attributes: true, attributeFilter});
 }
 
+const runOf = (tree, buffers) => tree.kind === "comparison" ? new Compared(tree, buffers) : new Run(tree, buffers);
+
 /** Mount a run that is still to be read, and note how many milliseconds that took until it was drawn. */
 function open(frame, read) {
   const begin = performance.now();
@@ -41,7 +44,7 @@ function open(frame, read) {
 function mountPage() {
   for (const data of document.querySelectorAll("script.distlab-data")) {
     const frame = document.querySelector(`[data-distlab-run="${CSS.escape(data.dataset.of)}"]`);
-    if (frame) open(frame, () => new Run(JSON.parse(data.textContent)));
+    if (frame) open(frame, () => runOf(JSON.parse(data.textContent)));
   }
 }
 
@@ -62,7 +65,7 @@ function initialize({model}) {
   const answered = (said, buffers) => {
     if (said.kind !== "run") return;
     asked.delete(said.run);
-    runs.set(said.run, new Run(said.tree, buffers));
+    runs.set(said.run, runOf(said.tree, buffers));
     if (runs.size > KEPT) runs.delete(runs.keys().next().value);
     for (const frame of frames(said.run)) mount(frame, runs.get(said.run));
   };

@@ -9,7 +9,7 @@ const LEGEND = [["computes", "computing"], ["waits", "waiting"], ["stuck", "neve
 
 class View {
   constructor(frame, run) {
-    Object.assign(this, {frame, run, moment: 0, event: -1, page: 0, drag: null, due: 0});
+    Object.assign(this, {frame, run, moment: 0, event: -1, page: 0, drag: null, due: 0, gone: null});
     // a page can hold pictures of several kernels, each with a module of its own
     const id = `dl-${crypto.getRandomValues(new Uint32Array(1))[0].toString(36)}`, title = run.tree.title || "timeline";
     const button = (text, label, act) => h("button", {type: "button", "aria-label": label, title: label, onclick: act}, text);
@@ -176,6 +176,15 @@ class View {
     this.due = requestAnimationFrame(() => { this.due = 0; this.tell(); });
   }
 
+  /** Go there without telling who follows this view. */
+  goQuietly(moment) {
+    const {gone} = this;
+    this.gone = null;
+    this.go(moment);
+    this.tellNow();
+    this.gone = gone;
+  }
+
   choose(i) {
     this.go(this.run.callOf[i]);
     this.tellNow();
@@ -207,6 +216,7 @@ class View {
     drawGraph(this.graph, standings);
     this.describe();
     this.follow();
+    this.gone?.();
   }
 
   describe() {
