@@ -31,8 +31,12 @@ class CompareView {
         scrolling("what each rank did with its time, in both runs", ["rank", "run", ...SHARES], tree.shares.map(row => row.map(cell => h("td", {}, cell))))));
     frame.append(this.root);
     this.views = compared.runs.map((run, k) => new View(sides[k], run));
-    this.views.forEach((view, k) => { view.gone = () => this.follow(k); });
-    this.follow(0);
+    this.views.forEach((view, k) => { // both begin where they differ most
+      const i = tree.rows.length ? compared.ofRows[k][0] : -1;
+      if (i >= 0) view.goQuietly(view.run.callOf[i]);
+      view.gone = () => this.follow(k);
+    });
+    this.follow(tree.rows.length && compared.ofRows[0][0] < 0 ? 1 : 0);
   }
 
   table(name, head, rows) {

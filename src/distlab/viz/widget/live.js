@@ -21,13 +21,13 @@ function trainingCells(told) {
 const trainingNames = training => training ? ["loss", "images/s"] : [];
 
 /** All ranks together in a sentence. */
-function trainingText({ranks}) {
+function trainingText({ranks}, live) {
   const told = ranks.filter(one => one.reports), sum = (of, key) => of.reduce((all, one) => all + one[key], 0);
   const losses = told.map(one => one.loss).filter(loss => loss !== null), rates = told.filter(one => one.rate !== null);
   const numbers = losses.filter(loss => typeof loss === "number"), odd = losses.find(loss => typeof loss === "string");
   const mean = odd || (numbers.length ? lossText(numbers.reduce((a, b) => a + b, 0) / numbers.length) : "");
   return [mean && `loss ${mean}`, rates.length && `${rateText(sum(rates, "rate"))} images/s on all ranks`,
-          sum(told, "images") && `${sum(told, "images")} images so far`].filter(Boolean).join(" · ");
+          sum(told, "images") && `${sum(told, "images")} images ${live ? "so far" : "in all"}`].filter(Boolean).join(" · ");
 }
 
 /** The curve of a loss as a small SVG. */
@@ -38,7 +38,7 @@ function lossCurve(run) {
   const x = t => 4 + (t - time[0]) / (time[time.length - 1] - time[0] || 1) * (wide - 8);
   const y = v => tall - 6 - (v - low) / (high - low || 1) * (tall - 12);
   const points = Array.from(loss, (v, k) => Number.isFinite(v) ? `${x(time[k]).toFixed(1)},${y(v).toFixed(1)}` : "").join(" ");
-  const said = `loss of rank ${run.tree.training.whose}: ${lossText(finite[0])} at first, ${lossText(finite[finite.length - 1])} now, ${lossText(low)} at least`;
+  const said = `loss of rank ${run.tree.training.whose}: ${lossText(finite[0])} at first, ${lossText(finite[finite.length - 1])} ${run.tree.live ? "now" : "at last"}, ${lossText(low)} at its lowest`;
   return h("figure", {class: "dl-curve"},
     svg("svg", {viewBox: `0 0 ${wide} ${tall}`, width: wide, height: tall, role: "img", "aria-label": said}, svg("polyline", {points})),
     h("figcaption", {}, said));
@@ -77,7 +77,7 @@ class LiveView {
     const standings = ranks.map((_, r) => run.standing(r, now));
     this.said.textContent = awaited(standings, run);
     this.stage.setAttribute("aria-label", `${run.count} operations of the last ${duration(now)}; the table below says what each rank does`);
-    this.figures.textContent = training ? trainingText(training) : "";
+    this.figures.textContent = training ? trainingText(training, true) : "";
     const names = headed(["rank", "does", "waits for", ...SHARES, ...trainingNames(training)]);
     this.head.replaceChildren(...names.children);
     const rows = standings.slice(0, MOST_LIVE_ROWS).map((one, r) => h("tr", {},
