@@ -132,6 +132,7 @@ class LivePlace {
     if (this.host && (!this.host.isConnected || this.ended || this.frozen)) this.gone();
     if (!this.host && !this.open(told.code)) return;
     const run = new Run(told.tree, told.columns);
+    run.lookedAt = told.at; // for whoever measures it
     if (this.view && this.number === told.run && !told.over) return this.view.show(run);
     this.host.replaceChildren();
     this.number = told.run;
