@@ -38,6 +38,13 @@ CELLS = (
 )
 
 
+#: JupyterLab asks whether one wants news, over the lower right of every picture
+_NO_NEWS = """
+document.head.append(Object.assign(document.createElement('style'), {
+  textContent: '.Toastify { display: none }'}));
+"""
+
+
 class Runs(Page):
     """A notebook whose cells are run one at a time, and not waited for."""
 
@@ -47,6 +54,7 @@ class Runs(Page):
         if number == 0:
             self.until("document.querySelectorAll('.jp-CodeCell .cm-line').length > 20")
             self.until("document.body.innerText.includes('| Idle')")  # else it runs nothing
+            self.driver.execute_script(_NO_NEWS)
             self.driver.find_elements("css selector", ".jp-CodeCell .cm-content")[0].click()
         self.press(Keys.ENTER, held=Keys.SHIFT)
 
@@ -146,6 +154,7 @@ def _a_training_run(page):
     page.until("document.body.dataset.jpThemeLight === 'false'")
     page.until("document.querySelectorAll('section.dl').length === 1")
     page.until("document.body.innerText.includes('| Idle')")
+    page.driver.execute_script(_NO_NEWS)
     page.driver.find_elements("css selector", ".jp-CodeCell .cm-content")[3].click()
     page.begin(3)
     assert page.live("v.figures.textContent.includes('loss') && v.run.count === 90")

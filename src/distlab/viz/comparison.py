@@ -10,7 +10,7 @@ in one row, what one alone did in a row of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -167,10 +167,15 @@ class Comparison:
                     rows.append((str(rank), name, *map(duration, ranks[rank]["shares"])))
         return rows
 
-    def model(self) -> Model:
-        """Both runs as data with the operations that belong together, for the live picture."""
+    def model(self, sources: Mapping[str, str] | None = None) -> Model:
+        """Both runs as data with the operations that belong together, for the live picture.
+
+        Args:
+            sources: the text of files that operations stand in, by their name in the records.
+        """
         models = [
-            picture.model(kernel.sources(picture.records)) for picture in (self.before, self.after)
+            picture.model(sources or kernel.sources(picture.records))
+            for picture in (self.before, self.after)
         ]
         made = Model({
             "kind": "comparison", "names": list(self.names), "summary": self.summary,
@@ -181,7 +186,7 @@ class Comparison:
         places = [_places(picture.records) for picture in (self.before, self.after)]
 
         def column(pairs: Sequence[Pair], side: int) -> dict[str, Any]:
-            events = [pair[1 + side] for pair in pairs]
+            events = [pair.after if side else pair.before for pair in pairs]
             return made.add((places[side][e.rank, e.index] if e else NOTHING for e in events), "i4")
 
         for name, pairs in (("pairs", self.pairs), ("of_rows", self._different)):
@@ -218,8 +223,11 @@ class Comparison:
             f"<details><summary>what each rank did with its time</summary>{shares}</details>"
         )
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, sources: Mapping[str, str] | None = None) -> Path:
         """Write the comparison to `path`, an .html that can be stepped through.
+
+        Args:
+            sources: as for `model`, to be quoted in the page.
 
         Raises:
             ValueError: another kind of file.
@@ -227,7 +235,7 @@ class Comparison:
         path = Path(path)
         if path.suffix not in (".html", ".htm"):
             raise ValueError(f"{path.name}: a comparison is saved as .html")
-        content = widget.embedded("comparison", self._still(), self.model())
+        content = widget.embedded("comparison", self._still(), self.model(sources))
         path.write_text(page(" and ".join(self.names), content), encoding="utf-8")
         return path
 

@@ -271,8 +271,8 @@ def _note_shares(
         mate, band: the place of the other side of a message, the number of a collective.
         complete: when the last member came, by collective.
     """
-    for rank in ranks:
-        rank["shares"] = [max(0.0, rank["end"] - rank["begin"]), 0.0, 0.0]
+    for told in ranks:
+        told["shares"] = [max(0.0, told["end"] - told["begin"]), 0.0, 0.0]
     if not events:
         return
     begins, came, went = times
