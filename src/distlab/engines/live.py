@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 EVENTS = 480  # operations of all ranks that a look tells
 AT_LEAST = 24  # and of each rank
 OFTEN = 0.1  # seconds between two looks that are shown, at least
-FIRST = 0.25  # seconds of pictures that a cell may make at once
+FIRST = 0.06  # seconds of work on pictures that a cell may do at once
 SHARE = 0.005  # of a run's time that its pictures may take beyond these
 
 

@@ -27,7 +27,8 @@ def report(*, loss: SupportsFloat | None = None, images: SupportsFloat = 0) -> N
     if _left <= 0:
         return
     _left -= 1
-    value = math.nan if loss is None else float(loss)
+    detached = getattr(loss, "detach", None)  # torch warns where a loss is not
+    value = math.nan if loss is None else float(detached() if detached else loss)
     os.write(_file, ROW.pack(time.monotonic(), value, float(images), loss is not None))
 
 
