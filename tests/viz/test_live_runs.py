@@ -38,6 +38,7 @@ CELLS = (
 )
 
 
+_IDLE = "document.querySelector('.jp-Notebook-ExecutionIndicator[data-status=idle]')"
 #: JupyterLab asks whether one wants news, over the lower right of every picture
 _NO_NEWS = """
 document.head.append(Object.assign(document.createElement('style'), {
@@ -53,7 +54,7 @@ class Runs(Page):
 
         if number == 0:
             self.until("document.querySelectorAll('.jp-CodeCell .cm-line').length > 20")
-            self.until("document.body.innerText.includes('| Idle')")  # else it runs nothing
+            self.until(_IDLE)  # else it runs nothing
             self.driver.execute_script(_NO_NEWS)
             self.driver.find_elements("css selector", ".jp-CodeCell .cm-content")[0].click()
         self.press(Keys.ENTER, held=Keys.SHIFT)
@@ -86,13 +87,18 @@ class Runs(Page):
 
 
 @pytest.fixture
-def page(tmp_path):
+def page(request, tmp_path):
+    application = getattr(request, "param", "lab")
+    where = "lab/tree" if application == "lab" else "notebooks"
     cells = [nbformat.v4.new_code_cell(cell) for cell in CELLS]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), tmp_path / "walk.ipynb")
-    with served("lab", tmp_path) as url, browser(tmp_path / "browser", 1240, 1000) as driver:
-        driver.get(f"{url}/lab/tree/walk.ipynb")
-        yield Runs(driver, tmp_path, "lab", url)
+    with (
+        served(application, tmp_path) as url,
+        browser(tmp_path / "browser", 1240, 1000) as driver,
+    ):
+        driver.get(f"{url}/{where}/walk.ipynb")
+        yield Runs(driver, tmp_path, application, url)
 
 
 def test_runs_are_seen_while_they_go_on(page):
@@ -102,6 +108,13 @@ def test_runs_are_seen_while_they_go_on(page):
     _a_deadlock(page)
     _a_training_run(page)
     _saves_nothing(page)
+
+
+@pytest.mark.parametrize("page", ["notebook"], indirect=True)
+def test_in_notebook_7_too(page):
+    page.begin(0)
+    page.ended(0)
+    _a_straggler(page)
 
 
 def _a_straggler(page):
@@ -153,7 +166,7 @@ def _a_training_run(page):
     page.driver.refresh()
     page.until("document.body.dataset.jpThemeLight === 'false'")
     page.until("document.querySelectorAll('section.dl').length === 1")
-    page.until("document.body.innerText.includes('| Idle')")
+    page.until(_IDLE)
     page.driver.execute_script(_NO_NEWS)
     page.driver.find_elements("css selector", ".jp-CodeCell .cm-content")[3].click()
     page.begin(3)
