@@ -1,4 +1,5 @@
-"""The live picture: seconds until a large run is open, frames a second, and what notebooks save.
+"""The live picture: seconds until a large run is open, frames a second, what notebooks save, and
+runs that are seen while they go on (`bench.live`).
 
 python -m bench.widget
 
@@ -14,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import header
+from bench import header, live
 
 ROOT = Path(__file__).resolve().parent.parent
 STEPS = 8_400  # of 3 operations on each of 4 ranks
@@ -83,6 +84,7 @@ def main() -> int:
     print(f"scrolled at {rate:.0f} frames a second (of 20 frames one at {slow:.0f})")
     print(f"a frame is drawn in {_of(drawn, 'ms')}, a step told in {_of(steps, 'ms')}")
     _notebook(timeline(exchange()))
+    live.measure()
     return 0
 
 

@@ -25,6 +25,7 @@ from distlab.engines import runs
 from distlab.engines.forked import ForkedEngines
 from distlab.records.deadlock import Watcher
 from distlab.records.events import RankRecord
+from distlab.viz.comparison import compare
 from distlab.viz.timeline import timeline
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -187,13 +188,25 @@ def driven(function: Callable, size: int, deadline: float, **options) -> runs.Ru
             engines.close()
 
 
+def kept(name: str) -> tuple[runs.Run, dict[str, str]]:
+    """A run with what its tensors held, and its source as records name it."""
+    function, size, deadline, _ = RUNS[name]
+    run = driven(function, size, deadline, watch=Watcher(), keeps=True)
+    return run, {Path(__file__).name: inspect.getsource(function)}
+
+
+def compared() -> Path:
+    """Write two runs beside each other, as a page that can be stepped through."""
+    right, hanging = kept("exchange")[0], kept("deadlock")[0]
+    page = compare(right, hanging, ("right", "hanging"))
+    return page.save(FOLDER / "live-compare.html", sources={"": ""})
+
+
 def live(name: str) -> Path:
     """Write a run as a page that can be stepped through."""
-    function, size, deadline, title = RUNS[name]
-    run = driven(function, size, deadline, watch=Watcher(), keeps=True)
+    run, source = kept(name)
     verdict = run.finding.message if run.finding else ""
-    picture = timeline(run.records, title=title, verdict=verdict)
-    source = {Path(__file__).name: inspect.getsource(function)}
+    picture = timeline(run.records, title=RUNS[name][-1], verdict=verdict)
     return picture.save(FOLDER / f"live-{name}.html", sources=source)
 
 
@@ -203,6 +216,8 @@ def main(names: list[str]) -> None:
     for name in LIVE:
         if not names or f"live-{name}" in names:
             live(name)
+    if not names or "live-compare" in names:
+        compared()
     for name, (function, size, deadline, title) in RUNS.items():
         if names and name not in names:
             continue

@@ -13,6 +13,7 @@ _HOME = {
     "Ranks": "engines.ranks:Ranks",
     "RunFailed": "engines.results:RunFailed",
     "check": "checking.check:check",
+    "compare": "viz.comparison:compare",
     "each": "engines.ranks:each",
     "submit": "engines.slurm.submit:submit",
     "terminal": "engines.command:terminal",
@@ -21,6 +22,7 @@ _HOME = {
     "loopback": "processes.forkserver:loopback",
     "machine": "processes.machine",
     "paused": "rank.recorder:paused",
+    "report": "rank.reports:report",
     "world": "rank.world",
     # parts of training scripts
     "augment": "training.augment",

@@ -12,7 +12,7 @@ from typing import Any
 
 from distlab import course
 from distlab.checking import own_inputs
-from distlab.engines import by_value, progress
+from distlab.engines import by_value, live, progress
 from distlab.engines.runs import Run
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import Verdict, judge
@@ -53,8 +53,9 @@ def check(answer: Any, name: str | None = None) -> None:
     exercise = _asked(name or str(getattr(answer, "__name__", "")))
     frameworks.need(*exercise.needs, what=exercise.name)
     exercise, own, said = own_inputs.asked(exercise, _folder(exercise.lab))
-    with progress.line(f"{exercise.name} is being checked"):
-        run = Local(answer, max(case.size for case in exercise.visible))
+    checked = f"{exercise.name} is being checked"
+    with progress.line(checked), live.shown(checked) as seen:
+        run = Local(answer, max(case.size for case in exercise.visible), seen)
         verdict = judge(exercise, exercise.visible, own or _reference, run, run.quoted)
     # shown, not returned: nbgrader would take a cell's result for partial credit
     _show(Shown(verdict, said))
@@ -87,9 +88,10 @@ def _folder(lab: str = "") -> Path:
 class Local:
     """Runs cases of one answer on this process's ranks, which are up before the time counts."""
 
-    def __init__(self, answer: Any, size: int) -> None:
+    def __init__(self, answer: Any, size: int, seen: live.Live | None = None) -> None:
         from distlab.engines import ranks
 
+        self._live = seen
         self._blob, self._sources = by_value.dumps(answer), ranks.sources_of(answer)
         self.quoted = Sources(self._sources or _script_of(answer))
         self._engines = ranks.local(max(size, 4))
@@ -104,7 +106,7 @@ class Local:
         return runs.drive(
             self._engines, self._blob, inputs, harness=exercise.id, group=exercise.group,
             strict=True, sources=self._sources, deadline=left, watch=Watcher(),
-            schedule=schedule, keeps=True,
+            schedule=schedule, keeps=True, live=None if schedule else self._live,
         )  # fmt: skip
 
 
@@ -188,14 +190,14 @@ class Shown:
         v = self.verdict
         if v.run is None or not any(record.events for record in v.run.records):
             return ""
-        from distlab.viz.timeline import side_by_side, timeline
+        from distlab.viz.comparison import compare
+        from distlab.viz.timeline import timeline
 
         if v.right is None:
             return timeline(v.run.records)._repr_html_()
         wrong = f"not right: schedule {v.schedule}" if v.schedule else "not right"
-        return side_by_side(
-            (v.right.records, "right", v.parting[1]), (v.run.records, wrong, v.parting[0])
-        )
+        part = v.parting[1], v.parting[0]
+        return compare(v.right, v.run, ("right", wrong), part=part)._repr_html_()
 
 
 def _show(shown: Shown) -> None:

@@ -17,7 +17,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from distlab.engines import by_value, progress
+from distlab.engines import by_value, live, progress
 from distlab.processes import machine
 
 if TYPE_CHECKING:
@@ -141,11 +141,11 @@ class Ranks:
         ]
         name, pickled = getattr(function, "__name__", "the function"), by_value.dumps(function)
 
-        def drive(schedule: Schedule | None = None) -> runs.Run:
+        def drive(schedule: Schedule | None = None, seen: live.Live | None = None) -> runs.Run:
             return runs.drive(
                 self._engines, pickled, inputs, sources=sources_of(function),
                 deadline=deadline or self.deadline, watch=Watcher(), seed=seed, strict=strict,
-                schedule=schedule, keeps=True,
+                schedule=schedule, keeps=True, live=seen,
             )  # fmt: skip
 
         with progress.line(f"{name} runs on {self.size} ranks"):
@@ -153,7 +153,8 @@ class Ranks:
                 found = Explorer(drive, most, budget).explore(drive())
                 result: Result = AllSchedules(name, found.explored[0].run, found)
             else:
-                run = drive(Schedule.named(schedules) if schedules else None)
+                with live.shown(f"{name} on {self.size} ranks") as seen:
+                    run = drive(Schedule.named(schedules) if schedules else None, seen)
                 if run.finding is not None and run.finding.kind == IMPOSSIBLE:
                     raise ValueError(f"{name} has no schedule {schedules!r}")
                 result = Result(name, run)

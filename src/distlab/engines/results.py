@@ -17,7 +17,9 @@ from distlab.records.explain import ranks_text
 from distlab.records.wording import gave_up, until_timeout
 
 if TYPE_CHECKING:
+    from distlab.records.reports import Report
     from distlab.simulation.simulator import Simulator
+    from distlab.viz.comparison import Comparison
     from distlab.viz.timeline import Timeline
 
 MOST_SHOWN = 4  # kinds of other endings that are told
@@ -63,6 +65,11 @@ class Result:
         return self.run.records
 
     @property
+    def reports(self) -> list[list[Report]]:
+        """What each rank has told by `distlab.report`, in order."""
+        return self.run.reports
+
+    @property
     def printed(self) -> list[str]:
         """What each rank printed."""
         return [outcome.printed for outcome in self.run.outcomes]
@@ -72,7 +79,20 @@ class Result:
         from distlab.viz.timeline import timeline
 
         finding = self.run.finding or self.run.hindsight
-        return timeline(self.records, **{"verdict": getattr(finding, "message", ""), **options})
+        told = {"verdict": getattr(finding, "message", ""), "reports": self.run.reports}
+        return timeline(self.records, **{**told, **options})
+
+    def compare(self, other: Result, names: tuple[str, str] = ("before", "after")) -> Comparison:
+        """This run beside another one, aligned by operation: where they part, what became faster,
+        what is missing. It draws itself.
+
+        Args:
+            other: the run that came after this one.
+            names: what to call the two.
+        """
+        from distlab.viz.comparison import compare
+
+        return compare(self, other, names)
 
     def simulator(self, **options: Any) -> Simulator:
         """The run under sliders: timed again with other links, ranks, a slow rank, an algorithm.
@@ -189,16 +209,15 @@ class AllSchedules(Result):
         usual, others = self._split()
         if not others:
             return super()._repr_html_()
-        from distlab.viz.timeline import side_by_side
+        from distlab.viz.comparison import compare
 
         wrong = others[0]
         right = _nearest(wrong, usual)
         key = parting(wrong, right)
         at = (right.event(key), wrong.event(key)) if key else (None, None)
-        return _framed(repr(self)) + side_by_side(
-            (right.run.records, f"schedule {right.name}", at[0]),
-            (wrong.run.records, f"schedule {wrong.name}", at[1]),
-        )
+        names = f"schedule {right.name}", f"schedule {wrong.name}"
+        compared = compare(right.run, wrong.run, names, part=at)
+        return _framed(repr(self)) + compared._repr_html_()
 
 
 def _nearest(wrong: Explored, usual: list[Explored]) -> Explored:

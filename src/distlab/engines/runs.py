@@ -21,8 +21,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from distlab.network.seen import Seen
 from distlab.processes import clocks, payload, untrusted
 from distlab.records import events, holdings, reading
+from distlab.records import reports as reporting
 
 if TYPE_CHECKING:
+    from distlab.engines.live import Live, Show
     from distlab.records.choices import Schedule
 
 POLL = 0.05  # seconds between two looks at ranks that have not answered
@@ -85,6 +87,7 @@ class Run:
     causes: list[list[tuple[float, str, str]]] = field(
         default_factory=list
     )  # what ranks did with their store
+    reports: list[list[reporting.Report]] = field(default_factory=list)  # by rank, where kept
 
     @property
     def size(self) -> int:
@@ -114,6 +117,7 @@ def drive(
     watch: Watcher | None = None,
     schedule: Schedule | None = None,
     keeps: bool = False,
+    live: Live | None = None,
 ) -> Run:
     """Run a pickled function on ranks 0 … len(inputs) − 1 of `engines`.
 
@@ -130,6 +134,7 @@ def drive(
             "impossible".
         keeps: have the records hold what tensors held, too. Not for inputs that are hidden from
             whoever sees the records.
+        live: is handed what is seen of the run while it goes on.
     """
     size = len(inputs)
     if schedule is not None and watch is not None:
@@ -150,7 +155,7 @@ def drive(
         engines.send(rank, payload.parts(tree, function, values))
     outcomes = [Outcome(rank) for rank in range(size)]
     run = Run(outcomes, [], 0.0, deadline)
-    busy = _watch(engines, run, folder, begin, watch)
+    busy = _watch(engines, run, folder, begin, watch, live.of(folder, size) if live else None)
     run.seconds = time.monotonic() - begin
     for rank in busy:
         died = run.outcomes[rank].seconds if run.outcomes[rank].status == "crashed" else run.seconds
@@ -163,6 +168,9 @@ def drive(
     if keeps:
         for record in run.records:
             holdings.attach(record, folder / f"{record.rank}{holdings.SUFFIX}")
+            run.reports.append(
+                reporting.read(folder / f"{record.rank}{reporting.SUFFIX}", record.offset)
+            )
     if not busy:
         left = [record.rank for record in run.records if not record.over]
         engines.tidy(size, left if harness else [])
@@ -197,8 +205,9 @@ def _clocks(engines: Engines, size: int, group: bool) -> list[dict[str, Any] | N
 
 
 def _watch(
-    engines: Engines, run: Run, folder: Path, begin: float, watch: Watcher | None
-) -> set[int]:
+    engines: Engines, run: Run, folder: Path, begin: float, watch: Watcher | None,
+    show: Show | None = None,
+) -> set[int]:  # fmt: skip
     """Wait until the run is over; returns the ranks that must be replaced."""
     deadline = begin + run.deadline
     waiting = set(range(run.size))
@@ -215,6 +224,9 @@ def _watch(
             left += run.queued
         if left <= 0:
             run.timed_out = True
+            if show is not None:
+                why = Finding("timeout", f"It had not ended after {run.deadline:g} s.")
+                show([one.look() for one in followers], getattr(watch, "ledger", None), why)
             break
         first = len(waiting) == run.size
         if _hear(engines, run, begin, waiting, dead, min(max(due - now, 0.0), left)):
@@ -225,6 +237,8 @@ def _watch(
             due = time.monotonic() + POLL
             looks = [follower.look() for follower in followers]
             run.finding = watch(looks, dead)
+            if show is not None:
+                show(looks, getattr(watch, "ledger", None), run.finding)
             if run.finding:
                 # what ended ranks returned or raised is on its way
                 ended = {rank for rank in waiting if looks[rank].ended}

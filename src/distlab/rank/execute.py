@@ -27,8 +27,9 @@ import torch
 import torch.distributed as dist
 
 from distlab.processes import entry_points, framing, origin, payload
-from distlab.rank import clocks, recorder, store, world
+from distlab.rank import clocks, recorder, reports, store, world
 from distlab.records import choices
+from distlab.records.reports import SUFFIX
 
 PRINTED_LIMIT = 64_000  # characters that a rank may print in one run
 _GROUP_TIMEOUT = datetime.timedelta(minutes=30)  # deadlines are the watcher's business
@@ -64,6 +65,8 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
         tree.get("keeps", False),
     )  # fmt: skip
     record.plan = choices.Plan(tree.get("schedule"))
+    if tree.get("keeps"):
+        reports.begin(folder / f"{rank}{SUFFIX}")
     status, error, output, overwritten = "returned", None, b"", False
     with _printed_to(folder / f"{rank}.out"):
         begin = time.monotonic()
@@ -89,6 +92,7 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
             record.ended(raised=True)  # at last: who sees it expects the reply at once
         seconds = time.monotonic() - begin
         recorder.uninstall()
+        reports.end()
     reply = {"status": status, "error": error, "seconds": seconds, "overwritten": overwritten}
     return payload.parts(reply, output)
 

@@ -73,6 +73,11 @@ class Watcher:
         self._since: dict[int, tuple[_Mark, float]] = {}
         self._doubts = 0
 
+    @property
+    def ledger(self) -> Ledger | None:
+        """The operations as they were filed at the last look."""
+        return self._ledger
+
     def __call__(self, records: Sequence[RankRecord], dead: set[int]) -> Deadlock | None:
         if self._ledger is None or self._ledger.size != len(records):
             self._ledger = Ledger(len(records))

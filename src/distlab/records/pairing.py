@@ -85,7 +85,7 @@ def pair(records: Sequence[RankRecord]) -> Pairs:
                 receives[group, event.peer, record.rank, event.tag].append(event)
             elif event.op == "recv":
                 lone.append(event)  # from any source, and nothing came
-    conflicts = _conflicts(ledger, calls)
+    conflicts = note_conflicts(ledger, calls)
     messages: list[Message] = [*_joined(sends, receives), *((None, event) for event in lone)]
     messages.sort(key=lambda both: either(*both).begin)
     return Pairs(messages, sorted(calls.values(), key=lambda c: c.begin), refused, conflicts)
@@ -119,7 +119,7 @@ def _joined(
     return joined
 
 
-def _conflicts(
+def note_conflicts(
     ledger: Ledger, calls: dict[tuple[Group, int], Collective]
 ) -> dict[tuple[int, int], str]:
     """Notes conflicts between calls in their collective; returns those of messages."""

@@ -57,6 +57,18 @@ for (const s of document.querySelectorAll('svg[id="{id}"]')) {{
 """
 
 
+def page(title: str | None, content: str) -> str:
+    """A whole page of this HTML."""
+    title = escape(printable(title or "A run on distlab"))
+    hidden = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width"><title>{title}</title>'
+        f"<style>:root{{color-scheme:light dark}}body{{margin:1rem}}h1{{{hidden}}}</style>"
+        f"<body><main><h1>{title}</h1>{content}</main></body></html>\n"
+    )
+
+
 class Picture:
     """What pictures have in common; a kind of picture says what it draws."""
 
@@ -114,22 +126,11 @@ class Picture:
         if path.suffix == ".svg":
             content = self.svg()
         elif path.suffix in (".html", ".htm"):
-            content = self._page(self._repr_html_())
+            content = page(self.title, self._repr_html_())
         else:
             raise ValueError(f"{path.name}: a picture is saved as .svg or .html")
         path.write_text(content, encoding="utf-8")
         return path
-
-    def _page(self, content: str) -> str:
-        """A whole page of this HTML."""
-        title = escape(printable(self.title or "A run on distlab"))
-        hidden = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"
-        return (
-            '<!doctype html><html lang="en"><meta charset="utf-8">'
-            f'<meta name="viewport" content="width=device-width"><title>{title}</title>'
-            f"<style>:root{{color-scheme:light dark}}body{{margin:1rem}}h1{{{hidden}}}</style>"
-            f"<body><main><h1>{title}</h1>{content}</main></body></html>\n"
-        )
 
     def _repr_html_(self) -> str:
         script = tag("script", _SCRIPT.format(id=self._name()))

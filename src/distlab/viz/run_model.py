@@ -27,6 +27,7 @@ from distlab.records.events import (
 )
 from distlab.records.matching import refused_by_torch
 from distlab.records.pairing import Pairs
+from distlab.records.reports import RECENT, Report, rate
 from distlab.records.wording import call_text, collective_text, summary
 from distlab.viz.layout import LEFT, closing, extent, scale_of, stay
 
@@ -37,6 +38,7 @@ _PROGRESS = {NOT_STARTED: "never started", RUNNING: "did not end", RETURNED: "re
 # bits of the column `flags`
 _IS_MESSAGE, _IS_COLLECTIVE, _IS_INTERNAL, _IS_BLOCKING = 1, 2, 4, 8
 _IS_REFUSED, _IS_CHANGED, _IS_LIT, _HAS_GIVEN_UP = 16, 32, 64, 128
+MOST_LOSSES = 200  # points of a curve
 LONGEST_SOURCE = 60_000  # characters of a cell that go along
 
 
@@ -81,22 +83,29 @@ def model(
     verdict: str = "",
     highlight: Collection[object] = (),
     sources: Mapping[str, str] | None = None,
+    reports: Sequence[Sequence[Report]] = (),
+    now: float = 0.0,
 ) -> Model:
-    """The data of a run that is over.
+    """The data of a run.
 
     Args:
         pairs: its operations, matched.
         verdict: why it could not end, in words.
         highlight: operations to outline, or ranks to mark.
         sources: the text of files that operations stand in, by their name in the records.
+        reports: what each rank has told of its training.
+        now: the moment until which it is told, of a run that goes on; else it is over.
     """
     start, horizon = extent(records)
+    if now:
+        horizon = max(now, start)
     made = Model(
         {
             "version": VERSION,
             "title": _sendable(title or ""),
-            "summary": _sendable(summary(records, pairs)),
+            "summary": "" if now else _sendable(summary(records, pairs)),
             "verdict": _sendable(verdict),
+            "live": bool(now),
             "horizon": horizon - start,
             "ranks": [_rank(record, start, horizon, highlight) for record in records],
         }
@@ -114,7 +123,10 @@ def model(
         for call in pairs.collectives
     ]
     made.tree["held"] = _held(made, events)
-    made.tree["scale"] = _scale(made, records, pairs, start)
+    made.tree["training"] = training(made, reports, start, RECENT if now else math.inf)
+    made.tree["scale"] = (
+        _even_scale(made, horizon - start) if now else _scale(made, records, pairs, start)
+    )
     files = {e.file for e in events}
     made.tree["sources"] = {
         _sendable(name): _sendable(text[:LONGEST_SOURCE])
@@ -172,10 +184,15 @@ def _events(
         """A column in which operations of one kind have the same."""
         return made.add(np.array([row[name] for row in kinds.rows] or [0])[kind], type_)
 
-    def times(of: Iterable[float]) -> dict[str, Any]:
+    def times(of: Iterable[float]) -> np.ndarray[Any, Any]:
         array = np.fromiter(of, "f8", len(events))
-        return made.add(np.where(array == 0, math.nan, array - start), "f8")
+        return np.where(array == 0, math.nan, array - start)
 
+    begins = np.array([max(0.0, e.begin - start) for e in events], "f8")
+    came, went = (times(moments) for moments in zip(*stays, strict=True)) if stays else ((), ())
+    calls = [math.inf if c.missing else max(e.begin for e in c.calls.values()) - start
+             for c in pairs.collectives]  # fmt: skip
+    _note_shares(made.tree["ranks"], events, (begins, came, went), mate, np.array(calls), band)
     flags = [
         _IS_LIT * ((e.rank, e.index) in lit) | (not e.done and _HAS_GIVEN_UP * e.gave_up)
         for e in events
@@ -183,10 +200,10 @@ def _events(
     return {
         "count": len(events),
         "rank": made.add((e.rank for e in events), "u2"),
-        "begin": made.add((max(0.0, e.begin - start) for e in events), "f8"),
-        "end": times(e.end or e.wait_end for e in events),
-        "from": times(begin for begin, _ in stays),
-        "until": times(end for _, end in stays),
+        "begin": made.add(begins, "f8"),
+        "end": made.add(times(e.end or e.wait_end for e in events), "f8"),
+        "from": made.add(came, "f8"),
+        "until": made.add(went, "f8"),
         "state": made.add((e.state for e in events), "u1"),
         "flags": made.add(np.array(flags, "u1") | kinds.flags()[kind], "u1"),
         **{name: same(name, "u4") for name in _NAMED},
@@ -242,6 +259,34 @@ def _stay(event: Event, over: float) -> tuple[float, float]:
     return stay(event, over) or (0.0, 0.0)
 
 
+def _note_shares(
+    ranks: list[dict[str, Any]], events: Sequence[Event], times: Sequence[Any],
+    mate: Sequence[int], complete: np.ndarray[Any, Any], band: Sequence[int],
+) -> None:  # fmt: skip
+    """Tell of each rank the seconds in which it computed, communicated, and waited for others: sat
+    in an operation before all whom that needs had come to it.
+
+    Args:
+        times: of all operations, when they began and when their rank sat in them, from and until.
+        mate, band: the place of the other side of a message, the number of a collective.
+        complete: when the last member came, by collective.
+    """
+    for told in ranks:
+        told["shares"] = [max(0.0, told["end"] - told["begin"]), 0.0, 0.0]
+    if not events:
+        return
+    begins, came, went = times
+    sides, bands = np.array(mate), np.array(band)
+    met = np.where(sides >= 0, begins[sides], math.inf)
+    met = np.where(bands >= 0, np.append(complete, math.inf)[bands], met)
+    waits = np.clip(np.minimum(met, went) - came, 0.0, None)
+    number, sat = np.array([e.rank for e in events]), ~np.isnan(came)
+    for rank, told in enumerate(ranks):
+        own = sat & (number == rank)
+        inside, waited = float((went - came)[own].sum()), float(waits[own].sum())
+        told["shares"] = [max(0.0, told["shares"][0] - inside), inside - waited, waited]
+
+
 def _flags(event: Event) -> int:
     return (
         _IS_MESSAGE * event.is_message
@@ -272,6 +317,51 @@ def _held(made: Model, events: Sequence[Event]) -> dict[str, Any]:
         "norm": made.add((held.norm for _, _, held in found), "f8"),
         "count": made.add((len(held.values) for _, _, held in found), "u1"),
         "values": made.add((value for _, _, held in found for value in held.values), "f8"),
+    }
+
+
+def training(
+    made: Model, reports: Sequence[Sequence[Report]], start: float, over: float
+) -> dict[str, Any] | None:
+    """What ranks have told: of each the last loss and images a second, and the curve of the first
+    rank that told a loss, at most `MOST_LOSSES` points of it; None where nothing was told.
+    """
+    if not any(reports):
+        return None
+    told = [[report for report in own if report.loss is not None] for own in reports]
+    ranks = [
+        {
+            "loss": _loss(own),
+            "rate": None if math.isnan(speed := rate(every, over)) else speed,
+            "images": sum(report.images for report in every),
+            "reports": len(every),
+        }
+        for every, own in zip(reports, told, strict=True)
+    ]
+    whose = next((rank for rank, own in enumerate(told) if own), 0)
+    step = -(-len(told[whose]) // MOST_LOSSES) or 1
+    curve = told[whose][::-step][::-1]
+    return {
+        "ranks": ranks,
+        "whose": whose,
+        "time": made.add((report.time - start for report in curve), "f8"),
+        "loss": made.add((report.loss or 0.0 for report in curve), "f8"),
+    }
+
+
+def _loss(told: Sequence[Report]) -> float | str | None:
+    """The last loss, as JSON can have it: "nan" and "inf" are no numbers there."""
+    last = told[-1].loss if told else None
+    return last if last is None or math.isfinite(last) else str(last)
+
+
+def _even_scale(made: Model, seconds: float) -> dict[str, Any]:
+    """The scale of a run that goes on: time flows evenly."""
+    return {
+        "time": made.add((0.0, max(seconds, 1e-9)), "f8"),
+        "at": made.add((0.0, 1.0), "f8"),
+        "breaks": [],
+        "linear": True,
     }
 
 

@@ -19,10 +19,11 @@ from pathlib import Path
 from distlab.records import wording
 from distlab.records.events import Event, RankRecord
 from distlab.records.pairing import pair
+from distlab.records.reports import Report
 from distlab.viz import terminal, widget
 from distlab.viz.diagram import Drawing
 from distlab.viz.layout import lay_out
-from distlab.viz.picture import Picture
+from distlab.viz.picture import Picture, page
 from distlab.viz.run_model import Model, model
 from distlab.viz.widget import kernel
 
@@ -37,8 +38,10 @@ class Timeline(Picture):
         highlight: Collection[object],
         width: float,
         verdict: str = "",
+        reports: Sequence[Sequence[Report]] = (),
     ) -> None:
         self.records, self.title, self.width = [_sound(r) for r in records], title, width
+        self.reports = reports
         self.highlight, self.verdict = list(highlight), verdict
         self.pairs = pair(self.records)
 
@@ -66,7 +69,7 @@ class Timeline(Picture):
         """
         return model(
             self.records, self.pairs, title=self.title, verdict=self.verdict,
-            highlight=self.highlight, sources=sources,
+            highlight=self.highlight, sources=sources, reports=self.reports,
         )  # fmt: skip
 
     def save(self, path: str | Path, sources: Mapping[str, str] | None = None) -> Path:
@@ -82,12 +85,16 @@ class Timeline(Picture):
         if path.suffix not in (".html", ".htm"):
             return super().save(path)
         run = self.model(sources or kernel.sources(self.records))
-        content = widget.embedded(self._name(), super()._repr_html_(), run)
-        path.write_text(self._page(content), encoding="utf-8")
+        content = widget.embedded(self._name(), self.still(), run)
+        path.write_text(page(self.title, content), encoding="utf-8")
         return path
 
+    def still(self) -> str:
+        """The still picture, as HTML."""
+        return super()._repr_html_()
+
     def _repr_html_(self) -> str:
-        still = super()._repr_html_()
+        still = self.still()
         name = kernel.offer(
             lambda: self.model(kernel.sources(self.records)),
             sum(len(record.events) for record in self.records),
@@ -97,18 +104,6 @@ class Timeline(Picture):
     def text(self, width: int = 80) -> str:
         """The picture in characters, `width` a line, with the list of messages."""
         return terminal.draw(self.records, self.pairs, width, self.title, self.summary)
-
-
-def side_by_side(*runs: tuple[Sequence[RankRecord], str, Event | None]) -> str:
-    """Runs beside each other as HTML: of each its records, a title, and where it parts from the
-    others.
-    """
-    pictures = [
-        timeline(records, title=title, highlight=[event] if event else None, width=560)
-        for records, title, event in runs
-    ]
-    cells = "".join(f"<div style='flex:1 1 380px'>{p._repr_html_()}</div>" for p in pictures)
-    return f"<div style='display:flex;flex-wrap:wrap;gap:1em'>{cells}</div>"
 
 
 def _sound(record: RankRecord) -> RankRecord:
@@ -131,6 +126,7 @@ def timeline(
     highlight: Collection[Event | int] | None = None,
     width: float = 900,
     verdict: str = "",
+    reports: Sequence[Sequence[Report]] = (),
 ) -> Timeline:
     """Draw a run from the records of all its ranks.
 
@@ -140,5 +136,6 @@ def timeline(
         highlight: operations to outline, or ranks to mark.
         width: in pixels.
         verdict: why the run could not end, shown beside the live picture.
+        reports: what each rank has told of its training (`distlab.report`), shown there too.
     """
-    return Timeline(records, title, highlight or (), width, verdict)
+    return Timeline(records, title, highlight or (), width, verdict, reports)

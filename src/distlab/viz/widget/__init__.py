@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from distlab.viz.run_model import Model
 
 _FOLDER = Path(__file__).parent
-_PARTS = ("graph.js", "run.js", "drawing.js", "cell.js", "view.js", "entry.js")
+_PARTS = (
+    "graph.js",
+    "run.js",
+    "drawing.js",
+    "cell.js",
+    "view.js",
+    "live.js",
+    "compare.js",
+    "entry.js",
+)
 
 
 @functools.cache

@@ -136,12 +136,13 @@ class Drawing {
 
   _rank(r) {
     const {brush, run} = this, rank = run.tree.ranks[r], y = this.y(r), stays = run.stays[r];
+    const {live} = run.tree;
     if (rank.progress === "never started") {
-      brush.fillStyle = COLOUR.red;
+      brush.fillStyle = live ? this.ink : COLOUR.red;
       brush.font = `11px ${this.font}`;
       brush.textAlign = "left";
       brush.textBaseline = "middle";
-      brush.fillText("never started", LEFT + 6, y);
+      brush.fillText(live ? "not begun" : "never started", LEFT + 6, y);
       return;
     }
     const x0 = Math.max(LEFT, this.x(run.at(rank.begin))), x1 = Math.min(this.width, this.x(run.at(rank.end)));
@@ -154,7 +155,7 @@ class Drawing {
       brush.fillRect(end - 1, y - 4, 8, 8);
     } else if (rank.progress === "raised") {
       this._cross(end + 3, y, 4);
-    } else {
+    } else if (!live) {
       this._cross(end + 3, y, 3);
     }
   }
@@ -300,7 +301,7 @@ class Drawing {
     const {run, brush} = this, m = run.mate[i], sends = run.word("op", i) === "send";
     const [from, to] = sends ? [run.rank[i], run.peer[i]] : [run.peer[i], run.rank[i]];
     if (to < 0 || to >= run.size || from === to) return;
-    const good = m >= 0 && run.done(m) && !run.note[i], colour = good ? COLOUR.blue : COLOUR.red;
+    const open = run.tree.live && m < 0, good = (open || m >= 0 && run.done(m)) && !run.note[i], colour = good ? COLOUR.blue : COLOUR.red;
     const source = from < 0 ? (to ? to - 1 : to + 1) : from, down = to > source ? 1 : -1;
     let y0 = this.y(source) + down * this.bar / 2, y1 = this.y(to) - down * this.bar / 2;
     if (m < 0) { // it goes to nowhere, or comes from there
@@ -309,7 +310,7 @@ class Drawing {
       else [y0, x0] = [y1 - down * reach, x1 - 34];
     }
     const wide = i === this.chosen || m >= 0 && m === this.chosen ? 3.5 : 1.6;
-    brush.setLineDash(good ? [] : [4, 3]);
+    brush.setLineDash(good && !open ? [] : [4, 3]);
     this._line(colour, 1, [[x0, y0], [x1, y1]], wide);
     brush.setLineDash([]);
     const [dx, dy] = [x1 - x0, y1 - y0], long = Math.hypot(dx, dy) || 1, [ux, uy] = [dx / long, dy / long];

@@ -6,13 +6,18 @@ const KEPT = 20; // runs that are kept for a place that shows one of them again
 function mount(frame, run) {
   if (frame.dataset.distlabLive) return;
   frame.dataset.distlabLive = "1";
-  if (!document.querySelector("style.distlab-style")) {
-    document.head.append(h("style", {class: "distlab-style"}, STYLE));
-    followTheme();
-  }
+  dress();
   const still = [...frame.children];
-  new View(frame, run);
+  if (run instanceof Compared) new CompareView(frame, run);
+  else new View(frame, run);
   for (const one of still) one.hidden = true;
+}
+
+/** Have the page know the pictures' style, once. */
+function dress() {
+  if (document.querySelector("style.distlab-style")) return;
+  document.head.append(h("style", {class: "distlab-style"}, STYLE));
+  followTheme();
 }
 
 /** Draw anew what is in the page when its colours change: once a page, so that no picture is kept for it. */
@@ -22,6 +27,8 @@ function followTheme() {
   const attributeFilter = ["data-jp-theme-light", "data-jp-theme-name", "class", "data-md-color-scheme"];
   new MutationObserver(redraw).observe(document.body, {attributes: true, attributeFilter});
 }
+
+const runOf = (tree, buffers) => tree.kind === "comparison" ? new Compared(tree, buffers) : new Run(tree, buffers);
 
 /** Mount a run that is still to be read, and note how many milliseconds that took until it was drawn. */
 function open(frame, read) {
@@ -37,7 +44,7 @@ function open(frame, read) {
 function mountPage() {
   for (const data of document.querySelectorAll("script.distlab-data")) {
     const frame = document.querySelector(`[data-distlab-run="${CSS.escape(data.dataset.of)}"]`);
-    if (frame) open(frame, () => new Run(JSON.parse(data.textContent)));
+    if (frame) open(frame, () => runOf(JSON.parse(data.textContent)));
   }
 }
 
@@ -58,19 +65,37 @@ function initialize({model}) {
   const answered = (said, buffers) => {
     if (said.kind !== "run") return;
     asked.delete(said.run);
-    runs.set(said.run, new Run(said.tree, buffers));
+    runs.set(said.run, runOf(said.tree, buffers));
     if (runs.size > KEPT) runs.delete(runs.keys().next().value);
     for (const frame of frames(said.run)) mount(frame, runs.get(said.run));
   };
   model.on("msg:custom", answered);
+  const place = new LivePlace();
+  let newest = null, drawing = 0;
+  const takeNewest = () => {
+    cancelAnimationFrame(drawing);
+    drawing = 0;
+    if (newest) place.take(newest);
+    newest = null;
+  };
+  const looked = () => { // the last look at a run is shown, of the others the newest alone
+    newest = model.get("look");
+    if (!newest || !newest.tree || newest.over) takeNewest();
+    else drawing ||= requestAnimationFrame(takeNewest);
+  };
+  model.on("change:look", looked);
+  if (model.get("look")?.tree) looked();
   let due = 0;
-  const soon = () => { due ||= setTimeout(() => { due = 0; look(); }, 50); };
+  const soon = () => { due ||= setTimeout(() => { due = 0; look(); place.settle(); }, 50); };
   const watch = new MutationObserver(soon);
   watch.observe(document.body, {childList: true, subtree: true});
   soon();
   return () => {
     watch.disconnect();
     clearTimeout(due);
+    cancelAnimationFrame(drawing);
+    place.gone();
     model.off("msg:custom", answered);
+    model.off("change:look", looked);
   };
 }

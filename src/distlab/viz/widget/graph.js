@@ -4,7 +4,7 @@
 function h(name, attributes = {}, ...children) {
   const element = made(document.createElement(name), attributes, children);
   // Lumino asks the element that has the focus itself, before those around it
-  if (["button", "input"].includes(name) || "tabindex" in attributes) element.dataset.lmSuppressShortcuts = "true";
+  if (["button", "input", "summary"].includes(name) || "tabindex" in attributes) element.dataset.lmSuppressShortcuts = "true";
   return element;
 }
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from distlab.viz.run_model import Model
 
 SETTING = "DISTLAB_WIDGETS"  # "off": still pictures alone; "on": live ones whatever the front end
+LONGEST_CODE = 20_000  # characters of a running cell by which a front end finds it
 MOST_RUNS, MOST_EVENTS = 60, 400_000  # that are kept for a front end to ask for
 
 
@@ -103,6 +104,29 @@ def offer_simulator(simulator: Answers) -> str | None:
     return name
 
 
+def pushed() -> Callable[[dict[str, Any]], None] | None:
+    """What takes a look at a run that goes on to the front end, while the cell still runs; None
+    where there is none. An empty look says that there is nothing more to be seen.
+
+    A look is state and no message: a front end that is still loading the widget finds the newest.
+    It lies in the page alone, below the cell that runs, which is known by its text.
+    """
+    if not wanted() or not _opened():
+        return None
+    code = _running()[:LONGEST_CODE]
+
+    def push(look: dict[str, Any]) -> None:
+        _hub.look = look and {**look, "code": code}
+
+    return push
+
+
+def _running() -> str:
+    """The text of the cell that runs."""
+    history = getattr(sys.modules["IPython"].get_ipython(), "history_manager", None)
+    return str(history.input_hist_raw[-1]) if history and history.input_hist_raw else ""
+
+
 def _opened() -> bool:
     """Have the widget, made when the first picture is shown."""
     global _hub
@@ -121,6 +145,7 @@ def _make() -> Any:
     class Hub(anywidget.AnyWidget):
         _esm = module()
         kernel = traitlets.Unicode(_token).tag(sync=True)
+        look = traitlets.Dict().tag(sync=True)  # the newest at a run that goes on, if any
 
     hub = Hub()
     hub.on_msg(_asked)

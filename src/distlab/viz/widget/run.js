@@ -67,6 +67,8 @@ class Run {
     }
     this.knots = {time: column(tree.scale.time), at: column(tree.scale.at)};
     this.horizon = Math.max(tree.horizon, 1e-9);
+    const {training} = tree;
+    this.curve = training && {time: column(training.time), loss: column(training.loss)};
     this._index();
     this._hold(Object.fromEntries(
       Object.entries(tree.held).map(([name, spec]) => [name, column(spec)])));
@@ -75,7 +77,8 @@ class Run {
 
   word(column, i) { return this.words[this[column][i]] || ""; }
   is(i, flag) { return (this.flags[i] & IS[flag]) !== 0; }
-  done(i) { return this.state[i] === DONE; }
+  /** Has it ended well, or may it still? */
+  done(i) { return this.state[i] === DONE || this.tree.live && this.state[i] === POSTED; }
 
   /** Where a moment stands in the whole picture, from 0 to 1; and back. */
   at(time) { return between(this.knots.time, this.knots.at, time); }
@@ -131,6 +134,7 @@ class Run {
   isStuck(band) {
     const {members, conflict} = this.tree.collectives[band];
     const calls = this.calls[band];
+    if (this.tree.live) return conflict !== 0;
     return conflict !== 0 || calls.length < members.length || calls.some(i => !this.done(i));
   }
 
@@ -207,7 +211,7 @@ class Run {
   standing(r, time) {
     const rank = this.tree.ranks[r];
     const said = (does, state, event = -1, on = [], why = "") => ({does, state, event, on, why});
-    if (rank.progress === "never started") return said("never started", "ended");
+    if (rank.progress === "never started") return said(this.tree.live ? "has not begun" : "never started", "ended");
     if (time < rank.begin) return said("has not begun", "ended");
     const over = rank.progress === "returned" || rank.progress === "raised";
     if (over && time >= rank.end) return said(rank.progress, "ended");
@@ -237,8 +241,8 @@ class Run {
       const sends = this.word("op", i) === "send", m = this.mate[i], peer = this.peer[i];
       const who = peer < 0 ? "any rank" : `rank ${peer}`;
       const on = peer < 0 ? [] : [peer];
-      if (m < 0) return {on, why: sends ? `${who} never receives it` : `${who} never sends it`};
-      if (this.begin[m] > time) return {on, why: sends ? `${who} does not receive yet` : `${who} has not sent yet`};
+      if (m < 0 && !this.tree.live) return {on, why: sends ? `${who} never receives it` : `${who} never sends it`};
+      if (m < 0 || this.begin[m] > time) return {on, why: sends ? `${who} does not receive yet` : `${who} has not sent yet`};
       return {on: [], why: "the message is on its way"};
     }
     if (this.band[i] < 0) return {on: [], why: ""};

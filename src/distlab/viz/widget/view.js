@@ -9,7 +9,7 @@ const LEGEND = [["computes", "computing"], ["waits", "waiting"], ["stuck", "neve
 
 class View {
   constructor(frame, run) {
-    Object.assign(this, {frame, run, moment: 0, event: -1, page: 0, drag: null, due: 0});
+    Object.assign(this, {frame, run, moment: 0, event: -1, page: 0, drag: null, due: 0, gone: null});
     // a page can hold pictures of several kernels, each with a module of its own
     const id = `dl-${crypto.getRandomValues(new Uint32Array(1))[0].toString(36)}`, title = run.tree.title || "timeline";
     const button = (text, label, act) => h("button", {type: "button", "aria-label": label, title: label, onclick: act}, text);
@@ -28,7 +28,7 @@ class View {
     this.tip.hidden = true;
     this.said = h("p", {class: "dl-said", "aria-live": "polite"});
     this.rows = h("tbody");
-    this.ranks = h("div", {class: "dl-ranks", tabindex: "0", role: "region", "aria-label": "each rank at this moment"},
+    this.ranks = h("div", {class: "dl-ranks", tabindex: "0", role: "group", "aria-label": "each rank at this moment"},
       h("table", {}, h("caption", {class: "dl-hidden"}, "Each rank at this moment"), headed(["rank", "does", "waits for", "its tensor"]), this.rows));
     this.graph = h("div", {class: "dl-graph"});
     this.detail = h("div", {class: "dl-detail", role: "group", "aria-label": "the operation"});
@@ -40,13 +40,27 @@ class View {
       h("p", {class: "dl-summary", id: `${id}s`}, tree.summary),
       h("p", {class: "dl-hidden", id: `${id}k`}, KEYS),
       this.bar, h("div", {class: "dl-picture"}, this.stage, this.tip), this.legend(), this.said,
-      h("div", {class: "dl-panels"}, this.ranks, this.graph, this.detail),
+      h("div", {class: "dl-panels"}, this.ranks, this.graph, this.detail), this.whole(),
       h("p", {class: "dl-more"}, this.toggle), this.table);
     this.root.view = this; // for whoever measures it
     frame.append(this.root);
     this.picture = new Drawing(run, this.stage);
     this.listen();
     this.opens();
+  }
+
+  /** What each rank did with its time, and what was told of training. */
+  whole() {
+    const {ranks, training} = this.run.tree;
+    if (!this.run.count && !training) return null;
+    const rows = ranks.slice(0, MOST_ROWS).map((rank, r) => h("tr", {}, h("th", {scope: "row"}, String(r)),
+      ...shareCells(rank.shares), ...trainingCells(training && training.ranks[r])));
+    const curve = training && lossCurve(this.run);
+    return h("details", {class: "dl-whole"}, h("summary", {}, training ? trainingText(training) || "training" : "what each rank did with its time"),
+      h("div", {class: "dl-panels"},
+        h("div", {class: "dl-scrolls", tabindex: "0", role: "group", "aria-label": "what each rank did with its time"},
+          h("table", {}, h("caption", {class: "dl-hidden"}, "What each rank did with its time"),
+            headed(["rank", ...SHARES, ...trainingNames(training)]), h("tbody", {}, ...rows))), curve));
   }
 
   /** Where a run begins to be read: at its first moment, or where it stands if it never ended. */
@@ -162,6 +176,15 @@ class View {
     this.due = requestAnimationFrame(() => { this.due = 0; this.tell(); });
   }
 
+  /** Go there without telling who follows this view. */
+  goQuietly(moment) {
+    const {gone} = this;
+    this.gone = null;
+    this.go(moment);
+    this.tellNow();
+    this.gone = gone;
+  }
+
   choose(i) {
     this.go(this.run.callOf[i]);
     this.tellNow();
@@ -193,6 +216,7 @@ class View {
     drawGraph(this.graph, standings);
     this.describe();
     this.follow();
+    this.gone?.();
   }
 
   describe() {
@@ -260,7 +284,7 @@ class View {
     const turn = (text, by) => h("button", {type: "button", onclick: () => { this.page = Math.max(0, Math.min(pages - 1, this.page + by)); this.fillTable(); }}, text);
     const focused = this.table.contains(document.activeElement) ? document.activeElement.textContent : null;
     this.table.replaceChildren(
-      h("div", {class: "dl-scrolls", "data-scrolls": "", tabindex: "-1", role: "region", "aria-label": "all operations"},
+      h("div", {class: "dl-scrolls", "data-scrolls": "", tabindex: "-1", role: "group", "aria-label": "all operations"},
         h("table", {"aria-rowcount": run.count + 1}, h("caption", {class: "dl-hidden"}, `Operations, page ${page + 1} of ${pages}`), headed(names), h("tbody", {}, ...rows))),
       h("p", {}, turn("earlier", -1), ` page ${page + 1} of ${pages} `, turn("later", 1)));
     this.showTable(this.toggle.getAttribute("aria-expanded") === "true");

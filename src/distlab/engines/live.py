@@ -1,0 +1,172 @@
+"""A run seen while it goes on: looks at its records, handed to the front end.
+
+Whoever drives a run looks at its records anyway; a picture is made of the last operations of such
+a look, here and now, so that nothing is left to run on. It goes to the front end as the state of
+the one widget that a kernel has (`distlab.viz.widget.kernel`): ipykernel sends from a thread of
+its own, also while a cell runs, and whoever missed a look sees the next one.
+
+A picture may take a small part of a run's time (`Purse`) and never more: what cannot be shown in it
+is not shown. Whatever goes wrong here ends the picture and not the run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from distlab.records import reports
+from distlab.records.events import RankRecord
+from distlab.records.matching import Ledger
+from distlab.records.tail import Tail
+from distlab.viz.widget import kernel
+
+if TYPE_CHECKING:
+    from distlab.viz.run_model import Model
+
+EVENTS = 480  # operations of all ranks that a look tells
+AT_LEAST = 24  # and of each rank
+OFTEN = 0.1  # seconds between two looks that are shown, at least
+FIRST = 0.06  # seconds of work on pictures that a cell may do at once
+SHARE = 0.005  # of a run's time that its pictures may take beyond these
+
+
+class Purse:
+    """Time to spend on pictures: some at once, then a share of what passes.
+
+    Args:
+        clock: seconds that pass.
+        effort: seconds in which this thread had a processor, which ranks then had not.
+    """
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic,
+        effort: Callable[[], float] = time.thread_time,
+    ) -> None:  # fmt: skip
+        self._clock, self._effort = clock, effort
+        self._begin = clock()
+        self._due = 0.0
+        self.spent = 0.0
+
+    def open(self) -> bool:
+        """May another picture be made?"""
+        now = self._clock()
+        return now >= self._due and self.spent <= FIRST + SHARE * (now - self._begin)
+
+    @contextlib.contextmanager
+    def paying(self) -> Iterator[None]:
+        """What this block takes is paid for."""
+        begin = self._effort()
+        try:
+            yield
+        finally:
+            self.spent += self._effort() - begin
+            self._due = self._clock() + OFTEN
+
+
+class Live:
+    """What shows the runs of one cell, one after the other.
+
+    Args:
+        what: is run, in words.
+        push: takes what is to be seen to the front end; raises where it can't.
+        clock: the monotonic clock of the records, in seconds.
+    """
+
+    def __init__(
+        self, what: str, push: Callable[[dict[str, Any]], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self.what, self._push, self._clock = what, push, clock
+        self.purse = Purse(clock)
+        self.shown = 0  # looks
+        self._works = True
+        self._run = 0
+
+    def of(self, folder: Path, size: int) -> Show:
+        """What shows the run whose records lie in `folder`."""
+        self._run += 1
+        return Show(self, self._run, folder, size)
+
+    def send(self, run: int, made: Callable[[], Model], over: bool = False) -> None:
+        """Show this look, where it can be shown."""
+        if not self._works:
+            return
+        try:
+            with self.purse.paying():
+                told = made()
+                self._push({
+                    "run": run, "what": self.what, "over": over, "at": self._clock(),
+                    "tree": told.tree, "columns": told.buffers(),
+                })  # fmt: skip
+                self.shown += 1
+        except Exception:  # a picture costs nobody a run
+            self._works = False
+
+    def end(self) -> None:
+        """The cell's runs are over: what of them stays to be seen is the front end's."""
+        if self.shown and self._works:
+            with contextlib.suppress(Exception):
+                self._push({})
+
+
+class Show:
+    """Looks at one run: call it with what was seen of it."""
+
+    def __init__(self, live: Live, run: int, folder: Path, size: int) -> None:
+        self._live, self._run = live, run
+        self._tail = Tail(size, max(AT_LEAST, EVENTS // size))
+        self._told = [reports.Follower(folder / f"{r}{reports.SUFFIX}") for r in range(size)]
+        self._events = 0
+
+    def __call__(
+        self, records: Sequence[RankRecord], ledger: Ledger | None, finding: Any = None
+    ) -> None:
+        """Show a look.
+
+        Args:
+            records: of all ranks, as they are now.
+            ledger: that has taken them in.
+            finding: why the run is ended now, if it is.
+        """
+        live = self._live
+        if ledger is None or not (finding or live.purse.open()):
+            return
+        if not any(record.events for record in records):
+            return  # nothing is to be seen yet
+        from distlab.viz.run_model import model
+
+        def made() -> Model:
+            tails, pairs, begin = self._tail.look(records, ledger)
+            message = getattr(finding, "message", "")
+            now = 0.0 if finding else max(live._clock(), begin)
+            sources = kernel.sources(tails)
+            return model(
+                tails, pairs, title=live.what, verdict=message, sources=sources,
+                reports=self._reports(records), now=now,
+            )  # fmt: skip
+
+        live.send(self._run, made, over=bool(finding))
+
+    def _reports(self, records: Sequence[RankRecord]) -> list[list[reports.Report]]:
+        return [told.look(record.offset) for told, record in zip(self._told, records, strict=True)]
+
+
+@contextlib.contextmanager
+def shown(what: str) -> Iterator[Live | None]:
+    """Have the runs of this block seen while they go on, where a front end can show them.
+
+    Args:
+        what: is run, in words.
+    """
+    push = kernel.pushed()
+    if push is None:
+        yield None
+        return
+    live = Live(what, push)
+    try:
+        yield live
+    finally:
+        live.end()
