@@ -114,6 +114,7 @@ def drive(
     watch: Watcher | None = None,
     schedule: Schedule | None = None,
     keeps: bool = False,
+    device: tuple[str, bool] | None = None,
 ) -> Run:
     """Run a pickled function on ranks 0 … len(inputs) − 1 of `engines`.
 
@@ -130,6 +131,9 @@ def drive(
             "impossible".
         keeps: have the records hold what tensors held, too. Not for inputs that are hidden from
             whoever sees the records.
+        device: where a `harness` gets the tensors of its inputs ("cuda": each rank on its GPU),
+            and whether new tensors are made there too. By default inputs lie on the CPU, and a
+            harness takes a GPU where its exercise says so.
     """
     size = len(inputs)
     if schedule is not None and watch is not None:
@@ -146,6 +150,7 @@ def drive(
             backend=backend, harness=harness, strict=strict, seed=seed, sources=sources or {},
             lasts=deadline, clock=times[rank],
             schedule=schedule.of_rank(rank) if schedule else None, keeps=keeps,
+            device=device,
         )  # fmt: skip
         engines.send(rank, payload.parts(tree, function, values))
     outcomes = [Outcome(rank) for rank in range(size)]

@@ -45,7 +45,8 @@ def newton_schulz(matrix: torch.Tensor, steps: int = STEPS) -> torch.Tensor:
     for _ in range(steps):
         square = x @ x.T
         x = a * x + (b * square + c * square @ square) @ x
-    return (x.T if tall else x).to(matrix.dtype)
+    found: torch.Tensor = (x.T if tall else x).to(matrix.dtype)
+    return found
 
 
 class Muon(torch.optim.Optimizer):

@@ -38,7 +38,8 @@ def filters(some: torch.Tensor, epsilon: float = EPSILON) -> torch.Tensor:
     moments = some.T @ some / len(some)
     values, vectors = torch.linalg.eigh(moments.double())  # in ascending order
     scaled = vectors.T / (values + epsilon).clamp(min=1e-12).sqrt().unsqueeze(1)
-    return scaled.flip(0).to(some.dtype)
+    found: torch.Tensor = scaled.flip(0).to(some.dtype)
+    return found
 
 
 def whiten(layer: nn.Conv2d, images: torch.Tensor) -> None:
