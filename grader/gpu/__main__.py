@@ -7,6 +7,7 @@ python -m grader.gpu wheels [--images ARCHIVE]
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import shutil
 import sys
@@ -43,14 +44,14 @@ def _options(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--pretend", action="store_true",
                         help="run the same steps on the CPU, in small sizes")  # fmt: skip
     parser.add_argument("--results", type=Path, metavar="FOLDER",
-                        help="where to write (default: results/GPU, by its name)")  # fmt: skip
+                        help="where to write (default: results/NAME of the GPU)")  # fmt: skip
     parser.add_argument("--minutes", type=float, default=None,
-                        help=f"that all may take (default: {MINUTES:g}; 30 with --pretend)")  # fmt: skip
+                        help="that all may take (default: 9; 30 with --pretend)")  # fmt: skip
     parser.add_argument("--only", nargs="*", metavar="STEP", help="some steps, by their names")
     parser.add_argument("--carry", type=Path, default=CARRY, metavar="FOLDER",
                         help="where wheels and images lie (default: build/carry)")  # fmt: skip
     parser.add_argument("--images", type=Path, metavar="ARCHIVE",
-                        help="wheels: an archive of CIFAR-10 as image folders to take along")  # fmt: skip
+                        help="wheels: the archive of CIFAR-10's images to take along")  # fmt: skip
     return parser.parse_args(words)
 
 
@@ -63,7 +64,8 @@ def run(options: argparse.Namespace) -> int:
     machine.check_python()
     site = STATE / f"site-{sys.version_info[0]}.{sys.version_info[1]}"
     gathered = wheels.gather(sys.executable, options.carry / "wheels", site)
-    print(f"taken from the wheels: {', '.join(gathered) or 'nothing, all was here'}", flush=True)
+    told = " ".join(name.partition("-")[0] for name in gathered)
+    print(f"taken from the wheels: {told or 'nothing, all is here'}", flush=True)
     env = machine.environment(site)
     here = machine.found(env, options.pretend)
     print(page.heading(here, options.pretend), flush=True)
@@ -75,14 +77,8 @@ def run(options: argparse.Namespace) -> int:
     state = runner.State(STATE / "state", machine.key(here, options.pretend))
     minutes = options.minutes or (30.0 if options.pretend else MINUTES)
     left = 60 * minutes - (time.monotonic() - begin)
-    outcomes = runner.run(
-        asked,
-        state,
-        env,
-        left,
-        max(1, (os.cpu_count() or 1) // 4),
-        lambda line: print(line, flush=True),
-    )
+    at_once = max(1, (os.cpu_count() or 1) // 4)  # a step has up to eight ranks, which mostly wait
+    outcomes = runner.run(asked, state, env, left, at_once, functools.partial(print, flush=True))
     folder = options.results or ROOT / "results" / page.name(here, options.pretend)
     page.write(folder, here, outcomes, state, options.pretend, time.monotonic() - begin)
     print(f"written: {folder}")

@@ -12,10 +12,7 @@ ARCHIVE = "cifar10-images.tar.xz"
 
 def beside(root: Path) -> Path | None:
     """The archive where this project's data usually lies, beside the clone."""
-    found = (
-        root.parent / "shared" / "data" / ARCHIVE,
-        root.parent.parent / "shared" / "data" / ARCHIVE,
-    )
+    found = [folder / "shared" / "data" / ARCHIVE for folder in list(root.parents)[:2]]
     return next((path for path in found if path.is_file()), None)
 
 
@@ -36,9 +33,8 @@ def unpacked(carry: Path, target: Path) -> Path | None:
         with tarfile.open(archive) as packed:
             packed.extractall(target, filter="data")
     except (OSError, tarfile.TarError, EOFError) as error:
-        raise CannotRun(
-            f"{archive} cannot be unpacked ({error}): run `make gpu-wheels` again"
-        ) from None
+        told = f"{archive} cannot be unpacked ({error}): run `make gpu-wheels` again"
+        raise CannotRun(told) from None
     if not (target / "train").is_dir() or not (target / "test").is_dir():
         raise CannotRun(f"{archive} holds no folders train and test: take another archive")
     ready.write_text(told, "utf-8")

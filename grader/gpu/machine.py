@@ -22,9 +22,10 @@ _ASK = """
 import json, os, platform, torch
 from distlab.training.vision import torchvision
 cuda = torch.cuda.is_available()
+gpus = range(torch.cuda.device_count() if cuda else 0)
 print(json.dumps({
-    "gpus": [torch.cuda.get_device_name(n) for n in range(torch.cuda.device_count())] if cuda else [],
-    "memory": [torch.cuda.get_device_properties(n).total_memory for n in range(torch.cuda.device_count())] if cuda else [],
+    "gpus": [torch.cuda.get_device_name(n) for n in gpus],
+    "memory": [torch.cuda.get_device_properties(n).total_memory for n in gpus],
     "torch": torch.__version__, "torchvision": torchvision.__version__, "cuda": torch.version.cuda,
     "nccl": ".".join(map(str, torch.cuda.nccl.version())) if cuda else None,
     "python": platform.python_version(), "machine": platform.machine(),
@@ -90,9 +91,7 @@ def check(here: Mapping[str, Any], pretend: bool) -> None:
     """
     numbers = tuple(int(part) for part in here["torch"].split("+")[0].split(".")[:2])
     if numbers < TORCH:
-        raise CannotRun(
-            f"PyTorch {here['torch']} is too old: distlab needs {'.'.join(map(str, TORCH))} or newer"
-        )
+        raise CannotRun(f"PyTorch {here['torch']} is too old: distlab needs 2.11 or newer")
     if not here["gpus"] and not pretend:
         raise CannotRun(
             "PyTorch finds no GPU here: say `make gpu PRETEND=1` to run the same steps on the CPU"

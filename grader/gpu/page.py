@@ -15,6 +15,7 @@ from typing import Any
 
 from grader.gpu.runner import DONE, Outcome, State
 
+#: what the page is called and its heading begins with, where there is no GPU
 PRETENDED = (
     "PRETENDED: this ran on the CPU, in small sizes, to exercise the steps. No figure here says "
     "anything about a GPU."
@@ -44,7 +45,7 @@ def write(
     folder: Path, here: Mapping[str, Any], outcomes: Sequence[Outcome], state: State,
     pretend: bool, seconds: float,
 ) -> None:  # fmt: skip
-    """Write README.md, results.json, logs.tar.gz and, where any were recorded, references.tar.gz."""
+    """Write README.md, results.json, logs.tar.gz and, of what was recorded, references.tar.gz."""
     folder.mkdir(parents=True, exist_ok=True)
     text = as_text(here, outcomes, pretend, seconds)
     (folder / "README.md").write_text(text, "utf-8")
@@ -73,8 +74,9 @@ def as_text(
 ) -> str:
     """The page, as Markdown."""
     done = sum(one.status == DONE for one in outcomes)
+    title = "Pretended, without a GPU" if pretend else here["gpus"][0]
     lines = [
-        f"# {here['gpus'][0] if here['gpus'] and not pretend else 'Pretended, without a GPU'}", "",
+        f"# {title}", "",
         heading(here, pretend), "",
         f"Written by `make gpu{' PRETEND=1' if pretend else ''}`: {done} of {len(outcomes)} steps "
         f"done, this call took {seconds:.0f} s. `results.json` holds all figures.", "",
@@ -100,7 +102,15 @@ def _not_done(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _of(outcomes: Sequence[Outcome], kind: str) -> list[Outcome]:
-    return [one for one in outcomes if one.name.startswith(f"{kind}-") and one.result]
+    return [one for one in outcomes if one.name.split("-")[0] == kind and one.result]
+
+
+def _labs(outcomes: Sequence[Outcome], kind: str) -> list[tuple[str, dict[str, Any], Outcome]]:
+    """(lab, its figures, the step that found them) of all steps of a kind."""
+    return [
+        (lab, found, one)
+        for one in _of(outcomes, kind) for lab, found in one.result["labs"].items()
+    ]  # fmt: skip
 
 
 def _listed(title: str, some: Sequence[str]) -> list[str]:
@@ -108,33 +118,33 @@ def _listed(title: str, some: Sequence[str]) -> list[str]:
 
 
 def _references(outcomes: Sequence[Outcome]) -> list[str]:
-    found = _of(outcomes, "references")
+    found = _labs(outcomes, "references")
     if not found:
         return []
     rows = [
-        (one.title.split(":")[0], one.result["exercises"], one.result["cases"],
-         len(one.result["differences"]), len(one.result["failed"]), f"{one.seconds:.0f} s")
-        for one in found
+        (lab, of["exercises"], of["cases"], len(of["differences"]), len(of["failed"]),
+         one.status, f"{one.seconds:.0f} s")
+        for lab, of, one in found
     ]  # fmt: skip
-    head = ("lab", "exercises", "cases", "beyond tolerance", "failed", "time")
-    said = [line for one in found for line in one.result["differences"] + one.result["failed"]]
+    head = ("lab", "exercises", "cases", "beyond tolerance", "failed", "step", "time")
+    said = [line for _, of, _ in found for line in of["differences"] + of["failed"]]
     return ["## References, against the committed ones", "", *_table(head, rows),
             *_listed("What was not alike:", said)]  # fmt: skip
 
 
 def _answers(outcomes: Sequence[Outcome]) -> list[str]:
-    found = _of(outcomes, "answers")
+    found = _labs(outcomes, "answers")
     if not found:
         return []
     ways = ("on the GPU", "inputs on the GPU", "as graded")
     rows = [
-        (one.title.split(":")[0], one.result["answers"], *(one.result[way] for way in ways),
-         len(one.result["failed"]), f"{one.seconds:.0f} s")
-        for one in found
+        (lab, of["answers"], *(of[way] for way in ways), len(of["failed"]), one.status,
+         f"{one.seconds:.0f} s")
+        for lab, of, one in found
     ]  # fmt: skip
-    said = [line for one in found for line in one.result["failed"]]
-    alone = [line for one in found for line in one.result["only as graded"]]
-    head = ("lab", "answers", *(f"right {way}" for way in ways), "failed", "time")
+    said = [line for _, of, _ in found for line in of["failed"]]
+    alone = [line for _, of, _ in found for line in of["only as graded"]]
+    head = ("lab", "answers", *(f"right {way}" for way in ways), "failed", "step", "time")
     return [
         "## Solutions and right answers on CUDA tensors", "",
         "On the GPU: inputs lie there, and tensors that an answer makes without saying where. As "

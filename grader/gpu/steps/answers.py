@@ -4,7 +4,7 @@ Their inputs lie on the GPU, and so do tensors that they make without saying whe
 right so is judged again with its inputs alone on the GPU, and then as it is graded: many a function
 takes a generator or a loader, which torch has on the CPU alone.
 
-python -m grader.gpu.steps.answers LAB RESULT
+python -m grader.gpu.steps.answers LAB … RESULT
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -37,13 +37,21 @@ from grader.gpu import settings
 DEADLINE = 30.0  # seconds of all cases of an exercise
 #: these train where `distlab.world` says, which is the GPU: given CUDA tensors, loaders would fail
 OWN_DEVICE = {"03-cifar10-ddp"}
-FEW = 2  # answers of a lab, where this only pretends
+FEW = 1  # answers of a lab, where this only pretends
 ON_GPU, INPUTS, GRADED = "on the GPU", "inputs on the GPU", "as graded"
 
 
-def main(lab: str, out: str) -> None:
-    result: dict[str, Any] = {"answers": 0, **dict.fromkeys((ON_GPU, INPUTS, GRADED), 0)}
-    result |= {"only as graded": [], "failed": []}
+def main(labs: Sequence[str], out: str) -> None:
+    """Judge the labs' answers; the verdicts so far are kept all along."""
+    found: dict[str, Any] = {}
+    for lab in labs:
+        found[lab] = {"answers": 0, **dict.fromkeys((ON_GPU, INPUTS, GRADED), 0)}
+        found[lab] |= {"only as graded": [], "failed": []}
+        _judged_all(lab, found[lab], lambda: settings.write(out, {"labs": found}))
+    settings.write(out, {"labs": found})
+
+
+def _judged_all(lab: str, result: dict[str, Any], keep: Callable[[], None]) -> None:
     some = every(lab)
     if settings.pretend():
         some = itertools.islice((one for one in some if has_tensors(one[1])), FEW)
@@ -56,8 +64,7 @@ def main(lab: str, out: str) -> None:
             result["only as graded"].append(name)
         if not how:
             result["failed"].append(f"{name}: {verdict.status}: {verdict.message}"[:600])
-        settings.write(out, result)
-    settings.write(out, result)
+        keep()
 
 
 def every(lab: str) -> Iterator[tuple[str, Exercise, ModuleType]]:
@@ -137,4 +144,4 @@ def _verdict(exercise: Exercise, answer: Any, device: tuple[str, bool] | None) -
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1:-1], sys.argv[-1])

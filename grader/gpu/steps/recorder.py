@@ -20,6 +20,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 from distlab.rank import recorder
+from distlab.training.small_net import SmallNet
 from distlab.training.vision import models
 from grader.gpu import settings
 
@@ -90,9 +91,8 @@ def steps_of(group: Any, device: torch.device, small: bool) -> Callable[[], floa
     torch.manual_seed(0)
     batch, count = (4, 1) if small else (256, 10)
     ids = [device.index] if device.type == "cuda" else None
-    model = DistributedDataParallel(
-        models.resnet18(num_classes=10).to(device), device_ids=ids, process_group=group
-    )
+    net = SmallNet(10, (4, 4, 4)) if small else models.resnet18(num_classes=10)
+    model = DistributedDataParallel(net.to(device), device_ids=ids, process_group=group)
     optimizer = torch.optim.SGD(model.parameters(), 0.01)
     images = torch.randn(batch, 3, 32, 32, device=device)
     labels = torch.randint(10, (batch,), device=device)
