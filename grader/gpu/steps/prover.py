@@ -59,6 +59,7 @@ def swaps(rank: int, size: int, kind: str) -> float:
     mine, theirs = torch.full((4,), float(rank), device=kind), torch.empty(4, device=kind)
     requests = [dist.isend(mine, 1 - rank), dist.irecv(theirs, 1 - rank)]
     for request in requests:
+        assert request is not None
         request.wait()
     return float(theirs[0])
 
@@ -78,7 +79,7 @@ def trains(rank: int, size: int, kind: str) -> float:
     net = DistributedDataParallel(torch.nn.Linear(16, 4).to(device))
     for _ in range(3):
         net(torch.ones(8, 16, device=device)).sum().backward()
-    return float(net.module.bias.grad[0])  # type: ignore[index,union-attr]
+    return float(net.module.bias.grad[0])
 
 
 HANGING: tuple[Callable[..., Any], ...] = (

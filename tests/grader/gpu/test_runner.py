@@ -1,4 +1,4 @@
-"""The runner of `make gpu`: steps that fail, that are late, that were done, and who ends with it."""
+"""The runner of `make gpu`: steps that fail or are late, those done before, who ends with it."""
 
 import json
 import os
