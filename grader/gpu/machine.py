@@ -18,6 +18,8 @@ from grader.paths import ROOT
 TORCH = (2, 11)  # the oldest PyTorch that distlab runs with
 #: what outcomes depend on: where the course's and the library's sources lie
 SOURCES = ("src", "grader", "solutions", "labs", "bench", "constraints.txt")
+#: what grading writes among them
+MADE = {"submitted", "autograded", "feedback", "ledger", "out", "attempts", "__pycache__"}
 _ASK = """
 import json, os, platform, torch
 from distlab.training.vision import torchvision
@@ -113,10 +115,13 @@ def commit() -> str | None:
     """What git says of this tree, where it is a clone; COMMIT says it where it is a copy."""
     if os.environ.get("COMMIT"):
         return os.environ["COMMIT"]
-    done = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    try:
+        done = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+            cwd=ROOT, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    except OSError:
+        return None
     return done.stdout.strip() or None
 
 
@@ -126,6 +131,8 @@ def digest() -> str:
     for name in SOURCES:
         top = ROOT / name
         for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
+            if MADE & set(path.relative_to(ROOT).parts):
+                continue
             if path.is_file() and path.suffix in (".py", ".ipynb", ".safetensors", ".json", ".txt"):
                 sha.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
     return sha.hexdigest()[:12]

@@ -108,6 +108,7 @@ class _Running:
         late = status is None and time.monotonic() >= self.end
         if status is None and not late:
             return None
+        said = self._last_words()  # before it is told to end, and says that
         self.stop()
         found = Outcome(
             self.step.name, self.step.title, DONE, round(time.monotonic() - self._begin, 1)
@@ -117,9 +118,9 @@ class _Running:
         except (OSError, ValueError, TypeError):
             found.result = {}
         if late:
-            found.status, found.told = LATE, f"ended after {limit:.0f} s; {self._last_words()}"
+            found.status, found.told = LATE, f"ended after {limit:.0f} s; {said}"
         elif status or not found.result:
-            found.status, found.told = FAILED, self._last_words()
+            found.status, found.told = FAILED, said
         return found
 
     def stop(self) -> None:

@@ -27,8 +27,9 @@ WAYS = {
     f"--learning-rate 0.1 --weight-decay 5e-4 --schedule triangle {_SEEN} {_QUICK}",
     "plain": f"--num-epochs 20 --batch-size 512 {_PLAIN}",
 }
+FEW = 8  # images, where this only pretends
 #: in place of the epochs, the batch and the data, where this only pretends
-SMALL = {"--num-epochs": "1", "--batch-size": "16", "--warm-up": "1"}
+SMALL = {"--num-epochs": "1", "--batch-size": "4", "--warm-up": "1"}
 EPOCH = re.compile(r"epoch (\d+)/(\d+)  loss (\S+)  accuracy (\S+)  (\d+) images/s")
 GOAL = re.compile(r"^(\d+)% test accuracy reached after ([\d.]+) s", re.M)
 
@@ -43,7 +44,12 @@ def words(way: str) -> list[str]:
         found = [word for word in found if word != "--amp"]
         if "--compile" in found:  # minutes on two cores: its own tests have it
             found.remove("--compile")
-        return [*found, "--limit", "64", *(["--synthetic"] if not settings.has_images() else [])]
+        return [
+            *found,
+            "--limit",
+            str(FEW),
+            *(["--synthetic"] if not settings.has_images() else []),
+        ]
     if "--compile" in found and not speedups.compiler():
         found.remove("--compile")
     return [*found, *(["--synthetic"] if not settings.has_images() else [])]

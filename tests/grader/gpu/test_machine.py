@@ -66,3 +66,25 @@ def test_the_steps_see_the_library_and_the_wheels_and_no_settings_of_this_user(
 def test_a_commit_can_be_told_where_there_is_no_git(monkeypatch):
     monkeypatch.setenv("COMMIT", "0123abcd")
     assert machine.commit() == "0123abcd"
+
+
+def test_without_git_the_commit_is_unknown(monkeypatch):
+    def nowhere(*words, **options):
+        raise FileNotFoundError("git")
+
+    monkeypatch.delenv("COMMIT", raising=False)
+    monkeypatch.setattr(machine.subprocess, "run", nowhere)
+    assert machine.commit() is None and machine.driver() is None
+
+
+def test_the_digest_changes_with_a_source_and_not_with_what_grading_writes(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "ROOT", tmp_path)
+    for name in ("src/a.py", "grader/b.py", "grader/ledger/c.json"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("1")
+    first = machine.digest()
+    (tmp_path / "grader/ledger/c.json").write_text("2")
+    assert machine.digest() == first
+    (tmp_path / "src/a.py").write_text("2")
+    assert machine.digest() != first

@@ -2,6 +2,7 @@
 
 import json
 import tarfile
+from importlib.util import find_spec
 
 import pytest
 
@@ -93,9 +94,7 @@ def test_all_steps_fit_into_the_time_and_pretending_takes_the_same_ones():
     assert alone < 9 * 60, "what measures could take all the time"
     for one in real:
         assert one.beside == (one.name.split("-")[0] in ("references", "answers"))
-        module = one.command[1].rpartition(".")[2]
-        assert (plan_steps := __import__(f"grader.gpu.steps.{module}", fromlist=["main"])).main
-        assert plan_steps.__doc__
+        assert find_spec(one.command[1]), "the step is a module"
 
 
 def test_every_lab_but_those_of_other_frameworks_is_recorded():
@@ -127,4 +126,4 @@ def test_the_options_of_the_training_steps_are_options_of_the_script(way, monkey
         monkeypatch.setenv("DISTLAB_GPU_PRETEND", pretend)
         args = module.arguments(script.words(way))
         speedrun.check(args)
-        assert args.augment and (args.limit == 64) == (pretend == "1")
+        assert args.augment and (args.limit == script.FEW) == (pretend == "1")

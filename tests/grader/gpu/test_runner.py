@@ -197,3 +197,23 @@ def test_the_log_holds_what_a_step_printed_and_its_result_is_the_last_word(state
     assert set(state.log(one).read_text().split()) == {"hello", "there"}
     kept = json.loads((state.folder / "one.json").read_text())
     assert kept["status"] == DONE and sys.executable not in json.dumps(kept)
+
+
+def test_a_late_step_is_told_by_what_it_said_before_it_was_ended(state, monkeypatch):
+    code = (
+        "import signal\n"
+        "signal.signal(signal.SIGTERM, lambda *_: print('told to end', flush=True))\n"
+        "print('epoch 3 of 8', flush=True)\n"
+        "while True: signal.pause()\n"
+    )
+
+    class UntilItSpoke(runner._Running):
+        def outcome(self, limit):
+            if self._state.log(self.step).read_text():
+                self.end = 0.0
+            return super().outcome(limit)
+
+    monkeypatch.setattr(runner, "_Running", UntilItSpoke)
+    monkeypatch.setattr(runner, "PATIENCE", 0.2)
+    found, _ = run([step("slow", code)], state)
+    assert found["slow"].status == LATE and found["slow"].told.endswith("; epoch 3 of 8")
