@@ -24,11 +24,8 @@ PYTHONS = ("3.11", "3.12")
 PLATFORMS = tuple(
     f"manylinux_2_{minor}_x86_64" for minor in (34, 31, 28, 27, 24, 17, 12, 5)
 ) + ("manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64")  # fmt: skip
-#: comes with PyTorch and torchvision, so that it is there wherever these are
-WITH_TORCH = {
-    "filelock", "fsspec", "jinja2", "markupsafe", "mpmath", "networkx", "numpy", "pillow", "sympy",
-    "torch", "torchvision", "typing-extensions",
-}  # fmt: skip
+#: comes with torchvision, so that it is there wherever that is; large
+WITH_TORCHVISION = {"numpy", "pillow", "torch", "torchvision"}
 MOST = 60_000_000  # bytes of project, images and wheels together
 
 
@@ -105,22 +102,20 @@ def fill(wheels: Path, constraints: Path, pythons: Sequence[str] = PYTHONS) -> N
 
 
 def _resolved(kind: Sequence[str], constraints: Path) -> list[str]:
-    """name==version of everything that the needed packages bring, but what comes with PyTorch."""
+    """name==version of the needed packages and of what these need."""
     with tempfile.TemporaryDirectory() as folder:
-        report, pins = Path(folder) / "report.json", Path(folder) / "pins.txt"
-        # the versions that the tests ran with, where they exist for that Python
-        pins.write_text(constraints.read_text("utf-8"))
+        report = Path(folder) / "report.json"
         done = _pip(
             sys.executable, "install", "--quiet", "--dry-run", "--ignore-installed", "--report",
             str(report), "--target", folder, "--requirement", str(NEEDED),
-            "--constraint", str(pins), *kind,
+            "--constraint", str(constraints), *kind,
         )  # fmt: skip
         if done.returncode:
             raise CannotRun(f"pip finds no way: {done.stderr.strip().splitlines()[-1]}")
         found = [one["metadata"] for one in json.loads(report.read_text("utf-8"))["install"]]
     return [
         f"{one['name']}=={one['version']}" for one in found
-        if one["name"].lower().replace("_", "-") not in WITH_TORCH
+        if one["name"].lower() not in WITH_TORCHVISION
     ]  # fmt: skip
 
 

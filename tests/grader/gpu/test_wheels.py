@@ -56,6 +56,7 @@ def carried(tmp_path, monkeypatch):
     return folder, names
 
 
+@pytest.mark.slow  # starts pip
 def test_what_is_missing_is_put_beside_and_what_is_here_stays(carried, tmp_path):
     folder, names = carried
     made_wheel(folder, "pip")  # older than the one that is here, and not taken
@@ -68,6 +69,7 @@ def test_what_is_missing_is_put_beside_and_what_is_here_stays(carried, tmp_path)
     assert done.returncode == 0
 
 
+@pytest.mark.slow  # starts pip
 def test_what_is_nowhere_is_told_with_what_to_do(carried, tmp_path):
     folder, names = carried
     (folder / names[1]).unlink()
@@ -75,6 +77,7 @@ def test_what_is_nowhere_is_told_with_what_to_do(carried, tmp_path):
         wheels.gather(sys.executable, folder, tmp_path / "site")
 
 
+@pytest.mark.slow  # starts pip
 def test_this_machine_s_own_package_index_is_not_asked(carried, tmp_path, monkeypatch):
     folder, names = carried
     other = tmp_path / "other"
@@ -137,3 +140,35 @@ def test_images_are_found_beside_the_clone(tmp_path):
     archive.parent.mkdir(parents=True)
     archive.write_bytes(b"")
     assert images.beside(root) == archive
+
+
+def test_what_solutions_and_right_answers_import_is_among_what_is_needed():
+    """Labs whose frameworks are left out here have needs of their own."""
+    import ast
+    import json
+
+    from grader.gpu import plan
+
+    sources = []
+    for lab in plan.RECORDED:
+        for path in (ROOT / "solutions" / lab).glob("*.ipynb"):
+            for cell in json.loads(path.read_text())["cells"]:
+                kind = cell["metadata"]
+                if cell["cell_type"] != "code":
+                    continue
+                if kind.get("nbgrader", {}).get("solution") or "given" in kind.get("tags", []):
+                    sources.append("".join(cell["source"]))
+        answers = (ROOT / "grader" / "answers" / lab).glob("*/right_*.py")
+        sources += [path.read_text() for path in answers]
+    imported = set()
+    for source in sources:
+        for node in ast.walk(
+            ast.parse(re.sub(r"^([ \t]*)[%!?].*$", r"\1pass", source, flags=re.M))
+        ):
+            if isinstance(node, ast.Import):
+                imported |= {one.name.partition(".")[0] for one in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported.add(node.module.partition(".")[0])
+    needed = {re.match(r"[\w-]+", line)[0] for line in lines(wheels.NEEDED)}
+    here = {"torch", "torchvision", "numpy", "PIL", "distlab", *sys.stdlib_module_names}
+    assert imported <= needed | here
