@@ -133,7 +133,7 @@ gpu: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(READY)) ## all that a GPU has 
 	$(GPU_PYTHON) -m grader.gpu $(if $(PRETEND),--pretend) $(if $(RESULTS),--results $(RESULTS)) $(if $(STEPS),--only $(STEPS))
 
 gpu-wheels: ## fetch what a machine with a GPU lacks, images beside it, into build/carry
-	$(PYTHON) -m grader.gpu wheels $(if $(IMAGES),--images $(IMAGES))
+	$(PYTHON) -m grader.gpu wheels $(if $(IMAGES),--images $(IMAGES)) $(if $(PYTHONS),--pythons $(PYTHONS))
 
 clean: ## remove what was made, .venv too
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis \

@@ -52,6 +52,8 @@ def _options(words: list[str] | None) -> argparse.Namespace:
                         help="where wheels and images lie (default: build/carry)")  # fmt: skip
     parser.add_argument("--images", type=Path, metavar="ARCHIVE",
                         help="wheels: the archive of CIFAR-10's images to take along")  # fmt: skip
+    parser.add_argument("--pythons", nargs="+", choices=wheels.PYTHONS, default=wheels.PYTHONS,
+                        help="wheels: the Pythons that they are for (default: both)")  # fmt: skip
     return parser.parse_args(words)
 
 
@@ -91,7 +93,7 @@ def fill(options: argparse.Namespace) -> int:
     if archive is None:
         print("no archive of images was found: name one with IMAGES=…, or training runs on "
               "generated patterns", flush=True)  # fmt: skip
-    wheels.fill(options.carry / "wheels", ROOT / "constraints.txt")
+    wheels.fill(options.carry / "wheels", ROOT / "constraints.txt", options.pythons)
     if archive is not None:
         shutil.copyfile(archive, options.carry / images.ARCHIVE)
     sizes = wheels.sizes(ROOT, options.carry)
@@ -100,7 +102,9 @@ def fill(options: argparse.Namespace) -> int:
     total = sum(sizes.values())
     print(f"together   {total / 1e6:6.1f} MB of {wheels.MOST / 1e6:.0f} MB")
     if total > wheels.MOST:
-        raise wheels.CannotRun("that is more than may travel: take fewer Pythons along")
+        raise wheels.CannotRun(
+            "that is more than may travel: say which Python the machine has, PYTHONS=3.12"
+        )
     print(f"bring {options.carry} along, in the same place of the same commit, and say `make gpu`")
     return 0
 

@@ -38,4 +38,5 @@ def images_told() -> str:
     """What the training scripts learn from, in a few words."""
     if not has_images():
         return "generated patterns: no archive of images was there"
-    return "CIFAR-10 as JPEG images, 50,000 to train and 10,000 to test, cropped as they are read"
+    few = "a few of them" if pretend() else "50,000 to train and 10,000 to test"
+    return f"CIFAR-10 as JPEG images, {few}, cropped as they are read"

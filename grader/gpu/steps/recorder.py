@@ -43,7 +43,8 @@ def main(out: str) -> None:
         result["all-reduce of 4 elements, seconds"] = in_turn(sums, 5 if small else 60)
         settings.write(out, result)
         steps = {name: steps_of(group, device, small) for name, group in groups.items()}
-        result["step of ResNet-18 under DDP, seconds"] = in_turn(steps, 2 if small else 15)
+        net = "the small network" if small else "ResNet-18"
+        result[f"step of {net} under DDP, seconds"] = in_turn(steps, 2 if small else 15)
         settings.write(out, result)
         dist.destroy_process_group()
 
