@@ -74,6 +74,7 @@ def run(options: argparse.Namespace) -> int:
     found = images.unpacked(options.carry, STATE / "images")
     if options.pretend:
         env[settings.PRETEND] = "1"
+        env["OMP_NUM_THREADS"] = "1"  # several would wait for each other where others work too
     if found is not None:
         env[settings.IMAGES] = str(found)
     state = runner.State(STATE / "state", machine.key(here, options.pretend))

@@ -27,7 +27,7 @@ WAYS = {
     f"--learning-rate 0.1 --weight-decay 5e-4 --schedule triangle {_SEEN} {_QUICK}",
     "plain": f"--num-epochs 20 --batch-size 512 {_PLAIN}",
 }
-FEW = 8  # images, where this only pretends
+FEW = 4  # images, where this only pretends
 #: in place of the epochs, the batch and the data, where this only pretends
 SMALL = {"--num-epochs": "1", "--batch-size": "4", "--warm-up": "1"}
 EPOCH = re.compile(r"epoch (\d+)/(\d+)  loss (\S+)  accuracy (\S+)  (\d+) images/s")
