@@ -46,6 +46,8 @@ def words(way: str) -> list[str]:
             found.remove("--compile")
         return [
             *found,
+            "--threads",
+            "1",
             "--limit",
             str(FEW),
             *(["--synthetic"] if not settings.has_images() else []),
