@@ -11,7 +11,7 @@ install = $(if $(UV),$(UV) pip install --quiet --python $1,$1 -m pip install --q
 
 .DEFAULT_GOAL := help
 .PHONY: help setup grade test test-slow test-frameworks test-pyodide test-slurm slurm-up slurm-down hub-env hub-up hub-down test-hub hub-pictures \
-  tensorflow horovod lint docs lab labs references verify bench clean
+  tensorflow horovod lint docs lab labs references verify bench gpu gpu-wheels clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -137,6 +137,15 @@ verify: $(READY) ## run the solutions again and compare with the recorded output
 
 bench: $(READY) ## all benchmarks, as ratios
 	$(BIN)/distlab bench
+
+# the machine's own, with its own PyTorch; pretending needs no GPU, and takes that of .venv
+GPU_PYTHON ?= $(if $(PRETEND),$(BIN)/python,$(PYTHON))
+
+gpu: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(READY)) ## all that a GPU has to show, without a network (PRETEND=1: on the CPU, small)
+	$(GPU_PYTHON) -m grader.gpu $(if $(PRETEND),--pretend) $(if $(RESULTS),--results $(RESULTS)) $(if $(STEPS),--only $(STEPS))
+
+gpu-wheels: ## fetch what a machine with a GPU lacks, images beside it, into build/carry
+	$(PYTHON) -m grader.gpu wheels $(if $(IMAGES),--images $(IMAGES)) $(if $(PYTHONS),--pythons $(PYTHONS))
 
 clean: ## remove what was made, .venv too
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis \

@@ -31,6 +31,7 @@ _HOME = {
     "digits": "training.digits",
     "memory": "training.memory",
     "scaling": "training.scaling",
+    "speedrun": "training.speedrun",
     "speedups": "training.speedups",
     "storage": "training.storage",
     "vision": "training.vision",

@@ -142,8 +142,8 @@ class Repeated(augment.OnDevice):
     def __init__(self, images):
         self.__dict__ = images.__dict__
 
-    def batch(self, chosen, generator=None):
-        return super().batch(torch.zeros_like(chosen), generator)
+    def batch(self, chosen, generator=None, *more):
+        return super().batch(torch.zeros_like(chosen), generator, *more)
 
 
 def test_all_pixels_are_those_of_each_image():

@@ -118,6 +118,7 @@ def drive(
     schedule: Schedule | None = None,
     keeps: bool = False,
     live: Live | None = None,
+    device: tuple[str, bool] | None = None,
 ) -> Run:
     """Run a pickled function on ranks 0 … len(inputs) − 1 of `engines`.
 
@@ -135,6 +136,9 @@ def drive(
         keeps: have the records hold what tensors held, too. Not for inputs that are hidden from
             whoever sees the records.
         live: is handed what is seen of the run while it goes on.
+        device: where a `harness` gets the tensors of its inputs ("cuda": each rank on its GPU),
+            and whether new tensors are made there too. By default inputs lie on the CPU, and a
+            harness takes a GPU where its exercise says so.
     """
     size = len(inputs)
     if schedule is not None and watch is not None:
@@ -151,6 +155,7 @@ def drive(
             backend=backend, harness=harness, strict=strict, seed=seed, sources=sources or {},
             lasts=deadline, clock=times[rank],
             schedule=schedule.of_rank(rank) if schedule else None, keeps=keeps,
+            device=device,
         )  # fmt: skip
         engines.send(rank, payload.parts(tree, function, values))
     outcomes = [Outcome(rank) for rank in range(size)]

@@ -125,7 +125,40 @@ def _unpickled(tree: dict[str, Any], pickled: bytes, inputs: bytes):
         return functools.partial(function, *args, **kwargs), ()
     exercise = entry_points.load(entry_points.EXERCISE)(tree["harness"])
     values = payload.decode(inputs, as_torch=True)
-    return exercise.call, (function, tree["rank"], tree["size"], values)
+    call = exercise.call
+    if tree.get("device"):
+        kind, new_ones = tree["device"]
+        device = _own(kind, tree["local_rank"])
+        call, values = _on(device, call) if new_ones else call, _moved(values, device)
+    return call, (function, tree["rank"], tree["size"], values)
+
+
+def _own(kind: str, local_rank: int) -> torch.device:
+    """This rank's device of a kind."""
+    if kind == "cuda":
+        return torch.device("cuda", local_rank % torch.cuda.device_count())
+    return torch.device(kind)
+
+
+def _moved(value: Any, device: torch.device) -> Any:
+    """A tree of plain values with its tensors on a device."""
+    if isinstance(value, torch.Tensor):
+        return value.to(device)
+    if isinstance(value, dict):
+        return {key: _moved(one, device) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_moved(one, device) for one in value)
+    return value
+
+
+def _on(device: torch.device, call: Callable[..., Any]) -> Callable[..., Any]:
+    """The call with new tensors on a device, where it does not say another one."""
+
+    def there(*arguments: Any) -> Any:
+        with device:
+            return call(*arguments)
+
+    return there
 
 
 def _seed(seed: int | None) -> None:

@@ -87,7 +87,7 @@ def epoch_seed(seed: int, epoch: int, rank: int) -> int:
     return int(np.random.SeedSequence((seed, epoch, rank)).generate_state(1)[0])
 
 
-def triangle(step: float, steps: int, peak: float, rising: float = 0.2) -> float:
+def triangle(step: float, steps: float, peak: float, rising: float = 0.2) -> float:
     """A learning rate that rises on a straight line to its peak, and falls on one to zero.
 
     Args:
@@ -97,6 +97,11 @@ def triangle(step: float, steps: int, peak: float, rising: float = 0.2) -> float
     """
     at = (step + 0.5) / steps
     return peak * min(at / rising, (1 - at) / (1 - rising))
+
+
+def falling(step: float, steps: float, peak: float) -> float:
+    """A learning rate that falls on a straight line from its peak to zero; `step` from 0."""
+    return peak * (1 - (step + 0.5) / steps)
 
 
 class Goals:

@@ -7,6 +7,7 @@ every second image is mirrored. Who looks often at the same images learns less o
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -23,25 +24,58 @@ if TYPE_CHECKING:
 PADDING = 4  # pixels on each side
 
 
+@functools.lru_cache(maxsize=4)
+def _first_sides(n: int, seed: int) -> torch.Tensor:
+    return torch.randint(2, (n,), generator=torch.Generator().manual_seed(seed)).bool()
+
+
+def alternating(n: int, seed: int, epoch: int) -> torch.Tensor:
+    """Which of n images are mirrored in an epoch, so that two epochs show each image both ways.
+
+    In the first epoch every second image is, drawn at random; then all change sides from epoch to
+    epoch. Where chance alone decides, every second image is seen twice the same way in two epochs.
+    Source: Jordan, 2024, section 3.6 (https://arxiv.org/abs/2404.00498).
+
+    Args:
+        seed: the same on all ranks, since images change ranks from epoch to epoch.
+
+    Returns:
+        A bool tensor of shape (n,) on the CPU.
+    """
+    first = _first_sides(n, seed)
+    return first if epoch % 2 == 0 else ~first
+
+
 class Augmented(Dataset[tuple[torch.Tensor, int]]):
     """Images, each by itself cropped and mirrored whenever it is read, by torchvision's transforms.
 
     They draw from torch's default generator.
+
+    Args:
+        shift: pixels by which an image is shifted at most.
+        seed: for `alternating` mirrors; `None`: images are mirrored at random.
+
+    `sampler` is then to be set to the one that reads: it knows the epoch.
     """
 
-    def __init__(self, images: data.Images) -> None:
+    sampler: DistributedSampler[Any]
+
+    def __init__(self, images: data.Images, shift: int = PADDING, seed: int | None = None) -> None:
         from distlab.training.vision import transforms
 
-        self._images = images
-        self._transform = transforms.Compose(
-            [transforms.RandomCrop(data.SIDE, padding=PADDING), transforms.RandomHorizontalFlip()]
-        )
+        self._images, self._seed = images, seed
+        self._crop = transforms.RandomCrop(data.SIDE, padding=shift)
+        self._mirror = transforms.RandomHorizontalFlip()
 
     def __len__(self) -> int:
         return len(self._images)
 
     def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
-        pixels = self._transform(self._images.pixels(index))
+        pixels = self._crop(self._images.pixels(index))
+        if self._seed is None:
+            pixels = self._mirror(pixels)
+        elif bool(_first_sides(len(self), self._seed)[index]) != bool(self.sampler.epoch % 2):
+            pixels = pixels.flip(-1)
         return data.normalised(pixels), int(self._images.labels[index])
 
 
@@ -80,7 +114,11 @@ class OnDevice(Dataset[tuple[torch.Tensor, torch.Tensor]]):
         return list(zip(images, labels, strict=True))
 
     def batch(
-        self, chosen: torch.Tensor, generator: torch.Generator | None = None
+        self,
+        chosen: torch.Tensor,
+        generator: torch.Generator | None = None,
+        shift: int = PADDING,
+        sides: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Images and labels, shapes (b, 3, 32, 32) and (b,), with one gather for all of them.
 
@@ -92,8 +130,11 @@ class OnDevice(Dataset[tuple[torch.Tensor, torch.Tensor]]):
         rows = columns = (self._side + PADDING).expand(len(chosen), -1)
         if generator is not None:
             kind: dict[str, Any] = {"generator": generator, "device": chosen.device}
-            corner = torch.randint(2 * PADDING + 1, (2, len(chosen), 1), **kind)
-            mirrored = torch.randint(2, (len(chosen), 1), **kind).bool()
+            corner = torch.randint(2 * shift + 1, (2, len(chosen), 1), **kind) + PADDING - shift
+            if sides is None:
+                mirrored = torch.randint(2, (len(chosen), 1), **kind).bool()
+            else:
+                mirrored = sides[chosen].unsqueeze(1)
             rows = corner[0] + self._side
             columns = corner[1] + torch.where(mirrored, self._side.flip(0), self._side)
         pixels = self._pixels[chosen[:, None, None], rows[:, :, None], columns[:, None, :]]
@@ -112,22 +153,34 @@ class Batches:
         loader: its `sampler`, a `DistributedSampler`, says which images come in which order.
         images: what the loader would have read.
         seed: for crops and mirrors; `None`: images are as they are.
+        shift: pixels by which an image is shifted at most.
+        alternate: images are mirrored as `alternating` says, not at random.
     """
 
-    def __init__(self, loader: DataLoader[Any], images: OnDevice, seed: int | None = None) -> None:
+    def __init__(
+        self,
+        loader: DataLoader[Any],
+        images: OnDevice,
+        seed: int | None = None,
+        shift: int = PADDING,
+        alternate: bool = False,
+    ) -> None:
         self.sampler = cast("DistributedSampler[Any]", loader.sampler)
         self.batch_size = cast(int, loader.batch_size)
         self._images, self._seed = images, seed
+        self._shift, self._alternate = shift, alternate
 
     def __len__(self) -> int:
         return math.ceil(len(self.sampler) / self.batch_size)
 
     def __iter__(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         device = self._images._labels.device
-        generator = None
+        generator = sides = None
+        if self._seed is not None and self._alternate:
+            sides = alternating(len(self._images), self._seed, self.sampler.epoch).to(device)
         if self._seed is not None:
             seed = training.epoch_seed(self._seed, self.sampler.epoch, self.sampler.rank)
             generator = torch.Generator(device).manual_seed(seed)
         order = torch.tensor(list(self.sampler), device=device)
         for chosen in order.split(self.batch_size):
-            yield self._images.batch(chosen, generator)
+            yield self._images.batch(chosen, generator, self._shift, sides)

@@ -1,0 +1,147 @@
+"""A lab's solutions and collected right answers, judged on CUDA tensors.
+
+Their inputs lie on the GPU, and so do tensors that they make without saying where. What is not
+right so is judged again with its inputs alone on the GPU, and then as it is graded: many a function
+takes a generator or a loader, which torch has on the CPU alone.
+
+python -m grader.gpu.steps.answers LAB … RESULT
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import cloudpickle
+import numpy as np
+
+from distlab import course, notebook
+from distlab.engines import by_value, ranks, runs
+from distlab.exercises.exercise import Case, Exercise
+from distlab.exercises.judge import Verdict, judge
+from distlab.processes import payload
+from distlab.records.choices import Schedule
+from distlab.records.deadlock import Watcher
+from grader import collected, coursedir
+from grader.gpu import settings
+
+DEADLINE = 30.0  # seconds of all cases of an exercise
+#: these train where `distlab.world` says, which is the GPU: given CUDA tensors, loaders would fail
+OWN_DEVICE = {"03-cifar10-ddp"}
+FEW = 1  # answers of a lab, where this only pretends
+ON_GPU, INPUTS, GRADED = "on the GPU", "inputs on the GPU", "as graded"
+
+
+def main(labs: Sequence[str], out: str) -> None:
+    """Judge the labs' answers; the verdicts so far are kept all along."""
+    found: dict[str, Any] = {}
+    for lab in labs:
+        found[lab] = {"answers": 0, **dict.fromkeys((ON_GPU, INPUTS, GRADED), 0)}
+        found[lab] |= {"only as graded": [], "failed": []}
+        _judged_all(lab, found[lab], lambda: settings.write(out, {"labs": found}))
+    settings.write(out, {"labs": found})
+
+
+def _judged_all(lab: str, result: dict[str, Any], keep: Callable[[], None]) -> None:
+    some = every(lab)
+    if settings.pretend():
+        some = itertools.islice((one for one in some if has_tensors(one[1])), FEW)
+    for name, exercise, module in some:
+        how, verdict = judged(exercise, getattr(module, exercise.name))
+        result["answers"] += 1
+        if how:
+            result[how] += 1
+        if how == GRADED and lab not in OWN_DEVICE and has_tensors(exercise):
+            result["only as graded"].append(name)
+        if not how:
+            result["failed"].append(f"{name}: {verdict.status}: {verdict.message}"[:600])
+        keep()
+
+
+def every(lab: str) -> Iterator[tuple[str, Exercise, ModuleType]]:
+    """(name, exercise, module that defines the answer) of a lab: solutions, then right answers."""
+    exercises, solution = course.exercises(lab), coursedir.solution(lab)
+    module = loaded(solution, "solution")
+    for exercise in exercises.values():
+        yield f"{exercise.id}, the solution", exercise, module
+    for number, answer in enumerate(collected.answers(lab)):
+        if answer.right:
+            content = collected.filled(solution, **{answer.exercise: answer.source})
+            name = f"{lab}/{answer.exercise}/{answer.path.name}"
+            yield name, exercises[answer.exercise], loaded(content, f"answer{number}")
+
+
+def loaded(content: dict[str, Any], name: str) -> ModuleType:
+    """A parsed notebook as a module whose functions travel by value."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "notebook.ipynb"
+        path.write_text(json.dumps(content), "utf-8")
+        module = notebook.load(path, name=f"gpu_{name}")
+    cloudpickle.register_pickle_by_value(module)
+    return module
+
+
+def has_tensors(exercise: Exercise) -> bool:
+    """Does its first case hand tensors in?"""
+    return _has_tensors(exercise.lab, exercise.name)
+
+
+@functools.cache
+def _has_tensors(lab: str, name: str) -> bool:
+    exercise = course.exercises(lab)[name]
+    sent = exercise.payloads(exercise.inputs(exercise.visible[0]))
+    return any(_tensor_in(payload.decode(one)) for one in sent)
+
+
+def _tensor_in(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_tensor_in, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(_tensor_in, value))
+    return isinstance(value, np.ndarray)
+
+
+def judged(exercise: Exercise, answer: Any) -> tuple[str, Verdict]:
+    """How an answer is right, "" if it is not, and the verdict on it."""
+    kind = settings.device()
+    ways: dict[str, tuple[str, bool] | None]
+    ways = {ON_GPU: (kind, True), INPUTS: (kind, False), GRADED: None}
+    if exercise.lab in OWN_DEVICE or not has_tensors(exercise):
+        ways = {GRADED: None}
+    for how, device in ways.items():
+        verdict = _verdict(exercise, answer, device)
+        if verdict.status == "passed":
+            return how, verdict
+    return "", verdict
+
+
+def _verdict(exercise: Exercise, answer: Any, device: tuple[str, bool] | None) -> Verdict:
+    begin = time.monotonic()
+    pickled = by_value.dumps(answer)
+    # one schedule each: the other ones do not depend on the device
+    exercise = dataclasses.replace(exercise, schedules=False)
+
+    def run(
+        asked: Exercise, case: Case, inputs: list[bytes], left: float,
+        schedule: Schedule | None = None,
+    ) -> runs.Run:  # fmt: skip
+        left = max(DEADLINE - (time.monotonic() - begin), 5.0)
+        return runs.drive(
+            ranks.local(case.size), pickled, inputs, harness=exercise.id, group=exercise.group,
+            strict=True, deadline=left, watch=Watcher(), schedule=schedule, device=device,
+        )  # fmt: skip
+
+    return judge(exercise, coursedir.cases(exercise), coursedir.reference, run)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:-1], sys.argv[-1])
