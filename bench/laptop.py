@@ -24,7 +24,7 @@ _CHECKS = """
 import time
 import torch.distributed as dist
 from distlab import check
-def exchange(tensor, rank, size):
+def exchange(rank, size, tensor):
     import torch
     received = torch.empty_like(tensor)
     requests = [dist.isend(tensor, rank ^ 1), dist.irecv(received, rank ^ 1)]

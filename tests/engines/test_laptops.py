@@ -34,12 +34,12 @@ ANSWERS = """
 from distlab import Ranks, check
 import torch, torch.distributed as dist
 
-def exchange(tensor, rank, size):
+def exchange(rank, size, tensor):
     dist.send(tensor, rank ^ 1)
     dist.recv(tensor, rank ^ 1)
     return tensor
 
-def relay(tensor, rank, size):
+def relay(rank, size, tensor):
     return tensor
 
 def both_receive(rank, size):
