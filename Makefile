@@ -11,7 +11,7 @@ install = $(if $(UV),$(UV) pip install --quiet --python $1,$1 -m pip install --q
 
 .DEFAULT_GOAL := help
 .PHONY: help setup grade test test-slow test-frameworks test-pyodide test-slurm slurm-up slurm-down hub-env hub-up hub-down test-hub hub-pictures \
-  tensorflow horovod lint docs lab labs references verify bench gpu gpu-wheels clean
+  tensorflow horovod lint docs wheel lab labs references verify bench gpu gpu-wheels clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -119,6 +119,9 @@ docs: $(READY) $(PYODIDE) ## the documentation as a site, in build/site; a warni
 	$(call install,$(BIN)/python) -e '.[docs]'
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python docs/playground.py build build/site/playground
+
+wheel: $(READY) ## what students install on a laptop: dist/distlab-….whl, the labs in it
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .
 
 lab: $(READY) ## JupyterLab on the students' notebooks
 	cd labs && ../$(BIN)/jupyter lab

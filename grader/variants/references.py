@@ -20,8 +20,8 @@ from typing import Any
 
 from distlab import course
 from distlab.checking import submission
-from distlab.checking.judge_notebook import CELL_LIMIT, AlwaysFree, Grader, Lab, Turns
-from distlab.checking.session import RoomLost, Session, Source
+from distlab.checking.judge_notebook import CELL_LIMIT, AlwaysFree, Code, Grader, Lab, Turns
+from distlab.checking.session import RoomLost, Source
 from distlab.checking.submission import Plan
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import judge
@@ -142,7 +142,7 @@ def _make(whose: Variant, names: Collection[str], grader: Grader, source: Source
 
 
 def _output(
-    session: Session, exercise: Exercise, case: Case, plan: Plan
+    session: Code, exercise: Exercise, case: Case, plan: Plan
 ) -> tuple[Exercise, Case, list[Any]]:
     """A case, of an exercise that has its inputs made, with what the solution returns for it, by
     rank, once it has kept the exercise's rules.

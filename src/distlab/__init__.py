@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Any
+
+if os.name == "nt":
+    raise ImportError(
+        "distlab runs on Linux and macOS. On Windows install WSL (`wsl --install` in PowerShell, "
+        "as administrator), then install and run distlab inside it"
+    )
 
 __version__ = "0.1.0"
 

@@ -42,7 +42,7 @@ def _spin():
 def author():
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        made = room._Author(theirs, None, room._Clock())
+        made = room._Author(room.Forks(theirs), None, room._Clock())
         yield made
         made.close()
 
@@ -79,7 +79,7 @@ class Worst:
     now = 0.0  # of the clock that all see
     hangs, quick, hands_out = (), 0, True
 
-    def __init__(self, outer, guard, clock):
+    def __init__(self, starts, guard, clock):
         self._clock = clock
 
     def _takes(self, limit):
@@ -114,9 +114,9 @@ def test_whatever_a_thousand_cells_do_their_room_answers_while_it_is_waited_for(
         monkeypatch.setattr(Worst, name, value)
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        inside = room._Inside(tmp_path, theirs, None, walls=False)
+        inside = room.Inside(tmp_path, room.Forks(theirs), None, walls=False)
         answers = [f"exercise {number}" for number in range(16)]  # no lab has more
-        inside._run_cells([Cell(f"cell {n}", "", kind) for n in range(1000)], 10.0, answers)
+        inside.run_cells([Cell(f"cell {n}", "", kind) for n in range(1000)], 10.0, answers)
     # beyond that the session's root waits a little, for what else takes time
     assert Worst.now <= (1 + runs.MOST_QUEUED) * room.CELLS_LIMIT
 

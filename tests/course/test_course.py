@@ -2,8 +2,10 @@
 nothing leaks.
 """
 
+import hashlib
 import json
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -125,17 +127,63 @@ def test_the_wheel_holds_no_solution_no_hidden_case_and_no_reference(tmp_path):
     subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q",
          "-w", str(tmp_path), str(coursedir.ROOT)],
-        check=True, timeout=120,
+        check=True, timeout=600,
     )  # fmt: skip
     (wheel,) = tmp_path.glob("distlab-*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-        text = "\n".join(archive.read(n).decode() for n in names if n.endswith(".py"))
-    assert all(n.startswith(("distlab/", "distlab-")) for n in names)
-    assert not [n for n in names if n.endswith((".ipynb", ".json", ".safetensors"))]
+        held = {name: archive.read(name) for name in archive.namelist()}
+    assert all(n.startswith(("distlab/", "distlab-")) for n in held)
+    # besides modules, nothing but the labs as they are released
+    labs = {n.removeprefix("distlab/labs/"): held[n] for n in held if n.startswith("distlab/labs/")}
+    assert labs == {
+        str(path.relative_to(coursedir.LABS)): path.read_bytes()
+        for lab in LABS
+        for path in (coursedir.LABS / lab).iterdir()
+        if path.is_file()
+    }
+    data = (".ipynb", ".json", ".safetensors", ".npz", ".pt", ".pkl")
+    assert not [n for n in held if n.endswith(data) and not n.startswith("distlab/labs/")]
+    hidden = {
+        hashlib.sha256(path.read_bytes()).hexdigest()
+        for folder in (coursedir.ROOT / "grader", coursedir.SOLUTIONS)
+        for path in folder.rglob("*")
+        if path.suffix in (".safetensors", ".ipynb", ".json", ".py") and path.is_file()
+    } - {hashlib.sha256(content).hexdigest() for content in labs.values()}
+    hidden.discard(hashlib.sha256(b"").hexdigest())
+    assert not [n for n in held if hashlib.sha256(held[n]).hexdigest() in hidden]
+    modules = [n for n in held if n.endswith(".py") and not n.startswith("distlab/labs/")]
+    text = "\n".join(held[n].decode() for n in modules)
     for lab in LABS:
         for region in solutions(lab):
             assert not pairs(region) & pairs(text)
+
+
+def test_a_lab_that_somebody_has_answered_in_is_not_built_into_a_wheel(tmp_path):
+    for name in ("setup.py", "labs", "pyproject.toml", "README.md", "LICENSE"):
+        source = coursedir.ROOT / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
+    notebook = tmp_path / "labs/01-message-passing/message_passing.ipynb"
+    written = notebook.read_text().replace(
+        'raise NotImplementedError(\\"TODO relay\\")', "return 1"
+    )
+    assert written != notebook.read_text()
+    notebook.write_text(written)
+    (tmp_path / "src/distlab").mkdir(parents=True)
+    (tmp_path / "src/distlab/__init__.py").write_text("")
+    done = subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(tmp_path / "built")],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "message_passing.ipynb holds an answer to relay" in done.stderr
+    assert not (tmp_path / "built/distlab/labs").exists()
+
+
+def test_no_two_files_of_the_course_differ_in_case_alone():
+    files = subprocess.run(
+        ["git", "ls-files"], cwd=coursedir.ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert len({name.casefold() for name in files}) == len(files) > 1000
 
 
 @pytest.mark.parametrize("lab", LABS)

@@ -18,7 +18,7 @@ from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import Verdict, judge
 from distlab.exercises.reference import NoReference, References
 from distlab.exercises.sources import Sources
-from distlab.processes import frameworks
+from distlab.processes import frameworks, starting
 from distlab.records.choices import Schedule
 
 _references: dict[str, References] = {}
@@ -47,10 +47,13 @@ def check(answer: Any, name: str | None = None) -> None:
     Raises:
         CheckFailed: it is not right yet.
         Missing: it needs a framework that is not installed.
+        NeedsLinux: it forks ranks, and this is no system on which that is safe.
     """
     if os.environ.get("DISTLAB_GRADING"):
         return
     exercise = _asked(name or str(getattr(answer, "__name__", "")))
+    if exercise.forks:
+        starting.refuse_elsewhere(exercise.name)
     frameworks.need(*exercise.needs, what=exercise.name)
     exercise, own, said = own_inputs.asked(exercise, _folder(exercise.lab))
     checked = f"{exercise.name} is being checked"

@@ -10,11 +10,14 @@ from typing import Any
 
 from distlab import course
 from distlab.checking import own_inputs, submission
-from distlab.checking.judge_notebook import Grader, Lab
+from distlab.checking.judge_notebook import Code, Grader, Lab
+from distlab.checking.session import Source
+from distlab.checking.spawned_session import SpawnedSession
+from distlab.exercises.exercise import Exercise
 from distlab.exercises.judge import Verdict
 from distlab.exercises.reference import References
-from distlab.processes import frameworks
-from distlab.processes.forkserver import PRELOAD, Zygote
+from distlab.processes import frameworks, starting
+from distlab.processes.forkserver import PRELOAD
 
 
 def lab_of(path: Path, content: dict[str, Any]) -> str:
@@ -56,8 +59,28 @@ def check_notebook(path: Path) -> list[Verdict]:
         lambda exercise: exercise.visible,
         lambda exercise, case: (found[exercise.name][1] or usual)(exercise, case),
     )  # fmt: skip
-    with Zygote((*PRELOAD, *frameworks.preload())) as source:
-        return Grader(asked).grade(asked.plan(content), source)
+    way = starting.way()
+    grader, plan = Grader(asked) if way.forks else _Spawning(asked), asked.plan(content)
+    sizes = [case.size for name in plan.answered for case in asked.exercises[name].visible]
+    with way.source((*PRELOAD, *frameworks.preload())) as source:
+        if sizes:
+            source.prepare(1 + max(sizes))  # one process for the cells
+        return grader.grade(plan, source)
+
+
+class _Spawning(Grader):
+    """Has a notebook's code run in processes that are spawned."""
+
+    def session(self, source: Source) -> Code:
+        return SpawnedSession(source)
+
+    def judged(self, exercise: Exercise, session: Code, plan: submission.Plan) -> Verdict:
+        try:
+            if exercise.forks:
+                starting.refuse_elsewhere(exercise.name)
+        except starting.NeedsLinux as error:
+            return Verdict(exercise, "unanswered", exercise.asks, f"{error}.")
+        return super().judged(exercise, session, plan)
 
 
 def _blank(content: dict[str, Any]) -> dict[str, Any]:

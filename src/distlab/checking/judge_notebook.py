@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 import errno
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from distlab.checking import submission
@@ -18,6 +18,7 @@ from distlab.checking.session import RoomLost, Session, SessionLost, Source
 from distlab.engines.runs import Run
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import Verdict, judge
+from distlab.notebook import Cell
 from distlab.processes.forkserver import ZygoteLost
 from distlab.processes.isolation import Limits
 from distlab.records.choices import Schedule
@@ -32,6 +33,22 @@ _USED_UP = tuple(
         errno.EAGAIN, errno.ENOMEM, errno.ENFILE, errno.ENOSPC, errno.ENOBUFS, errno.ETOOMANYREFS
     )
 )  # fmt: skip
+
+
+class Code(Protocol):
+    """A submission's code, where it runs: a `Session`, or what stands for one."""
+
+    def cells(
+        self, cells: Sequence[Cell], limit: float, answers: Iterable[str] = ()
+    ) -> dict[str, dict[str, Any]]: ...
+    def run(
+        self, exercise: str, inputs: Sequence[bytes], deadline: float,
+        schedule: Schedule | None = None,
+    ) -> Run: ...  # fmt: skip
+    def end_exercise(self) -> None: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Code: ...
+    def __exit__(self, *exc: object) -> None: ...
 
 
 class Turns(Protocol):
@@ -125,10 +142,10 @@ class Grader:
         with _Sitting(self, plan, source, turns, lone) as sitting:
             return [sitting.verdict(exercise) for exercise in self._lab.exercises.values()]
 
-    def session(self, source: Source) -> Session:
+    def session(self, source: Source) -> Code:
         return Session(source, self._limits, self._walls, self._devices, self._user, self._admit)
 
-    def judged(self, exercise: Exercise, session: Session, plan: submission.Plan) -> Verdict:
+    def judged(self, exercise: Exercise, session: Code, plan: submission.Plan) -> Verdict:
         """The verdict on one exercise, in a room of its own.
 
         Raises:
@@ -167,7 +184,7 @@ class _Sitting:
     ) -> None:
         self._grader, self._plan, self._source = grader, plan, source
         self._turns, self._lone = turns, lone
-        self._session: Session | None = None
+        self._session: Code | None = None
         self._problems: dict[str, dict[str, Any]] = {}
         self._spent = 0.0
         self._losses = 0  # of sessions, to this submission
@@ -194,7 +211,7 @@ class _Sitting:
             finally:
                 self._spent += time.monotonic() - begin
 
-    def _open(self) -> Session:
+    def _open(self) -> Code:
         self._session = self._grader.session(self._source)
         return self._session
 

@@ -19,7 +19,7 @@ import time
 import types
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from distlab import notebook
 from distlab.checking import belongings
@@ -58,7 +58,7 @@ def serve_room(root: socket.socket, home: Path | None, limits: Limits | None, wa
     # a short name: DataLoader workers put Unix sockets in it, whose paths end at 107 characters
     os.environ.update(HOME=str(home), TMPDIR=str(home), DISTLAB_GRADING="1")
     tempfile.tempdir = None
-    inside = _Inside(home, root, limits, walls)
+    inside = Inside(home, Forks(root), limits, walls)
     try:
         while (message := payload.receive(root)) is not None:
             tree, *blocks = message
@@ -67,13 +67,53 @@ def serve_room(root: socket.socket, home: Path | None, limits: Limits | None, wa
         inside.close()
 
 
-class _Inside:
+class Starts(Protocol):
+    """How a room starts the processes that run student code."""
+
+    def cells(self) -> tuple[int, socket.socket]: ...  # calls `serve_cells` with its end
+    def end(self, pid: int) -> None: ...  # such a process, whether it lives or not
+    def ranks(self, folder: Path, measured: bool) -> ForkedEngines: ...
+
+
+class Forks:
+    """Forks of the room's own process.
+
+    Args:
+        outer: the room's connection to its session, which is none of theirs.
+    """
+
+    def __init__(self, outer: socket.socket) -> None:
+        self._outer = outer
+
+    def cells(self) -> tuple[int, socket.socket]:
+        ours, theirs = socket.socketpair()
+
+        def serve() -> None:
+            self._outer.close()
+            ours.close()
+            gc.freeze()
+            gc.enable()
+            serve_cells(theirs)
+
+        with theirs:
+            return forkserver.spawn(serve), ours
+
+    def end(self, pid: int) -> None:
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+    def ranks(self, folder: Path, measured: bool) -> ForkedEngines:
+        from distlab.engines.forked import ForkedEngines
+
+        return ForkedEngines(0, folder, OUTPUT_LIMIT, [self._outer], measured)
+
+
+class Inside:
     """The state of a room: the ranks of its exercise."""
 
-    def __init__(
-        self, folder: Path, outer: socket.socket, limits: Limits | None, walls: bool
-    ) -> None:
-        self._folder, self._outer = folder, outer
+    def __init__(self, folder: Path, starts: Starts, limits: Limits | None, walls: bool) -> None:
+        self._folder, self._starts = folder, starts
         self._engines: ForkedEngines | None = None
         self._walls = walls
         self._guard = _Guard(limits) if walls and limits else None
@@ -82,15 +122,17 @@ class _Inside:
     def answer(self, tree: dict[str, Any], blocks: list[bytes]) -> list[payload.Block]:
         if tree["op"] == "cells":
             cells = [Cell(**cell) for cell in tree["cells"]]
-            problems, functions = self._run_cells(cells, tree["limit"], tree["answers"])
+            problems, functions = self.run_cells(cells, tree["limit"], tree["answers"])
             told = {name: problem for name, (problem, _) in functions.items()}
             blobs = [blob for _, blob in functions.values()]
             left = belongings.packed(self._folder)
             return payload.parts({"problems": problems, "functions": told}, left, *blobs)
         function, left, *inputs = blocks
-        return runs.parts(self._run(tree, function, left, inputs))
+        if self._engines is None:
+            belongings.unpack(left, self._folder)
+        return runs.parts(self.run(tree, function, inputs))
 
-    def _run_cells(
+    def run_cells(
         self, cells: list[Cell], limit: float, answers: list[str]
     ) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[dict[str, Any], bytes]]]:
         """Run the cells; their problems, and for each answer ({}, its pickle) or an error."""
@@ -98,7 +140,7 @@ class _Inside:
         functions: dict[str, tuple[dict[str, Any], bytes]] = {}
         deadline = self._clock.now() + CELLS_LIMIT
         left = ADDED_LIMIT
-        author = _Author(self._outer, self._guard, self._clock)
+        author = _Author(self._starts, self._guard, self._clock)
         for number, cell in enumerate(cells):
             begin = self._clock.now()
             most = min(limit, deadline - begin, left if cell.kind == "added" else limit)
@@ -128,7 +170,7 @@ class _Inside:
     ) -> _Author:  # fmt: skip
         """A new process that has run these cells, without those that ended or hung theirs."""
         self._end(author)
-        author = _Author(self._outer, self._guard, self._clock)
+        author = _Author(self._starts, self._guard, self._clock)
         for cell in cells:
             if _fatal(problems.get(cell.name)):
                 continue
@@ -146,20 +188,16 @@ class _Inside:
         if self._walls:
             isolation.sweep()
 
-    def _run(
-        self, tree: dict[str, Any], function: bytes, left: bytes, inputs: list[bytes]
-    ) -> runs.Run:
+    def run(self, tree: dict[str, Any], function: bytes, inputs: Sequence[bytes]) -> runs.Run:
+        """Run the pickled function that answers an exercise, as `Session.run` asks for it."""
         from distlab.course import find
-        from distlab.engines.forked import ForkedEngines
         from distlab.records.deadlock import Watcher
 
         exercise = find(tree["exercise"])
         engines, guard = self._engines, self._guard
         if engines is None:
-            belongings.unpack(left, self._folder)
-            engines = self._engines = ForkedEngines(
-                0, self._folder, OUTPUT_LIMIT, [self._outer], self._walls and exercise.measured
-            )
+            measured = self._walls and exercise.measured
+            engines = self._engines = self._starts.ranks(self._folder, measured)
         engines.grow(len(inputs))
 
         class Guarded(Watcher):
@@ -234,20 +272,10 @@ class _Clock:
 class _Author:
     """The process that runs the notebook's cells, seen from the session's root."""
 
-    def __init__(self, outer: socket.socket, guard: _Guard | None, clock: _Clock) -> None:
-        self._socket, theirs = socket.socketpair()
-        self._guard, self._asked, self._clock = guard, 0, clock
+    def __init__(self, starts: Starts, guard: _Guard | None, clock: _Clock) -> None:
+        self._starts, self._guard, self._asked, self._clock = starts, guard, 0, clock
         self._delay = RunDelay()
-
-        def serve() -> None:
-            outer.close()
-            self._socket.close()
-            gc.freeze()
-            gc.enable()
-            _serve_cells(theirs)
-
-        with theirs:
-            self._pid = forkserver.spawn(serve)
+        self._pid, self._socket = starts.cells()
 
     def run(self, cell: Cell, limit: float) -> dict[str, Any] | None:
         reply = self._ask({"op": "cell", "cell": vars(cell)}, limit)
@@ -320,9 +348,7 @@ class _Author:
 
     def close(self) -> None:
         self._socket.close()
-        with contextlib.suppress(ProcessLookupError, ChildProcessError):
-            os.kill(self._pid, signal.SIGKILL)
-            os.waitpid(self._pid, 0)
+        self._starts.end(self._pid)
 
 
 def problem_of(status: str, type: str, message: str) -> dict[str, Any]:
@@ -344,7 +370,7 @@ def _nonsense() -> dict[str, Any]:
     return problem_of("crashed", "SystemExit", "the cell's process answered with nonsense")
 
 
-def _serve_cells(connection: socket.socket) -> None:
+def serve_cells(connection: socket.socket) -> None:
     """Run cells in a `__main__` of their own and hand out what they defined."""
     import torch
 

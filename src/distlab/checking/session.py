@@ -36,6 +36,7 @@ from distlab.engines import runs
 from distlab.notebook import Cell
 from distlab.processes import entry_points, forkserver, framing, isolation, payload
 from distlab.processes.isolation import Limits
+from distlab.processes.starting import Children
 from distlab.records.choices import Schedule
 
 REPLY_LIMIT = 64 << 20  # bytes of one answer of the session
@@ -59,7 +60,7 @@ class Source(Protocol):
 
     @property
     def folder(self) -> Path: ...
-    def connect(self, entry: str, **arguments: Any) -> tuple[forkserver.Forked, socket.socket]: ...
+    def connect(self, entry: str, **arguments: Any) -> tuple[Children, socket.socket]: ...
     def kill(self, pid: int) -> None: ...
 
 
@@ -257,7 +258,7 @@ class _Root:
         from distlab.course import find
 
         name = find(tree["exercise"]).name
-        told, function = self._functions.get(name) or (_todo(name), b"")
+        told, function = self._functions.get(name) or (todo(name), b"")
         if told:
             framing.exactly(self._judge, sum(lengths))
             outcome = runs.Outcome(0, "raised", error=told)
@@ -377,5 +378,6 @@ def _checked(problem: dict[str, Any]) -> dict[str, Any]:
     return problem_of(status, problem["type"], problem["message"])
 
 
-def _todo(name: str) -> dict[str, Any]:
+def todo(name: str) -> dict[str, Any]:
+    """What is told of an exercise that nobody has answered."""
     return {"type": "NotImplementedError", "message": f"TODO {name}", "frames": []}

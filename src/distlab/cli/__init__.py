@@ -60,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_info(commands)
+    _add_fetch(commands)
     _add_check(commands)
     _add_run(commands)
     _add_submit(commands)
@@ -83,6 +84,27 @@ def info(arguments: argparse.Namespace) -> int:
         enter_course()
     for line in lines():
         print(line)
+    return 0
+
+
+def _add_fetch(commands: Commands) -> None:
+    parser = command(
+        commands, "fetch", fetch, "Copy a lab's folder, as students get it, to this machine.",
+        "fetch 01-message-passing",
+    )  # fmt: skip
+    parser.add_argument("lab", nargs="?", metavar="LAB", help="its name or number (default: list)")
+    parser.add_argument(
+        "folder", nargs="?", type=Path, metavar="FOLDER",
+        help="where to (default: LAB in this folder); what is there already is kept",
+    )  # fmt: skip
+
+
+def fetch(arguments: argparse.Namespace) -> int:
+    from distlab import course
+    from distlab.cli.labs import fetch
+
+    said = fetch(arguments.lab, arguments.folder) if arguments.lab else "\n".join(course.LABS)
+    print(said)
     return 0
 
 

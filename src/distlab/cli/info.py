@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Iterator
 
 from distlab.network import gloo
-from distlab.processes import frameworks, machine
+from distlab.processes import frameworks, machine, starting
 
 PACKAGES = ("torch", "torchvision", "ipyparallel", "nbgrader", "jupyterlab")
 
@@ -34,12 +34,21 @@ def lines() -> Iterator[str]:
     yield f"back ends   {backend}"
     limit = max(machine.ranks(), len(gpus))
     yield f"ranks       up to {limit} (DISTLAB_MAX_RANKS changes that)"
+    yield f"processes   {_processes()}"
     yield f"Slurm       {_command('sbatch', 'no sbatch: lab scripts run with `distlab run` here')}"
     sandbox, messages = _sandbox()
     yield f"sandbox     {sandbox}"
     yield f"messages    {messages}"
     yield f"hidden      {_secret()}"
     yield f"Open MPI    {_command('mpirun', 'no mpirun: labs 01 to 06 need none')}"
+
+
+def _processes() -> str:
+    """How ranks are started here, and why so."""
+    try:
+        return starting.way().told()
+    except ValueError as error:
+        return str(error)
 
 
 def _sandbox() -> tuple[str, str]:

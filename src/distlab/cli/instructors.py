@@ -56,6 +56,9 @@ def _add_grade(commands: Commands) -> None:
 
 
 def grade(arguments: argparse.Namespace) -> int:
+    from distlab.processes.starting import refuse_elsewhere
+
+    refuse_elsewhere("grading")
     enter_course()
     if arguments.trust:
         os.environ["DISTLAB_TRUST"] = "1"  # nbgrader's own steps ask for it too
@@ -227,6 +230,9 @@ def _add_reference(commands: Commands) -> None:
 
 
 def reference(arguments: argparse.Namespace) -> int:
+    from distlab.processes.starting import refuse_elsewhere
+
+    refuse_elsewhere("running the reference solutions")
     enter_course()
     from grader import commands
 

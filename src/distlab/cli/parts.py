@@ -17,6 +17,12 @@ class Refused(Exception):
     """Something asked for cannot be done; the message says what to do instead, in one line."""
 
 
+class Mistaken(Refused):
+    """What was asked for cannot be meant: a name that is none, a file where a folder should be."""
+
+    exit_status = 2
+
+
 def command(
     commands: Commands,
     name: str,

@@ -1,7 +1,8 @@
 """Where warm ranks come from.
 
-`LocalEngines` are ipyparallel engines forked from a zygote, controller included: up in a fraction
-of the time of `ipyparallel.Cluster`, and a killed one is back in well under a second.
+`LocalEngines` are ipyparallel engines of this machine, controller included. Forked from a zygote
+they are up in a fraction of the time of `ipyparallel.Cluster`, and a killed one is back in well
+under a second; where nothing can be forked they are spawned (`distlab.processes.starting`).
 `AttachedEngines` are those of a cluster that somebody else runs: an ipyparallel profile, Slurm,
 MPI. (The grader's are `distlab.engines.forked.ForkedEngines`.)
 
@@ -14,7 +15,6 @@ import atexit
 import concurrent.futures
 import contextlib
 import os
-import select
 import shutil
 import signal
 import socket
@@ -24,14 +24,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from distlab.processes import clocks, entry_points, forkserver, frameworks, payload
-from distlab.processes.forkserver import ENGINE_PRELOAD, NEEDED, PRELOAD, Forked, Zygote
+from distlab.processes import clocks, entry_points, forkserver, frameworks, payload, starting
+from distlab.processes.forkserver import ENGINE_PRELOAD, NEEDED, PRELOAD
 from distlab.processes.run_delay import RunDelay
 
 if TYPE_CHECKING:
     from traitlets.config import Config
 
 ANSWER = 3.0  # seconds in which the engines of a running cluster have to answer
+STARTING = 60.0, 180.0  # seconds in which engines start that are forked, or spawned
 CONTROLLER_TRIES = 5  # ipyparallel chooses free ports before it binds them: others may be quicker
 
 
@@ -125,32 +126,34 @@ def cache() -> Path:
 
 
 class LocalEngines(AttachedEngines):
-    """`size` ipyparallel engines on this machine, forked from a zygote with their controller.
+    """`size` ipyparallel engines on this machine, from one source with their controller.
 
-    The first ones are forked as soon as the zygote has imported what no rank can do without. What
-    else it imports they would have to import each for itself: as soon as it has, it forks others,
-    which take their place between two runs (`settle`).
+    A zygote forks the first ones as soon as it has imported what no rank can do without. What else
+    it imports they would have to import each for itself: as soon as it has, it forks others, which
+    take their place between two runs (`settle`).
     """
 
-    def __init__(self, size: int, timeout: float = 60.0) -> None:
+    def __init__(self, size: int, way: starting.Way | None = None) -> None:
         self._pids: list[int] = []
         self._delay, self._owner = RunDelay(), os.getpid()
         self._seen: set[int] = set()  # ids of dead engines stay listed for seconds
         self._engines: dict[int, int] = {}  # the others' ids by process id
         self._young: set[int] = set()  # ranks that were forked before all was imported
-        self._spare: Forked | None = None  # those that will take their places
-        self._zygote = Zygote((*ENGINE_PRELOAD, *PRELOAD, *frameworks.preload()))
+        self._spare: starting.Children | None = None  # those that will take their places
+        self._late: dict[int, int] = {}  # process ids by rank, of engines that are still starting
+        way = way or starting.way()
+        self._timeout = STARTING[not way.forks]
+        self._source = way.source((*ENGINE_PRELOAD, *PRELOAD, *frameworks.preload()))
         atexit.register(self.close)
         self.client, self._pending = None, {}
-        folder = self._zygote.folder
-        # the controller starts, and this process imports and connects, while the zygote imports
-        # torch
-        start_controller(self._zygote)
+        folder = self._source.folder
+        # the controller starts, and this process imports and connects, while torch is imported
+        self._source.prepare(1 + size)
+        start_controller(self._source)
         import ipyparallel
 
         file = folder / "security" / "ipcontroller-client.json"
-        super().__init__(ipyparallel.Client(str(file), timeout=timeout), folder)
-        self._timeout = timeout
+        super().__init__(ipyparallel.Client(str(file), timeout=self._timeout), folder)
         self.grow(size)
 
     def grow(self, size: int) -> None:
@@ -159,11 +162,13 @@ class LocalEngines(AttachedEngines):
         self.ids += [-1] * len(more)
         self._pids += [-1] * len(more)
         self._start(more)
+        self._place_late()
 
     def settle(self, wait: bool = False) -> None:
         """Between two runs: let the spare ranks, if there are any by now, take the place of those
         that were forked early; `wait` until there are.
         """
+        self._place_late()
         if self._spare is None or not self._young or not (wait or self._spare.there):
             return
         young, spare = sorted(self._young), self._spare.pids()
@@ -173,14 +178,23 @@ class LocalEngines(AttachedEngines):
         self._start(young[len(spare) :])
 
     def _start(self, new: Sequence[int]) -> None:
-        """Fork engines for these ranks."""
-        forked = self._zygote.forks(
-            len(new), entry_points.ENGINE, after=NEEDED, folder=str(self.folder)
-        )
+        """Start engines for these ranks; spawned ones are waited for before the next run, since
+        the end of this one need not wait until they have imported torch.
+        """
+        folder = str(self.folder)
+        if not self._source.ripens:
+            whole = self._source.forks(len(new), entry_points.ENGINE, folder=folder)
+            self._late.update(zip(new, whole.pids(), strict=True))
+            return
+        first = self._source.forks(len(new), entry_points.ENGINE, after=NEEDED, folder=folder)
         if self._spare is None:
-            self._spare = self._zygote.forks(len(new), entry_points.ENGINE, folder=str(self.folder))
+            self._spare = self._source.forks(len(new), entry_points.ENGINE, folder=folder)
             self._young.update(new)
-        self._place(dict(zip(new, forked.pids(), strict=True)))
+        self._place(dict(zip(new, first.pids(), strict=True)))
+
+    def _place_late(self) -> None:
+        self._place(self._late)
+        self._late = {}
 
     def _place(self, pids: dict[int, int]) -> None:
         """Find the engines of these processes: they are these ranks from now on."""
@@ -214,18 +228,8 @@ class LocalEngines(AttachedEngines):
 
     def _died(self) -> list[int]:
         """Ranks whose process has ended; ipyparallel's heartbeat takes seconds to tell."""
-        if not hasattr(os, "pidfd_open"):
-            return []
-        ended = []
-        for rank in set(self._pending.values()):
-            try:
-                watched = os.pidfd_open(self._pids[rank])
-            except ProcessLookupError:
-                ended.append(rank)
-                continue
-            if select.select([watched], [], [], 0)[0]:
-                ended.append(rank)
-            os.close(watched)
+        carrying = set(self._pending.values())
+        ended = [rank for rank in carrying if self._source.ended(self._pids[rank])]
         self._forget(ended)
         return ended
 
@@ -237,8 +241,7 @@ class LocalEngines(AttachedEngines):
     def _kill(self, pids: Sequence[int]) -> None:
         for pid in pids:
             self._engines.pop(pid, None)
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+            self._source.end(pid)
 
     def store(self, run: Path) -> list[Any]:
         return ["file", str(run / "store")]
@@ -257,11 +260,11 @@ class LocalEngines(AttachedEngines):
         if self.client is not None:
             with contextlib.suppress(Exception):
                 self.client.close()
-        self._zygote.close()
+        self._source.close()
 
 
-def start_controller(zygote: Zygote, **options: Any) -> None:
-    """Start ipyparallel's controller, which ends with the zygote; its files lie in its folder.
+def start_controller(source: starting.Source, **options: Any) -> None:
+    """Start ipyparallel's controller, which ends with the source; its files lie in its folder.
 
     Args:
         options: of `controller`.
@@ -269,14 +272,14 @@ def start_controller(zygote: Zygote, **options: Any) -> None:
     Raises:
         RuntimeError: it did not start.
     """
-    if not any(_controller_started(zygote, options) for _ in range(CONTROLLER_TRIES)):
+    if not any(_controller_started(source, options) for _ in range(CONTROLLER_TRIES)):
         raise RuntimeError("the ranks' controller did not start; try `distlab info`")
 
 
-def _controller_started(zygote: Zygote, options: dict[str, Any]) -> bool:
+def _controller_started(source: starting.Source, options: dict[str, Any]) -> bool:
     """Start it; did it find the ports that it chose still free?"""
-    _, ready = zygote.connect(
-        entry_points.CONTROLLER, after=ENGINE_PRELOAD[-1], folder=str(zygote.folder), **options
+    _, ready = source.connect(
+        entry_points.CONTROLLER, after=ENGINE_PRELOAD[-1], folder=str(source.folder), **options
     )
     with ready:
         # while it starts: what this process needs then, and for a first run

@@ -1,8 +1,9 @@
 """`distlab run`: a lab script, or a function of a notebook, on ranks of this machine.
 
 Ranks get torchrun's environment variables, so a script runs unchanged under torchrun and sbatch.
-They are forked from a zygote and recorded; each line they print is labelled with the rank it came
-from; a run that provably cannot end is ended with its explanation.
+They are started as this machine allows (`distlab.processes.starting`) and recorded; each line they
+print is labelled with the rank it came from; a run that provably cannot end is ended with its
+explanation.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from distlab.engines import ranks
-from distlab.processes import entry_points
-from distlab.processes.forkserver import Zygote
+from distlab.processes import entry_points, starting
 from distlab.records import events, reading
 from distlab.records.deadlock import Watcher
 from distlab.viz import chrome_trace
@@ -49,8 +49,9 @@ def launch(
         many ranks.
     """
     _checked(program, size, function)
-    with Zygote() as zygote:
-        run = _Running(zygote, zygote.folder, program.resolve(), size, list(arguments), function)
+    with starting.way().source(spares=0) as source:
+        source.prepare(size)
+        run = _Running(source, source.folder, program.resolve(), size, list(arguments), function)
         status = run.follow(timeout)
         run.stop()
         if trace is not None:
@@ -80,24 +81,24 @@ class _Running:
 
     def __init__(
         self,
-        zygote: Zygote,
+        source: starting.Source,
         folder: Path,
         program: Path,
         size: int,
         arguments: Sequence[str],
         function: str | None,
     ) -> None:
-        self._zygote, self._folder, self._size = zygote, folder, size
+        self._source, self._folder, self._size = source, folder, size
         self._selector = selectors.DefaultSelector()
         self._left: dict[int, bytes] = {}
         self._pids: dict[int, int] = {}
         port = _free_port()
         for rank in range(size):
-            forked, output = zygote.connect(
+            started, output = source.connect(
                 entry_points.PROGRAM, program=str(program), arguments=arguments,
                 function=function, rank=rank, size=size, port=port, folder=str(folder),
             )  # fmt: skip
-            self._pids[rank] = forked.pids()[0]
+            self._pids[rank] = started.pids()[0]
             self._left[rank] = b""
             self._selector.register(output, selectors.EVENT_READ, rank)
 
@@ -159,7 +160,7 @@ class _Running:
 
     def _status(self, rank: int) -> bool:
         """Did this rank, whose output has ended, fail?"""
-        status = self._zygote.status(self._pids[rank])
+        status = self._source.status(self._pids[rank])
         return status is None or status != 0
 
 
@@ -215,6 +216,9 @@ def run_script(program: str, arguments: list[str]) -> None:
     try:
         runpy.run_path(program, run_name="__main__")
     except SystemExit as stop:
+        if isinstance(stop.code, str):  # what a Python that ends would print
+            print(stop.code, file=sys.stderr)
+            raise SystemExit(1) from None
         if stop.code not in (None, 0):
             raise
 

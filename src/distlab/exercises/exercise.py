@@ -199,6 +199,7 @@ class Exercise:
         needs: frameworks besides torch, by their names in `distlab.processes.frameworks`.
         processes: how many processes and threads its runtime starts, where that is more than the
             usual limit.
+        forks: `call` forks the rank, which is not safe with a framework in it but on Linux.
         unrecorded: `call` runs collectives of its own that no record has (`recorder.paused`).
         stamped: messages carry a number of the course's beside their tensor
             (`distlab.rank.stamps`).
@@ -225,6 +226,7 @@ class Exercise:
     deadline: float = DEADLINE
     needs: tuple[str, ...] = ()
     processes: int = 0
+    forks: bool = False
     unrecorded: bool = False
     stamped: bool = False
     schedules: bool = True

@@ -11,14 +11,17 @@ from typing import Any
 
 # started by `python -m`
 FORKSERVER = "distlab.processes.forkserver"
+SPAWNED = "distlab.processes.spawned"
 WALLS_TRIAL = "distlab.processes.isolation"
 SLURM_TASK = "distlab.engines.slurm.task"
 
-# called in a process that the forkserver has forked
+# called in a process that was forked or spawned for it
 SESSION = "distlab.checking.session:serve"
 ENGINE = "distlab.engines.ipyparallel:engine"
 CONTROLLER = "distlab.engines.ipyparallel:controller"
 PROGRAM = "distlab.engines.launch:serve"
+CELLS = "distlab.checking.spawned_session:cells"
+TASKS = "distlab.checking.spawned_session:tasks"
 
 # called in a rank, which so runs what an exercise asks for without knowing of exercises
 EXERCISE = "distlab.course:find"
@@ -43,7 +46,8 @@ RECORDING_MODULES = (
     "distlab.rank.futures", "distlab.rank.races", "distlab.rank.holdings",
 )  # fmt: skip
 EVERY = (
-    FORKSERVER, WALLS_TRIAL, SLURM_TASK, SESSION, ENGINE, CONTROLLER, PROGRAM, EXERCISE,
+    FORKSERVER, SPAWNED, WALLS_TRIAL, SLURM_TASK, SESSION, ENGINE, CONTROLLER, PROGRAM, CELLS,
+    TASKS, EXERCISE,
     *RANK_PRELOAD, *LAST_PRELOAD, *ROOM_PRELOAD, *ROOM_PREPARE, *RECORDING_MODULES,
 )  # fmt: skip
 

@@ -76,6 +76,9 @@ class Zygote:
         within: where its folder is made, with temporary files by default.
     """
 
+    #: what is forked `after` a module lacks what is imported later
+    ripens = True
+
     def __init__(
         self,
         preload: Iterable[str] = PRELOAD,
@@ -88,12 +91,6 @@ class Zygote:
         #: for whatever its children write; removed with the zygote, also when that is killed
         self.folder = Path(tempfile.mkdtemp(prefix="distlab-", dir=within))
         listener = self._listener = _Listener(self.folder)
-        env = dict(os.environ if env is None else env)
-        env.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
-        env.setdefault("GLOO_SOCKET_IFNAME", loopback())
-        env["OMP_NUM_THREADS"] = env.get("OMP_NUM_THREADS", "1")
-        env.setdefault("GLIBC_TUNABLES", _MALLOC)
-        env.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow tells everybody about the CPU
         with theirs, listener.socket:
             self.process = _started(
                 [
@@ -108,7 +105,7 @@ class Zygote:
                 ],
                 pass_fds=[theirs.fileno(), listener.socket.fileno()],
                 stdin=subprocess.DEVNULL,
-                env=env,
+                env=environment(env),
                 start_new_session=True,  # Ctrl-C in a terminal is for the parent to handle
             )
         self._socket, self._pending = ours, b""
@@ -200,6 +197,27 @@ class Zygote:
         """End a child. Its number may mean another process out here: a sandbox counts anew."""
         with self._lock, contextlib.suppress(OSError):  # they die with the zygote
             self._socket.sendall((json.dumps({"kill": pid}) + "\n").encode())
+
+    def prepare(self, count: int) -> None:
+        """Nothing: a fork has its modules when it is made."""
+
+    def end(self, pid: int) -> None:
+        """End a child at once, where its number is the same out here: there is no sandbox."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+    def ended(self, pid: int) -> bool:
+        """Has a child ended? No, as far as a Python can tell that was built for old kernels."""
+        if not hasattr(os, "pidfd_open"):
+            return False
+        try:
+            watched = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return True
+        try:
+            return bool(select.select([watched], [], [], 0)[0])
+        finally:
+            os.close(watched)
 
     @property
     def alive(self) -> bool:
@@ -294,6 +312,17 @@ def _start_what_comes(requests: queue.SimpleQueue[_Start]) -> None:
             made.set_result(subprocess.Popen(*args, **kwargs))
         except BaseException as error:  # whoever asked for it has to hear of it
             made.set_exception(error)
+
+
+def environment(given: dict[str, str] | None) -> dict[str, str]:
+    """The environment of processes that carry ranks: this process's own if `None` is given."""
+    env = dict(os.environ if given is None else given)
+    env.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+    env.setdefault("GLOO_SOCKET_IFNAME", loopback())
+    env["OMP_NUM_THREADS"] = env.get("OMP_NUM_THREADS", "1")
+    env.setdefault("GLIBC_TUNABLES", _MALLOC)
+    env.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow tells everybody about the CPU
+    return env
 
 
 def loopback() -> str:
@@ -456,6 +485,16 @@ def _without(names: Iterable[str]) -> Iterator[None]:
             sys.modules.pop(name, None)
 
 
+def load_ahead(name: str) -> None:
+    """Import a module, where it is there, or call a function ("module:function")."""
+    with contextlib.suppress(ImportError), _silent():
+        if ":" in name:  # outside `_without`: it finds the modules as what is forked will
+            entry_points.load(name)()
+            return
+        with _without(UNWANTED):
+            importlib.import_module(name)
+
+
 def main() -> None:
     fd, listening, folder, *preload = sys.argv[1:]
 
@@ -471,12 +510,7 @@ def main() -> None:
     gc.disable()  # it would look at all modules again and again while they are imported
     for name in preload:
         server.early()  # outside `_without`: what is forked here may import anything
-        with contextlib.suppress(ImportError), _silent():
-            if ":" in name:  # outside, too: it finds the modules as what is forked will
-                entry_points.load(name)()
-                continue
-            with _without(UNWANTED):
-                importlib.import_module(name)
+        load_ahead(name)
     server.early()
     gc.collect()
     server.serve()

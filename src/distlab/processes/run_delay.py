@@ -1,14 +1,19 @@
 """How long processes have waited for a processor, which is not their fault.
 
 Linux counts it for each thread (`schedstat` in proc(5), its second number). A deadline that leaves
-it out means the same on a busy machine as on an idle one.
+it out means the same on a busy machine as on an idle one. Where there is no /proc, as on macOS, it
+is estimated from the load of the machine; where that is not told either, all of the time counts as
+waited for, so that no right answer is called late.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Sequence
+
+from distlab.processes import machine
 
 MOST_STARTED = 32  # processes of a process's own that are looked at
 
@@ -18,8 +23,12 @@ class RunDelay:
 
     def __init__(self) -> None:
         self._seconds: dict[str, float] = {}  # of each thread, also of those that have ended
+        self._told = os.path.exists("/proc/self")
+        self._looked, self._estimated = time.monotonic(), 0.0
 
     def seconds(self, pids: Sequence[int]) -> float:
+        if not self._told:
+            return self._estimate(len(pids))
         for pid in pids:
             self._look(f"/proc/{pid}/task/{pid}")
             for other in started(pid):
@@ -28,9 +37,25 @@ class RunDelay:
                         self._look(f"/proc/{other}/task/{thread}")
         return sum(self._seconds.values())
 
+    def _estimate(self, processes: int) -> float:
+        """As if each process had had its share of a machine that is as busy as it was of late."""
+        now = time.monotonic()
+        self._estimated += (now - self._looked) * processes * (1 - share())
+        self._looked = now
+        return self._estimated
+
     def _look(self, thread: str) -> None:
         with contextlib.suppress(OSError, ValueError, IndexError):  # not every kernel tells
             self._seconds[thread] = int(_read(f"{thread}/schedstat").split()[1]) / 1e9
+
+
+def share() -> float:
+    """The share of a processor that each process that wants one gets; 0 where nothing tells."""
+    try:
+        wanted = os.getloadavg()[0]
+    except OSError:
+        return 0.0
+    return min(1.0, machine.cores() / max(wanted, 1e-9))
 
 
 def started(pid: int) -> list[str]:

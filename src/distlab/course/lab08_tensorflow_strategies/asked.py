@@ -17,7 +17,9 @@ DEADLINE = 30.0
 
 def with_tensorflow(points: int, **about) -> Exercise:
     """An exercise of this lab. Its processes are its own: the ranks have no process group."""
-    return Exercise(points, group=False, needs=NEEDS, processes=PROCESSES, **about)
+    return Exercise(
+        points, group=False, needs=NEEDS, processes=PROCESSES, forks=True, **about
+    )  # fmt: skip
 
 
 def left(name: str) -> Callable[[Look], list]:

@@ -275,6 +275,7 @@ exercise = Exercise(
     points=5,
     make=_inputs,
     call=_call,
+    forks=True,
     group=False,
     deadline=90.0,  # most of it is waiting, and what fails is repeated with longer times
     asks="rendezvous returns (rank, size) to every worker that called before the end, `seconds` "

@@ -212,6 +212,7 @@ exercise = Exercise(
     points=3,
     make=_inputs,
     call=_call,
+    forks=True,
     group=False,
     deadline=60.0,  # most of it is waiting, and what fails is repeated with longer times
     asks="roll_call waits for the other ranks for at most `seconds` and returns the sorted list of "

@@ -312,6 +312,7 @@ exercise = Exercise(
     points=5,
     make=_inputs,
     call=_call,
+    forks=True,
     group=False,  # the call makes it: a save that fails needs another one
     deadline=60.0,  # most of it is waiting
     asks="save_sharded has every rank write its own piece to rank-{rank}.pt, and rank 0, when all "

@@ -1,0 +1,88 @@
+"""`distlab fetch`: a student's lab folder, out of the package or the repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from distlab import course
+from distlab.cli.parts import Mistaken, Refused
+from distlab.processes import origin
+
+_PACKAGE = Path(origin.ROOT)
+
+
+def named(asked: str) -> str:
+    """The lab that is meant: by its name, its number, or its name without the number.
+
+    Raises:
+        Mistaken: there is none.
+    """
+    for lab in course.LABS:
+        number, _, name = lab.partition("-")
+        if asked in (lab, name, number, number.lstrip("0")):
+            return lab
+    raise Mistaken(f"there is no lab {asked!r}; the labs are {', '.join(course.LABS)}")
+
+
+def folder_of(lab: str) -> Path:
+    """Where the lab's folder lies that students get.
+
+    Raises:
+        Refused: this installation has none.
+    """
+    # in a wheel beside the modules; in a repository that is installed as it lies there, at its root
+    for labs in (_PACKAGE / "labs", _PACKAGE.parent.parent / "labs"):
+        if (labs / lab / course.notebook_name(lab)).is_file():
+            return labs / lab
+    raise Refused(f"this installation of distlab has no folder of lab {lab}: install its wheel")
+
+
+def fetch(asked: str, to: Path | None = None) -> str:
+    """Copy a lab's folder; what is there stays as it is.
+
+    Args:
+        asked: the lab.
+        to: the folder to make or to complete, `LAB` in the current one by default.
+
+    Returns:
+        What was done and how to go on, as sentences.
+
+    Raises:
+        Mistaken: there is no such lab, or `to` can be no folder.
+        Refused: something could not be written.
+    """
+    lab = named(asked)
+    source, to = folder_of(lab), Path(lab) if to is None else to
+    files = sorted(path for path in source.iterdir() if path.is_file())
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+        kept = [path.name for path in files if not _copied(path, to / path.name)]
+    except (FileExistsError, NotADirectoryError) as error:
+        raise Mistaken(f"{to} is no folder: name another one") from error
+    except OSError as error:
+        raise Refused(f"lab {lab} cannot be written to {to}: {error.strerror}") from error
+    done = f"Lab {lab} is in {to}"
+    if len(kept) == len(files):
+        done = f"Lab {lab} was in {to} already, and nothing was changed"
+    elif kept:
+        done = f"{done}; what was there already was kept: {', '.join(kept)}"
+    return (
+        f"{done}.\nOpen {to / course.notebook_name(lab)} in JupyterLab; `distlab check {to}` "
+        "says how far you are."
+    )
+
+
+def _copied(source: Path, target: Path) -> bool:
+    """Copy a file, unless something of that name is there, be it a link that leads nowhere."""
+    content = source.read_bytes()
+    try:
+        file = target.open("xb")
+    except FileExistsError:
+        return False
+    try:
+        with file:
+            file.write(content)
+    except OSError:  # half of a file would be kept the next time
+        target.unlink(missing_ok=True)
+        raise
+    return True
