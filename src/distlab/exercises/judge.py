@@ -294,11 +294,18 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run, sources: Sources) -> 
         busy = [o.rank for o in run.outcomes if o.status == "killed"]
         return Verdict(
             exercise, "timeout", exercise.asks,
-            f"{case.told(begins=True)}, {_ranks(busy)} had not returned after "
-            f"{run.deadline:.0f} s: {_quoted(_doing(run, busy), case)}.{_misread(run, case)}",
+            f"{case.told(begins=True)}, {_ranks(busy)} had not returned {_late(exercise, run)}: "
+            f"{_quoted(_doing(run, busy), case)}.{_misread(run, case)}",
             "Look for a loop that does not end, or for work that is far too large.",
         )  # fmt: skip
     return None
+
+
+def _late(exercise: Exercise, run: Run) -> str:
+    """After how long; what cases before have used up is not there for the later ones."""
+    if run.deadline > exercise.deadline - 1:
+        return f"after {run.deadline:.0f} s"
+    return f"when the {exercise.deadline:.0f} s that all cases have were over"
 
 
 def _deadlock(exercise: Exercise, case: Case, run: Run) -> Verdict:
