@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch  # noqa: F401 - before the fork: importing it would be most of a cell's time
 
-from distlab.checking import belongings, room
+from distlab.checking import room
 from distlab.engines import by_value, runs  # noqa: F401 - likewise
 from distlab.notebook import Cell
 from distlab.processes import forkserver, payload
@@ -125,22 +125,23 @@ class _Listened(Exception):
     pass
 
 
-def test_there_is_room_for_what_large_tensors_send_however_short_they_came(tmp_path, monkeypatch):
-    class Engines:
-        def __init__(self, *arguments):
-            pass
+class Listening:
+    """In place of ranks' processes: says for how many bytes there is room."""
 
-        def grow(self, size):
-            pass
+    def ranks(self, folder, measured):
+        return self
 
-        def listen(self, expected):
-            raise _Listened(expected)
+    def grow(self, size):
+        pass
 
-    monkeypatch.setattr("distlab.engines.forked.ForkedEngines", Engines)
-    inside = room._Inside(tmp_path, None, None, False)
+    def listen(self, expected):
+        raise _Listened(expected)
+
+
+def test_there_is_room_for_what_large_tensors_send_however_short_they_came(tmp_path):
     inputs = [payload.encode({"tensor": np.ones(1 << 20, np.float32)})] * 2
     assert sum(map(len, inputs)) < 1 << 16
     task = {"exercise": "01-message-passing/exchange"}
     with pytest.raises(_Listened) as told:
-        inside._run(task, b"", belongings.packed(tmp_path), inputs)
+        room.Inside(tmp_path, Listening(), None, False).run(task, b"", inputs)
     assert told.value.args[0] >= 2 << 22
