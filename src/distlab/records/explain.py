@@ -20,8 +20,8 @@ from distlab.records.matching import BACKWARD, Conflict, Group, Ledger, refused_
 from distlab.records.pairing import match_messages
 
 HINTS = {
-    "cycle": "Let one side receive while the other sends (even ranks send first, odd ranks receive "
-    "first), or post isend/irecv and wait for both afterwards.",
+    "cycle": "One of these ranks has to do the other thing first, to receive where its neighbours "
+    "send, or to send where they receive. Or post isend/irecv and wait for both afterwards.",
     "ended": "Every send needs a receive on its destination and every receive a send: count both "
     "for these two ranks, first and last rounds and edge ranks included.",
     "partial": "A collective has to be called by every rank of its group. Look for an "

@@ -103,7 +103,7 @@ def test_a_verdict_says_what_was_asked_what_happened_and_where_to_look(grades):
     terms = {text(dt): text(dt.find_next("dd")) for dt in section.find_all("dt")}
     assert terms["what was asked"].startswith("In exchange")
     assert "rank 0 waits in send(dst=1) at exchange:" in terms["what happened"]
-    assert "Let one side receive" in terms["where to look"]
+    assert "One of these ranks has to do the other thing first" in terms["where to look"]
     assert "deadlock" in text(section.header) and "0 of 3" in text(section.header)
 
 
