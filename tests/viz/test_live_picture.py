@@ -78,9 +78,9 @@ def test_the_live_picture_takes_the_place_of_the_still_one(driver, view):
 
 def test_the_documentation_has_the_live_pictures_of_today():
     pages = sorted((Path(__file__).parents[2] / "docs" / "pictures").glob("live-*.html"))
-    assert len(pages) == 3
+    assert len(pages) == 4
     old = [page.name for page in pages if widget.script() not in page.read_text("utf-8")]
-    assert not old, "python docs/pictures.py live-deadlock live-ring live-collectives"
+    assert not old, "python docs/pictures.py live-deadlock live-ring live-collectives live-compare"
 
 
 def test_without_a_script_the_still_picture_stays(tmp_path):
