@@ -12,6 +12,7 @@ import websocket
 from trial import Trial
 
 PATIENCE = 600.0  # seconds for one cell, or one server to start, on a busy machine
+NOT_RUNNING = 424  # what the Hub answers for the page of a server that is not there
 MOST = 5  # connections of one page to its kernel that are lost before it gives up
 
 
@@ -61,6 +62,8 @@ class Visitor:
             shown = self.get(f"{self._home}lab")
             if shown.ok and f"{self._home}lab" in shown.url:
                 return time.monotonic() - begin
+            if shown.status_code == NOT_RUNNING:  # the one before was about to be ended as idle
+                self.get(f"/hub/spawn/{self.name}")
             time.sleep(0.2)
         raise TimeoutError(f"the server of {self.name} did not start: {self.hub.log} says why")
 
