@@ -18,7 +18,8 @@ from traitlets.config.loader import PyFileConfigLoader
 
 import distlab
 from distlab.processes.entry_points import ROOM_PRELOAD, ROOM_PREPARE, WALLS_TRIAL
-from distlab.processes.forkserver import PRELOAD, Zygote, loopback
+from distlab.processes.environment import loopback
+from distlab.processes.forkserver import PRELOAD, Zygote
 from distlab.processes.isolation import Limits
 from grader.paths import ROOT
 from grader.sandbox import bubblewrap

@@ -26,7 +26,7 @@ _HOME = {
     "terminal": "engines.command:terminal",
     "timeline": "viz.timeline:timeline",
     # what a rank can ask for
-    "loopback": "processes.forkserver:loopback",
+    "loopback": "processes.environment:loopback",
     "machine": "processes.machine",
     "paused": "rank.recorder:paused",
     "report": "rank.reports:report",

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-from distlab.processes.forkserver import loopback
+from distlab.processes.environment import loopback
 
 #: what a launcher leaves in the environment, and a command of one's own must not believe
 _LAUNCHERS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")

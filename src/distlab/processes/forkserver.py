@@ -32,6 +32,7 @@ from typing import Any
 
 from distlab.processes import entry_points
 from distlab.processes.entry_points import FORKSERVER, LAST_PRELOAD, RANK, RANK_PRELOAD
+from distlab.processes.environment import environment
 
 PRELOAD = (
     "torch",
@@ -51,12 +52,6 @@ NEEDED = RANK
 #: other for semaphores, and both complain in a sandbox. Engines the last, without a use for it
 UNWANTED = ("matplotlib", "sklearn", "debugpy")
 ENGINE_PRELOAD = ("ipykernel.debugger", "ipyparallel.engine.app", "ipyparallel.controller.app")
-#: a fork copies the page table, which is half as long with huge pages; and memory that is given
-#: back to the kernel comes back page by page, which costs more than what is done with it
-_MALLOC = ":".join(
-    f"glibc.malloc.{name}={value}"
-    for name, value in (("hugetlb", 1), ("mmap_threshold", 32 << 20), ("trim_threshold", 64 << 20))
-)
 _PR_SET_PDEATHSIG = 1
 _LOST = "the process that ranks are forked from has ended; try `distlab info`"
 
@@ -312,23 +307,6 @@ def _start_what_comes(requests: queue.SimpleQueue[_Start]) -> None:
             made.set_result(subprocess.Popen(*args, **kwargs))
         except BaseException as error:  # whoever asked for it has to hear of it
             made.set_exception(error)
-
-
-def environment(given: dict[str, str] | None) -> dict[str, str]:
-    """The environment of processes that carry ranks: this process's own if `None` is given."""
-    env = dict(os.environ if given is None else given)
-    env.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
-    env.setdefault("GLOO_SOCKET_IFNAME", loopback())
-    env["OMP_NUM_THREADS"] = env.get("OMP_NUM_THREADS", "1")
-    env.setdefault("GLIBC_TUNABLES", _MALLOC)
-    env.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow tells everybody about the CPU
-    return env
-
-
-def loopback() -> str:
-    """The name of the loopback interface, for gloo on a machine without a network."""
-    names = [name for _, name in socket.if_nameindex()]
-    return "lo" if "lo" in names else "lo0"
 
 
 def die_with_parent(number: int = signal.SIGKILL) -> None:

@@ -26,6 +26,7 @@ from typing import Any
 
 from distlab.processes import entry_points, forkserver, framing
 from distlab.processes.entry_points import SPAWNED
+from distlab.processes.environment import environment
 
 PARTING = 10.0  # seconds in which a process that was killed has ended
 
@@ -43,7 +44,7 @@ class Spawner:
     def __init__(self, preload: Iterable[str] = forkserver.PRELOAD, spares: int = 1) -> None:
         self._owner = os.getpid()
         self._preload, self._spares = tuple(preload), spares
-        self._env = forkserver.environment(None)
+        self._env = environment()
         self.folder = Path(tempfile.mkdtemp(prefix="distlab-"))
         self._lifeline, self._held = os.pipe()
         self._lock = threading.Lock()

@@ -57,7 +57,7 @@ def variables(rank: int, size: int, per_node: int, port: int) -> dict[str, str]:
 
 
 def _loopback() -> str:
-    from distlab.processes.forkserver import loopback
+    from distlab.processes.environment import loopback
 
     return loopback()
 

@@ -1,0 +1,30 @@
+"""The environment variables of processes that carry ranks."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+#: a fork copies the page table, which is half as long with huge pages; and memory that is given
+#: back to the kernel comes back page by page, which costs more than what is done with it
+_MALLOC = ":".join(
+    f"glibc.malloc.{name}={value}"
+    for name, value in (("hugetlb", 1), ("mmap_threshold", 32 << 20), ("trim_threshold", 64 << 20))
+)
+
+
+def environment(given: dict[str, str] | None = None) -> dict[str, str]:
+    """These variables beside `given`, or beside this process's own; what is set stays."""
+    env = dict(os.environ if given is None else given)
+    env.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+    env.setdefault("GLOO_SOCKET_IFNAME", loopback())
+    env["OMP_NUM_THREADS"] = env.get("OMP_NUM_THREADS", "1")
+    env.setdefault("GLIBC_TUNABLES", _MALLOC)
+    env.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow tells everybody about the CPU
+    return env
+
+
+def loopback() -> str:
+    """The name of the loopback interface, for gloo on a machine without a network."""
+    names = [name for _, name in socket.if_nameindex()]
+    return "lo" if "lo" in names else "lo0"
