@@ -116,6 +116,11 @@ def stock(folder: Path, sources: dict[str, str]) -> float:
     source.parent.mkdir(parents=True)
     content = collected.filled(coursedir.solution(LAB), **tests)
     content["cells"] = [c for c in content["cells"] if "shown" not in c["metadata"].get("tags", [])]
+    for cell in content["cells"]:
+        about = cell["metadata"].get("nbgrader", {})
+        if about.get("grade_id") in tests:
+            exercise = course.exercises(LAB)[about["grade_id"].removeprefix("test_")]
+            about["points"] = exercise.points
     source.write_text(json.dumps(content), "utf-8")
     _nbgrader(folder, "generate_assignment", LAB)
     released = json.loads((folder / "release" / LAB / NAME).read_text("utf-8"))

@@ -6,7 +6,8 @@ fail, and says in its first lines how:
     # status: wrong
     # hint: sum for mean
 
-`status` is the verdict's (wrong where it is left out); `hint` is the name of the exercise's hint
+`status` is the verdict's (wrong where it is left out), or several where the machine decides between
+them (`error or timeout`); `hint` is the name of the exercise's hint
 that must apply; `says` is a piece of the message that must be there.
 """
 
@@ -45,7 +46,7 @@ class Answer:
         if self.right:
             return None if verdict.status == "passed" else f"{verdict.status}: {verdict.message}"
         status = self.expected.get("status", "wrong")
-        if verdict.status != status:
+        if verdict.status not in status.split(" or "):
             return f"{verdict.status} where {status} should be: {verdict.message}"
         hint = self.expected.get("hint")
         if hint and verdict.hint != hint:

@@ -1,4 +1,4 @@
-"""A rank that waits outside torch.distributed is told with its line, one that computes is not."""
+"""A rank that waits in no recorded operation is told with its line, one that computes is not."""
 
 import multiprocessing
 import sys
@@ -31,14 +31,13 @@ def test_a_rank_that_waits_for_a_lock_is_told_with_its_line(ranks):
     first = waits_for_a_dead_thread.__code__.co_firstlineno
     told = result.story()
     assert (
-        f"rank 1 stood still outside torch.distributed at {waits_for_a_dead_thread.__name__}:"
+        f"rank 1 stood still at {waits_for_a_dead_thread.__name__}:{first + 8}: it did not compute"
         in told
     )
-    assert f":{first + 8}: it did not compute" in told
     assert "rank 0 was computing" in told
 
 
-HERE = (b"f", 3, 14)
+HERE = (b"f", 3, 14, b"")
 START = Moment(HERE, 100.0, 7.0, 2.0, 40)
 
 
@@ -68,7 +67,7 @@ def test_whoever_waits_stands_still_on_a_busy_machine_too(moment):
         pytest.param(after(0.02, 0.975, 7, wants=True), id="one of fifty"),
         pytest.param(after(0.03, 0.5, 12), id="one of fifty, and a pause"),
         pytest.param(after(0, 0, 0, wants=True), id="none at all"),
-        pytest.param(after(0, 0, 1, place=(b"f", 3, 20)), id="elsewhere"),
+        pytest.param(after(0, 0, 1, place=(b"f", 3, 20, b"")), id="elsewhere"),
         pytest.param(after(0, 0, 1, place=None), id="no code of the student's"),
     ],
 )
@@ -102,5 +101,18 @@ def test_a_store_that_is_waited_for_is_told_on_a_busy_machine():
             other.kill()
             other.join()
     line = waits_for_a_key.__code__.co_firstlineno + 2
-    assert f"rank 1 stood still outside torch.distributed at waits_for_a_key:{line}" in told
+    assert f"rank 1 stood still at waits_for_a_key:{line}" in told
     assert "rank 0 was computing" in told
+
+
+def meets_nobody(rank, size):
+    if rank:
+        dist.destroy_process_group()
+        dist.init_process_group("gloo", init_method="tcp://127.0.0.1:0", rank=0, world_size=2)
+
+
+@pytest.mark.slow  # a run that lasts until its deadline
+def test_a_rank_that_meets_nobody_is_told_to_stand_in_init_process_group():
+    told = Ranks(2, deadline=6).run(meets_nobody, may_fail=True).story()
+    line = meets_nobody.__code__.co_firstlineno + 3
+    assert f"rank 1 stood still in init_process_group at {meets_nobody.__name__}:{line}" in told

@@ -14,7 +14,7 @@ from distlab.engines import runs
 from distlab.engines.exploring import Exploration, Explored, nearest, parting, told
 from distlab.records.events import FAILED, RankRecord
 from distlab.records.explain import ranks_text
-from distlab.records.wording import gave_up, until_timeout
+from distlab.records.wording import gave_up, standing, until_timeout
 
 if TYPE_CHECKING:
     from distlab.records.reports import Report
@@ -279,5 +279,5 @@ def _told(outcome: runs.Outcome, record: RankRecord, crashed: Sequence[int] = ()
     event = record.waiting()
     doing = f"was waiting in {event} at {event.place}" if event else "was computing"
     if event is None and record.stands:
-        doing = f"stood still outside torch.distributed at {record.stands}: it did not compute"
+        doing = f"stood still {standing(record)}: it did not compute"
     return f"rank {outcome.rank} {doing}"

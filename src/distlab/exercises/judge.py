@@ -24,7 +24,7 @@ from distlab.records.causality import has_choices
 from distlab.records.choices import Schedule
 from distlab.records.deadlock import Watcher
 from distlab.records.events import CHANGED, Event
-from distlab.records.wording import gave_up, until_timeout
+from distlab.records.wording import gave_up, standing, until_timeout
 
 #: findings of operations that don't fit together: what ranks raise or crash of is their consequence
 CONFLICTS = {"mismatch", "message-size", "order"}
@@ -296,9 +296,19 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run, sources: Sources) -> 
             exercise, "timeout", exercise.asks,
             f"{case.told(begins=True)}, {_ranks(busy)} had not returned {_late(exercise, run)}: "
             f"{_quoted(_doing(run, busy), case)}.{_misread(run, case)}",
-            "Look for a loop that does not end, or for work that is far too large.",
+            _slow(run, busy),
         )  # fmt: skip
     return None
+
+
+def _slow(run: Run, ranks: list[int]) -> str:
+    """Where to look when ranks have not returned in time."""
+    if any(run.records[rank].stands_in == "init_process_group" for rank in ranks):
+        return (
+            "init_process_group returns on no rank before world_size ranks have called it with one "
+            "address, each with a number of its own from 0 to world_size - 1."
+        )
+    return "Look for a loop that does not end, or for work that is far too large."
 
 
 def _late(exercise: Exercise, run: Run) -> str:
@@ -382,7 +392,7 @@ def _doing(run: Run, ranks: list[int]) -> str:
         if event is not None:
             parts.append(f"rank {rank} waits in {event} at {event.place}")
         elif record.stands:
-            parts.append(f"rank {rank} stands still outside torch.distributed at {record.stands}")
+            parts.append(f"rank {rank} stands still {standing(record)}")
         else:
             parts.append(f"rank {rank} computes")
     return ", ".join(parts)

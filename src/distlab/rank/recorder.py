@@ -34,7 +34,7 @@ from distlab.processes import origin
 from distlab.rank.holdings import Holdings
 from distlab.rank.mapping import mapped
 from distlab.rank.races import Races, watch_methods
-from distlab.rank.standing import Standing
+from distlab.rank.standing import Place, Standing
 from distlab.rank.threads import Threads, started_at
 from distlab.records import events
 from distlab.records.choices import Plan
@@ -116,15 +116,18 @@ class Recorder:
         )  # fmt: skip
         self._standing = Standing(self._last, self._students, self._stands)
 
-    def _students(self, frame) -> tuple[bytes, int, int] | None:
-        """(function, line, position) of the student's innermost frame."""
-        while frame is not None and _kind(frame.f_code) != _STUDENT:
+    def _students(self, frame) -> Place | None:
+        """The student's innermost frame, and what of torch.distributed it has called."""
+        called = b""
+        while frame is not None and (kind := _kind(frame.f_code)) != _STUDENT:
+            if kind != _OURS:
+                called = frame.f_code.co_name.encode() if kind == _API else b""
             frame = frame.f_back
-        return frame and (_function(frame.f_code), frame.f_lineno, frame.f_lasti)
+        return frame and (_function(frame.f_code), frame.f_lineno, frame.f_lasti, called)
 
-    def _stands(self, place: tuple[bytes, int, int] | None) -> None:
-        function, line, _ = place or (b"", 0, 0)
-        events.STANDS.pack_into(self._map, events.STANDS_AT, line, function[:40])
+    def _stands(self, place: Place | None) -> None:
+        function, line, _, called = place or (b"", 0, 0, b"")
+        events.STANDS.pack_into(self._map, events.STANDS_AT, line, function[:40], called[:28])
 
     def ended(self, raised: bool) -> None:
         self._threads.function_ends()

@@ -1,4 +1,5 @@
-"""Where a rank stands still outside torch.distributed: at a store, a queue, a lock, a child.
+"""Where a rank stands still in no operation that is recorded: at a store, a queue, a lock, a child,
+in `init_process_group`.
 
 What it waits for there is not on record, so nothing can be proven of it. But a function that has
 not computed for the last second of its run, and has not moved from its line, says most when that
@@ -28,8 +29,9 @@ _COMPUTES = 0.05  # share of the time that polling may take
 _LOOK = 0.25e-3  # seconds of processor that one look takes at most
 _ALL = 0.95  # share of the time in which who computes has a processor or waits for one
 
-#: (function, line, position) of the student's innermost frame
-Place = tuple[bytes, int, int]
+#: (function, line, position) of the student's innermost frame, and the function of
+#: torch.distributed's that it has called there
+Place = tuple[bytes, int, int, bytes]
 Where = Callable[[types.FrameType | None], Place | None]
 
 

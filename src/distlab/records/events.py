@@ -74,7 +74,7 @@ _TENSOR_NAME = re.compile(r"[\w./]+")
 HEADER = struct.Struct("<iiiiddi4xdd")
 STOPPED, OFFSET, GOES_ON = HEADER.size - 16, HEADER.size - 8, 32
 #: line and function at which the rank has stood still outside torch.distributed, at this offset
-STANDS, STANDS_AT = struct.Struct("<i40s"), 256
+STANDS, STANDS_AT = struct.Struct("<i40s28s"), 256
 
 OPS = (
     "none",
@@ -293,7 +293,8 @@ class RankRecord:
     shortened: bool = False  # earlier events may have been forgotten, of all ranks equally
     agents: int = 0  # threads of the function's beside it, and callbacks that run
     pending: int = 0  # callbacks that wait for an operation to end
-    stands: str = ""  # "function:line" where it stood still outside torch.distributed
+    stands: str = ""  # "function:line" where it stood still in no operation that is recorded
+    stands_in: str = ""  # the function of torch.distributed's that it called there, if any
     stopped: float = 0.0  # when its process was ended, if it was
     offset: float = 0.0  # seconds by which all its times were moved to get the watcher's
     #: groups that are not among the events: members and number, by their index

@@ -64,9 +64,9 @@ def read(source: str | Path | bytes) -> RankRecord:
     there = min(count, CAPACITY, (len(data) - HEADER_BYTES) // ENTRY.itemsize)
     record = RankRecord(rank, size, dropped=count - there)
     _set_state(record, progress, *state)
-    line, function = STANDS.unpack_from(data, STANDS_AT)
+    line, function, called = STANDS.unpack_from(data, STANDS_AT)
     if line > 0 and not record.ended:
-        record.stands = f"{_name(function)}:{line}"
+        record.stands, record.stands_in = f"{_name(function)}:{line}", _name(called)
     rows = memoryview(data)[HEADER_BYTES : HEADER_BYTES + there * ENTRY.itemsize]
     _append(record, 0, rows, {WORLD: tuple(range(size))})
     if record.stopped:

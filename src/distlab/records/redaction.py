@@ -25,7 +25,8 @@ _ERRORS = {
     "OutputTooLarge", "UnpicklingError",
 }  # fmt: skip
 _CALLS = {
-    *OPS, "isend", "irecv", "batch_isend_irecv", "wait", "reduce_scatter_tensor",
+    *OPS, "init_process_group", "new_group", "destroy_process_group",
+    "isend", "irecv", "batch_isend_irecv", "wait", "reduce_scatter_tensor",
     "all_gather_into_tensor", "all_gather_single", "reduce_scatter_single", "all_to_all_single",
     "monitored_barrier", "send_object_list",
     "recv_object_list", "all_gather_object", "gather_object", "scatter_object_list",
@@ -68,6 +69,7 @@ def events(run: list[RankRecord]) -> list[RankRecord]:
             record,
             events=[_event(event) for event in record.events],
             stands=record.stands and f"f:{line(record.stands.rpartition(':')[2])}",
+            stands_in=record.stands_in if record.stands_in in _CALLS else "",
         )
         for record in run
     ]

@@ -136,8 +136,14 @@ def stuck(record: RankRecord) -> str:
     """Where a rank that did not end stands."""
     event = record.waiting()
     if event is None and record.stands:
-        return f"stands still outside torch.distributed at {record.stands}"
+        return f"stands still {standing(record)}"
     return f"waits in {call_text(event)} at {event.place}" if event else "was computing"
+
+
+def standing(record: RankRecord) -> str:
+    """Where a rank stands still in no operation that is recorded."""
+    called = f"in {record.stands_in} " if record.stands_in else ""
+    return f"{called}at {record.stands}"
 
 
 def summary(records: Sequence[RankRecord], pairs: Pairs) -> str:

@@ -28,7 +28,7 @@ from distlab.records.events import (
 from distlab.records.matching import refused_by_torch
 from distlab.records.pairing import Pairs
 from distlab.records.reports import RECENT, Report, rate
-from distlab.records.wording import call_text, collective_text, summary
+from distlab.records.wording import call_text, collective_text, standing, summary
 from distlab.viz.layout import LEFT, closing, extent, scale_of, stay
 
 VERSION = 1
@@ -150,7 +150,7 @@ def _rank(
         "begin": max(0.0, (record.begin or start) - start),
         "end": max(0.0, over - start),
         "progress": _PROGRESS.get(record.progress, "unknown"),
-        "stands": _sendable(record.stands),
+        "stands": _sendable(standing(record)) if record.stands else "",
         "dropped": record.dropped,
         "lit": record.rank in [one for one in highlight if isinstance(one, int)],
     }

@@ -1,4 +1,4 @@
-# status: error
+# status: error or timeout
 def setup(rank, world_size, port):
     backend = "nccl" if world_size <= torch.cuda.device_count() else "gloo"
     dist.init_process_group(

@@ -223,7 +223,7 @@ class Run {
         return said(`waits in ${this.word("call", i)} at ${this.word("place", i)}`, this.done(i) ? "waits" : "stuck", i, on, why);
       }
     }
-    if (rank.stands && time >= this.horizon) return said(`stands still at ${rank.stands}`, "stuck");
+    if (rank.stands && time >= this.horizon) return said(`stands still ${rank.stands}`, "stuck");
     const last = this.lastBegun(r, time);
     const after = last < 0 ? "" : ` after ${this.word("call", last)} at ${this.word("place", last)}`;
     return said(`computes${after}`, "computes", last);
