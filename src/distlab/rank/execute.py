@@ -6,6 +6,7 @@ ipyparallel engine in a notebook, a forked process in the grader.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import datetime
 import functools
@@ -25,6 +26,7 @@ from typing import Any
 import cloudpickle
 import torch
 import torch.distributed as dist
+from torch.distributed import distributed_c10d as c10d
 
 from distlab.processes import entry_points, framing, origin, payload
 from distlab.rank import clocks, recorder, reports, store, world
@@ -214,8 +216,13 @@ def end_group() -> None:
         with contextlib.suppress(Exception):
             _left_behind.pop()()
     if dist.is_initialized():
+        groups = list(c10d._world.pg_map)
         with contextlib.suppress(Exception):
             dist.destroy_process_group()
+        try:  # gloo's connections end one by one, 10 ms each, in which a rank can do other things
+            _thread.start_new_thread(groups.clear, ())
+        except RuntimeError:
+            groups.clear()
 
 
 class _Printed(io.TextIOBase):
