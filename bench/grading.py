@@ -16,6 +16,7 @@ import contextlib
 import json
 import os
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]
 
 from bench import Row, header, show  # noqa: E402
+from bench.parts import Parts  # noqa: E402
 from distlab import course  # noqa: E402
 from distlab.checking import session  # noqa: E402
 from grader import collected, coursedir  # noqa: E402
@@ -87,24 +89,28 @@ class OwnTime:
         session.Session.run = self._run
 
 
-def ours(folder: Path, sources: list[dict[str, str]], jobs: int) -> tuple[float, float]:
-    """(seconds that grading the class took, seconds that the students' functions ran)."""
+def ours(folder: Path, sources: list[dict[str, str]], jobs: int) -> tuple[float, float, Parts]:
+    """Seconds that grading the class took, those that the students' functions ran, and what took a
+    processor.
+    """
     from grader.judging import grade
     from grader.judging.judges import make_judges
 
     for number, one in enumerate(sources):
         collected.hand_in(folder, f"s{number:03}", LAB, collected.handed_in(LAB, **one))
-    with OwnTime() as own:
+    with Parts() as parts, OwnTime() as own:
         begin = time.perf_counter()
         with contextlib.closing(make_judges(jobs)) as judges:
             graded = grade.grade(LAB, folder / "submitted", None, judges)
         seconds = time.perf_counter() - begin
     assert len(graded) == len(sources)
-    return seconds, own.seconds
+    return seconds, own.seconds, parts
 
 
-def stock(folder: Path, sources: dict[str, str]) -> float:
-    """Seconds that stock `nbgrader autograde` and `generate_feedback` take for one submission."""
+def stock(folder: Path, sources: dict[str, str]) -> tuple[float, float]:
+    """Seconds that stock `nbgrader autograde` and `generate_feedback` take for one submission, and
+    seconds of a processor.
+    """
     folder.mkdir()
     (folder / "nbgrader_config.py").write_text(
         _CONFIG.format(root=str(folder), timeout=STOCK_TIMEOUT)
@@ -125,10 +131,13 @@ def stock(folder: Path, sources: dict[str, str]) -> float:
     _nbgrader(folder, "generate_assignment", LAB)
     released = json.loads((folder / "release" / LAB / NAME).read_text("utf-8"))
     collected.hand_in(folder, "student", LAB, collected.filled(released, **sources))
-    begin = time.perf_counter()
+    begin, before = time.perf_counter(), os.times()
     _nbgrader(folder, "autograde", LAB, status=(0, 1))
     _nbgrader(folder, "generate_feedback", LAB, status=(0, 1))
-    return time.perf_counter() - begin
+    after = os.times()
+    spent = after.children_user + after.children_system
+    spent -= before.children_user + before.children_system
+    return time.perf_counter() - begin, spent
 
 
 def _nbgrader(folder: Path, *words: str, status=(0,)) -> None:
@@ -151,19 +160,29 @@ def measure(
         folder = Path(name)
         (folder / "ours").mkdir()
         coursedir.GRADES = folder / "ours"  # where nbgrader_config.py puts everything
-        seconds, own = ours(folder / "ours", sources[:submissions], jobs)
+        seconds, own, parts = ours(folder / "ours", sources[:submissions], jobs)
         usual = [stock(folder / f"stock{n}", sources[n + 2]) for n in range(ordinary)]
         hanging = stock(folder / "stock-deadlock", sources[0])
-    each = (1 - DEADLOCKS) * sum(usual) / len(usual) + DEADLOCKS * hanging
+    (ordinary_one, spent), (with_deadlock, spent_hanging) = map(_mean, (usual, [hanging]))
+    each = (1 - DEADLOCKS) * ordinary_one + DEADLOCKS * with_deadlock
     yield Row(
         f"a submission of lab 01 graded, of {submissions}", [seconds / submissions], [each],
         "stock nbgrader autograde, mp.spawn in each check",
         f"{60 * submissions / seconds:.1f} a minute with --jobs {jobs} against {60 / each:.2f}, of "
-        f"which one with a deadlock takes {hanging:.0f} s (cells end after {STOCK_TIMEOUT} s) and "
-        f"others {sum(usual) / len(usual):.0f} s; the students' functions ran for "
+        f"which one with a deadlock takes {with_deadlock:.0f} s (cells end after {STOCK_TIMEOUT} "
+        f"s) and others {ordinary_one:.0f} s; the students' functions ran for "
         f"{own / submissions:.2f} s of the {jobs * seconds / submissions:.2f} s of a job that each "
         "submission took",
     )  # fmt: skip
+    yield Row(
+        f"of a processor for each, of {submissions}", [parts.seconds / submissions],
+        [(1 - DEADLOCKS) * spent + DEADLOCKS * spent_hanging], "the same",
+        f"by kind of process, at least: {parts.told(submissions)}",
+    )  # fmt: skip
+
+
+def _mean(pairs: list[tuple[float, float]]) -> tuple[float, float]:
+    return statistics.fmean(a for a, _ in pairs), statistics.fmean(b for _, b in pairs)
 
 
 def main() -> None:

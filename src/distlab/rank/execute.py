@@ -41,7 +41,8 @@ _TORCH = os.path.dirname(torch.__file__)
 _left_behind: list[Callable[[], object]] = []  # what ends what the run before has left running
 _PYTHON = sysconfig.get_path("stdlib")
 _store: dist.Store | None = None  # of the default group
-_NOT_OWN = ("site-packages", "__autograph_generated_file")  # frames that nobody here has written
+#: frames that nobody here has written; Python has some of its own in its binary ("<frozen os>")
+_NOT_OWN = ("site-packages", "__autograph_generated_file", "<frozen ")
 _TRACED = "in user code:"  # how TensorFlow begins to tell what was raised in a tf.function
 _TRACED_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 

@@ -43,7 +43,7 @@ from distlab.records.events import ENTRY, HEADER, HEADER_BYTES, OP_CODE, PACK
 if TYPE_CHECKING:
     from distlab.rank.stamps import Stamps
 
-_INSTALLED = (origin.ROOT,) + tuple(
+_INSTALLED = (origin.ROOT, "<frozen ") + tuple(
     sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
 _C10D = c10d.__file__
