@@ -98,3 +98,13 @@ class CannotReadThem(NeverLooks):
 def test_records_of_nonsense_do_not_cost_the_run(tmp_path):
     run = runs.drive(EndedAtOnce(tmp_path, 0), b"", [b"", b""], watch=CannotReadThem())
     assert run.ok and run.finding is None and run.hindsight is None
+
+
+@pytest.mark.parametrize(("harness", "ended"), [("lab/exercise", True), (None, False)])
+def test_a_check_does_not_wait_for_others_long_once_a_rank_has_raised(
+    tmp_path, monkeypatch, harness, ended
+):
+    monkeypatch.setattr(runs, "RAISED", 0.1)
+    run = runs.drive(TwoRanks(tmp_path, 1), b"", [b"", b""], harness=harness, deadline=1.0)
+    assert [outcome.status for outcome in run.outcomes] == ["raised", "killed"]
+    assert (run.seconds < 1.0) == ended

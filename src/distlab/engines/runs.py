@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import math
 import shutil
 import tempfile
 import time
@@ -31,6 +32,7 @@ POLL = 0.05  # seconds between two looks at ranks that have not answered
 RAW_EVENTS = 5_000  # events of a rank that are handed on
 MOST_QUEUED = 2.0  # times its deadline that a run may go on while its ranks have no processor
 GRACE = 1.0  # seconds that the others get when a rank has died
+RAISED = 5.0  # and of a check when one has raised, which decides it: who waits for it may say where
 PRINTED_BYTES = 1 << 18  # of what a rank has printed, as it is read back
 CAUSES_BYTES = 1 << 18  # of what a rank did with its store
 _ENDINGS = ("returned", "raised", "killed", "crashed")
@@ -160,7 +162,9 @@ def drive(
         engines.send(rank, payload.parts(tree, function, values))
     outcomes = [Outcome(rank) for rank in range(size)]
     run = Run(outcomes, [], 0.0, deadline)
-    busy = _watch(engines, run, folder, begin, watch, live.of(folder, size) if live else None)
+    show = live.of(folder, size) if live else None
+    patience = RAISED if harness else math.inf
+    busy = _watch(engines, run, folder, begin, watch, show, patience)
     run.seconds = time.monotonic() - begin
     for rank in busy:
         died = run.outcomes[rank].seconds if run.outcomes[rank].status == "crashed" else run.seconds
@@ -211,9 +215,13 @@ def _clocks(engines: Engines, size: int, group: bool) -> list[dict[str, Any] | N
 
 def _watch(
     engines: Engines, run: Run, folder: Path, begin: float, watch: Watcher | None,
-    show: Show | None = None,
+    show: Show | None = None, patience: float = math.inf,
 ) -> set[int]:  # fmt: skip
-    """Wait until the run is over; returns the ranks that must be replaced."""
+    """Wait until the run is over; returns the ranks that must be replaced.
+
+    Args:
+        patience: seconds that it goes on after a rank has raised.
+    """
     deadline = begin + run.deadline
     waiting = set(range(run.size))
     dead: set[int] = set()
@@ -238,6 +246,8 @@ def _watch(
             deadline, due = min(deadline, time.monotonic() + GRACE), 0.0
         if first and len(waiting) < run.size:
             due = 0.0  # whoever hangs may do so already
+        if patience < math.inf and any(one.status == "raised" for one in run.outcomes):
+            deadline, patience = min(deadline, time.monotonic() + patience), math.inf
         if waiting and watch is not None and time.monotonic() >= due:
             due = time.monotonic() + POLL
             looks = [follower.look() for follower in followers]

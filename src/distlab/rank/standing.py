@@ -23,7 +23,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 PATIENCE = 1.0  # seconds without computing
-SPARE = 0.5  # before the run is ended, so that the note is there in time
 SHORTEST = 4 * PATIENCE  # runs that may last less long are not looked at
 _COMPUTES = 0.05  # share of the time that polling may take
 _LOOK = 0.25e-3  # seconds of processor that one look takes at most
@@ -72,10 +71,10 @@ def _computed(thread: int) -> Callable[[], float]:
 
 
 class Standing:
-    """Looks at the thread that makes it, from shortly before `last` on the monotonic clock until
-    the function has ended: a busy machine may give a run more time.
+    """Looks at the thread that makes it, once a second until the function has ended.
 
     Args:
+        last: when the run is ended, on the monotonic clock.
         place: the student's innermost frame, from a frame.
         note: called with the place where the thread stands and does not compute, and with None once
             it goes on.
@@ -84,7 +83,7 @@ class Standing:
     def __init__(self, last: float, place: Where, note: Callable[[Place | None], None]) -> None:
         self._ended = _thread.allocate_lock()
         self._ended.acquire()
-        self._last, self._place, self._note = last, place, note
+        self._place, self._note = place, note
         self._thread = _thread.get_ident()
         self._computed = _computed(self._thread)
         self._task = f"/proc/self/task/{_thread.get_native_id()}"
@@ -116,7 +115,7 @@ class Standing:
         return Moment(place, now, had)
 
     def _look(self) -> None:
-        if not self._until(self._last - SPARE - PATIENCE):
+        if not self._until(time.monotonic() + PATIENCE):
             return
         before, noted = self._moment(), False
         while self._until(before.now + PATIENCE):
