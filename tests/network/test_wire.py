@@ -43,6 +43,12 @@ def test_what_was_not_recorded_or_not_sent_is_found(room, name):
     assert any(said in one for one in run.seen.doubts), run.seen
 
 
+def test_the_groups_of_the_run_before_do_not_count_among_the_processes_of_the_next(room):
+    """Each has threads of its own, and 64 of these are all that a submission may have."""
+    runs = [room.run("groups", 5) for _ in range(6)]
+    assert all(run.ok and not run.seen.doubts for run in runs), [run.finding for run in runs]
+
+
 def test_a_message_is_seen_with_its_ends_and_its_size(room):
     assert room.run("blocking", 4).seen.messages == {(0, 1, 16): 1, (1, 2, 16): 1, (2, 3, 16): 1}
 

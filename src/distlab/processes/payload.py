@@ -9,7 +9,7 @@ Needs NumPy and safetensors. On the ranks tensors are torch's, elsewhere they ar
 from __future__ import annotations
 
 import json
-import math
+import operator
 import socket
 import sys
 from collections.abc import Sequence
@@ -180,16 +180,17 @@ def receive(connection: socket.socket, limit: int | None = None) -> tuple[Any, .
 
 def _shortened(tensors: dict[str, np.ndarray]) -> dict[str, Any]:
     """Leave of each tensor that is mostly repetition the blocks that differ from the one before:
-    {its key: [how often each comes, its shape]}.
+    {its key: [how often each comes, its shape]}. What is larger than `LARGEST` stays as it is.
     """
-    found = {}
+    found, left = {}, LARGEST
     for key, array in tensors.items():
-        if array.nbytes < 2 * BLOCK or array.nbytes % BLOCK:
+        if array.nbytes < 2 * BLOCK or array.nbytes % BLOCK or array.nbytes > left:
             continue
         words = array.reshape(-1).view(np.uint64).reshape(-1, BLOCK // 8)
         differs = (words[1:] != words[:-1]).any(axis=1)
         starts = np.flatnonzero(np.concatenate([[True], differs]))
         if 4 * len(starts) <= len(words):
+            left -= array.nbytes
             times = np.diff(starts, append=len(words))
             found[key] = [times.tolist(), list(array.shape)]
             tensors[key] = words[starts].reshape(-1).view(array.dtype)
@@ -205,9 +206,9 @@ def _lengthen(arrays: dict[str, np.ndarray], shortened: dict[str, Any]) -> None:
     left = LARGEST
     for key, (times, shape) in shortened.items():
         blocks = arrays[key].reshape(len(times), -1)
-        size = math.prod(map(int, shape)) * blocks.itemsize
-        left -= size
-        if left < 0 or min(times) < 0 or sum(times) * blocks[0].nbytes != size:
+        times = [operator.index(often) for often in times]
+        # blocks of another size could be of none, which can be repeated for ever
+        if min(times) < 0 or blocks[0].nbytes != BLOCK or (left := left - sum(times) * BLOCK) < 0:
             raise ValueError("blocks that repeat themselves too often")
         arrays[key] = np.repeat(blocks, times, axis=0).reshape(shape)
 

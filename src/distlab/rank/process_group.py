@@ -461,10 +461,14 @@ def maker(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
         return make_group(group_size, group_rank, global_ranks_in_group, *args, **kwargs)
     ranks = list(global_ranks_in_group) or list(range(group_size))
     default = not global_ranks_in_group
-    member = default or recorder.rank in ranks
-    index = (recorder.next_group() if not default else events.WORLD) if member else events.NO_GROUP
-    at = -1
-    if not default:
+    if default:  # which ranks of the run have met here, and under which numbers, nobody tells
+        recorder.apart = (group_size, group_rank) != (recorder.size, recorder.rank)
+    member = default or recorder.apart or recorder.rank in ranks
+    index, at = events.WORLD, -1
+    if recorder.apart:
+        index = recorder.next_group()  # which the record does not know
+    elif not default:
+        index = recorder.next_group() if member else events.NO_GROUP
         timeout = kwargs.get("timeout") or datetime.timedelta.max
         at = recorder.begin(
             "new_group", index, note=events.members_text(ranks).encode()[:48],

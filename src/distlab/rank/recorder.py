@@ -83,6 +83,7 @@ class Recorder:
         self._count = 0
         self._indices = itertools.count()  # a student's threads may draw from it at the same time
         self._groups = 0
+        self.apart = False  # is the default group one that numbers its ranks in its own way?
         self._paused = False
         self.stamps: Stamps | None = None  # what messages carry besides (`distlab.rank.stamps`)
         self._offset = 0.0
