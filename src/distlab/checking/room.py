@@ -218,6 +218,7 @@ class Inside:
                     doubts, whole, unrecorded=exercise.unrecorded, stamped=exercise.stamped
                 )
             )
+            engines.leave(run.size)
         return run
 
     def close(self) -> None:
