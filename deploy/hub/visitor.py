@@ -75,8 +75,15 @@ class Visitor:
         return said["value"]
 
     def assignment(self, action: str, course: str, lab: str) -> None:
-        """Press a button of the assignment list: `fetch`, `submit`, `fetch_feedback`."""
-        self.send("POST", f"{self._home}assignments/{action}", course_id=course, assignment_id=lab)
+        """Press a button of the assignment list: `fetch`, `submit`, `fetch_feedback`.
+
+        Raises:
+            RuntimeError: nbgrader says that it did not work.
+        """
+        button = f"{self._home}assignments/{action}"
+        said = self.send("POST", button, course_id=course, assignment_id=lab).json()
+        if not said["success"]:
+            raise RuntimeError(f"{action} of {self.name} failed in {course}: {said['value']}")
 
     def save(self, path: str, content: dict) -> None:
         """Save a notebook in the home."""
