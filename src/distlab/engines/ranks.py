@@ -212,10 +212,12 @@ def local(size: int) -> Any:
     global _pool
     from distlab.engines.ipyparallel import LocalEngines
 
+    if _pool is not None and 1 <= size <= len(_pool):
+        return _pool  # the machine is asked once: that takes milliseconds
     check_size(size, "a notebook")
     if _pool is None:
         _pool = LocalEngines(size)
-    elif len(_pool) < size:
+    else:
         _pool.grow(size)
     return _pool
 
