@@ -46,7 +46,8 @@ class Visitor:
         Raises:
             requests.HTTPError: it was refused, or has failed.
         """
-        server = "/".join(path.split("/")[:3]) + "/"
+        parts = path.split("/")
+        server = "/hub/" if parts[1] == "hub" else "/".join(parts[:3]) + "/"
         answer = self._web.request(
             method, self.hub.url + path, json=content, timeout=PATIENCE,
             headers={"X-XSRFToken": self._web.cookies.get("_xsrf", path=server)},
@@ -66,6 +67,18 @@ class Visitor:
                 self.get(f"/hub/spawn/{self.name}")
             time.sleep(0.2)
         raise TimeoutError(f"the server of {self.name} did not start: {self.hub.log} says why")
+
+    def end(self) -> None:
+        """End the server, if there is one: the next one is started with the settings of now."""
+        about = f"/hub/api/users/{self.name}"
+        self.get("/hub/home")
+        if self.get(about).json()["servers"]:
+            self.send("DELETE", f"{about}/server")
+        end = time.monotonic() + PATIENCE
+        while self.get(about).json()["servers"]:
+            if time.monotonic() > end:
+                raise TimeoutError(f"the server of {self.name} did not end: see {self.hub.log}")
+            time.sleep(0.2)
 
     def assignments(self, course: str) -> list[dict]:
         """What the assignment list shows of a course, or why it shows nothing."""

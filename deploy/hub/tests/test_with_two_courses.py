@@ -60,6 +60,7 @@ def student(changed, instructors):
         said = tutor.send("POST", page).json()
         assert said["success"], said
     student = Visitor(changed, BOTH)
+    student.end()  # one of before the change knows one course
     student.start()
     return student
 
