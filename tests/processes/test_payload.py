@@ -183,9 +183,7 @@ def test_numbers_that_collide_are_few(kind):
 )
 def test_a_tensor_that_is_no_array_is_told_by_what_it_is(tensor, odd):
     assert payload.decode(payload.encode(tensor, arrays=False)) == Foreign(f"torch.Tensor of {odd}")
-    assert payload.decode(payload.encode(torch.ones(2, device="meta"))) == Foreign(
-        "torch.Tensor"
-    )
+    assert payload.decode(payload.encode(torch.ones(2, device="meta"))) == Foreign("torch.Tensor")
 
 
 def test_all_tensors_of_a_payload_share_one_limit():
