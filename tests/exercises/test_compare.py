@@ -153,3 +153,16 @@ def test_a_sum_that_cancels_out_among_large_ones_may_be_off_as_they_may():
     other[1] = 0.1
     assert compare(one_way, other, Tolerance()).kind == "value"
     assert compare(np.array([0.0, 1.0]), np.array([1e-3, 1.0]), Tolerance()).kind == "value"
+
+
+def test_a_tensor_that_is_no_array_is_told_by_its_dtype_or_layout():
+    expected = np.ones(3, "float32")
+    found = compare(expected, Foreign("torch.Tensor of dtype complex128"), Tolerance())
+    assert found.in_full() == "returned a tensor of dtype complex128 where float32 was expected"
+    assert found.kind_only() == (
+        "returned a tensor of dtype complex128, which is not the dtype that is asked for"
+    )
+    found = compare(expected, Foreign("torch.Tensor of layout sparse_coo"), Tolerance())
+    assert "returned a tensor of layout sparse_coo where" in found.in_full()
+    own = compare(expected, Foreign("torch.Tensor of dtype 3.25"), Tolerance())  # an answer's words
+    assert "3.25" not in own.kind_only()

@@ -138,12 +138,52 @@ def _claims(**shortened):
         [["1"], [payload.BLOCK // 4]],
         [[1, 1, 1], [payload.BLOCK // 4]],
         [[2], [-2, -payload.BLOCK // 4]],
+        [[1.0], [payload.BLOCK // 4]],
+        [[1], [999] * 400_000],  # a product of a million digits
         7,
     ],
 )
 def test_a_claim_of_repetition_that_does_not_fit_is_refused(claim):
     with pytest.raises(ValueError):
         payload.decode(_claims(**{"0": claim}))
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_nothing_but_whole_blocks_can_repeat_itself(length):
+    """Of no bytes there is room for any number, and to copy these would take for ever."""
+    few = payload.safe.save({"0": np.zeros(length, "float32")})
+    with pytest.raises(ValueError, match="too often"):
+        payload.decode(payload.pack([{"tensor": "0"}, {"0": [[1 << 40], [length << 40]]}], few))
+
+
+def test_what_is_larger_than_the_limit_is_sent_as_it_is():
+    zeros = np.zeros((payload.LARGEST + payload.BLOCK) // 8)
+    half = np.ones(payload.LARGEST // 16 + payload.BLOCK)
+    for value in (zeros, [half, half]):
+        back = payload.decode(payload.encode(value))
+        assert np.array_equal(back, value)
+
+
+@pytest.mark.parametrize("kind", ["set", "dict"])
+def test_numbers_that_collide_are_few(kind):
+    same = [((1 << 61) - 1) * (i + 1) for i in range(payload.MOST_KEYS + 1)]
+    items = same if kind == "set" else [[one, 0] for one in same]
+    with pytest.raises(ValueError, match="more than"):
+        payload.decode(payload.pack({kind: items}, payload.safe.save({})))
+
+
+@pytest.mark.parametrize(
+    ("tensor", "odd"),
+    [
+        (torch.ones(3, dtype=torch.complex128), "dtype complex128"),
+        (torch.ones(3, dtype=torch.bfloat16), "dtype bfloat16"),
+        (torch.ones(3).to(torch.float8_e5m2), "dtype float8_e5m2"),
+        (torch.eye(3).to_sparse(), "layout sparse_coo"),
+    ],
+)
+def test_a_tensor_that_is_no_array_is_told_by_what_it_is(tensor, odd):
+    assert payload.decode(payload.encode(tensor, arrays=False)) == Foreign(f"torch.Tensor of {odd}")
+    assert payload.decode(payload.encode(torch.ones(2, device="meta"))) == Foreign("torch.Tensor")
 
 
 def test_all_tensors_of_a_payload_share_one_limit():

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from distlab.processes.payload import Foreign
+from distlab.processes.payload import ODD_TENSOR, Foreign
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,8 @@ def describe(value: Any) -> str:
             )
         return f"a tensor of shape {value.shape} and dtype {value.dtype}"
     if isinstance(value, Foreign):
-        return f"an object of type {value.type_name}"
+        odd = value.type_name.removeprefix(ODD_TENSOR)
+        return f"an object of type {odd}" if odd == value.type_name else f"a tensor of {odd}"
     if isinstance(value, (list, tuple, dict, set)):
         return f"a {type(value).__name__} of {counted(len(value), 'item')}"
     if isinstance(value, float):
@@ -125,6 +126,10 @@ def counted(number: int, what: str) -> str:
 _KNOWN = {
     "numpy.ndarray", "builtins.function", "builtins.generator", "builtins.type",
     "distlab.rank.work.RecordedWork", "torch.nn.parameter.Parameter",
+    *(f"{ODD_TENSOR}{odd}" for odd in (
+        "dtype bfloat16", "dtype complex128", "dtype complex32", "dtype float8_e4m3fn",
+        "dtype float8_e5m2", "layout sparse_coo", "layout sparse_csr",
+    )),
 }  # fmt: skip
 
 
@@ -135,12 +140,14 @@ def outline(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"a tensor of {value.ndim} dimension{'s' * (value.ndim != 1)}"
     if isinstance(value, Foreign):
-        return f"an object of type {value.type_name}" if value.type_name in _KNOWN else "an object"
+        return describe(value) if value.type_name in _KNOWN else "an object"
     article = "an" if type(value).__name__[:1] in "aeiou" else "a"
     return f"{article} {type(value).__name__}"
 
 
 def _arrays(expected: np.ndarray, got: Any, tolerance: Tolerance, where: str) -> Difference | None:
+    if isinstance(got, Foreign) and got.type_name.startswith(f"{ODD_TENSOR}dtype "):
+        return Difference("dtype", where, str(expected.dtype), describe(got), outline(got))
     if not isinstance(got, np.ndarray):
         wanted = f"a tensor of shape {expected.shape}"
         return Difference("type", where, wanted, describe(got), outline(got))

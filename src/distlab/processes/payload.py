@@ -24,8 +24,13 @@ from distlab.processes import framing
 MAX_DEPTH = 50
 BLOCK = 1 << 14  # bytes: of large tensors a block that comes several times in a row is sent once
 LARGEST = 64 << 20  # bytes of all tensors of a payload, each block as often as it comes
+MOST_KEYS = 10_000  # of a set or dict that is read: numbers can be chosen so that they collide
 TREE_LIMIT = 2 << 20  # bytes of JSON beside the tensors; read, they take 25 times that much
-
+ODD_TENSOR = "torch.Tensor of "  # begins the name of a tensor that is no array
+_DTYPES = {
+    "float16", "float32", "float64", "complex64", "bool", "int8", "int16", "int32", "int64",
+    "uint8", "uint16", "uint32", "uint64",
+}  # fmt: skip
 
 Block = bytes | bytearray | memoryview
 
@@ -240,7 +245,7 @@ def _down(value: Any, tensors: dict[str, np.ndarray], arrays: bool, depth: int) 
         return {"foreign": value.type_name}
     array = value if arrays and isinstance(value, np.ndarray) else _array(value)
     if array is None:
-        return {"foreign": f"{type(value).__module__}.{type(value).__qualname__}"[:200]}
+        return {"foreign": _name(value)[:200]}
     key = str(len(tensors))
     tensors[key] = np.ascontiguousarray(array).reshape(array.shape)
     return {"tensor": key}
@@ -249,13 +254,29 @@ def _down(value: Any, tensors: dict[str, np.ndarray], arrays: bool, depth: int) 
 def _array(value: Any) -> np.ndarray | None:
     """A torch tensor as an array, where it has a plain kind."""
     torch = sys.modules.get("torch")
-    if torch is None or not isinstance(value, torch.Tensor):
+    if torch is None or not isinstance(value, torch.Tensor) or _odd(value):
+        return None
+    if value.is_meta or value.is_nested or value.is_quantized:
         return None
     plain = value.detach().as_subclass(torch.Tensor)
-    if plain.layout is not torch.strided or plain.dtype is torch.bfloat16 or plain.is_quantized:
-        return None
     array: np.ndarray = plain.resolve_conj().resolve_neg().cpu().contiguous().numpy()
     return array
+
+
+def _odd(tensor: Any) -> str:
+    """What of a torch tensor neither NumPy nor safetensors has; nothing of most."""
+    layout, dtype = (str(one).removeprefix("torch.") for one in (tensor.layout, tensor.dtype))
+    if layout != "strided":
+        return f"layout {layout}"
+    return "" if dtype in _DTYPES else f"dtype {dtype}"
+
+
+def _name(value: Any) -> str:
+    """What a `Foreign` that stands for it says."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor) and (odd := _odd(value)):
+        return f"{ODD_TENSOR}{odd}"
+    return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
 def _up(node: Any, arrays: dict[str, np.ndarray], as_torch: bool, depth: int) -> Any:
@@ -278,6 +299,8 @@ def _up(node: Any, arrays: dict[str, np.ndarray], as_torch: bool, depth: int) ->
 
         # safetensors gives each tensor memory of its own
         return torch.from_numpy(array if array.flags.writeable else array.copy())
+    if kind in ("dict", "set") and len(content) > MOST_KEYS:
+        raise ValueError(f"not a payload: a {kind} of more than {MOST_KEYS} items")
     if kind == "dict":
         return {
             _key(_up(k, arrays, as_torch, depth + 1)): _up(v, arrays, as_torch, depth + 1)

@@ -20,6 +20,7 @@ from torch.distributed import distributed_c10d as c10d
 
 from distlab.rank import buffers
 from distlab.rank.recorder import Recorder, active, make_group
+from distlab.rank.uncompiled import uncompiled
 from distlab.rank.work import NO_TIMEOUT, From, RecordedWork, Sent, waited
 from distlab.records import events
 
@@ -402,6 +403,9 @@ for _op, _names in {
     for _name in _names:
         if hasattr(dist.ProcessGroup, _name):
             setattr(RecordedGroup, _name, _flat_collective(_op, _name))
+
+
+uncompiled(RecordedGroup)  # and these methods
 
 
 def _elements(tensors) -> list[int]:

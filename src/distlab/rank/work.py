@@ -13,12 +13,14 @@ from distlab.rank import buffers
 from distlab.rank.futures import follow
 from distlab.rank.races import Races
 from distlab.rank.recorder import Recorder
+from distlab.rank.uncompiled import uncompiled
 from distlab.records import events
 
 _TORCH = os.path.dirname(torch.__file__) + os.sep
 NO_TIMEOUT = datetime.timedelta(0)  # what torch takes for "no timeout" in a wait
 
 
+@uncompiled
 class RecordedWork(dist.Work):
     """A request whose wait is logged. `after` runs once, when the operation has completed.
 

@@ -70,7 +70,8 @@ def _no_first_pull(look: Look) -> str | None:
 def _one_worker_at_a_time(look: Look) -> str | None:
     """No collective but of the server and one worker: whoever calls another waits for the rest."""
     for event in look.events():
-        if event.is_collective and event.op != "barrier" and len(event.group) > 2:
+        # of a group whose members the record does not know there are none
+        if event.is_collective and event.op != "barrier" and len(event.group) not in (1, 2):
             return (
                 f"rank {event.rank} called {event.api or event.op} at {event.place}, in which all "
                 "workers take part: the server deals with one worker at a time."
