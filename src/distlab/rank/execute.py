@@ -7,6 +7,7 @@ ipyparallel engine in a notebook, a forked process in the grader.
 from __future__ import annotations
 
 import _thread
+import atexit
 import contextlib
 import datetime
 import functools
@@ -39,6 +40,8 @@ _GROUP_TIMEOUT = datetime.timedelta(minutes=30)  # deadlines are the watcher's b
 #: inputs of exercises lie on the CPU, where NCCL alone could not carry them
 _BACKENDS = {"gloo": "gloo", "nccl": "cpu:gloo,cuda:nccl"}
 _TORCH = os.path.dirname(torch.__file__)
+_ending: list[_thread.LockType] = []  # held while groups of the run before end
+_PATIENCE = 1.0  # seconds for these, at the end of the process
 _left_behind: list[Callable[[], object]] = []  # what ends what the run before has left running
 _PYTHON = sysconfig.get_path("stdlib")
 _store: dist.Store | None = None  # of the default group
@@ -224,10 +227,32 @@ def end_group() -> None:
         if "DISTLAB_GRADING" in os.environ:  # where threads are limited: a group has two, or more
             groups.clear()
             return
-        try:  # gloo's connections end one by one, 10 ms each, in which a rank can do other things
-            _thread.start_new_thread(groups.clear, ())
-        except RuntimeError:
-            groups.clear()
+        _let_go_beside(groups)
+
+
+def _let_go_beside(groups: list[dist.ProcessGroup]) -> None:
+    """gloo ends the connections of groups one by one, 10 ms each, in which a rank can do other
+    things. None of `threading`'s threads: it would be among those that a student's code counts.
+    """
+    done = _thread.allocate_lock()
+    done.acquire()
+
+    def let_go() -> None:
+        groups.clear()
+        done.release()
+
+    _ending[:] = [*(one for one in _ending if one.locked()), done]
+    try:
+        _thread.start_new_thread(let_go, ())
+    except RuntimeError:
+        let_go()
+
+
+@atexit.register
+def _let_all_go() -> None:
+    """A process that ends in the middle of it would abort."""
+    for done in _ending:
+        done.acquire(timeout=_PATIENCE)
 
 
 class _Printed(io.TextIOBase):
