@@ -7,9 +7,9 @@ messages on 8 ranks. A move is what the kernel does for one: it times the run ag
 number of ranks and on eleven others for the curve, and draws both pictures and the tables. Every
 number of ranks is moved to with every algorithm, and no network twice. Each move is made three
 times, as if for the first time, and the quickest counts: a machine has other things to do. Beside
-the time that passed stands that of the processor alone, which is what it takes on a machine that does nothing else. In
-the kernel all moves are held against the budget, their longest too. Where Pyodide is, the same in
-WebAssembly (Node), where the median is.
+the time that passed stands that of the processor alone, which is what it takes on a machine that
+does nothing else. In the kernel all moves are held against the budget, their longest too. Where
+Pyodide is, the same in WebAssembly (Node), where the median is.
 """
 
 from __future__ import annotations
