@@ -5,9 +5,11 @@ python -m bench.simulator
 Runs are made up: three steps of training as DDP records them, 600 all-reduces, and a ring of
 messages on 8 ranks. A move is what the kernel does for one: it times the run again on the chosen
 number of ranks and on eleven others for the curve, and draws both pictures and the tables. Every
-number of ranks is moved to with every algorithm, and no network twice. Beside the time that passed
-stands that of the processor alone, which is what it takes on a machine that does nothing else, and
-is held against the budget. Where Pyodide is, the same in WebAssembly (Node).
+number of ranks is moved to with every algorithm, and no network twice. Each move is made three
+times, as if for the first time, and the quickest counts: a machine has other things to do. Beside
+the time that passed stands that of the processor alone, which is what it takes on a machine that
+does nothing else. In the kernel all moves are held against the budget, their longest too. Where
+Pyodide is, the same in WebAssembly (Node), where the median is.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import statistics
 import sys
 import tempfile
 import time
+from operator import itemgetter
 from pathlib import Path
 
 from bench import header
@@ -66,7 +69,7 @@ def runs():
 
 def measure() -> dict[str, list[tuple[float, float]]]:
     """Milliseconds of each move, passed and of the processor."""
-    from distlab.simulation.collectives import ALL_REDUCES
+    from distlab.simulation.collectives import ALL_REDUCES, _seconds
     from distlab.simulation.simulator import simulator
 
     found = {}
@@ -84,16 +87,23 @@ def measure() -> dict[str, list[tuple[float, float]]]:
                     "bandwidth": number // lengths["latency"] % lengths["bandwidth"],
                     "slowness": number % lengths["slowness"],
                 }
-                begin, busy = time.perf_counter(), time.process_time()
-                json.dumps(one.answer(asked))
-                passed = time.perf_counter() - begin
-                times.append((1e3 * passed, 1e3 * (time.process_time() - busy)))
+                times.append(
+                    min((_move(one, asked, _seconds) for _ in range(3)), key=itemgetter(1))
+                )
         found[name] = times
     return found
 
 
-def told(where: str, found: dict[str, list[tuple[float, float]]]) -> bool:
-    """Print a table; is every median of the processor's time below the budget?"""
+def _move(one, asked, known) -> tuple[float, float]:
+    known.cache_clear()
+    begin, busy = time.perf_counter(), time.process_time()
+    json.dumps(one.answer(asked))
+    passed, busy = time.perf_counter() - begin, time.process_time() - busy
+    return 1e3 * passed, 1e3 * busy
+
+
+def told(where: str, found: dict[str, list[tuple[float, float]]], *, all_of_them: bool) -> bool:
+    """Print a table; is the processor's time below the budget, in the median or in every move?"""
     print(f"\n{where:44} median    95%    most   of the processor: median  most")
     good = True
     for name, times in found.items():
@@ -103,7 +113,7 @@ def told(where: str, found: dict[str, list[tuple[float, float]]]) -> bool:
             f"{name:44} {statistics.median(passed):6.1f} {late:6.1f} {passed[-1]:7.1f} "
             f"{statistics.median(busy):27.1f} {busy[-1]:5.1f} ms"
         )
-        good = good and statistics.median(busy) < BUDGET
+        good = good and (busy[-1] if all_of_them else statistics.median(busy)) < BUDGET
     return good
 
 
@@ -112,7 +122,7 @@ def main() -> int:
     import in_node
 
     print(header())
-    good = told("a move, in the kernel", measure())
+    good = told("a move, in the kernel", measure(), all_of_them=True)
     if lacks := in_node.missing():
         print(lacks)
         return 0 if good else 1
@@ -130,7 +140,7 @@ def main() -> int:
         print(done.stderr[-2000:], file=sys.stderr)
         return 1
     found = json.loads(done.stdout.strip().splitlines()[-1])
-    return 0 if told("a move, in WebAssembly", found) and good else 1
+    return 0 if told("a move, in WebAssembly", found, all_of_them=False) and good else 1
 
 
 if __name__ == "__main__":

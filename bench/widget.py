@@ -79,6 +79,7 @@ def main() -> int:
             frames, drawn = driver.execute_async_script(_SCROLL)
             steps = driver.execute_script(_STEP)
     print(f"opened in {_of(opened, 's')} (parsed, indexed, drawn, tables filled)")
+    print(f"from records to an open picture: {paired + told + statistics.median(opened):.2f} s")
     rate = 1000 / statistics.median(frames)
     slow = 1000 / sorted(frames)[int(0.95 * len(frames))]
     print(f"scrolled at {rate:.0f} frames a second (of 20 frames one at {slow:.0f})")

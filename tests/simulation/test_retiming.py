@@ -11,7 +11,16 @@ from distlab.records.events import BLOCKING, FUTURE, INTERNAL, RETURNED, WAITED,
 from distlab.simulation import Cluster, Pattern, Step, recorded, replay, run_steps
 from distlab.simulation.cost_model import Link, halving_doubling_time, tree_time
 from distlab.simulation.programs import Compute, Post, Wait
-from distlab.simulation.retiming import COMPUTES, MOVES, WAITS, Carried, Fixed, Setting
+from distlab.simulation.retiming import (
+    COMPUTES,
+    MOST_SPANS,
+    MOVES,
+    WAITS,
+    Carried,
+    Fixed,
+    Setting,
+    retimed,
+)
 
 LINK = Link(1e-4, 1e8)
 
@@ -122,6 +131,39 @@ def test_rows_are_what_ranks_of_each_kind_do_and_add_up(ranks):
             assert other.begin == pytest.approx(one.end)
         assert row.spans[-1].end == pytest.approx(records[row.rank].end)
         assert sum(map(row.seconds, (COMPUTES, WAITS, MOVES))) == pytest.approx(row.spans[-1].end)
+
+
+def test_a_long_run_is_told_by_its_first_spans_and_the_seconds_of_all():
+    def events(rank):
+        return [
+            collective(rank, 0.001 * step, 0.001 * step + 5e-4, nbytes=100_000)
+            for step in range(1, 600)
+        ]
+
+    programs = recorded(run_of(4, events))
+    setting = Setting(4, LINK, 2.0)
+    records = followed(programs, setting)
+    rows = Carried(programs).rows(setting)
+    for row in rows:
+        (expected,) = retimed([records[row.rank]])
+        assert len(row.spans) == len(expected.spans) == MOST_SPANS + 1
+        assert row.spans[0].begin == 0
+        for one, other in zip(row.spans, row.spans[1:], strict=False):
+            assert one.end == other.begin < other.end
+        assert row.end == pytest.approx(expected.end) == pytest.approx(records[row.rank].end)
+        assert row.seconds(COMPUTES) == pytest.approx(expected.seconds(COMPUTES))
+        assert row.seconds(WAITS) + row.seconds(MOVES) == pytest.approx(expected.seconds(MOVES))
+
+
+def test_a_size_that_is_chosen_among_others_has_the_rows_that_it_has_alone():
+    carried = Carried(recorded(training(3)))
+    for ranks in (1, 2, 7):
+        setting = Setting(ranks, LINK, 2.0)
+        seconds, rows = carried.timed([1, 2, 7, 64], setting)
+        assert seconds == pytest.approx(carried.seconds([1, 2, 7, 64], setting), rel=1e-12)
+        assert rows == carried.rows(setting)
+    setting = Setting(6, LINK, 1.0, "halving and doubling")
+    assert carried.timed([4, 6], setting)[1] == carried.rows(setting) == []
 
 
 def test_a_run_with_messages_is_followed_on_its_own_ranks():

@@ -125,7 +125,7 @@ class Ledger:
             pass  # its first wait took what there was to take
         elif refused_by_torch(event):
             self._count_group(rank, event)
-        elif any(member >= self.size for member in event.group):
+        elif max(event.group, default=0) >= self.size:
             self.blind.add(rank)
         elif event.op == "new_group":
             place = self._add_group(rank, at, event)
@@ -236,7 +236,7 @@ class Ledger:
         group = self._groups[event.rank].get(event.group_index)
         if group is None:
             group = self.records[event.rank].given.get(event.group_index)
-        if group is not None and event.is_named:
+        if group is not None and event.tag > 0 and event.is_named:
             return group[0], -event.tag
         return group
 

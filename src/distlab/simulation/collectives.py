@@ -59,7 +59,9 @@ def _seconds(
     if len(members) == 1:
         return 0.0
     cluster = Cluster(*network)
-    steps = _placed(_steps(op, len(members), n_bytes, algorithm), ranks)
+    steps = _steps(op, len(members), n_bytes, algorithm)
+    if ranks.tolist() != list(range(len(ranks))):
+        steps = _placed(steps, ranks)
     return float(run_steps(steps, cluster)[ranks].max())
 
 

@@ -9,10 +9,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 from distlab.records.wording import duration
-from distlab.simulation.retiming import COMPUTES, MOVES, WAITS, Row
+from distlab.simulation.retiming import COMPUTES, MOST_SPANS, MOVES, WAITS, Row
 from distlab.viz.svg import BLUE, GREEN, ORANGE, hover, number, tag, text
 
-MOST_SPANS = 120  # of a rank that are drawn
 WORDS = {COMPUTES: "computes", WAITS: "waits for others", MOVES: "communicates"}
 #: where the records of messages do not tell waiting for a partner from bytes on their way
 WORDS_OF_MESSAGES = {COMPUTES: "computes", MOVES: "communicates or waits"}
@@ -38,7 +37,7 @@ def rows_picture(rows: Sequence[Row], title: str, words: Mapping[str, str] = WOR
     Args:
         words: for each kind of span that there may be.
     """
-    end = max((row.spans[-1].end for row in rows if row.spans), default=0.0)
+    end = max((row.end for row in rows), default=0.0)
     cut = min(
         (row.spans[MOST_SPANS].end for row in rows if len(row.spans) > MOST_SPANS), default=end
     )

@@ -12,6 +12,7 @@ replayed there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -26,6 +27,7 @@ from distlab.simulation.replay import replay
 
 COMPUTES, WAITS, MOVES = "computes", "waits", "moves"
 MOST_ROWS = 12  # ranks of a picture
+MOST_SPANS = 120  # of a rank in it
 
 
 @dataclass(frozen=True)
@@ -65,19 +67,28 @@ class Span:
 
 @dataclass
 class Row:
-    """One rank, and how many there are of its kind."""
+    """One rank, and how many there are of its kind.
+
+    `spans`: the first of them, those that are drawn and one more. `totals`: seconds of all, by
+    kind. `end`: of the last one.
+    """
 
     rank: int
     like: int = 1
     slow: bool = False
     spans: list[Span] = field(default_factory=list)
+    totals: dict[str, float] = field(default_factory=dict)
+    end: float = 0.0
 
     def seconds(self, kind: str) -> float:
-        return sum(span.end - span.begin for span in self.spans if span.kind == kind)
+        return self.totals.get(kind, 0.0)
 
     def add(self, kind: str, begin: float, end: float, of: str = "") -> None:
         if end > begin:
-            self.spans.append(Span(kind, begin, end, of))
+            if len(self.spans) <= MOST_SPANS:
+                self.spans.append(Span(kind, begin, end, of))
+            self.totals[kind] = self.seconds(kind) + end - begin
+            self.end = end
 
 
 def retimed(records: Iterable[RankRecord]) -> list[Row]:
@@ -135,8 +146,7 @@ class Carried:
 
         `nan` where the algorithm cannot be run on so many.
         """
-        done: list[float] = self._play(sizes, setting).tolist()
-        return done
+        return self._play(sizes, setting)
 
     def alone(self) -> float:
         """Seconds of one rank alone that is not slow: nothing is sent."""
@@ -144,6 +154,18 @@ class Carried:
 
     def rows(self, setting: Setting) -> list[Row]:
         """What its ranks do: one of each kind, at most `MOST_ROWS`."""
+        return self.timed([setting.ranks], setting)[1]
+
+    def timed(self, sizes: Sequence[int], setting: Setting) -> tuple[list[float], list[Row]]:
+        """`seconds` of all sizes, and `rows` of the chosen one, which must be one of these.
+
+        There are no rows where the algorithm cannot be run on so many ranks.
+        """
+        here = sizes.index(setting.ranks)
+        notes = _Notes(here)
+        seconds = self._play(sizes, setting, notes)
+        if math.isnan(seconds[here]):
+            return seconds, []
         kinds = _Kinds([setting.ranks], self.size, setting.slowness)
         rows = [
             Row(
@@ -153,38 +175,75 @@ class Carried:
             )
             for k in range(self.size + 1)
         ]
-        self._play([setting.ranks], setting, rows)
+        notes.tell(rows)
         there = [row for row in rows if row.like]
         if len(there) > MOST_ROWS:
             there = [*there[: MOST_ROWS - 1], there[-1]]
-        return sorted(there, key=lambda row: (row.rank, row.slow))
+        return seconds, sorted(there, key=lambda row: (row.rank, row.slow))
 
-    def _play(self, sizes: Sequence[int], setting: Setting, rows: Sequence[Row] = ()) -> np.ndarray:
-        """When the last rank of each size is done; notes in `rows` what is done for the first."""
+    def _play(
+        self, sizes: Sequence[int], setting: Setting, notes: _Notes | None = None
+    ) -> list[float]:
+        """When the last rank of each size is done."""
         kinds = _Kinds(sizes, self.size, setting.slowness)
         now, costs = np.zeros(kinds.base.shape), _Costs(sizes, setting)
+        calls: list[Event] = []
         begins: list[np.ndarray] = []
         ends: list[np.ndarray] = []
-        names: list[str] = []
         work = self._work[:, kinds.base] * kinds.slowness
         computes = self._work.any(axis=1).tolist()
         for number, step in enumerate([*self._steps, None]):
             if computes[number]:
-                before, now = now, now + work[number]
-                for row, begin, end in zip(rows, before[0], now[0], strict=False):
-                    row.add(COMPUTES, float(begin), float(end))
+                now = now + work[number]
+                if notes:
+                    notes.add(COMPUTES, now)
             if isinstance(step, Post):
                 begins.append((now + kinds.absent).max(axis=1))
                 ends.append(begins[-1] + costs(step.event))
-                names.append(str(step.event) if rows else "")
+                calls.append(step.event)
             elif isinstance(step, Wait):
-                began, end = begins[step.number], ends[step.number]
-                for row, here in zip(rows, now[0].tolist(), strict=False):
-                    row.add(WAITS, here, float(began[0]), names[step.number])
-                    row.add(MOVES, max(here, float(began[0])), float(end[0]), names[step.number])
-                now = np.maximum(now, end[:, None])
-        done: np.ndarray = (now + kinds.absent).max(axis=1)
+                here, now, of = now, np.maximum(now, ends[step.number][:, None]), calls[step.number]
+                if notes:
+                    notes.add(WAITS, np.maximum(here, begins[step.number][:, None]), of)
+                    notes.add(MOVES, now, of)
+        done: list[float] = (now + kinds.absent).max(axis=1).tolist()
         return done
+
+
+class _Notes:
+    """What ranks of each kind do one after the other, for one number of ranks.
+
+    Args:
+        place: of that number among all for which it is worked out.
+    """
+
+    def __init__(self, place: int) -> None:
+        self._place = place
+        self._what: list[tuple[str, Event | None]] = []
+        self._until: list[np.ndarray] = []
+
+    def add(self, kind: str, until: np.ndarray, of: Event | None = None) -> None:
+        """All ranks did this until then: moments by (number of ranks, kind of rank)."""
+        self._what.append((kind, of))
+        self._until.append(until[self._place])
+
+    def tell(self, rows: Sequence[Row]) -> None:
+        """Write it into rows, one for each kind of rank."""
+        if not self._until:
+            return
+        moments = np.vstack([np.zeros(len(rows)), *self._until])
+        lasted = np.diff(moments, axis=0)
+        kinds = np.array([kind for kind, _ in self._what])
+        for kind in (COMPUTES, WAITS, MOVES):
+            totals = lasted[kinds == kind].sum(axis=0).tolist()
+            for row, total in zip(rows, totals, strict=True):
+                row.totals[kind] = total
+        for place, row in enumerate(rows):
+            row.end = float(moments[-1, place])
+            for number in np.flatnonzero(lasted[:, place] > 0)[: MOST_SPANS + 1].tolist():
+                kind, of = self._what[number]
+                begin, end = moments[number : number + 2, place].tolist()
+                row.spans.append(Span(kind, begin, end, str(of) if of else ""))
 
 
 class _Kinds:

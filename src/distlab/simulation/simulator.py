@@ -176,10 +176,9 @@ class Simulator:
     def _carried(
         self, model: Carried, sizes: list[int], setting: Setting
     ) -> tuple[str, list[str], list[str]]:
-        alone, seconds = model.alone(), model.seconds(sizes, setting)
+        alone, (seconds, rows) = model.alone(), model.timed(sizes, setting)
         shares = [alone / one if one else 1.0 for one in seconds]
         here = seconds[sizes.index(setting.ranks)]
-        rows = model.rows(setting) if here == here else []
         if rows:
             said = (
                 f"On {_ranks(setting.ranks)} the run takes {duration(here)}. One rank alone takes "
@@ -335,7 +334,7 @@ def _sent(programs: Sequence[Program]) -> int:
 
 
 def _end(rows: Sequence[Row]) -> float:
-    return max((row.spans[-1].end for row in rows if row.spans), default=0.0)
+    return max((row.end for row in rows), default=0.0)
 
 
 def _ranks(count: int) -> str:
@@ -365,11 +364,10 @@ def _refusal(setting: Setting) -> str:
 
 def _shares(row: Row, moving: str = "communicating") -> str:
     """What a rank's time goes into."""
-    total = row.spans[-1].end if row.spans else 0.0
-    if not total:
+    if not row.end:
         return ""
     parts = [
-        f"{_percent(row.seconds(kind) / total)} {words}"
+        f"{_percent(row.seconds(kind) / row.end)} {words}"
         for kind, words in ((COMPUTES, "computing"), (MOVES, moving), (WAITS, "waiting"))
         if row.seconds(kind)
     ]
@@ -383,7 +381,7 @@ def _rows_table(rows: Sequence[Row], words: Mapping[str, str] = drawing.WORDS) -
     body = [
         [drawing.label(row), *(duration(row.seconds(kind)) if row.seconds(kind) else "0"
                                for kind in words),
-         duration(row.spans[-1].end) if row.spans else "0"]
+         duration(row.end) if row.end else "0"]
         for row in rows
     ]  # fmt: skip
     heads = ["rank", *words.values(), "done after"]

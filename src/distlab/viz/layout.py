@@ -6,12 +6,15 @@ is merged with its neighbours into one block: a picture stays small however long
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import chain, zip_longest
+from operator import attrgetter
 from typing import Any
 
-from distlab.records.events import FAILED, RETURNED, RUNNING, Event, RankRecord
+import numpy as np
+
+from distlab.records.events import BLOCKING, FAILED, RETURNED, RUNNING, Event, RankRecord
 from distlab.records.pairing import Collective, Message, Pairs, either
 from distlab.records.wording import call_text, collective_text
 from distlab.viz.scale import Need, Scale, fit
@@ -75,7 +78,8 @@ def lay_out(records: Sequence[RankRecord], pairs: Pairs, width: float) -> Layout
     ended = all(r.progress == RETURNED for r in records)
     right = width - (24.0 if ended else 84.0)
     stays = {r.rank: waiting_times(r, horizon) for r in records}
-    scale = scale_of(records, pairs, LEFT + 8, right)
+    busy = [(a, b) for own in stays.values() for a, b, _ in own]
+    scale = scale_of(records, pairs, horizon, busy, LEFT + 8, right)
     crowded = busiest > CROWD
     bar = 14.0 if size <= 4 else 12.0 if size <= 8 else 9.0
     laid = Layout(records, pairs, width, few, row, bar, scale, start, horizon, right)
@@ -91,15 +95,22 @@ def lay_out(records: Sequence[RankRecord], pairs: Pairs, width: float) -> Layout
     return laid
 
 
-def scale_of(records: Sequence[RankRecord], pairs: Pairs, left: float, right: float) -> Scale:
-    """The scale on which a run can be read between these two pixels."""
-    _, horizon = extent(records)
+def scale_of(
+    records: Sequence[RankRecord], pairs: Pairs, horizon: float,
+    busy: Sequence[tuple[float, float]], left: float, right: float,
+) -> Scale:  # fmt: skip
+    """The scale on which a run can be read between these two pixels.
+
+    Args:
+        horizon: the run's last moment.
+        busy: from when to when ranks sat in operations.
+    """
     busiest = max((len(r.events) for r in records), default=0)
     few = busiest <= 6 and len(records) <= 4
     stretch = busiest <= 24 and sum(len(r.events) for r in records) <= 240
     return fit(
-        _moments(records, horizon),
-        [(a, b) for r in records for a, b, _ in waiting_times(r, horizon)],
+        _moments(records, horizon, busy),
+        busy,
         _needs(records, pairs, horizon, few) if stretch else (),
         left,
         right,
@@ -109,10 +120,11 @@ def scale_of(records: Sequence[RankRecord], pairs: Pairs, left: float, right: fl
 
 def extent(records: Sequence[RankRecord]) -> tuple[float, float]:
     """First and last moment of a run, in seconds; later than the last event if a rank hung."""
-    times = [t for t in _times(records) if t > 0]
-    if not times:
+    times = np.fromiter(chain.from_iterable(_times(records)), "f8")
+    times = times[times > 0]
+    if not len(times):
         return 0.0, 0.0
-    first, last = min(times), max(times)
+    first, last = float(times.min()), float(times.max())
     if any(r.progress == RUNNING and not r.stopped for r in records):
         last += 0.12 * (last - first) + 1e-6
     return first, last
@@ -123,23 +135,26 @@ def closing(record: RankRecord, horizon: float) -> float:
     return record.end or record.stopped or horizon
 
 
-def _times(records: Sequence[RankRecord]) -> Iterator[float]:
-    for record in records:
-        yield from (record.begin, record.end, record.stopped if not record.end else 0.0)
-        for e in record.events:
-            yield from (e.begin, e.end, e.wait_begin, e.wait_end)
+_TIMES = attrgetter("begin", "end", "wait_begin", "wait_end")
+_BOUNDS = attrgetter("begin", "end")
 
 
-def _moments(records: Sequence[RankRecord], horizon: float) -> list[float]:
-    """What the scale has to tell apart: begins and ends."""
-    times = [horizon]
+def _times(records: Sequence[RankRecord]) -> Iterator[tuple[float, ...]]:
     for record in records:
-        times += [record.begin, closing(record, horizon)]
-        for a, b, _ in waiting_times(record, horizon):
-            times += [a, b]
-        for event in record.events:
-            times += [event.begin, event.end]
-    return [t for t in times if t > 0]
+        yield record.begin, record.end, record.stopped if not record.end else 0.0
+        yield from map(_TIMES, record.events)
+
+
+def _moments(
+    records: Sequence[RankRecord], horizon: float, busy: Iterable[tuple[float, float]]
+) -> list[float]:
+    """What the scale has to tell apart: begins and ends, also of what ranks sat in."""
+    own = ((record.begin, closing(record, horizon)) for record in records)
+    events = (map(_BOUNDS, record.events) for record in records)
+    every = chain((horizon,), *map(chain.from_iterable, (own, busy, chain.from_iterable(events))))
+    times = np.unique(np.fromiter(every, "f8"))
+    found: list[float] = times[times > 0].tolist()
+    return found
 
 
 def waiting_times(record: RankRecord, horizon: float) -> list[tuple[float, float, Event]]:
@@ -151,13 +166,14 @@ def waiting_times(record: RankRecord, horizon: float) -> list[tuple[float, float
 
 def stay(event: Event, over: float) -> tuple[float, float] | None:
     """From when to when a rank whose function was over at `over` sat in an operation, if it did."""
-    if event.op == "new_group" or not (event.blocking or event.wait_begin):
+    blocking = event.flags & BLOCKING  # asked a hundred thousand times of a long run
+    if event.op == "new_group" or not (blocking or event.wait_begin):
         return None
-    begin = event.begin if event.blocking else event.wait_begin
+    begin = event.begin if blocking else event.wait_begin
     end = event.wait_end or event.end
     if not end and not event.done:
         end = over
-    return begin, max(begin, end)
+    return begin, (end if end > begin else begin)
 
 
 def _needs(records: Sequence[RankRecord], pairs: Pairs, horizon: float, few: bool) -> list[Need]:

@@ -11,6 +11,8 @@ import base64
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ import numpy as np
 from distlab.records.events import (
     BLOCKING,
     CHANGED,
+    FAILED,
     NOT_STARTED,
     RAISED,
     RETURNED,
@@ -112,8 +115,10 @@ def model(
     )
     words = _Words()
     words("")
-    events = [e for r in records for e in sorted(r.events, key=lambda e: (e.begin, e.index))]
-    made.tree["events"] = _events(made, events, records, pairs, words, (start, horizon), highlight)
+    events = [e for r in records for e in sorted(r.events, key=attrgetter("begin", "index"))]
+    ends = {record.rank: closing(record, horizon) for record in records}
+    stays = [stay(e, ends[e.rank]) or _NEVER for e in events]
+    made.tree["events"] = _events(made, events, stays, records, pairs, words, start, highlight)
     made.tree["collectives"] = [
         {
             "label": words(collective_text(call, len(records))),
@@ -125,7 +130,9 @@ def model(
     made.tree["held"] = _held(made, events)
     made.tree["training"] = training(made, reports, start, RECENT if now else math.inf)
     made.tree["scale"] = (
-        _even_scale(made, horizon - start) if now else _scale(made, records, pairs, start)
+        _even_scale(made, horizon - start)
+        if now
+        else _scale(made, records, pairs, (start, horizon), [s for s in stays if s is not _NEVER])
     )
     files = {e.file for e in events}
     made.tree["sources"] = {
@@ -157,25 +164,27 @@ def _rank(
 
 
 def _events(
-    made: Model, events: Sequence[Event], records: Sequence[RankRecord], pairs: Pairs,
-    words: _Words, span: tuple[float, float], highlight: Collection[object],
+    made: Model, events: Sequence[Event], stays: Sequence[tuple[float, float]],
+    records: Sequence[RankRecord], pairs: Pairs, words: _Words, start: float,
+    highlight: Collection[object],
 ) -> dict[str, Any]:  # fmt: skip
-    start, horizon = span
-    place = {(e.rank, e.index): i for i, e in enumerate(events)}
+    column = _columns(events)
+    place = {id(e): i for i, e in enumerate(events)}
     mate, band = [NOWHERE] * len(events), [NOWHERE] * len(events)
-    note = [words(e.note if e.is_named else "") for e in events]
+    note = [0] * len(events)
+    for i in np.flatnonzero(column["tag"] > 0).tolist():
+        note[i] = words(events[i].note if events[i].is_named else "")
     for send, receive in pairs.messages:
         if send is not None and receive is not None:
-            one, other = place[send.rank, send.index], place[receive.rank, receive.index]
+            one, other = place[id(send)], place[id(receive)]
             mate[one], mate[other] = other, one
     for number, call in enumerate(pairs.collectives):
         for event in call.calls.values():
-            band[place[event.rank, event.index]] = number
+            band[place[id(event)]] = number
+    where = {(e.rank, e.index): i for i, e in enumerate(events)} if pairs.conflicts else {}
     for key, text in pairs.conflicts.items():
-        note[place[key]] = words(text)
+        note[where[key]] = words(text)
     lit = {(e.rank, e.index) for e in highlight if isinstance(e, Event)}
-    ends = {record.rank: closing(record, horizon) for record in records}
-    stays = [_stay(e, ends[e.rank]) for e in events]
 
     kinds = _Kinds(words, len(records))
     kind = np.array([kinds(e) for e in events], "u4")
@@ -184,35 +193,39 @@ def _events(
         """A column in which operations of one kind have the same."""
         return made.add(np.array([row[name] for row in kinds.rows] or [0])[kind], type_)
 
-    def times(of: Iterable[float]) -> np.ndarray[Any, Any]:
-        array = np.fromiter(of, "f8", len(events))
+    def times(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return np.where(array == 0, math.nan, array - start)
 
-    begins = np.array([max(0.0, e.begin - start) for e in events], "f8")
-    came, went = (times(moments) for moments in zip(*stays, strict=True)) if stays else ((), ())
+    begins = np.maximum(0.0, column["begin"] - start)
+    sat = np.fromiter(chain.from_iterable(stays), "f8", 2 * len(events)).reshape(-1, 2)
+    came, went = times(sat[:, 0]), times(sat[:, 1])
+    ended = np.where(column["end"] != 0, column["end"], column["wait_end"])
     calls = [math.inf if c.missing else max(e.begin for e in c.calls.values()) - start
              for c in pairs.collectives]  # fmt: skip
-    _note_shares(made.tree["ranks"], events, (begins, came, went), mate, np.array(calls), band)
-    flags = [
-        _IS_LIT * ((e.rank, e.index) in lit) | (not e.done and _HAS_GIVEN_UP * e.gave_up)
-        for e in events
-    ]
+    _note_shares(
+        made.tree["ranks"], column["rank"], (begins, came, went), mate, np.array(calls), band
+    )
+    flags = np.zeros(len(events), "u1")
+    for i in np.flatnonzero(column["state"] == FAILED).tolist():
+        flags[i] = _HAS_GIVEN_UP * events[i].gave_up
+    if lit:
+        flags |= np.array([_IS_LIT * ((e.rank, e.index) in lit) for e in events], "u1")
     return {
         "count": len(events),
-        "rank": made.add((e.rank for e in events), "u2"),
+        "rank": made.add(column["rank"], "u2"),
         "begin": made.add(begins, "f8"),
-        "end": made.add(times(e.end or e.wait_end for e in events), "f8"),
+        "end": made.add(times(ended), "f8"),
         "from": made.add(came, "f8"),
         "until": made.add(went, "f8"),
-        "state": made.add((e.state for e in events), "u1"),
-        "flags": made.add(np.array(flags, "u1") | kinds.flags()[kind], "u1"),
+        "state": made.add(column["state"], "u1"),
+        "flags": made.add(flags | kinds.flags()[kind], "u1"),
         **{name: same(name, "u4") for name in _NAMED},
         "line": same("line", "i4"),
         "peer": same("peer", "i4"),
         "pieces": same("pieces", "u2"),
-        "tag": made.add((e.tag for e in events), "i4"),
-        "bytes": made.add((e.nbytes for e in events), "f8"),
-        "value": made.add((e.value for e in events), "f8"),
+        "tag": made.add(column["tag"], "i4"),
+        "bytes": made.add(column["nbytes"], "f8"),
+        "value": made.add(column["value"], "f8"),
         "mate": made.add(mate, "i4"),
         "band": made.add(band, "i4"),
         "note": made.add(note, "u4"),
@@ -220,6 +233,21 @@ def _events(
 
 
 _NAMED = ("call", "op", "place", "function", "file", "dtype", "shape", "reduction", "group")
+
+
+_NUMBERS = ("rank", "state", "tag", "nbytes", "begin", "end", "wait_end", "value")
+_ALIKE = attrgetter(
+    "op", "api", "peer", "flags", "state", "function", "file", "line", "dtype", "shape",
+    "reduction", "group", "pieces",
+)  # fmt: skip
+_NEVER = (0.0, 0.0)  # sat in an operation
+
+
+def _columns(events: Sequence[Event]) -> dict[str, np.ndarray[Any, Any]]:
+    """Numbers of all operations by their name, read in one go."""
+    read = chain.from_iterable(map(attrgetter(*_NUMBERS), events))
+    rows = np.fromiter(read, "f8", len(_NUMBERS) * len(events)).reshape(-1, len(_NUMBERS))
+    return dict(zip(_NUMBERS, rows.T, strict=True))
 
 
 class _Kinds:
@@ -231,10 +259,7 @@ class _Kinds:
         self.rows: list[dict[str, int]] = []
 
     def __call__(self, e: Event) -> int:
-        key = (
-            e.op, e.api, e.peer, e.flags, e.state, e.function, e.file, e.line, e.dtype, e.shape,
-            e.reduction, e.group, e.pieces, e.is_collective and e.tag and e.note, e.end == 0,
-        )  # fmt: skip
+        key = (*_ALIKE(e), e.tag and e.is_collective and e.note, e.end == 0)
         number = self._number.get(key)
         if number is None:
             number = self._number[key] = len(self.rows)
@@ -254,33 +279,29 @@ class _Kinds:
         return np.array([row["flags"] for row in self.rows] or [0], "u1")
 
 
-def _stay(event: Event, over: float) -> tuple[float, float]:
-    """When the rank sat in it; (0, 0) for never."""
-    return stay(event, over) or (0.0, 0.0)
-
-
 def _note_shares(
-    ranks: list[dict[str, Any]], events: Sequence[Event], times: Sequence[Any],
+    ranks: list[dict[str, Any]], number: np.ndarray[Any, Any], times: Sequence[Any],
     mate: Sequence[int], complete: np.ndarray[Any, Any], band: Sequence[int],
 ) -> None:  # fmt: skip
     """Tell of each rank the seconds in which it computed, communicated, and waited for others: sat
     in an operation before all whom that needs had come to it.
 
     Args:
+        number: the rank of each operation.
         times: of all operations, when they began and when their rank sat in them, from and until.
         mate, band: the place of the other side of a message, the number of a collective.
         complete: when the last member came, by collective.
     """
     for told in ranks:
         told["shares"] = [max(0.0, told["end"] - told["begin"]), 0.0, 0.0]
-    if not events:
+    if not len(number):
         return
     begins, came, went = times
     sides, bands = np.array(mate), np.array(band)
     met = np.where(sides >= 0, begins[sides], math.inf)
     met = np.where(bands >= 0, np.append(complete, math.inf)[bands], met)
     waits = np.clip(np.minimum(met, went) - came, 0.0, None)
-    number, sat = np.array([e.rank for e in events]), ~np.isnan(came)
+    sat = ~np.isnan(came)
     for rank, told in enumerate(ranks):
         own = sat & (number == rank)
         inside, waited = float((went - came)[own].sum()), float(waits[own].sum())
@@ -366,10 +387,12 @@ def _even_scale(made: Model, seconds: float) -> dict[str, Any]:
 
 
 def _scale(
-    made: Model, records: Sequence[RankRecord], pairs: Pairs, start: float
-) -> dict[str, Any]:
+    made: Model, records: Sequence[RankRecord], pairs: Pairs, span: tuple[float, float],
+    busy: Sequence[tuple[float, float]],
+) -> dict[str, Any]:  # fmt: skip
     """Where moments stand between 0 and 1, in the picture as a whole: by knots to join."""
-    scale = scale_of(records, pairs, LEFT, 900.0)
+    start, horizon = span
+    scale = scale_of(records, pairs, horizon, busy, LEFT, 900.0)
     times, pixels = scale.knots
     return {
         "time": made.add((time - start for time in times), "f8"),

@@ -7,6 +7,7 @@ and in a small run whose steps would lie on top of each other, short steps are d
 
 from __future__ import annotations
 
+import heapq
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -122,9 +123,10 @@ def idle(
     """At most so many stretches between two moments that are so long that they hide the rest. The
     shortest is none of them: there would be nothing left to draw.
     """
-    gaps = sorted(zip(moments, moments[1:], strict=False), key=lambda g: g[0] - g[1])
+    most = min(most, len(moments) - 2)
+    gaps = zip(moments, moments[1:], strict=False)
     left, found = moments[-1] - moments[0], []
-    for a, b in gaps[: min(most, len(gaps) - 1)]:
+    for a, b in heapq.nsmallest(most, gaps, key=lambda g: g[0] - g[1]):
         if b - a <= _SHARE * left:
             break
         if not any(x < b and a < y for x, y in busy) and len(moments) > 3:

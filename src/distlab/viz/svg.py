@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from xml.sax.saxutils import escape, quoteattr
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart: https://jfly.uni-koeln.de/color
 # (its blue a little lighter, so that a thin line of it shows on black as on white)
 BLUE, GREEN, ORANGE = "#1A83C6", "#009E73", "#E69F00"
 VERMILLION, PURPLE = "#D55E00", "#CC79A7"
+_FORBIDDEN = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # by XML
+_PLAIN = re.compile("[-\\w .,:;#/()%]*", re.ASCII)  # stands in an attribute as it is
 
 
 def number(value: float) -> str:
@@ -21,9 +25,15 @@ def tag(name: str, *content: str, **attributes: object) -> str:
     for key, value in attributes.items():
         if value is not None:
             text = number(value) if isinstance(value, float) else str(value)
-            parts.append(f"{key.rstrip('_').replace('_', '-')}={quoteattr(printable(text))}")
+            quoted = f'"{text}"' if _PLAIN.fullmatch(text) else quoteattr(printable(text))
+            parts.append(f"{_attribute(key)}={quoted}")
     head = " ".join(parts)
     return f"<{head}>{''.join(content)}</{name}>" if content else f"<{head}/>"
+
+
+@functools.lru_cache(maxsize=256)
+def _attribute(key: str) -> str:
+    return key.rstrip("_").replace("_", "-")
 
 
 def hover(text: str) -> str:
@@ -33,10 +43,7 @@ def hover(text: str) -> str:
 
 def printable(text: str) -> str:
     """Text without the characters that XML forbids."""
-    return "".join(
-        c for c in text
-        if c in "\t\n" or (c >= " " and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff")
-    )  # fmt: skip
+    return _FORBIDDEN.sub("", text)
 
 
 def clean(text: str) -> str:
