@@ -65,13 +65,17 @@ def main() -> int:
     print(header())
     records = long_run(STEPS)
     count = sum(len(record.events) for record in records)
-    begin = time.perf_counter()
+    begin, busy = time.perf_counter(), time.process_time()
     picture = timeline(records, title=f"{count:,} operations")
     paired = time.perf_counter() - begin
     run = picture.model()
     told = time.perf_counter() - begin - paired
+    busy = time.process_time() - busy
     size = sum(map(len, run.buffers()))
-    print(f"{count:,} events: paired in {paired:.2f} s, told in {told:.2f} s, {size / 1e6:.1f} MB")
+    print(
+        f"{count:,} events: paired in {paired:.2f} s, told in {told:.2f} s ({busy:.2f} s of the "
+        f"processor for both), {size / 1e6:.1f} MB"
+    )
     with tempfile.TemporaryDirectory() as folder:
         page = picture.save(Path(folder) / "run.html")
         with browser(Path(folder) / "profile") as driver:
