@@ -1,5 +1,6 @@
 """Every collected answer is judged as it states: right ones pass in full, wrong ones fail with
-their hint.
+their hint. As by the grader, what may be the machine's fault is judged once more with the machine
+to itself.
 """
 
 import concurrent.futures
@@ -9,6 +10,7 @@ from optional import here
 
 from distlab import course
 from grader import collected
+from grader.judging.judges import Turns
 
 #: answers that import torch in processes of their own; of the others half of the time is waiting
 SPAWNING = {"setup", "run_demo"}
@@ -35,11 +37,11 @@ EXERCISES = [
 def test_every_collected_answer_is_judged_as_it_states(lab, name, zygote_for):
     answers = list(collected.answers(lab, name))
     grader = collected.grader(lab, [name])
-    source = zygote_for(lab)
+    source, turns = zygote_for(lab), Turns()
 
     def complaint(answer):
         plan = grader.plan(collected.handed_in(lab, **{name: answer.source}))
-        said = answer.complaint(grader.grade(plan, source)[0])
+        said = answer.complaint(grader.grade(plan, source, turns)[0])
         return said and f"{answer.path.name}: {said}"
 
     at_once = 2 if name in SPAWNING or course.needs(lab) else 4

@@ -1,4 +1,4 @@
-# status: deadlock
+# status: deadlock or error
 def train(strategy, dataset, epochs):
     batch = dataset.element_spec[0].shape[0]
     with strategy.scope():

@@ -132,7 +132,7 @@ exercise = Exercise(
     call=_call_tape_step,
     group=False,
     needs=("horovod", "tensorflow"),
-    deadline=20.0,  # the first step of a process builds TensorFlow's graphs
+    deadline=40.0,  # the first step of a process builds TensorFlow's graphs
     tolerance=Tolerance(rtol=1e-3, atol=1e-4),
     asks="tape_step makes one step with gradients averaged by hvd.DistributedGradientTape; after "
     "the first, the model's and the optimizer's variables are rank 0's everywhere; it returns "
