@@ -67,20 +67,19 @@ if os.environ.get("DISTLAB_EXCHANGE_URL"):  # or a service of the Hub's, where s
     exchange.use(c)
     c.ExchangeFactory.release_assignment = "grader.plugins.release.ReleaseOverHTTP"
 
-# student code never runs in the process that grades: the referee's verdicts take the place of a
-# kernel
+# Student code never runs in the process that grades: the referee's verdicts take the place of a
+# kernel. nbgrader's CheckCellMetadata has nothing to find: of a submission `Rebuild` keeps no
+# metadata, and the course's own are checked when a lab is generated.
 c.Autograde.sanitize_preprocessors = [
     "grader.plugins.preprocessors.Rebuild",
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.OverwriteKernelspec",
     "nbgrader.preprocessors.OverwriteCells",
-    "nbgrader.preprocessors.CheckCellMetadata",
 ]
 c.Autograde.autograde_preprocessors = [
     "grader.plugins.preprocessors.Verdicts",
     "grader.plugins.preprocessors.SaveAutoGrades",
     "grader.plugins.preprocessors.AssignLatePenalties",
-    "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
 # feedback pages, and whatever of a submission an instructor's browser shows

@@ -6,9 +6,9 @@ import contextlib
 import re
 from pathlib import Path
 
-# What students were refused, and should be, the Hub writes down as errors; and that a route which it
-# takes out has gone already. It has where a server ends while the Hub, just started, looks through
-# the routes: JupyterHub goes on from there (`delete_route`), as the route was to go.
+# What students were refused, and should be, the Hub writes down as errors; and that a route which
+# it takes out has gone already. It has where a server ends while the Hub, just started, looks
+# through the routes: JupyterHub goes on from there (`delete_route`), as the route was to go.
 EXPECTED = re.compile(
     r"not allowed to access|'Forbidden'"
     r"|api_request to proxy failed: 404, .*/api/routes/(user|services)/"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from distlab.records.choices import Schedule
 
 POLL = 0.05  # seconds between two looks at ranks that have not answered
+SOON = 0.003  # seconds after the first answer in which mostly all others come
 RAW_EVENTS = 5_000  # events of a rank that are handed on
 MOST_QUEUED = 2.0  # times its deadline that a run may go on while its ranks have no processor
 GRACE = 1.0  # seconds that the others get when a rank has died
@@ -245,7 +246,7 @@ def _watch(
         if _hear(engines, run, begin, waiting, dead, min(max(due - now, 0.0), left)):
             deadline, due = min(deadline, time.monotonic() + GRACE), 0.0
         if first and len(waiting) < run.size:
-            due = 0.0  # whoever hangs may do so already
+            due = min(due, time.monotonic() + SOON)  # whoever hangs may do so already
         if patience < math.inf and any(one.status == "raised" for one in run.outcomes):
             deadline, patience = min(deadline, time.monotonic() + patience), math.inf
         if waiting and watch is not None and time.monotonic() >= due:

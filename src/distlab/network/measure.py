@@ -38,6 +38,7 @@ _IP_SOURCE, _IP, _TCP = 14 + 12, struct.Struct("!2xH2xHxB2x4s4s"), struct.Struct
 _SYN, _ACK = 0x02, 0x10
 _PROTOCOL_TCP, _ANY_FRAGMENT = 6, 0x3FFF
 _NAMESPACE = "/proc/thread-self/ns/net"
+_IPV6 = "/proc/sys/net/ipv6/conf/default/disable_ipv6"  # of devices that are made from now on
 
 _Connection = tuple[int, int, int, int]  # src, dst, and their ports
 _Call = tuple[int, int, str, _Connection, int, int]  # src, dst, operation; what tells calls apart
@@ -55,6 +56,7 @@ class Wire:
         self._heard = _Heard()
         self._namespaces: list[int] = []  # descriptors, by rank
         self._hub = rtnetlink.Netlink()
+        _no_ipv6()
         self._hub.do([rtnetlink.up(rtnetlink.LOOPBACK)])
         self._ring = Ring()
         self._begun: list[int] = []
@@ -275,11 +277,20 @@ def _new_namespace() -> tuple[int, rtnetlink.Netlink]:
     try:
         _checked(_libc.unshare(_CLONE_NEWNET), "a network namespace")
         try:
+            _no_ipv6()
             return os.open(_NAMESPACE, os.O_RDONLY | os.O_CLOEXEC), rtnetlink.Netlink()
         finally:
             _enter(ours)
     finally:
         os.close(ours)
+
+
+def _no_ipv6() -> None:
+    """Nobody speaks it here, and the kernel would begin to with each device: addresses, neighbours,
+    timers. The loopback, which there is already, keeps its own.
+    """
+    with contextlib.suppress(OSError), open(_IPV6, "w") as file:
+        file.write("1")
 
 
 def _enter(namespace: int) -> None:
