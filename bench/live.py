@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 RUNS = 15  # whose first event is waited for
-PAIRS = 4  # epochs with the picture and without, for each of the two
+PAIRS = 10  # epochs with the picture and without, for each of the two
 PASSES = 10  # over 2,048 images, an epoch: some 6 s
 PATIENCE = 600.0  # seconds; epochs take long on a busy machine
 

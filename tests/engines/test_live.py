@@ -53,7 +53,7 @@ def look(show, records, clock, finding=None):
     ledger = Ledger(len(records))
     ledger.update(records)
     show(records, ledger, finding)
-    clock.now += live.OFTEN
+    clock.now += live.SELDOM
 
 
 def posted():
@@ -119,10 +119,22 @@ def test_pictures_take_what_they_may_and_no_more(clock):
     assert live.FIRST + live.SHARE * seconds < 0.02 * seconds  # of a minute's epoch
 
 
+def test_pictures_come_quickly_at_first_and_then_less_often(clock):
+    purse, begin, shown = live.Purse(clock, lambda: 0.0), clock.now, []
+    while clock.now < begin + 10:
+        if purse.open():
+            with purse.paying():
+                shown.append(clock.now - begin)
+        clock.now += 0.05
+    apart = [after - before for before, after in zip(shown, shown[1:], strict=False)]
+    assert sum(at < 1 for at in shown) >= 4 and apart == sorted(apart)
+    assert apart[0] < 2 * live.OFTEN and live.SELDOM <= apart[-1] < live.SELDOM + 0.1
+
+
 def test_looks_are_apart_in_time(seen, looks, clock, tmp_path):
     show, records = seen.of(tmp_path, 2), posted()
     look(show, records, clock)
-    clock.now -= live.OFTEN / 2
+    clock.now -= live.SELDOM - live.OFTEN / 2
     look(show, records, clock)
     assert len(looks) == 1
 

@@ -28,13 +28,17 @@ if TYPE_CHECKING:
 
 EVENTS = 480  # operations of all ranks that a look tells
 AT_LEAST = 24  # and of each rank
-OFTEN = 0.1  # seconds between two looks that are shown, at least
-FIRST = 0.06  # seconds of work on pictures that a cell may do at once
+OFTEN = 0.1  # seconds between the first two looks that are shown, at least
+SELDOM = 1.6  # and between later ones, each of which is waited for twice as long as the last one
+FIRST = 0.05  # seconds of work on pictures that a cell may do at once
 SHARE = 0.005  # of a run's time that its pictures may take beyond these
 
 
 class Purse:
     """Time to spend on pictures: some at once, then a share of what passes.
+
+    A front end on the same machine takes some three times as much, to draw them. So they come
+    quickly one after the other when a run begins, and then ever less often.
 
     Args:
         clock: seconds that pass.
@@ -47,7 +51,7 @@ class Purse:
     ) -> None:  # fmt: skip
         self._clock, self._effort = clock, effort
         self._begin = clock()
-        self._due = 0.0
+        self._due, self._apart = 0.0, OFTEN
         self.spent = 0.0
 
     def open(self) -> bool:
@@ -63,7 +67,8 @@ class Purse:
             yield
         finally:
             self.spent += self._effort() - begin
-            self._due = self._clock() + OFTEN
+            self._due = self._clock() + self._apart
+            self._apart = min(2 * self._apart, SELDOM)
 
 
 class Live:
