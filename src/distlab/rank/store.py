@@ -128,15 +128,15 @@ class PromptStore(dist.Store):
 
     def _look(self) -> None:
         """Take in what has been written since the last look, as far as it is whole."""
-        while new := os.pread(self._file.fileno(), _AT_ONCE, self._read):
-            at = self._take(new)
-            while not at:  # an entry that is larger, or that is not all there
-                more = os.pread(self._file.fileno(), _AT_ONCE, self._read + len(new))
-                if not more:
-                    return
-                new += more
-                at = self._take(new)
-            self._read += at
+        wanted = _AT_ONCE
+        while new := os.pread(self._file.fileno(), wanted, self._read):
+            taken = self._take(new)
+            self._read += taken
+            if not taken:
+                if len(new) < wanted:
+                    return  # the rest of it is still being written
+                key_bytes, value_bytes, _ = _ENTRY.unpack_from(new)
+                wanted = _ENTRY.size + key_bytes + value_bytes
 
     def _take(self, data: bytes) -> int:
         """The bytes of the entries that are whole, which are known from now on."""
