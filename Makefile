@@ -117,6 +117,7 @@ test-pyodide: $(READY) $(PYODIDE) $(AXE) ## prover, simulator and the page witho
 
 docs: $(READY) $(PYODIDE) ## the documentation as a site, in build/site; a warning or a broken link ends it
 	$(call install,$(BIN)/python) -e '.[docs]'
+	$(BIN)/python docs/pictures.py live
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python docs/playground.py build build/site/playground
 

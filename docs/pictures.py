@@ -1,6 +1,7 @@
 """Draw the pictures of the documentation from real runs: `python docs/pictures.py`.
 
-Those of `LIVE` are pages that can be stepped through, too.
+`python docs/pictures.py live` writes those that can be stepped through: `make docs` calls it each
+time, since the script that they carry is the package's of that day.
 
 Needs torch and a clean process: each run's ranks are forked from this one.
 """
@@ -162,7 +163,7 @@ RUNS: dict[str, tuple[Callable, int, float, str]] = {
 }
 
 
-#: runs that are also live pages: docs/pictures/live-NAME.html
+#: runs that are also live pages: docs/pictures/live-NAME.html, which git leaves out
 LIVE = ("deadlock", "ring", "collectives")
 
 
@@ -211,13 +212,12 @@ def live(name: str) -> Path:
 
 
 def main(names: list[str]) -> None:
-    """Write `NAME.svg` and `live-NAME.html` for these names, all of them by default."""
-    FOLDER.mkdir(exist_ok=True)
-    for name in LIVE:
-        if not names or f"live-{name}" in names:
+    """Write `NAME.svg` for these names, all of them by default; with `live`, the live pages."""
+    if names == ["live"]:
+        for name in LIVE:
             live(name)
-    if not names or "live-compare" in names:
         compared()
+        return
     for name, (function, size, deadline, title) in RUNS.items():
         if names and name not in names:
             continue

@@ -8,7 +8,6 @@ from test_run_model import HOSTILE
 from test_timeline import add, exchange, long_run, world
 
 from distlab.records.events import RUNNING, Held
-from distlab.viz import widget
 from distlab.viz.timeline import timeline
 
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
@@ -74,13 +73,6 @@ def test_the_live_picture_takes_the_place_of_the_still_one(driver, view):
     ask = view(exchange(), title="exchange")
     assert ask("return v.root.getBoundingClientRect().height") > 200
     assert not driver.find_element("css selector", "[data-distlab-run] svg[id]").is_displayed()
-
-
-def test_the_documentation_has_the_live_pictures_of_today():
-    pages = sorted((Path(__file__).parents[2] / "docs" / "pictures").glob("live-*.html"))
-    assert len(pages) == 4
-    old = [page.name for page in pages if widget.script() not in page.read_text("utf-8")]
-    assert not old, "python docs/pictures.py live-deadlock live-ring live-collectives live-compare"
 
 
 def test_without_a_script_the_still_picture_stays(tmp_path):

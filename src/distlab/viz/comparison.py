@@ -258,7 +258,8 @@ def compare(
     """Set two runs beside each other, aligned by operation.
 
     Args:
-        before, after: what `Ranks.run` returned, or all records of a run.
+        before: what `Ranks.run` returned, or all records of a run.
+        after: the same of the other run.
         names: what to call the two.
         part: the operations at which they part, where that is known; else it is found.
 
