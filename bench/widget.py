@@ -104,17 +104,20 @@ def _notebook(picture) -> None:
 
     from distlab.viz import widget
 
-    sizes = []
-    for html in (picture._repr_html_(), widget.framed("0123abcd-10", picture._repr_html_())):
-        outputs = [
-            nbformat.v4.new_output("display_data", {"text/html": html, "text/plain": repr(picture)})
-        ]
-        cells = [nbformat.v4.new_code_cell("run", outputs=outputs) for _ in range(PICTURES)]
-        sizes.append(len(nbformat.writes(nbformat.v4.new_notebook(cells=cells))))
-    still, live = sizes
+    def size(pictures: list[str]) -> str:
+        cells = []
+        for html in pictures:
+            data = {"text/html": html, "text/plain": repr(picture)}
+            outputs = [nbformat.v4.new_output("display_data", data)]
+            cells.append(nbformat.v4.new_code_cell("run", outputs=outputs))
+        return f"{len(nbformat.writes(nbformat.v4.new_notebook(cells=cells))) / 1e3:.0f} kB"
+
+    still, run, name = picture.still(), picture.model(), "0123abcd-10"
     print(
-        f"a notebook with {PICTURES} live pictures saves {live / 1e3:.0f} kB, "
-        f"with still ones {still / 1e3:.0f} kB"
+        f"a notebook with {PICTURES} live pictures saves "
+        f"{size([widget.framed(name, still)] * PICTURES)}, with still ones "
+        f"{size([still] * PICTURES)}, run in VS Code "
+        f"{size([widget.embedded(name, still, run, coded=not n) for n in range(PICTURES)])}"
     )
 
 

@@ -84,10 +84,53 @@ class ControlGroup:
                 folder.parent.rmdir()  # where it was the last one
 
 
+def begun(pid: int) -> int | None:
+    """When this process began, in the kernel's ticks since the machine did; None if it has ended.
+
+    A number and this are one process's alone: numbers are given again, after 32,768 of them.
+    """
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return None
+    state, *others = stat.rpartition(")")[2].split()
+    return None if state in "ZX" else int(others[18])
+
+
 class LimitedProcessSpawner(LocalProcessSpawner):
     """A server as a process of its user, in a control group: it cannot take the machine from the
     others, and nothing of it is left when it ends.
+
+    A Hub that comes back looks for the servers that it had by their numbers: it waits for whoever
+    has such a number by then, and would end them. Here it looks at when they began, too.
     """
+
+    _begun: int | None = None
+
+    async def start(self):
+        where = await super().start()
+        self._begun = begun(self.pid)
+        return where
+
+    def get_state(self):
+        state = super().get_state()
+        if self.pid and self._begun is not None:
+            state["begun"] = self._begun
+        return state
+
+    def load_state(self, state):
+        super().load_state(state)
+        self._begun = state.get("begun")
+
+    def clear_state(self):
+        super().clear_state()
+        self._begun = None
+
+    async def poll(self):
+        known = self._begun is not None  # not where the Hub before was an older one
+        if self.proc is None and self.pid and known and begun(self.pid) != self._begun:
+            self.clear_state()
+        return await super().poll()
 
     process_limit = Integer(None, allow_none=True, help="processes and threads of a server").tag(
         config=True

@@ -8,6 +8,7 @@ from test_run_model import HOSTILE
 from test_timeline import add, exchange, long_run, world
 
 from distlab.records.events import RUNNING, Held
+from distlab.viz import widget
 from distlab.viz.timeline import timeline
 
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
@@ -73,6 +74,40 @@ def test_the_live_picture_takes_the_place_of_the_still_one(driver, view):
     ask = view(exchange(), title="exchange")
     assert ask("return v.root.getBoundingClientRect().height") > 200
     assert not driver.find_element("css selector", "[data-distlab-run] svg[id]").is_displayed()
+
+
+OUTPUT = """
+const [html, into] = arguments, output = document.createElement("div");
+output.innerHTML = html;
+for (const was of output.querySelectorAll("script")) {
+  const script = document.createElement("script");
+  script.text = was.text;
+  for (const {name, value} of was.attributes) script.setAttribute(name, value);
+  was.replaceWith(script);
+}
+document.querySelector(into).append(output);
+"""
+
+
+def test_outputs_of_vscode_come_to_life_one_by_one_with_the_code_of_the_first(driver, tmp_path):
+    """VS Code puts an output's HTML into the page and has its scripts run."""
+    run = timeline(exchange(), title="exchange")
+    outputs = [
+        widget.embedded(f"0-{n}", run.still(), run.model(), coded=n == 1) for n in range(3)
+    ]  # fmt: skip
+    (tmp_path / "page.html").write_text("<!doctype html><body></body>")
+    driver.get((tmp_path / "page.html").as_uri())
+    driver.execute_script(OUTPUT, outputs[0], "body")
+    assert driver.find_element("css selector", "[data-distlab-run] svg[id]").is_displayed()
+    assert not driver.find_elements("css selector", "section.dl")
+    driver.execute_script(OUTPUT, outputs[1], "body")
+    driver.execute_script(OUTPUT, outputs[2], "body")
+    drawn = "return new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
+    driver.execute_script(drawn)
+    assert len(driver.find_elements("css selector", "section.dl")) == 3
+    stills = driver.find_elements("css selector", "[data-distlab-run] svg[id]")
+    assert not any(one.is_displayed() for one in stills)
+    assert [line for line in driver.get_log("browser") if line["level"] == "SEVERE"] == []
 
 
 def test_without_a_script_the_still_picture_stays(tmp_path):

@@ -1,9 +1,13 @@
 """When a kernel offers live pictures, what it keeps, and that nothing of them is saved."""
 
+import sys
+from types import SimpleNamespace
+
 import nbformat
 import pytest
 from test_timeline import exchange
 
+from distlab.viz import widget
 from distlab.viz.timeline import timeline
 from distlab.viz.widget import kernel
 
@@ -76,10 +80,48 @@ def test_a_widget_that_cannot_be_made_costs_no_picture(notebook, monkeypatch):
 
 
 def test_old_runs_and_large_ones_are_forgotten_the_newest_never(notebook):
-    names = [notebook.offer(lambda: None, 10) for _ in range(notebook.MOST_RUNS + 5)]
+    def name(events):
+        return notebook.picture("", lambda: None, events).split('"')[1]
+
+    names = [name(10) for _ in range(notebook.MOST_RUNS + 5)]
     assert list(notebook._runs) == names[5:]
-    last = notebook.offer(lambda: None, notebook.MOST_EVENTS + 1)
+    last = name(notebook.MOST_EVENTS + 1)
     assert list(notebook._runs) == [last]
+
+
+@pytest.fixture
+def vscode(notebook, monkeypatch):
+    """As if VS Code had started this kernel, on another machine."""
+    monkeypatch.delenv("JPY_SESSION_NAME")
+    monkeypatch.delenv("VSCODE_PID", raising=False)
+    shell = SimpleNamespace(user_ns={"__vsc_ipynb_file__": "/home/ada/ring.ipynb"})
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setattr(kernel, "_coded", False)
+    return kernel
+
+
+def test_in_vscode_pictures_bring_their_runs_along_and_the_first_the_code(vscode):
+    first, second = (timeline(exchange())._repr_html_() for _ in range(2))
+    assert len(first) - len(second) > len(widget.script())
+    assert all(html.count('class="distlab-data"') == 1 for html in (first, second))
+    assert first.split('"')[1] != second.split('"')[1]
+    assert len(second) - len(timeline(exchange()).still()) < 6_000
+    assert vscode._hub is None
+
+
+def test_in_vscode_a_long_run_is_a_still_picture(vscode, monkeypatch):
+    monkeypatch.setattr(vscode, "MOST_SAVED", 1)
+    assert "data-distlab-run" not in timeline(exchange())._repr_html_()
+
+
+def test_in_vscode_it_can_be_turned_off(vscode, monkeypatch):
+    monkeypatch.setenv(vscode.SETTING, "off")
+    assert "data-distlab-run" not in timeline(exchange())._repr_html_()
+
+
+def test_a_kernel_that_vscode_has_not_started_saves_no_run(vscode):
+    sys.modules["IPython"].get_ipython().user_ns.clear()
+    assert "data-distlab-run" not in timeline(exchange())._repr_html_()
 
 
 def test_cells_are_quoted_by_the_name_that_records_have_for_them(monkeypatch):

@@ -1,7 +1,11 @@
 """What hub.yaml makes of the Hub's configuration, without a Hub."""
 
+import asyncio
 import getpass
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 import yaml
@@ -137,6 +141,39 @@ def test_limits_are_written_to_control_groups_of_the_second_version(tmp_path):
     assert said == {"memory.max": str(2**30), "cpu.max": "150000 100000", "pids.max": "100"}
     for above in (tmp_path, tmp_path / "hub"):
         assert (above / "cgroup.subtree_control").read_text() == "+memory +cpu +pids"
+
+
+@pytest.fixture
+def process():
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as made:
+        yield made
+        made.kill()
+
+
+@pytest.mark.parametrize("told", [{"pid": "its"}, {"pid": "its", "begun": "then"}])
+def test_a_hub_that_comes_back_finds_the_servers_that_it_had(process, told):
+    words = {"its": process.pid, "then": limits.begun(process.pid)}
+    server = limits.LimitedProcessSpawner()
+    server.load_state({name: words[word] for name, word in told.items()})
+    assert asyncio.run(server.poll()) is None
+    assert server.get_state() == {name: words[word] for name, word in told.items()}
+
+
+def test_who_has_the_number_of_a_server_by_now_is_not_taken_for_it(process):
+    """A Hub that came back waited five minutes for a stranger to answer, and then ended it."""
+    server = limits.LimitedProcessSpawner()
+    server.load_state({"pid": process.pid, "begun": limits.begun(process.pid) - 1})
+    asyncio.run(limits.LocalProcessSpawner.stop(server))
+    assert asyncio.run(server.poll()) == 0 and server.get_state() == {}
+    assert process.poll() is None
+
+
+def test_a_server_that_has_ended_and_was_not_waited_for_is_no_server(process):
+    server = limits.LimitedProcessSpawner()
+    server.load_state({"pid": process.pid, "begun": limits.begun(process.pid)})
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert asyncio.run(server.poll()) == 0
 
 
 @pytest.fixture

@@ -241,8 +241,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         count = sum(len(r.events) for p in (self.before, self.after) for r in p.records)
-        name = kernel.offer(self.model, count)
-        return widget.framed(name, self._still()) if name else self._still()
+        return kernel.picture(self._still(), self.model, count)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/html": self._repr_html_(), "text/plain": self.text()}

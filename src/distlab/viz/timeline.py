@@ -94,12 +94,11 @@ class Timeline(Picture):
         return super()._repr_html_()
 
     def _repr_html_(self) -> str:
-        still = self.still()
-        name = kernel.offer(
+        return kernel.picture(
+            self.still(),
             lambda: self.model(kernel.sources(self.records)),
             sum(len(record.events) for record in self.records),
         )
-        return widget.framed(name, still) if name else still
 
     def text(self, width: int = 80) -> str:
         """The picture in characters, `width` a line, with the list of messages."""

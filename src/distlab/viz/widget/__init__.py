@@ -1,8 +1,9 @@
 """The picture of a run that a reader can touch: zoomed, stepped through, asked, and read as tables.
 
 It stands in the place of the still picture, which is in every page and every saved notebook and
-stays where no script runs. A page has the run beside the picture (`embedded`); in a notebook the
-script asks the kernel for it (`distlab.viz.widget.kernel`), so that nothing of it is saved.
+stays where no script runs. A page has the run beside the picture (`embedded`), and so has an output
+in VS Code; else in a notebook the script asks the kernel for it (`distlab.viz.widget.kernel`), so
+that nothing of it is saved.
 
 The JavaScript is one module without a build: the files named in `_PARTS`, one after the other.
 """
@@ -73,13 +74,22 @@ def framed_simulator(name: str, still: str) -> str:
     return f'<div data-distlab-simulator="{escape(name)}">{still}</div>'
 
 
-def embedded(name: str, still: str, run: Model) -> str:
-    """A still picture with its run and the script that brings it to life, for a page."""
+def embedded(name: str, still: str, run: Model, coded: bool = True) -> str:
+    """A still picture with its run and the script that brings it to life, for a page.
+
+    Args:
+        coded: with the script; a page has it once, for all of its pictures.
+    """
     data = _plain(json.dumps(run.inline(), ensure_ascii=False, allow_nan=False))
+    code = (
+        f'<script type="module">{script()}(window.distlabMount = mountPage)();</script>'
+        if coded
+        else "<script>window.distlabMount?.();</script>"
+    )
     return (
         f"{framed(name, still)}"
         f'<script type="application/json" class="distlab-data" data-of="{escape(name)}">'
-        f'{data}</script><script type="module">{script()}mountPage();</script>'
+        f"{data}</script>{code}"
     )
 
 

@@ -40,10 +40,10 @@ function open(frame, read) {
   view.openedIn = performance.now() - begin;
 }
 
-/** In a page: the run lies beside its picture. */
+/** In a page: the run lies beside its picture. Outputs of VS Code come up one by one. */
 function mountPage() {
   for (const data of document.querySelectorAll("script.distlab-data")) {
-    const frame = document.querySelector(`[data-distlab-run="${CSS.escape(data.dataset.of)}"]`);
+    const frame = document.querySelector(`[data-distlab-run="${CSS.escape(data.dataset.of)}"]:not([data-distlab-live])`);
     if (frame) open(frame, () => runOf(JSON.parse(data.textContent)));
   }
 }

@@ -3,6 +3,9 @@
 One widget a kernel, which is never displayed: its module looks for the frames of pictures in the
 page and asks for their runs. The notebook's outputs hold the still picture and the frame's name
 alone, so that a saved notebook is no larger, and shows the still picture wherever it is opened.
+
+VS Code shows widgets by an extension, but runs the scripts of outputs: there a short run lies
+beside its picture, and the code with the first one.
 """
 
 from __future__ import annotations
@@ -17,15 +20,17 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
-from distlab.viz.widget import module
+from distlab.viz import widget
 
 if TYPE_CHECKING:
     from distlab.records.events import RankRecord
     from distlab.viz.run_model import Model
 
+_OFF = ("off", "0", "no")
 SETTING = "DISTLAB_WIDGETS"  # "off": still pictures alone; "on": live ones whatever the front end
 LONGEST_CODE = 20_000  # characters of a running cell by which a front end finds it
 MOST_RUNS, MOST_EVENTS = 60, 400_000  # that are kept for a front end to ask for
+MOST_SAVED = 1_000  # events of a run that lies in an output, where there is nobody to ask: 60 kB
 
 
 class Answers(Protocol):
@@ -45,14 +50,19 @@ _simulators: OrderedDict[str, Answers] = OrderedDict()
 _hub: Any = None
 _token = secrets.token_hex(4)
 _made = 0
+_coded = False  # has an output of this kernel got the code?
 
 
 def in_notebook() -> bool:
     """Is this a kernel, whose outputs can be written over? Who has not imported IPython is not in
     one, and is not kept waiting for it.
     """
+    return getattr(_shell(), "kernel", None) is not None
+
+
+def _shell() -> Any:
     ipython = sys.modules.get("IPython")
-    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
+    return ipython and ipython.get_ipython()
 
 
 def wanted() -> bool:
@@ -62,25 +72,31 @@ def wanted() -> bool:
     not: they would only store what a widget says.
     """
     setting = os.environ.get(SETTING, "").lower()
-    if setting in ("off", "0", "no") or not in_notebook():
+    if setting in _OFF or not in_notebook():
         return False
     return (setting in ("on", "1", "yes") or "JPY_SESSION_NAME" in os.environ) and bool(
         importlib.util.find_spec("anywidget")
     )
 
 
-def offer(run: Callable[[], Model], events: int) -> str | None:
-    """Keep a run for the front end; returns the name for its frame, or None where there is none.
+def picture(still: str, run: Callable[[], Model], events: int) -> str:
+    """What an output shows of a run, as HTML: the still picture, which comes to life where it can.
 
     Args:
+        still: the still picture, as HTML.
         run: makes its data when they are asked for.
         events: how many it has.
     """
-    global _made
-    if not wanted() or not _opened():
-        return None
-    _made += 1
-    name = f"{_token}-{_made}"
+    if wanted() and _opened():
+        return widget.framed(_offered(run, events), still)
+    if _in_vscode() and events <= MOST_SAVED:
+        return _saved(run, still)
+    return still
+
+
+def _offered(run: Callable[[], Model], events: int) -> str:
+    """Keep a run for the front end; returns the name for its frame."""
+    name = _next_name()
     _runs[name] = run, events
     while len(_runs) > MOST_RUNS or (
         len(_runs) > 1 and sum(count for _, count in _runs.values()) > MOST_EVENTS
@@ -89,15 +105,36 @@ def offer(run: Callable[[], Model], events: int) -> str | None:
     return name
 
 
+def _in_vscode() -> bool:
+    """Has VS Code started this kernel, and may its pictures live? On another machine (WSL, a
+    container) it sets no VSCODE_PID, but tells the kernel of which notebook it is.
+    """
+    if os.environ.get(SETTING, "").lower() in _OFF or not in_notebook():
+        return False
+    names = getattr(_shell(), "user_ns", {})
+    return "VSCODE_PID" in os.environ or "__vsc_ipynb_file__" in names
+
+
+def _saved(run: Callable[[], Model], still: str) -> str:
+    """A picture that brings its run along, and the code if it is the first."""
+    global _coded
+    coded, _coded = not _coded, True
+    return widget.embedded(_next_name(), still, run(), coded)
+
+
+def _next_name() -> str:
+    global _made
+    _made += 1
+    return f"{_token}-{_made}"
+
+
 def offer_simulator(simulator: Answers) -> str | None:
     """Keep a simulator for the front end to ask; returns the name for its frame, or None where
     there is none.
     """
-    global _made
     if not wanted() or not _opened():
         return None
-    _made += 1
-    name = f"{_token}-{_made}"
+    name = _next_name()
     _simulators[name] = simulator
     while len(_simulators) > MOST_RUNS:
         _simulators.popitem(last=False)
@@ -123,7 +160,7 @@ def pushed() -> Callable[[dict[str, Any]], None] | None:
 
 def _running() -> str:
     """The text of the cell that runs."""
-    history = getattr(sys.modules["IPython"].get_ipython(), "history_manager", None)
+    history = getattr(_shell(), "history_manager", None)
     return str(history.input_hist_raw[-1]) if history and history.input_hist_raw else ""
 
 
@@ -143,7 +180,7 @@ def _make() -> Any:
     import traitlets
 
     class Hub(anywidget.AnyWidget):
-        _esm = module()
+        _esm = widget.module()
         kernel = traitlets.Unicode(_token).tag(sync=True)
         look = traitlets.Dict().tag(sync=True)  # the newest at a run that goes on, if any
 
