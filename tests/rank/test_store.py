@@ -1,4 +1,6 @@
 import datetime
+import os
+import signal
 import threading
 
 import pytest
@@ -31,10 +33,10 @@ def test_whoever_waits_hears_of_it(stores, monkeypatch, soon):
         monkeypatch.setattr(store, "SOON", 0.0)
 
     class Looked(PromptStore):
-        def _has(self, keys):
-            there = super()._has(keys)
+        def _values(self, keys):
+            values = super()._values(keys)
             looked.set()
-            return there
+            return values
 
     reader = Looked(stores[0].path, 2)
 
@@ -113,6 +115,141 @@ def test_nobody_s_count_is_lost(tmp_path):
         thread.join()
     own = PromptStore(str(tmp_path / "store"), 8)
     assert own.add("count", 0) == 1600 and own.num_keys() == 1601
+
+
+@pytest.mark.parametrize("made", [dist.FileStore, PromptStore])
+@pytest.mark.parametrize(
+    ("before", "total"),
+    [("", 2), ("5", 7), ("-5", -3), (" 7\n", 9), ("3.7", 5), ("5 left", 7), ("1_0", 3),
+     (str(2**63 - 1), 1 - 2**63)],
+)  # fmt: skip
+def test_it_adds_to_what_a_file_store_reads_as_a_number(tmp_path, made, before, total):
+    own = made(str(tmp_path / "store"), 1)
+    own.set("key", before)
+    assert own.add("key", 2) == total and own.get("key") == str(total).encode()
+
+
+@pytest.mark.parametrize("made", [dist.FileStore, PromptStore])
+def test_what_is_no_number_stays_as_it_was(tmp_path, made):
+    own = made(str(tmp_path / "store"), 1)
+    own.set("key", "many")
+    with pytest.raises(ValueError):
+        own.add("key", 2)
+    assert own.get("key") == b"many"
+
+
+def test_nothing_set_is_lost_under_what_another_adds(stores):
+    """Who adds to what was there before it was set would write over it."""
+    setting = ["1000"]
+
+    class Adding(PromptStore):
+        def _append(self, *entry):
+            if setting:
+                stores[0].set("count", setting.pop())
+            super()._append(*entry)
+
+    adding = Adding(stores[0].path, 2)
+    adding.check(["count"])
+    assert adding.add("count", 1) == 1001 == int(stores[0].get("count"))
+
+
+@pytest.mark.parametrize("made", [dist.FileStore, PromptStore])
+def test_a_forked_process_counts_with_it(tmp_path, made):
+    """It has the file open together with this one, so that no lock would hold between the two."""
+    own = made(str(tmp_path / "store"), 1)
+    own.add("count", 0)
+    children = []
+    for _ in range(3):
+        if (child := os.fork()) == 0:
+            try:
+                own.wait(["begin"], datetime.timedelta(seconds=20))
+                for _ in range(200):
+                    own.add("count", 1)
+            finally:
+                os._exit(0)
+        children.append(child)
+    own.set("begin", "")
+    for _ in range(200):
+        own.add("count", 1)
+    for child in children:
+        os.waitpid(child, 0)
+    assert own.add("count", 0) == 800
+
+
+def test_a_fork_waits_for_no_thread_that_it_has_not(stores):
+    """Another thread of the rank looks just then, and holds what nobody gives back there."""
+    own, ended = stores[0], threading.Event()
+    own.set("key", "value")
+
+    def poll() -> None:
+        while not ended.is_set():
+            own.check(["never"])
+
+    polling = threading.Thread(target=poll, daemon=True)
+    polling.start()
+    try:
+        for _ in range(10):
+            if (child := os.fork()) == 0:
+                signal.alarm(10)  # ends it where it hangs
+                own.check(["key"])
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        ended.set()
+        polling.join()
+
+
+def test_a_signal_s_handler_may_use_it(stores, monkeypatch):
+    """It comes in the middle of a look, in the same thread; and reads what that one is to read."""
+    own, other = stores
+    own.add("count", 1)
+    coming, handled = [signal.SIGUSR1], []
+
+    def handler(*_: object) -> None:
+        handled.append(own.add("count", 1))
+
+    taken = PromptStore._take
+
+    def interrupted(self: PromptStore, data: bytes, begin: int) -> int:
+        if coming:
+            signal.raise_signal(coming.pop())
+        return taken(self, data, begin)
+
+    monkeypatch.setattr(PromptStore, "_take", interrupted)
+    previous = signal.signal(signal.SIGUSR1, handler)
+    try:
+        other.set("key", "value")
+        assert own.check(["key"])
+    finally:
+        signal.signal(signal.SIGUSR1, previous)
+    assert handled == [2] and own.add("count", 1) == 3 == int(other.get("count"))
+
+
+def test_whoever_is_interrupted_counts_nothing_twice(stores, monkeypatch):
+    """A handler that raises, as one for a time limit does, where entries are read in part."""
+    own, other = stores
+    for _ in range(3):
+        other.add("count", 1)
+    done, calls = store._done, []
+
+    def interrupted(*args):
+        calls.append(args)
+        if len(calls) == 3:
+            raise TimeoutError
+        return done(*args)
+
+    monkeypatch.setattr(store, "_done", interrupted)
+    with pytest.raises(TimeoutError):
+        own.check(["count"])
+    assert own.get("count") == b"3"
+
+
+def test_it_says_so_when_its_file_has_been_spoiled(stores):
+    stores[0].set("key", "value")
+    with open(stores[0].path, "ab") as file:
+        file.write(b"\xff" * 9)
+    with pytest.raises(OSError, match="who else has written to it"):
+        stores[0].add("count", 1)
 
 
 def test_it_gives_up_as_a_file_store_does(stores):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
-import fcntl
 import os
+import re
 import struct
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import torch.distributed as dist
 
@@ -19,8 +18,12 @@ SOON = 0.1  # seconds in which the others of warm ranks can be expected
 LOOK = 0.0005  # seconds between two looks meanwhile
 LATE = 0.01  # and after that
 
-_ENTRY = struct.Struct("=IIB")  # bytes of the key, bytes of the value, is it set?
+_ENTRY = struct.Struct("=IIB")  # bytes of the key, bytes of the value, what is done
+_SET, _ADD, _COMPARE, _DELETE = range(4)
+_AMOUNT, _EXPECTED = struct.Struct("=q"), struct.Struct("=I")  # what is added; bytes of what is
+_TOKEN = 8  # bytes, by which whoever asks knows the entry again that answers
 _AT_ONCE = 1 << 16  # bytes
+_NUMBER = re.compile(rb"\s*[+-]?[0-9]+")  # what C++ reads of a value
 
 
 class PromptStore(dist.Store):
@@ -29,7 +32,11 @@ class PromptStore(dist.Store):
     torch's own looks every 10 ms, several times while a process group is made: on warm ranks that
     would be most of what a check takes. And each look opens and locks the file and asks for all
     that it finds byte by byte, some 400 calls of the kernel's a rank. Here the file stays open,
-    what is set is one entry at its end, and a look is one read from where the last one ended.
+    what is done is one entry at its end, and a look is one read from where the last one ended.
+
+    What becomes of a key follows from the order of the entries, which is the same for all who read
+    them: nobody has to lock the file, neither a process that was forked and has it open with this
+    one, nor the handler of a signal that comes in the middle of a look.
 
     Args:
         path: the file; it is made where it is not there.
@@ -43,56 +50,50 @@ class PromptStore(dist.Store):
         super().__init__()
         self.path, self._size = path, size
         self._file = open(path, "ab+", buffering=0)  # noqa: SIM115  # closed with the store
-        self._known: dict[str, bytes] = {}
+        # of each key its value, if it has one, and where the entry ends that this is due to
+        self._known: dict[str, tuple[bytes | None, int]] = {}
         self._read = 0  # bytes of the file
-        self._lock = threading.Lock()
+        self._asked: dict[bytes, list[bytes | None]] = {}  # by token: the answer, once it is there
+        self._lock, self._process = threading.RLock(), os.getpid()
         self._clones: list[PromptStore] = []
 
     def wait(self, keys: Sequence[str], timeout: datetime.timedelta | None = None) -> None:
-        if not self._come(keys, self._patience() if timeout is None else timeout):
+        if self._come(keys, self._patience() if timeout is None else timeout) is None:
             raise RuntimeError("Wait timeout")
         _note("seen", keys)
 
     def get(self, key: str) -> bytes:
         patience = self._patience()
-        if not self._come([key], patience):
+        values = self._come([key], patience)
+        if values is None:
             milliseconds = round(patience.total_seconds() * 1000)
             raise RuntimeError(f"Timeout waiting for key: {key} after {milliseconds} ms")
         _note("seen", [key])
-        with self._lock:
-            return self._known[key]
+        return values[0]
 
     def set(self, key: str, value: str | bytes) -> None:
         _note("set", [key])
-        self._append(key, _bytes(value))
+        self._append(_SET, key, _bytes(value))
 
     def add(self, key: str, amount: int) -> int:
         _note("changed", [key])
-        with self._alone():
-            total = int(self._known.get(key, b"0")) + amount
-            self._append(key, str(total).encode())
-        return total
+        total = self._ask(_ADD, key, _AMOUNT.pack(amount))
+        if total is None:
+            raise ValueError(f"{key} is no number")
+        return int(total)
 
     def compare_set(self, key: str, expected: str | bytes, desired: str | bytes) -> bytes:
         _note("changed", [key])
-        with self._alone():
-            found = self._known.get(key)
-            if found != _bytes(expected) and (found is not None or expected):
-                return _bytes(expected) if found is None else found
-            self._append(key, _bytes(desired))
-        return _bytes(desired)
+        both = _EXPECTED.pack(len(_bytes(expected))) + _bytes(expected) + _bytes(desired)
+        return self._ask(_COMPARE, key, both) or b""
 
     def delete_key(self, key: str) -> bool:
-        with self._alone():
-            there = key in self._known
-            if there:
-                self._append(key, b"", there=False)
-        return there
+        return self._ask(_DELETE, key) is not None
 
     def num_keys(self) -> int:
-        with self._lock:
+        with self._alone():
             self._look()
-            return len(self._known)
+            return sum(value is not None for value, _ in self._known.values())
 
     def clone(self) -> dist.Store:
         self._clones.append(PromptStore(self.path, self._size))
@@ -102,7 +103,7 @@ class PromptStore(dist.Store):
     deleteKey, getNumKeys = delete_key, num_keys
 
     def check(self, keys: Sequence[str]) -> bool:
-        found = self._has(keys)
+        found = self._values(keys) is not None
         if found:
             _note("found", keys)
         return found
@@ -111,67 +112,106 @@ class PromptStore(dist.Store):
         patience: datetime.timedelta = self.timeout  # type: ignore[attr-defined]  # not in the stub
         return patience
 
-    def _come(self, keys: Sequence[str], timeout: datetime.timedelta) -> bool:
-        """Are all of them there, within this time?"""
+    def _come(self, keys: Sequence[str], timeout: datetime.timedelta) -> list[bytes] | None:
+        """Their values, if all of them are there within this time."""
         begin = time.monotonic()
-        while not self._has(keys):
+        while (values := self._values(keys)) is None:
             passed = time.monotonic() - begin
             if passed > timeout.total_seconds():
-                return False
+                return None
             time.sleep(LOOK if passed < SOON else LATE)
-        return True
+        return values
 
-    def _has(self, keys: Sequence[str]) -> bool:
-        with self._lock:
+    def _values(self, keys: Sequence[str]) -> list[bytes] | None:
+        """What they are now, if all of them are there."""
+        with self._alone():
             self._look()
-            return all(key in self._known for key in keys)
+            values = [self._known.get(key, (None, 0))[0] for key in keys]
+        there = [value for value in values if value is not None]
+        return there if len(there) == len(values) else None
+
+    def _alone(self) -> threading.RLock:
+        """Held by the one thread of this process that reads; by one at a fork, not behind it."""
+        if self._process != os.getpid():
+            self._lock, self._process = threading.RLock(), os.getpid()
+        return self._lock
 
     def _look(self) -> None:
         """Take in what has been written since the last look, as far as it is whole."""
         wanted = _AT_ONCE
-        while new := os.pread(self._file.fileno(), wanted, self._read):
-            taken = self._take(new)
-            self._read += taken
+        while new := os.pread(self._file.fileno(), wanted, begin := self._read):
+            taken = self._take(new, begin)
+            self._read = begin + taken  # what a signal's handler has read meanwhile comes again
             if not taken:
                 if len(new) < wanted:
                     return  # the rest of it is still being written
                 key_bytes, value_bytes, _ = _ENTRY.unpack_from(new)
                 wanted = _ENTRY.size + key_bytes + value_bytes
 
-    def _take(self, data: bytes) -> int:
-        """The bytes of the entries that are whole, which are known from now on."""
+    def _take(self, data: bytes, begin: int) -> int:
+        """The bytes of the entries that are whole, which are known from now on.
+
+        Args:
+            begin: where in the file they begin.
+        """
         at = 0
         while len(data) - at >= _ENTRY.size:
-            key_bytes, value_bytes, there = _ENTRY.unpack_from(data, at)
-            begin = at + _ENTRY.size
-            middle, end = begin + key_bytes, begin + key_bytes + value_bytes
+            key_bytes, value_bytes, kind = _ENTRY.unpack_from(data, at)
+            middle = at + _ENTRY.size + key_bytes
+            end = middle + value_bytes
             if len(data) < end:
                 break
-            key = data[begin:middle].decode()
-            if there:
-                self._known[key] = data[middle:end]
-            else:
-                self._known.pop(key, None)
+            key = data[at + _ENTRY.size : middle].decode()
+            before, since = self._known.get(key, (None, 0))
+            if since < begin + end:
+                after, token, answer = _done(kind, before, data[middle:end])
+                if token in self._asked:
+                    self._asked[token].append(answer)
+                self._known[key] = after, begin + end
             at = end
         return at
 
-    def _append(self, key: str, value: bytes, there: bool = True) -> None:
+    def _ask(self, kind: int, key: str, what: bytes = b"") -> bytes | None:
+        """Append an entry, and see what it has come to."""
+        token = os.urandom(_TOKEN)
+        answers = self._asked[token] = []
+        try:
+            self._append(kind, key, token + what)
+            with self._alone():
+                self._look()
+        finally:
+            del self._asked[token]
+        if not answers:
+            raise OSError(f"{self.path} can no longer be read: who else has written to it?")
+        return answers[0]
+
+    def _append(self, kind: int, key: str, value: bytes) -> None:
         """One write: what several ranks append at once lies one behind the other."""
         name = key.encode()
-        entry = _ENTRY.pack(len(name), len(value), there) + name + value
+        entry = _ENTRY.pack(len(name), len(value), kind) + name + value
         if self._file.write(entry) != len(entry):
             raise OSError(f"{self.path} could not be written: is its disk full?")
 
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Nobody else changes what is known here meanwhile, but by setting it."""
-        with self._lock:
-            fcntl.flock(self._file, fcntl.LOCK_EX)
-            try:
-                self._look()
-                yield
-            finally:
-                fcntl.flock(self._file, fcntl.LOCK_UN)
+
+def _done(kind: int, before: bytes | None, what: bytes) -> tuple[bytes | None, bytes, bytes | None]:
+    """What an entry makes of a key's value; its token, and the answer to who has written it."""
+    if kind == _SET:
+        return what, b"", None
+    token, what = what[:_TOKEN], what[_TOKEN:]
+    if kind == _ADD:
+        number = _NUMBER.match(before or b"0")
+        if number is None:
+            return before, token, None
+        total = int(number[0]) + _AMOUNT.unpack(what)[0]
+        after = str((total + 2**63) % 2**64 - 2**63).encode()
+        return after, token, after
+    if kind == _COMPARE:
+        middle = _EXPECTED.size + _EXPECTED.unpack_from(what)[0]
+        expected, desired = what[_EXPECTED.size : middle], what[middle:]
+        if before == expected or (before is None and not expected):
+            return desired, token, desired
+        return before, token, expected if before is None else before
+    return None, token, before
 
 
 def _bytes(value: str | bytes) -> bytes:
