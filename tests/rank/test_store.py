@@ -244,10 +244,14 @@ def test_whoever_is_interrupted_counts_nothing_twice(stores, monkeypatch):
     assert own.get("count") == b"3"
 
 
-def test_it_says_so_when_its_file_has_been_spoiled(stores):
+@pytest.mark.parametrize(
+    "nonsense", [b"\xff" * 9, b"\x01\0\0\0\0\0\0\0\0\xff", b"\0" * 8 + b"\x01", b"\0" * 1000]
+)
+def test_it_says_so_when_its_file_has_been_spoiled(stores, nonsense):
+    """With lengths of what never comes, a key that is no text, half of an addition, zeros."""
     stores[0].set("key", "value")
     with open(stores[0].path, "ab") as file:
-        file.write(b"\xff" * 9)
+        file.write(nonsense)
     with pytest.raises(OSError, match="who else has written to it"):
         stores[0].add("count", 1)
 

@@ -161,10 +161,13 @@ class PromptStore(dist.Store):
             end = middle + value_bytes
             if len(data) < end:
                 break
-            key = data[at + _ENTRY.size : middle].decode()
-            before, since = self._known.get(key, (None, 0))
-            if since < begin + end:
+            try:
+                key = data[at + _ENTRY.size : middle].decode()
+                before, since = self._known.get(key, (None, 0))
                 after, token, answer = _done(kind, before, data[middle:end])
+            except (struct.error, UnicodeDecodeError):
+                raise self._spoiled() from None
+            if since < begin + end:
                 if token in self._asked:
                     self._asked[token].append(answer)
                 self._known[key] = after, begin + end
@@ -182,8 +185,11 @@ class PromptStore(dist.Store):
         finally:
             del self._asked[token]
         if not answers:
-            raise OSError(f"{self.path} can no longer be read: who else has written to it?")
+            raise self._spoiled()
         return answers[0]
+
+    def _spoiled(self) -> OSError:
+        return OSError(f"{self.path} can no longer be read: who else has written to it?")
 
     def _append(self, kind: int, key: str, value: bytes) -> None:
         """One write: what several ranks append at once lies one behind the other."""
