@@ -131,6 +131,20 @@ def test_pictures_come_quickly_at_first_and_then_less_often(clock):
     assert apart[0] < 2 * live.OFTEN and live.SELDOM <= apart[-1] < live.SELDOM + 0.1
 
 
+def test_the_next_run_of_a_cell_is_seen_as_soon_as_the_first(seen, looks, clock, tmp_path):
+    """Until then the front end shows the one before, as if it still went on."""
+    for _ in range(3):
+        show, begin, number = seen.of(tmp_path, 2), clock.now, len(looks)
+        records = posted()
+        while len(looks) == number:
+            look(show, records, clock)
+            clock.now += live.OFTEN / 4 - live.SELDOM
+        assert clock.now - begin <= 2 * live.OFTEN
+        for _ in range(6):
+            look(show, records, clock)
+        clock.now -= live.SELDOM - 0.001
+
+
 def test_looks_are_apart_in_time(seen, looks, clock, tmp_path):
     show, records = seen.of(tmp_path, 2), posted()
     look(show, records, clock)

@@ -12,6 +12,7 @@ is not shown. Whatever goes wrong here ends the picture and not the run.
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -51,13 +52,17 @@ class Purse:
     ) -> None:  # fmt: skip
         self._clock, self._effort = clock, effort
         self._begin = clock()
-        self._due, self._apart = 0.0, OFTEN
-        self.spent = 0.0
+        self._last, self.spent = -math.inf, 0.0
+        self.again()
+
+    def again(self) -> None:
+        """A run begins, of which nothing has been shown."""
+        self._apart = OFTEN / 2
 
     def open(self) -> bool:
         """May another picture be made?"""
         now = self._clock()
-        return now >= self._due and self.spent <= FIRST + SHARE * (now - self._begin)
+        return now >= self._last + self._apart and self.spent <= FIRST + SHARE * (now - self._begin)
 
     @contextlib.contextmanager
     def paying(self) -> Iterator[None]:
@@ -67,8 +72,8 @@ class Purse:
             yield
         finally:
             self.spent += self._effort() - begin
-            self._due = self._clock() + self._apart
             self._apart = min(2 * self._apart, SELDOM)
+            self._last = self._clock()
 
 
 class Live:
@@ -93,6 +98,7 @@ class Live:
     def of(self, folder: Path, size: int) -> Show:
         """What shows the run whose records lie in `folder`."""
         self._run += 1
+        self.purse.again()
         return Show(self, self._run, folder, size)
 
     def send(self, run: int, made: Callable[[], Model], over: bool = False) -> None:
