@@ -31,10 +31,14 @@ def ranks(hub, student: str) -> set[int]:
 
 
 def errors(hub) -> list[str]:
-    """The lines of the Hub's log that say that something went wrong while it was up."""
+    """The lines of the Hub's log that say that something went wrong while it was up, each with the
+    lines around it.
+    """
     wrong, up = [], True
-    for line in hub.log.read_text("utf-8", "replace").splitlines():
+    lines = hub.log.read_text("utf-8", "replace").splitlines()
+    for number, line in enumerate(lines):
         up = (up or STARTING in line) and ENDING not in line
         if up and re.search(r"^\[[EC] |Traceback|\berror\b", line) and not EXPECTED.search(line):
-            wrong.append(line)
+            wrong.append("\n".join(lines[max(0, number - 2) : number + 40]))
+            print(wrong[-1])
     return wrong
