@@ -62,7 +62,7 @@ def _run(exercise: Exercise, case: Case, answer: Any) -> list[Any]:
 
     def drive(schedule: Schedule | None = None) -> runs.Run:
         return runs.drive(
-            ranks.local(case.size), pickled, inputs, harness=exercise.id, group=exercise.group,
+            ranks.clustered(case.size), pickled, inputs, harness=exercise.id, group=exercise.group,
             strict=True, deadline=PATIENCE, watch=Watcher(), schedule=schedule,
         )  # fmt: skip
 

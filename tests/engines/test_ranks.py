@@ -1,5 +1,6 @@
 """Warm ranks as a notebook uses them: nothing can hang it, nothing stays behind."""
 
+import _thread
 import contextlib
 import datetime
 import linecache
@@ -7,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -16,10 +18,28 @@ import torch
 import torch.distributed as dist
 
 from distlab import Ranks, RunFailed, each
-from distlab.engines.ipyparallel import PRELOAD, LocalEngines
-from distlab.engines.ranks import end_local, sources_of
+from distlab.engines.ipyparallel import LocalEngines
+from distlab.engines.ranks import clustered, end_local, local, sources_of
+from distlab.engines.warm import WarmRanks
+from distlab.processes.forkserver import PRELOAD
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
+KINDS = {"bare": (local, WarmRanks), "ipyparallel": (clustered, LocalEngines)}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def ranks(kind):
+    """Four ranks of this machine, of each kind."""
+    begin, made = KINDS[kind]
+    if type(local(4)) is not made:
+        end_local()
+    assert type(begin(4)) is made
+    return Ranks(4, deadline=60)
 
 
 def all_reduce(rank, size, tensor):
@@ -91,18 +111,63 @@ def test_a_rank_that_dies_is_replaced(ranks):
 
 
 def test_px_works_on_the_same_engines(ranks):
+    before = ranks.run(lambda rank, size: os.getpid())
     ranks.view.execute("import os; me = os.getpid()", block=True)
     pids = ranks.view["me"]
     assert len(set(pids)) == 4
     assert ranks.run(lambda rank, size: os.getpid())[1] == pids[1]
+    assert not any(alive(pid) for pid in set(before) - set(pids))
 
 
-def test_ranks_forked_early_give_way_to_complete_ones(tmp_path, monkeypatch):
+@pytest.fixture
+def gate(tmp_path, monkeypatch):
+    """Opened for writing, it lets the source of ranks import the last module."""
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     (tmp_path / "imported_late.py").write_text(f"open({str(gate)!r}).read()")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
-    monkeypatch.setattr("distlab.engines.ipyparallel.PRELOAD", (*PRELOAD, "imported_late"))
+    preload = (*PRELOAD, "imported_late")
+    monkeypatch.setattr("distlab.engines.ipyparallel.PRELOAD", preload)
+    monkeypatch.setattr("distlab.engines.ranks.PRELOAD", preload)
+    end_local()
+    yield gate
+    end_local()
+
+
+def me(rank, size):
+    return os.getpid(), "imported_late" in sys.modules
+
+
+def test_bare_ranks_forked_early_give_way_to_complete_ones(gate):
+    two = Ranks(2)
+    young = list(two.run(me))
+    assert not any(late for _, late in young)
+    assert list(two.run(me)) == young
+    open(gate, "w").close()
+    more = Ranks(3)  # while the others are young
+    local(3).settle(wait=True)
+    whole = list(more.run(me))
+    assert all(late for _, late in whole)
+    assert not {pid for pid, _ in young} & {pid for pid, _ in whole}
+    assert not any(alive(pid) for pid, _ in young)
+    local(3).settle(wait=True)
+    assert list(more.run(me)) == whole
+
+
+def test_a_bare_rank_that_dies_early_is_replaced_by_a_complete_one(gate):
+    def die(rank, size):
+        if rank == 1:
+            os._exit(1)
+
+    two = Ranks(2)
+    young = list(two.run(me))
+    two.run(die, may_fail=True)
+    open(gate, "w").close()
+    after = list(two.run(me))
+    assert after[1][1] and after[1][0] != young[1][0]
+
+
+def test_engines_forked_early_give_way_to_complete_ones(gate):
     found = LocalEngines(2)
 
     def by_rank():
@@ -122,6 +187,28 @@ def test_ranks_forked_early_give_way_to_complete_ones(tmp_path, monkeypatch):
         assert found._pids == settled
     finally:
         found.close()
+
+
+def test_a_run_that_is_interrupted_leaves_nothing_for_the_next_one(ranks, tmp_path):
+    """By the notebook's stop button: what the ranks would have answered is no answer any more."""
+    begun = tmp_path / "begun"
+    os.mkfifo(begun)
+
+    def slow(rank, size):
+        open(begun, "w").close()
+        if rank:
+            open(begun, "w").close()  # nobody ever reads it
+        return "of the run before"
+
+    def stop():
+        with open(begun):
+            _thread.interrupt_main()
+
+    for _ in range(2):
+        threading.Thread(target=stop, daemon=True).start()
+        with pytest.raises(KeyboardInterrupt):
+            ranks.run(slow)
+        assert list(ranks.run(lambda rank, size: rank)) == [0, 1, 2, 3]
 
 
 def test_a_smaller_world_uses_the_first_of_the_same_ranks(ranks):
@@ -205,7 +292,7 @@ def test_no_process_is_left_behind_after_any_ending(ending):
     ) as process:
         assert process.stdout.readline() == "up\n"
         children = descendants(process.pid)
-        assert len(children) >= 4  # zygote, controller, two engines
+        assert len(children) >= 3  # zygote, two ranks
         process.send_signal(ending)
         process.wait(10)
     deadline = time.monotonic() + 10

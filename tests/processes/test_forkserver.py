@@ -2,7 +2,10 @@
 
 import concurrent.futures
 import os
+import select
+import socket
 import subprocess
+import sys
 
 import pytest
 
@@ -35,3 +38,40 @@ def test_what_can_wait_for_less_is_forked_before_the_rest_is_imported(tmp_path, 
         assert len(set(early.pids())) == 2 and not later.there
         open(gate, "w").close()
         assert len(set(later.pids())) == 2
+
+
+def test_the_children_have_its_processor_until_it_is_asked_again(tmp_path, monkeypatch):
+    (tmp_path / "imported_late.py").write_text("")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    source = (
+        "import json, sys, pathlib\n"
+        "def tell(connection, of):\n"
+        "    connection.sendall(str('imported_late' in sys.modules).encode())\n"
+    )
+    (tmp_path / "telling.py").write_text(source)
+    with Zygote(("json", "imported_late")) as zygote:
+        first = zygote.connect("telling:tell", after="json", hold=60.0, of=1)[1]
+        assert first.recv(5) == b"False"
+        second = zygote.connect("telling:tell", after="json", hold=60.0, of=2)[1]
+        assert second.recv(5) == b"False"
+        whole = zygote.connect("telling:tell", of=3)[1]
+        assert whole.recv(5) == b"True"
+        for connection in (first, second, whole):
+            connection.close()
+
+
+def test_it_ends_in_silence_with_who_has_not_read_its_answers(tmp_path):
+    ours, theirs = socket.socketpair()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "fork"))
+        listening.listen()
+        numbers = [str(one.fileno()) for one in (theirs, listening)]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "distlab.processes.forkserver", *numbers, str(tmp_path)],
+            pass_fds=[theirs.fileno(), listening.fileno()], stderr=subprocess.PIPE,
+        )  # fmt: skip
+    theirs.close()
+    ours.sendall(b'{"status": 0}\n')
+    assert select.select([ours], [], [], 60)[0]  # the answer has come
+    ours.close()
+    assert process.communicate(timeout=60)[1] == b""

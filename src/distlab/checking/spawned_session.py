@@ -20,9 +20,10 @@ from distlab.checking import room
 from distlab.checking.room import OUTPUT_LIMIT
 from distlab.checking.session import Source, todo
 from distlab.engines import runs
-from distlab.engines.spawned import READY, SpawnedRanks, await_ready
+from distlab.engines.spawned import SpawnedRanks, await_ready
 from distlab.notebook import Cell
 from distlab.processes import entry_points, forkserver
+from distlab.rank import world
 from distlab.records.choices import Schedule
 
 HOME = "h"  # a short name: Unix sockets may lie in it, whose paths end at 103 characters on macOS
@@ -118,4 +119,4 @@ def _settle_in(home: str, connection: socket.socket) -> None:
     forkserver.log_to(Path(home, "log"))  # gloo complains there, not in the terminal
     os.environ.update(HOME=home, TMPDIR=home, DISTLAB_GRADING="1")
     tempfile.tempdir = None
-    connection.sendall(READY)
+    connection.sendall(world.READY)

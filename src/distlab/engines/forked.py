@@ -1,4 +1,4 @@
-"""Ranks as bare processes, for the grader, which starts new ones for each exercise."""
+"""Ranks as bare processes. The grader starts new ones for each exercise; a notebook keeps them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from distlab.processes import clocks, forkserver, framing, isolation, payload
 from distlab.processes.run_delay import RunDelay, started
 from distlab.rank import world
 
-STALL = 2.0  # seconds in which a forked rank takes a task
 ROOM = 3  # times the bytes of all inputs: of what ranks may send until it is looked at
 LOOK = 0.5  # seconds between two looks at how long ranks have waited for a processor
 
@@ -36,6 +35,8 @@ class ForkedEngines:
         measured: this is process 1 of a sandbox; what the ranks send each other is measured, where
             that works.
     """
+
+    STALL = 2.0  # seconds in which a rank takes what it is sent
 
     def __init__(
         self, size: int, folder: Path, limit: int | None = None,
@@ -81,7 +82,7 @@ class ForkedEngines:
             gc.enable()
             execute.serve(theirs)
 
-        ours.settimeout(STALL)
+        ours.settimeout(self.STALL)
         if self._wire is not None:
             isolation.entering.append(functools.partial(self._wire.enter, number))
         try:
@@ -98,6 +99,10 @@ class ForkedEngines:
         self._incoming[rank] = framing.Incoming(self._limit)
         with contextlib.suppress(OSError):  # a dead rank is reported by `receive`
             framing.write(carries[1], *task)
+
+    def busy(self) -> list[int]:
+        """Ranks that carry a task which they have not answered."""
+        return sorted(self._pending)
 
     def receive(self, timeout: float) -> list[tuple[int, payload.Block | None]]:
         pending = ((rank, self._ranks[rank]) for rank in self._pending)
@@ -162,12 +167,10 @@ class ForkedEngines:
         """Have so many ranks leave the groups of the run that is over while nobody waits for them:
         gloo takes 10 ms for each connection. What was sent was looked at before.
         """
-        from distlab.rank import execute
-
         for rank, carries in enumerate(self._ranks[:size]):
             if carries and rank not in self._left:
                 with contextlib.suppress(OSError):  # a dead rank is found when the next run begins
-                    framing.write(carries[1], *payload.parts({execute.LEAVE: True}))
+                    framing.write(carries[1], *payload.parts({world.LEAVE: True}))
 
     def replace(self, ranks: Sequence[int]) -> None:
         """End these ranks; new ones are started for the next run. (Until whatever they have left

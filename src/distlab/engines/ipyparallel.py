@@ -24,12 +24,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from distlab.processes import clocks, entry_points, forkserver, frameworks, payload, starting
+from distlab.processes import clocks, entry_points, forkserver, frameworks, starting
 from distlab.processes.forkserver import ENGINE_PRELOAD, NEEDED, PRELOAD
 from distlab.processes.run_delay import RunDelay
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # nothing here imports NumPy before the zygote is on its way
     from traitlets.config import Config
+
+    from distlab.processes import payload
 
 ANSWER = 3.0  # seconds in which the engines of a running cluster have to answer
 STARTING = 60.0, 180.0  # seconds in which engines start that are forked, or spawned
@@ -61,6 +63,10 @@ class AttachedEngines:
     def send(self, rank: int, task: Sequence[payload.Block]) -> None:
         future = self.client[self.ids[rank]].apply_async(_execute, b"".join(task))
         self._pending[future] = rank
+
+    def busy(self) -> list[int]:
+        """Ranks that carry a task which they have not answered."""
+        return sorted(set(self._pending.values()))
 
     def receive(self, timeout: float) -> list[tuple[int, payload.Block | None]]:
         done: set[Any] = concurrent.futures.wait(
@@ -285,7 +291,7 @@ def _controller_started(source: starting.Source, options: dict[str, Any]) -> boo
         # while it starts: what this process needs then, and for a first run
         import ipyparallel  # noqa: F401
 
-        from distlab.engines import results  # noqa: F401
+        from distlab.engines import by_value, live, results  # noqa: F401
 
         return ready.recv(1) == b"1"
 
@@ -302,6 +308,7 @@ def answering(client: Any) -> list[int]:
 
 def _execute(task: bytes) -> bytes:
     """`execute.execute`, imported on the engine alone: this process may do without torch."""
+    from distlab.processes import payload
     from distlab.rank import execute
 
     return b"".join(execute.execute(payload.unpack(task)))

@@ -17,15 +17,17 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from distlab.engines import by_value, live, progress
-from distlab.processes import machine
+from distlab.engines import progress
+from distlab.processes import frameworks, machine, starting
+from distlab.processes.forkserver import PRELOAD
 
 if TYPE_CHECKING:
+    from distlab.engines import live
     from distlab.engines.results import Result
 
 SLURM = "slurm"  # the cluster's name that means: as a Slurm job
 DEADLINE = 60.0  # seconds
-_pool: Any = None  # the local engines that this process shares
+_pool: Any = None  # the ranks of this machine that this process shares
 
 
 class each:
@@ -36,14 +38,15 @@ class each:
 
 
 class Ranks:
-    """`size` warm ranks: ipyparallel engines, one per GPU with NCCL where there are enough, else
+    """`size` warm ranks: processes of their own, one per GPU with NCCL where there are enough, else
     gloo.
 
     Args:
         size: number of ranks; the cores that this process may use (2 to 4) where it is left out.
         cluster: an ipyparallel profile, connection file, `Client` or `Cluster` to attach to, or
             "slurm" for ranks that are a Slurm job of their own. By default ranks are forked on this
-            machine and shared by all `Ranks` of this process.
+            machine and shared by all `Ranks` of this process; they are ipyparallel's engines from
+            the time on when `client` or `view` are asked for.
         deadline: seconds after which a run is ended.
 
     Raises:
@@ -85,9 +88,14 @@ class Ranks:
 
     @property
     def client(self) -> Any:
-        """The ipyparallel client of these ranks."""
-        self._engines.settle(wait=True)  # what the caller leaves on these engines is to stay there
-        return self._engines.client
+        """The ipyparallel client of these ranks.
+
+        Those of this machine are ended and begin anew as ipyparallel's engines, for all `Ranks` of
+        this process, where they are none yet: that takes two seconds, once.
+        """
+        engines = clustered(self.size) if self._own is None else self._own
+        engines.settle(wait=True)  # what the caller leaves on these engines is to stay there
+        return engines.client
 
     @property
     def view(self) -> Any:
@@ -124,7 +132,7 @@ class Ranks:
             RunFailed: a rank raised, hung or died, and `may_fail` is false.
             ValueError: `schedules` is no schedule of this function.
         """
-        from distlab.engines import runs
+        from distlab.engines import by_value, live, runs  # NumPy: ranks begin to start before it
         from distlab.engines.exploring import IMPOSSIBLE, Explorer
         from distlab.engines.results import AllSchedules, Result, RunFailed
         from distlab.records.choices import Schedule
@@ -208,22 +216,46 @@ def check_size(size: int, who: str) -> None:
 
 
 def local(size: int) -> Any:
-    """The engines that this process shares, at least `size` of them."""
+    """The ranks that this process shares, at least `size` of them."""
     global _pool
-    from distlab.engines.ipyparallel import LocalEngines
-
     if _pool is not None and 1 <= size <= len(_pool):
         return _pool  # the machine is asked once: that takes milliseconds
     check_size(size, "a notebook")
     if _pool is None:
-        _pool = LocalEngines(size)
+        _pool = _warm(size)
     else:
         _pool.grow(size)
     return _pool
 
 
+def clustered(size: int) -> Any:
+    """The same as `local`, as ipyparallel's engines from now on."""
+    global _pool
+    from distlab.engines.ipyparallel import LocalEngines
+
+    if not isinstance(_pool, LocalEngines):
+        check_size(size, "a notebook")
+        size = max(size, len(_pool or ()))
+        end_local()
+        _pool = LocalEngines(size)
+    return local(size)
+
+
+def _warm(size: int) -> Any:
+    source = starting.way().source((*PRELOAD, *frameworks.preload()))
+    try:  # while it imports torch, this process imports what a run needs
+        from distlab.engines import by_value, exploring, live, results  # noqa: F401
+        from distlab.engines.warm import WarmRanks
+        from distlab.records import deadlock  # noqa: F401
+
+        return WarmRanks(size, source)
+    except BaseException:
+        source.close()
+        raise
+
+
 def end_local() -> None:
-    """End the engines that this process shares; whoever asks for them next gets others."""
+    """End the ranks that this process shares; whoever asks for them next gets others."""
     global _pool
     if _pool is not None:
         _pool.close()

@@ -14,7 +14,7 @@ import math
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -47,6 +47,7 @@ class Engines(Protocol):
     def __len__(self) -> int: ...
     def send(self, rank: int, task: Sequence[payload.Block]) -> None: ...  # parts of a message
     def receive(self, timeout: float) -> list[tuple[int, payload.Block | None]]: ...
+    def busy(self) -> list[int]: ...  # that have not answered
     def settle(self) -> None: ...  # before a run
     # after one whose ranks have all answered; in these threads of the function's go on
     def tidy(self, size: int, left: Sequence[int]) -> None: ...
@@ -151,28 +152,27 @@ def drive(
     engines.settle()
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=engines.folder))
     begin = time.monotonic()
-    store, times = engines.store(folder), _clocks(engines, size, group)
-    for rank, values in enumerate(inputs):
-        tree = dict(
-            rank=rank, size=size, local_rank=rank, folder=str(folder), store=store, group=group,
-            backend=backend, harness=harness, strict=strict, seed=seed, sources=sources or {},
-            lasts=deadline, clock=times[rank],
-            schedule=schedule.of_rank(rank) if schedule else None, keeps=keeps,
-            device=device,
-        )  # fmt: skip
-        engines.send(rank, payload.parts(tree, function, values))
-    outcomes = [Outcome(rank) for rank in range(size)]
-    run = Run(outcomes, [], 0.0, deadline)
-    show = live.of(folder, size) if live else None
-    patience = RAISED if harness else math.inf
-    busy = _watch(engines, run, folder, begin, watch, show, patience)
-    run.seconds = time.monotonic() - begin
-    for rank in busy:
-        died = run.outcomes[rank].seconds if run.outcomes[rank].status == "crashed" else run.seconds
-        reading.stop(folder / f"{rank}.rec", begin + died)
-    if busy:
-        # even ranks that have answered hold connections to those that are killed now
-        engines.replace(sorted(busy))
+    with _ended_as_a_whole(engines, folder):
+        store, times = engines.store(folder), _clocks(engines, size, group)
+        for rank, values in enumerate(inputs):
+            tree = dict(
+                rank=rank, size=size, local_rank=rank, folder=str(folder), store=store, group=group,
+                backend=backend, harness=harness, strict=strict, seed=seed, sources=sources or {},
+                lasts=deadline, clock=times[rank],
+                schedule=schedule.of_rank(rank) if schedule else None, keeps=keeps,
+                device=device,
+            )  # fmt: skip
+            engines.send(rank, payload.parts(tree, function, values))
+        outcomes = [Outcome(rank) for rank in range(size)]
+        run = Run(outcomes, [], 0.0, deadline)
+        show = live.of(folder, size) if live else None
+        patience = RAISED if harness else math.inf
+        busy = _watch(engines, run, folder, begin, watch, show, patience)
+        run.seconds = time.monotonic() - begin
+        _stop(run, busy, folder, begin)
+        if busy:
+            # even ranks that have answered hold connections to those that are killed now
+            engines.replace(sorted(busy))
     run.raw = [_raw(folder / f"{rank}.rec") for rank in range(size)]
     run.records = _records(run.raw)
     if keeps:
@@ -193,6 +193,27 @@ def drive(
         outcome.printed = _printed(folder / f"{outcome.rank}.out")
     shutil.rmtree(folder, ignore_errors=True)
     return run
+
+
+def _stop(run: Run, busy: Iterable[int], folder: Path, begin: float) -> None:
+    """Note in the records of ranks that are ended when they were."""
+    for rank in busy:
+        outcome = run.outcomes[rank]
+        passed = outcome.seconds if outcome.status == "crashed" else run.seconds
+        reading.stop(folder / f"{rank}.rec", begin + passed)
+
+
+@contextlib.contextmanager
+def _ended_as_a_whole(engines: Engines, folder: Path) -> Iterator[None]:
+    """Whatever interrupts a run (a notebook's stop button), no rank goes on with it: what it would
+    answer would be taken for an answer of the next one.
+    """
+    try:
+        yield
+    except BaseException:
+        engines.replace(engines.busy())
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _clocks(engines: Engines, size: int, group: bool) -> list[dict[str, Any] | None]:

@@ -1,4 +1,4 @@
-"""Ranks as bare processes that were spawned and stay warm, where nothing can be forked."""
+"""Ranks as bare processes that somebody else starts, and that say when they are ready."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from distlab.engines.forked import STALL, ForkedEngines
+from distlab.engines.forked import ForkedEngines
+from distlab.rank import world
 
 STARTING = 180.0  # seconds in which a rank has imported what it needs
-READY = b"1"  # what it says then
 
 
 class SpawnedRanks(ForkedEngines):
@@ -54,15 +54,25 @@ class SpawnedRanks(ForkedEngines):
             RuntimeError: one of them does not start.
         """
         while self._importing:
-            await_ready(self._importing.pop())
+            try:
+                await_ready(self._importing[-1], self.STALL)
+            except KeyboardInterrupt:  # it is waited for once more
+                raise
+            except BaseException:
+                self._importing.pop()
+                raise
+            self._importing.pop()
 
     def _end(self, pid: int, connection: socket.socket) -> None:
         connection.close()
         self._ends(pid)
 
 
-def await_ready(connection: socket.socket) -> None:
+def await_ready(connection: socket.socket, stall: float = ForkedEngines.STALL) -> None:
     """Wait until the process at the other end has imported what it needs.
+
+    Args:
+        stall: seconds in which it has to take what it is sent from then on.
 
     Raises:
         RuntimeError: it has ended, or takes too long.
@@ -70,7 +80,7 @@ def await_ready(connection: socket.socket) -> None:
     connection.settimeout(STARTING)
     told = b""
     with contextlib.suppress(OSError):
-        told = connection.recv(len(READY))
-    if told != READY:
+        told = connection.recv(len(world.READY))
+    if told != world.READY:
         raise RuntimeError("a process for your code did not start; try `distlab info`")
-    connection.settimeout(STALL)
+    connection.settimeout(stall)

@@ -19,6 +19,7 @@ SLURM_TASK = "distlab.engines.slurm.task"
 SESSION = "distlab.checking.session:serve"
 ENGINE = "distlab.engines.ipyparallel:engine"
 CONTROLLER = "distlab.engines.ipyparallel:controller"
+WARM = "distlab.rank.warm:serve"
 PROGRAM = "distlab.engines.launch:serve"
 CELLS = "distlab.checking.spawned_session:cells"
 TASKS = "distlab.checking.spawned_session:tasks"
@@ -27,8 +28,10 @@ TASKS = "distlab.checking.spawned_session:tasks"
 EXERCISE = "distlab.course:find"
 
 # imported before the first fork
-RANK = "distlab.rank.execute"
-RANK_PRELOAD = ("distlab.rank.recorder", "distlab.rank.process_group", RANK)
+RANK = "distlab.rank.warm"
+RANK_PRELOAD = (
+    "distlab.rank.recorder", "distlab.rank.process_group", "distlab.rank.execute", RANK,
+)  # fmt: skip
 LAST_PRELOAD = ("distlab.training.vision",)
 ROOM_PRELOAD = (
     "distlab.records.deadlock", "distlab.engines.forked", "distlab.checking.session",
@@ -46,7 +49,7 @@ RECORDING_MODULES = (
     "distlab.rank.futures", "distlab.rank.races", "distlab.rank.holdings",
 )  # fmt: skip
 EVERY = (
-    FORKSERVER, SPAWNED, WALLS_TRIAL, SLURM_TASK, SESSION, ENGINE, CONTROLLER, PROGRAM, CELLS,
+    FORKSERVER, SPAWNED, WALLS_TRIAL, SLURM_TASK, SESSION, ENGINE, CONTROLLER, WARM, PROGRAM, CELLS,
     TASKS, EXERCISE,
     *RANK_PRELOAD, *LAST_PRELOAD, *ROOM_PRELOAD, *ROOM_PREPARE, *RECORDING_MODULES,
 )  # fmt: skip

@@ -122,16 +122,21 @@ class Zygote:
         return Forked(self, self._send(request))
 
     def connect(
-        self, entry: str, after: str | None = None, **arguments: Any
+        self, entry: str, after: str | None = None, hold: float = 0.0, **arguments: Any
     ) -> tuple[Forked, socket.socket]:
         """Have it fork one child that is connected to this process.
+
+        Args:
+            hold: seconds in which it imports nothing more, but for the next request: the children
+                have its processor meanwhile.
 
         The child calls `entry(connection, **arguments)` with its end of the socket. No descriptor
         is sent for that: of those that are on their way the kernel counts all of a user together,
         and refuses more when somebody else has sent too many.
         """
         request = {
-            "entry": entry, "arguments": arguments, "times": 1, "after": after, "connect": True
+            "entry": entry, "arguments": arguments, "times": 1, "after": after, "connect": True,
+            "hold": hold,
         }  # fmt: skip
         with self._lock:  # connections are accepted in the order of the requests
             try:
@@ -386,15 +391,23 @@ class _Server:
 
     def early(self) -> None:
         """Answer the requests at the head of the line that wait for no further import."""
-        while select.select([self._connection], [], [], 0)[0]:
+        hold = self._answer_early()
+        while select.select([self._connection], [], [], hold)[0]:
             if not self._receive():
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
+            hold = self._answer_early()
+
+    def _answer_early(self) -> float:
+        """Returns for how many seconds to wait for another request."""
+        hold = 0.0
         while b"\n" in self._pending:
             request = json.loads(self._pending.split(b"\n", 1)[0])
             if request.get("after") not in sys.modules:
-                return
+                return 0.0
             self._answer_next()
+            hold = request.get("hold", 0.0)
+        return hold
 
     def serve(self) -> None:
         """Answer until the parent closes the socket."""
@@ -407,7 +420,10 @@ class _Server:
                 return
 
     def _receive(self) -> bool:
-        data = self._connection.recv(65536)
+        try:
+            data = self._connection.recv(65536)
+        except ConnectionResetError:  # the parent has ended, with answers unread
+            data = b""
         self._pending += data
         return bool(data)
 
@@ -429,7 +445,8 @@ class _Server:
             answer = {"pids": pids}
             for connection in made:
                 connection.close()
-        self._connection.sendall((json.dumps(answer) + "\n").encode())
+        with contextlib.suppress(ConnectionError):  # the parent has ended: `_receive` will tell
+            self._connection.sendall((json.dumps(answer) + "\n").encode())
 
 
 def _status(pid: int, statuses: dict[int, int], patience: float = 1.0) -> int | None:

@@ -68,7 +68,7 @@ class Spawner:
         return Spawned(pids)
 
     def connect(
-        self, entry: str, after: str | None = None, **arguments: Any
+        self, entry: str, after: str | None = None, hold: float = 0.0, **arguments: Any
     ) -> tuple[Spawned, socket.socket]:
         """Call `entry(connection, …)` in a new process; returns the other end of the connection."""
         pid, connection = self._asked(entry, after, True, arguments)

@@ -42,7 +42,7 @@ class Source(Protocol):
         """Have `entry` ("module:function") called in several new processes."""
 
     def connect(
-        self, entry: str, after: str | None = None, **arguments: Any
+        self, entry: str, after: str | None = None, hold: float = 0.0, **arguments: Any
     ) -> tuple[Children, socket.socket]:
         """Have `entry(connection, …)` called in a new process, with the other end of the socket."""
 

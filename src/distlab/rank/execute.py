@@ -1,7 +1,7 @@
 """What runs on a rank: one function, once, in a process group of its own, recorded.
 
 A task arrives as bytes and its reply leaves as bytes, so that any kind of engine can carry them: an
-ipyparallel engine in a notebook, a forked process in the grader.
+ipyparallel engine, or a bare process of a notebook or of the grader.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from distlab.rank import clocks, recorder, reports, store, world
 from distlab.records import choices
 from distlab.records.reports import SUFFIX
 
-LEAVE = "leave"  # what a message holds that asks for no run, but to leave the groups of the last
 PRINTED_LIMIT = 64_000  # characters that a rank may print in one run
 _GROUP_TIMEOUT = datetime.timedelta(minutes=30)  # deadlines are the watcher's business
 #: inputs of exercises lie on the CPU, where NCCL alone could not carry them
@@ -320,7 +319,7 @@ def _traced(message: str, frames: list[dict[str, Any]]) -> tuple[str, list[dict[
 def serve(connection: socket.socket) -> None:
     """Execute tasks that arrive on a socket until it closes: a rank without ipyparallel."""
     while (task := payload.receive(connection)) is not None:
-        if LEAVE in task[0]:
+        if world.LEAVE in task[0]:
             end_group()
         else:
             framing.write(connection, *execute(task))

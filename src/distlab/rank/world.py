@@ -11,6 +11,9 @@ import functools
 import os
 from dataclasses import dataclass
 
+READY = b"1"  # what a rank says that can take tasks
+LEAVE = "leave"  # what a message holds that asks for no run, but to leave the groups of the last
+
 
 @dataclass(frozen=True)
 class World:

@@ -1,0 +1,88 @@
+"""Ranks of a notebook: bare processes of this machine that stay warm from run to run.
+
+Forked from a zygote they are there as soon as that has imported what no rank can do without. What
+else it imports they would have to import each for itself: as soon as it has, others take their
+place between two runs. Where nothing can be forked they are spawned (`distlab.processes.starting`).
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import socket
+from collections.abc import Sequence
+
+from distlab.engines.spawned import SpawnedRanks
+from distlab.processes import entry_points
+from distlab.processes.forkserver import NEEDED
+from distlab.processes.starting import Children, Source
+
+HOLD = 1.0  # seconds, at most, in which the first ranks have the source's processor
+_Asked = tuple[Children, socket.socket]
+
+
+class WarmRanks(SpawnedRanks):
+    """Ranks from a source, which they own: it ends with them.
+
+    Args:
+        source: imports what ranks need, and has begun to.
+    """
+
+    STALL = 60.0  # a rank may be leaving groups, and inputs be large
+
+    def __init__(self, size: int, source: Source) -> None:
+        self._source, self._owner = source, os.getpid()
+        self._asked: list[_Asked] = []
+        self._spares: dict[int, _Asked] = {}  # that will take the place of ranks forked early
+        atexit.register(self.close)
+        super().__init__(source.folder, None, self._next, source.end)
+        self.grow(size)
+
+    def grow(self, size: int) -> None:
+        """Have at least `size` ranks."""
+        new = range(len(self), size)
+        self._source.prepare(len(new))
+        early = bool(new) and self._source.ripens and not self._ripe()
+        after, hold = (NEEDED, HOLD) if early else (None, 0.0)
+        self._asked = [self._ask(after, hold) for _ in new]
+        super().grow(size)
+        if early:
+            self._spares.update((rank, self._ask()) for rank in new)
+
+    def settle(self, wait: bool = False) -> None:
+        """Between two runs: let the spare ranks, if they are there by now, take the place of those
+        that were forked early; `wait` until they are.
+        """
+        if self._spares and (wait or self._ripe()):
+            self.replace(list(self._spares))
+        super().settle()
+
+    def _ripe(self) -> bool:
+        """Has the source imported all that it will, as far as is known?"""
+        return bool(self._spares or len(self)) and all(c.there for c, _ in self._spares.values())
+
+    def _ask(self, after: str | None = None, hold: float = 0.0) -> _Asked:
+        folder = str(self.folder)
+        return self._source.connect(entry_points.WARM, after=after, hold=hold, folder=folder)
+
+    def _next(self) -> tuple[int, socket.socket]:
+        children, connection = self._asked.pop(0) if self._asked else self._ask()
+        return children.pids()[0], connection
+
+    def _start(self, number: int) -> tuple[int, socket.socket]:
+        if number < len(self) and number in self._spares:
+            self._asked.insert(0, self._spares.pop(number))
+        return super()._start(number)
+
+    def tidy(self, size: int, left: Sequence[int]) -> None:
+        """They leave the groups of a run that is over: nobody waits for it now."""
+        super().tidy(size, left)
+        self.leave(size)
+
+    def close(self) -> None:
+        """End them, and what they are forked from."""
+        if os.getpid() != self._owner:  # a fork of the notebook that ends: the ranks are not its
+            return
+        atexit.unregister(self.close)
+        self._source.close()
+        self._ranks = []
