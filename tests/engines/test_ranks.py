@@ -211,6 +211,31 @@ def test_a_run_that_is_interrupted_leaves_nothing_for_the_next_one(ranks, tmp_pa
         assert list(ranks.run(lambda rank, size: rank)) == [0, 1, 2, 3]
 
 
+def test_ranks_that_nobody_uses_are_ended_and_are_back_at_once(monkeypatch):
+    end_local()
+    two = Ranks(2)
+    local(2).settle(wait=True)
+    list(two.run(me))
+    monkeypatch.setattr("distlab.engines.warm.IDLE", 0.05)
+    pids = [pid for pid, _ in two.run(me)]
+    deadline = time.monotonic() + 30
+    while any(alive(pid) for pid in pids):
+        assert time.monotonic() < deadline, "they are kept"
+        os.sched_yield()
+    monkeypatch.setattr("distlab.engines.warm.IDLE", 300.0)
+    again = [pid for pid, _ in two.run(me)]
+    assert not set(again) & set(pids)
+    assert [pid for pid, _ in two.run(me)] == again
+
+
+def test_ranks_are_not_ended_under_a_run_that_begins(monkeypatch):
+    two = Ranks(2)
+    monkeypatch.setattr("distlab.engines.warm.IDLE", 0.0)
+    for _ in range(40):
+        assert list(two.run(lambda rank, size: rank)) == [0, 1]
+    end_local()
+
+
 def test_a_smaller_world_uses_the_first_of_the_same_ranks(ranks):
     two = Ranks(2)
     assert [v.item() for v in two.run(all_reduce, torch.ones(1))] == [2.0, 2.0]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import socket
+import threading
 from collections.abc import Sequence
 
 from distlab.engines.spawned import SpawnedRanks
@@ -17,12 +18,16 @@ from distlab.processes import entry_points
 from distlab.processes.forkserver import NEEDED
 from distlab.processes.starting import Children, Source
 
+IDLE = 300.0  # seconds after a run in which ranks are kept for another one
 HOLD = 1.0  # seconds, at most, in which the first ranks have the source's processor
 _Asked = tuple[Children, socket.socket]
 
 
 class WarmRanks(SpawnedRanks):
     """Ranks from a source, which they own: it ends with them.
+
+    Ranks that nobody has used for a while are ended, so that others have their memory: the next run
+    starts new ones, which takes as long as forks do.
 
     Args:
         source: imports what ranks need, and has begun to.
@@ -34,6 +39,8 @@ class WarmRanks(SpawnedRanks):
         self._source, self._owner = source, os.getpid()
         self._asked: list[_Asked] = []
         self._spares: dict[int, _Asked] = {}  # that will take the place of ranks forked early
+        self._runs, self._changing = 0, threading.Lock()
+        self._idle: threading.Timer | None = None
         atexit.register(self.close)
         super().__init__(source.folder, None, self._next, source.end)
         self.grow(size)
@@ -53,6 +60,7 @@ class WarmRanks(SpawnedRanks):
         """Between two runs: let the spare ranks, if they are there by now, take the place of those
         that were forked early; `wait` until they are.
         """
+        self._wake()
         if self._spares and (wait or self._ripe()):
             self.replace(list(self._spares))
         super().settle()
@@ -78,11 +86,29 @@ class WarmRanks(SpawnedRanks):
         """They leave the groups of a run that is over: nobody waits for it now."""
         super().tidy(size, left)
         self.leave(size)
+        if self._source.ripens:  # spawned ones would take seconds to come back
+            self._idle = threading.Timer(IDLE, self._rest, [self._runs])
+            self._idle.daemon = True
+            self._idle.start()
+
+    def _wake(self) -> None:
+        """A run begins."""
+        with self._changing:
+            self._runs += 1
+        if self._idle is not None:
+            self._idle.cancel()
+
+    def _rest(self, runs: int) -> None:
+        """End the ranks, if no run has begun since."""
+        with self._changing:
+            if runs == self._runs:
+                self.replace(range(len(self)))
 
     def close(self) -> None:
         """End them, and what they are forked from."""
         if os.getpid() != self._owner:  # a fork of the notebook that ends: the ranks are not its
             return
         atexit.unregister(self.close)
+        self._wake()
         self._source.close()
         self._ranks = []
