@@ -204,11 +204,15 @@ def test_a_run_that_is_interrupted_leaves_nothing_for_the_next_one(ranks, tmp_pa
         with open(begun):
             _thread.interrupt_main()
 
-    for _ in range(2):
-        threading.Thread(target=stop, daemon=True).start()
-        with pytest.raises(KeyboardInterrupt):
-            ranks.run(slow)
-        assert list(ranks.run(lambda rank, size: rank)) == [0, 1, 2, 3]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a kernel
+    try:
+        for _ in range(2):
+            threading.Thread(target=stop, daemon=True).start()
+            with pytest.raises(KeyboardInterrupt):
+                ranks.run(slow)
+            assert list(ranks.run(lambda rank, size: rank)) == [0, 1, 2, 3]
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_ranks_that_nobody_uses_are_ended_and_are_back_at_once(monkeypatch):
