@@ -355,6 +355,17 @@ def test_crossing_sends_that_a_buffer_let_through_draw_a_remark():
     assert [remark.kind for remark in remarks(ranks)] == ["crossing"]
 
 
+@pytest.mark.parametrize(("agents", "kinds"), [(1, []), (0, ["not-waited"])])
+def test_a_thread_that_goes_on_may_still_wait_for_its_request(agents, kinds):
+    """A blocking send is on record for a moment before it is known to wait."""
+    sent = event(0, 0, "send", peer=1, state=POSTED, flags=0)
+    ranks = [
+        RankRecord(0, 2, RETURNED, events=[sent], agents=agents),
+        RankRecord(1, 2, RETURNED, events=[event(1, 0, "recv", peer=0)]),
+    ]
+    assert [remark.kind for remark in remarks(ranks)] == kinds
+
+
 def test_ordered_sends_draw_no_remark():
     ops = [("send", "recv"), ("recv", "send")]
     ranks = [

@@ -71,9 +71,10 @@ def _times(events: list[Event]) -> str:
 
 def _requests(records: Sequence[RankRecord]) -> Iterator[Remark]:
     every = [event for record in records for event in record.events]
+    going_on = {r.rank for r in records if r.ended and not r.over}  # its threads may wait yet
     left = [
         e for e in every
-        if e.state == POSTED and e.op != "new_group"
+        if e.state == POSTED and e.op != "new_group" and e.rank not in going_on
         and not (e.waited or e.blocking or e.internal or e.flags & INDIRECT)
     ]  # fmt: skip
     changed = [e for e in every if e.flags & CHANGED and not e.race]
