@@ -1,10 +1,12 @@
 """Warm ranks as a notebook uses them: nothing can hang it, nothing stays behind."""
 
 import _thread
+import concurrent.futures
 import contextlib
 import datetime
 import linecache
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -21,7 +23,7 @@ from distlab import Ranks, RunFailed, each
 from distlab.engines.ipyparallel import LocalEngines
 from distlab.engines.ranks import clustered, end_local, local, sources_of
 from distlab.engines.warm import WarmRanks
-from distlab.processes.forkserver import PRELOAD
+from distlab.processes.forkserver import PRELOAD, ZygoteLost
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 KINDS = {"bare": (local, WarmRanks), "ipyparallel": (clustered, LocalEngines)}
@@ -352,9 +354,10 @@ def test_a_timeout_of_the_programs_own_is_awaited_and_what_it_waited_for_is_told
 
 def test_a_fork_of_the_notebook_that_ends_leaves_the_ranks_alone(ranks):
     assert list(ranks.run(lambda rank, size: rank)) == [0, 1, 2, 3]
+    engines = ranks._engines
     if (child := os.fork()) == 0:
         try:
-            ranks._engines.close()  # what `atexit` calls there
+            engines.close()  # what `atexit` calls there
         finally:
             os._exit(0)
     os.waitpid(child, 0)
@@ -375,3 +378,130 @@ def test_a_cell_whose_source_python_has_not_read_yet_travels_without_it(monkeypa
     assert sources_of(scope["f"]) == {}
     linecache.cache["<a cell>"] = (22, None, ["def f(rank, size): ..."], "<a cell>")
     assert sources_of(scope["f"]) == {"<a cell>": "def f(rank, size): ..."}
+
+
+def wait_for_the_end_of(pid):
+    with contextlib.suppress(ProcessLookupError):
+        assert select.select([os.pidfd_open(pid)], [], [], 60)[0]
+
+
+def whose(rank, size, mine):
+    return mine
+
+
+@pytest.fixture
+def bare():
+    """Two bare ranks, which are no longer young."""
+    if type(local(2)) is not WarmRanks:
+        end_local()
+    local(2).settle(wait=True)
+    return Ranks(2)
+
+
+@pytest.mark.slow  # the fork starts ranks of its own
+def test_a_fork_of_the_notebook_has_ranks_of_its_own(bare):
+    before = list(bare.run(me))
+    if (child := os.fork()) == 0:
+        status = 1
+        try:
+            status = list(bare.run(whose, "fork")) != ["fork"] * 2
+        finally:
+            end_local()
+            os._exit(status)
+    for number in range(50):
+        assert list(bare.run(whose, number)) == [number] * 2
+    assert os.waitpid(child, 0)[1] == 0
+    assert list(bare.run(me)) == before
+
+
+def test_threads_of_the_notebook_get_each_its_own_answers(bare):
+    def go(thread):
+        return all(list(bare.run(whose, (thread, i))) == [(thread, i)] * 2 for i in range(10))
+
+    with concurrent.futures.ThreadPoolExecutor(3) as threads:
+        assert list(threads.map(go, range(3))) == [True] * 3
+
+
+def test_a_child_that_a_function_lets_return_does_not_answer_for_its_rank(bare):
+    def fork(rank, size):
+        child = os.fork()
+        if child:
+            os.waitpid(child, 0)
+        return "rank" if child else "child"
+
+    assert list(bare.run(fork)) == ["rank"] * 2
+    assert list(bare.run(whose, 1)) == [1, 1]
+
+
+def test_a_bare_rank_that_ended_between_two_runs_has_been_replaced(bare):
+    young = [pid for pid, _ in bare.run(me)]
+    os.kill(young[1], signal.SIGKILL)
+    wait_for_the_end_of(young[1])
+    now = [pid for pid, _ in bare.run(me)]
+    assert now[0] == young[0] and now[1] != young[1]
+
+
+@pytest.mark.slow  # nothing is forked: ranks import torch each for themselves
+def test_the_death_of_a_rank_is_noticed_though_a_child_holds_its_connection(monkeypatch):
+    def die(rank, size):
+        if rank:
+            if os.fork() == 0:
+                signal.pause()
+            os._exit(1)
+
+    monkeypatch.setenv("DISTLAB_PROCESSES", "spawn")
+    end_local()
+    try:
+        result = Ranks(2).run(die, may_fail=True, deadline=60)
+        assert result.run.outcomes[1].status == "crashed" and result.run.seconds < 30
+    finally:
+        end_local()
+
+
+def test_when_the_source_of_ranks_is_lost_one_run_says_so_and_others_begin(bare):
+    pids = [pid for pid, _ in bare.run(me)]
+    local(2)._source.process.kill()
+    for pid in pids:  # they end with it
+        wait_for_the_end_of(pid)
+    with pytest.raises(ZygoteLost, match="ranks are forked from has ended"):
+        bare.run(me)
+    assert list(bare.run(whose, 1)) == [1, 1]
+
+
+def test_ranks_whose_start_is_interrupted_end_as_a_whole(bare, monkeypatch):
+    engines, owned = local(2), local(2)._source.folder
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("distlab.engines.spawned.await_ready", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Ranks(len(engines) + 1)
+    monkeypatch.undo()
+    assert len(engines) == 0 and not owned.exists()
+    assert list(bare.run(whose, 1)) == [1, 1] and local(2) is not engines
+
+
+def test_an_interrupt_while_ranks_are_ended_leaves_nothing_for_the_next_run(bare, monkeypatch):
+    """The stop button, pressed twice."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(local(2), "receive", interrupted)
+    monkeypatch.setattr(local(2), "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        bare.run(whose, "of the run before")
+    monkeypatch.undo()
+    assert list(bare.run(whose, 1)) == [1, 1]
+
+
+def test_a_rank_that_takes_no_inputs_does_not_hold_up_a_run_past_its_deadline(bare):
+    stopped = bare.run(me)[1][0]
+    os.kill(stopped, signal.SIGSTOP)
+    begin = time.monotonic()
+    result = bare.run(whose, bytes(20_000_000), deadline=2, may_fail=True)
+    assert result.run.timed_out and result.run.outcomes[1].status == "killed"
+    assert time.monotonic() - begin < 30
+    wait_for_the_end_of(stopped)
+    assert list(bare.run(whose, 1)) == [1, 1]

@@ -25,7 +25,7 @@ class TwoRanks:
     def settle(self):
         pass
 
-    def send(self, rank, task):
+    def send(self, rank, task, within):
         path = f"{payload.unpack(b''.join(task))[0]['folder']}/{rank}.rec"
         with open(path, "wb") as file:
             progress, end = (RUNNING, 0.0) if rank else (RAISED, clocks.now())

@@ -103,14 +103,15 @@ class Local:
         self, exercise: Exercise, case: Case, inputs: list[bytes], left: float,
         schedule: Schedule | None = None,
     ) -> Run:  # fmt: skip
-        from distlab.engines import runs
+        from distlab.engines import ranks, runs
         from distlab.records.deadlock import Watcher
 
-        return runs.drive(
-            self._engines, self._blob, inputs, harness=exercise.id, group=exercise.group,
-            strict=True, sources=self._sources, deadline=left, watch=Watcher(),
-            schedule=schedule, keeps=True, live=None if schedule else self._live,
-        )  # fmt: skip
+        with ranks.turn:
+            return runs.drive(
+                self._engines, self._blob, inputs, harness=exercise.id, group=exercise.group,
+                strict=True, sources=self._sources, deadline=left, watch=Watcher(),
+                schedule=schedule, keeps=True, live=None if schedule else self._live,
+            )  # fmt: skip
 
 
 def _script_of(answer: Any) -> dict[str, str]:

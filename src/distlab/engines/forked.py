@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import math
 import os
 import select
 import signal
@@ -91,14 +92,16 @@ class ForkedEngines:
         finally:
             isolation.entering.clear()
 
-    def send(self, rank: int, task: Sequence[payload.Block]) -> None:
+    def send(self, rank: int, task: Sequence[payload.Block], within: float = math.inf) -> None:
         carries = self._ranks[rank]
         if carries is None:
             carries = self._ranks[rank] = self._start(rank)
         self._pending.add(rank)
         self._incoming[rank] = framing.Incoming(self._limit)
+        carries[1].settimeout(min(self.STALL, max(within, 0.001)))
         with contextlib.suppress(OSError):  # a dead rank is reported by `receive`
             framing.write(carries[1], *task)
+        carries[1].settimeout(self.STALL)
 
     def busy(self) -> list[int]:
         """Ranks that carry a task which they have not answered."""
@@ -153,10 +156,11 @@ class ForkedEngines:
     def settle(self) -> None:
         """End ranks in which the function of the run before goes on, in threads or processes: in
         the next run these would be nobody's, and a rank that waits for them would seem to wait for
-        ever.
+        ever. And those that still owe an answer: the end of that run was interrupted.
         """
         alive = [(rank, found[0]) for rank, found in enumerate(self._ranks) if found]
-        self.replace([rank for rank, pid in alive if rank in self._left or started(pid)])
+        unfit = {*self._left, *self._pending}
+        self.replace([rank for rank, pid in alive if rank in unfit or started(pid)])
         self._left = []
 
     def tidy(self, size: int, left: Sequence[int]) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import atexit
 import concurrent.futures
 import contextlib
+import math
 import os
 import shutil
 import signal
@@ -60,7 +61,7 @@ class AttachedEngines:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def send(self, rank: int, task: Sequence[payload.Block]) -> None:
+    def send(self, rank: int, task: Sequence[payload.Block], within: float = math.inf) -> None:
         future = self.client[self.ids[rank]].apply_async(_execute, b"".join(task))
         self._pending[future] = rank
 

@@ -14,6 +14,7 @@ import html
 import inspect
 import linecache
 import os
+import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,17 @@ if TYPE_CHECKING:
 SLURM = "slurm"  # the cluster's name that means: as a Slurm job
 DEADLINE = 60.0  # seconds
 _pool: Any = None  # the ranks of this machine that this process shares
+#: held while ranks are started or run: threads of a notebook would take each other's answers
+turn = threading.RLock()
+
+
+def _forget() -> None:
+    """A fork of the notebook has ranks of its own, if any: the notebook goes on with these."""
+    global _pool, turn
+    _pool, turn = None, threading.RLock()
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 class each:
@@ -150,11 +162,12 @@ class Ranks:
         name, pickled = getattr(function, "__name__", "the function"), by_value.dumps(function)
 
         def drive(schedule: Schedule | None = None, seen: live.Live | None = None) -> runs.Run:
-            return runs.drive(
-                self._engines, pickled, inputs, sources=sources_of(function),
-                deadline=deadline or self.deadline, watch=Watcher(), seed=seed, strict=strict,
-                schedule=schedule, keeps=True, live=seen,
-            )  # fmt: skip
+            with turn:
+                return runs.drive(
+                    self._engines, pickled, inputs, sources=sources_of(function),
+                    deadline=deadline or self.deadline, watch=Watcher(), seed=seed, strict=strict,
+                    schedule=schedule, keeps=True, live=seen,
+                )  # fmt: skip
 
         with progress.line(f"{name} runs on {self.size} ranks"):
             if schedules == "all":
@@ -218,14 +231,15 @@ def check_size(size: int, who: str) -> None:
 def local(size: int) -> Any:
     """The ranks that this process shares, at least `size` of them."""
     global _pool
-    if _pool is not None and 1 <= size <= len(_pool):
-        return _pool  # the machine is asked once: that takes milliseconds
-    check_size(size, "a notebook")
-    if _pool is None:
-        _pool = _warm(size)
-    else:
-        _pool.grow(size)
-    return _pool
+    with turn:
+        if _pool is not None and 1 <= size <= len(_pool):
+            return _pool  # the machine is asked once: that takes milliseconds
+        check_size(size, "a notebook")
+        if _pool is None or not len(_pool):  # they have ended as a whole: others begin
+            _pool = _warm(size)
+        else:
+            _pool.grow(size)
+        return _pool
 
 
 def clustered(size: int) -> Any:
@@ -233,12 +247,13 @@ def clustered(size: int) -> Any:
     global _pool
     from distlab.engines.ipyparallel import LocalEngines
 
-    if not isinstance(_pool, LocalEngines):
-        check_size(size, "a notebook")
-        size = max(size, len(_pool or ()))
-        end_local()
-        _pool = LocalEngines(size)
-    return local(size)
+    with turn:
+        if not isinstance(_pool, LocalEngines):
+            check_size(size, "a notebook")
+            size = max(size, len(_pool or ()))
+            end_local()
+            _pool = LocalEngines(size)
+        return local(size)
 
 
 def _warm(size: int) -> Any:

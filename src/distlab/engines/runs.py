@@ -45,7 +45,8 @@ class Engines(Protocol):
     folder: Path  # where the files of runs go; both sides can reach it
 
     def __len__(self) -> int: ...
-    def send(self, rank: int, task: Sequence[payload.Block]) -> None: ...  # parts of a message
+    # parts of a message, which the rank has to take `within` so many seconds
+    def send(self, rank: int, task: Sequence[payload.Block], within: float = ...) -> None: ...
     def receive(self, timeout: float) -> list[tuple[int, payload.Block | None]]: ...
     def busy(self) -> list[int]: ...  # that have not answered
     def settle(self) -> None: ...  # before a run
@@ -162,7 +163,8 @@ def drive(
                 schedule=schedule.of_rank(rank) if schedule else None, keeps=keeps,
                 device=device,
             )  # fmt: skip
-            engines.send(rank, payload.parts(tree, function, values))
+            latest = begin + (1 + MOST_QUEUED) * deadline
+            engines.send(rank, payload.parts(tree, function, values), latest - time.monotonic())
         outcomes = [Outcome(rank) for rank in range(size)]
         run = Run(outcomes, [], 0.0, deadline)
         show = live.of(folder, size) if live else None

@@ -8,13 +8,14 @@ place between two runs. Where nothing can be forked they are spawned (`distlab.p
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from distlab.engines.spawned import SpawnedRanks
-from distlab.processes import entry_points
+from distlab.processes import entry_points, payload
 from distlab.processes.forkserver import NEEDED
 from distlab.processes.starting import Children, Source
 
@@ -48,22 +49,50 @@ class WarmRanks(SpawnedRanks):
     def grow(self, size: int) -> None:
         """Have at least `size` ranks."""
         new = range(len(self), size)
-        self._source.prepare(len(new))
-        early = bool(new) and self._source.ripens and not self._ripe()
-        after, hold = (NEEDED, HOLD) if early else (None, 0.0)
-        self._asked = [self._ask(after, hold) for _ in new]
-        super().grow(size)
-        if early:
-            self._spares.update((rank, self._ask()) for rank in new)
+        with self._whole_or_none():
+            self._source.prepare(len(new))
+            early = bool(new) and self._source.ripens and not self._ripe()
+            after, hold = (NEEDED, HOLD) if early else (None, 0.0)
+            self._asked = [self._ask(after, hold) for _ in new]
+            super().grow(size)
+            if early:
+                self._spares.update((rank, self._ask()) for rank in new)
 
     def settle(self, wait: bool = False) -> None:
         """Between two runs: let the spare ranks, if they are there by now, take the place of those
-        that were forked early; `wait` until they are.
+        that were forked early; `wait` until they are. Others take the place of ranks that have
+        ended meanwhile.
         """
         self._wake()
-        if self._spares and (wait or self._ripe()):
-            self.replace(list(self._spares))
-        super().settle()
+        with self._whole_or_none():
+            self.replace(self._ended(range(len(self))))
+            if self._spares and (wait or self._ripe()):
+                self.replace(list(self._spares))
+            super().settle()
+
+    @contextlib.contextmanager
+    def _whole_or_none(self) -> Iterator[None]:
+        """Whatever interrupts a start ends all of them, for others to begin: what the source has
+        been asked and not answered would be taken for something else later.
+        """
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
+    def _ended(self, ranks: Iterable[int]) -> list[int]:
+        """Those of these ranks whose process has ended."""
+        known = [(rank, found[0]) for rank in ranks if (found := self._ranks[rank])]
+        return [rank for rank, pid in known if self._source.ended(pid)]
+
+    def receive(self, timeout: float) -> list[tuple[int, payload.Block | None]]:
+        """Processes that a rank has started may hold its connection when it has ended."""
+        ended = self._ended(self._pending)  # before looking: what it said before counts
+        answers = super().receive(0.0 if ended else timeout)
+        lost = self._pending.intersection(ended)
+        self._pending -= lost
+        return answers + [(rank, None) for rank in lost]
 
     def _ripe(self) -> bool:
         """Has the source imported all that it will, as far as is known?"""
@@ -108,7 +137,7 @@ class WarmRanks(SpawnedRanks):
         """End them, and what they are forked from."""
         if os.getpid() != self._owner:  # a fork of the notebook that ends: the ranks are not its
             return
-        atexit.unregister(self.close)
         self._wake()
+        self._ranks = []  # at first: others begin, also where the rest of this is interrupted
         self._source.close()
-        self._ranks = []
+        atexit.unregister(self.close)

@@ -81,7 +81,7 @@ class Zygote:
         env: dict[str, str] | None = None,
         within: Path | None = None,
     ) -> None:
-        self._owner = os.getpid()
+        self._owner, self._closed = os.getpid(), False
         ours, theirs = socket.socketpair()
         #: for whatever its children write; removed with the zygote, also when that is killed
         self.folder = Path(tempfile.mkdtemp(prefix="distlab-", dir=within))
@@ -226,11 +226,12 @@ class Zygote:
     def close(self) -> None:
         self._socket.close()
         self._listener.close()
-        if os.getpid() != self._owner:  # a fork of ours that ends must not end ours
+        if os.getpid() != self._owner or self._closed:  # a fork of ours that ends must not end ours
             return
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        self._closed = True  # its number may be another's from now on
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Zygote:
@@ -282,6 +283,7 @@ class _Listener:
     def close(self) -> None:
         with contextlib.suppress(OSError):
             os.close(self._folder)
+        self._folder = -1
 
 
 #: for whom a process is started, and the arguments of `subprocess.Popen`

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 
+_SMALL = 1 << 14  # bytes of a message that is sent in one piece
 _PART = 1 << 18  # bytes asked for at once: no socket here holds more
 
 
@@ -74,8 +75,14 @@ class Incoming:
 
 
 def write(connection: socket.socket, *parts: bytes | bytearray | memoryview) -> None:
-    """Send one message that consists of these parts, which are not put together for that."""
-    announce(connection, sum(map(len, parts)))
+    """Send one message that consists of these parts, which are put together if they are small: an
+    interrupt finds such a message sent or not, never a part of it.
+    """
+    size = sum(map(len, parts))
+    if size <= _SMALL:
+        connection.sendall(b"".join((size.to_bytes(8, "little"), *parts)))
+        return
+    announce(connection, size)
     for part in parts:
         connection.sendall(part)
 

@@ -318,8 +318,12 @@ def _traced(message: str, frames: list[dict[str, Any]]) -> tuple[str, list[dict[
 
 def serve(connection: socket.socket) -> None:
     """Execute tasks that arrive on a socket until it closes: a rank without ipyparallel."""
+    rank = os.getpid()
     while (task := payload.receive(connection)) is not None:
         if world.LEAVE in task[0]:
             end_group()
-        else:
-            framing.write(connection, *execute(task))
+            continue
+        reply = execute(task)
+        if os.getpid() != rank:  # a child that the function forked and let return: no rank
+            os._exit(0)
+        framing.write(connection, *reply)
