@@ -127,7 +127,7 @@ def test_pictures_come_quickly_at_first_and_then_less_often(clock):
                 shown.append(clock.now - begin)
         clock.now += 0.05
     apart = [after - before for before, after in zip(shown, shown[1:], strict=False)]
-    assert sum(at < 1 for at in shown) >= 4 and apart == sorted(apart)
+    assert sum(at < 1 for at in shown) >= 3 and apart == [*map(pytest.approx, sorted(apart))]
     assert apart[0] < 2 * live.OFTEN and live.SELDOM <= apart[-1] < live.SELDOM + 0.1
 
 

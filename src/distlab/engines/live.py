@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 EVENTS = 480  # operations of all ranks that a look tells
 AT_LEAST = 24  # and of each rank
-OFTEN = 0.1  # seconds between the first two looks that are shown, at least
-SELDOM = 1.6  # and between later ones, each of which is waited for twice as long as the last one
+OFTEN = 0.2  # seconds between the first two looks that are shown, at least
+SELDOM = 3.2  # and between later ones, each of which is waited for twice as long as the last one
 FIRST = 0.05  # seconds of work on pictures that a cell may do at once
 SHARE = 0.005  # of a run's time that its pictures may take beyond these
 
