@@ -54,14 +54,7 @@ class SpawnedRanks(ForkedEngines):
             RuntimeError: one of them does not start.
         """
         while self._importing:
-            try:
-                await_ready(self._importing[-1], self.STALL)
-            except KeyboardInterrupt:  # it is waited for once more
-                raise
-            except BaseException:
-                self._importing.pop()
-                raise
-            self._importing.pop()
+            await_ready(self._importing.pop(), self.STALL)
 
     def _end(self, pid: int, connection: socket.socket) -> None:
         connection.close()
