@@ -105,6 +105,11 @@ class LimitedProcessSpawner(LocalProcessSpawner):
     has such a number by then, and would end them. Here it looks at when they began, too.
     """
 
+    process_limit = Integer(None, allow_none=True, help="processes and threads of a server").tag(
+        config=True
+    )
+    control_group = Unicode("distlab-hub", help="what all servers' groups lie in").tag(config=True)
+
     _begun: int | None = None
 
     async def start(self):
@@ -131,11 +136,6 @@ class LimitedProcessSpawner(LocalProcessSpawner):
         if self.proc is None and self.pid and known and begun(self.pid) != self._begun:
             self.clear_state()
         return await super().poll()
-
-    process_limit = Integer(None, allow_none=True, help="processes and threads of a server").tag(
-        config=True
-    )
-    control_group = Unicode("distlab-hub", help="what all servers' groups lie in").tag(config=True)
 
     def _group(self) -> ControlGroup:
         return ControlGroup(self.control_group, f"{self.user.id}-{self.name}".strip("-"))

@@ -29,7 +29,7 @@ def test_what_another_launcher_left_is_not_believed(tmp_path, monkeypatch):
 
 
 def test_a_command_that_does_not_end_is_ended(tmp_path):
-    path = script(tmp_path, "import time\nprint('begun', flush=True)\ntime.sleep(600)")
+    path = script(tmp_path, "import signal\nprint('begun', flush=True)\nsignal.pause()")
     output, status = command.output_of(f"python {path}", limit=2)
     assert status < 0 and "Traceback" not in output
 
@@ -37,7 +37,7 @@ def test_a_command_that_does_not_end_is_ended(tmp_path):
 def test_what_a_command_has_started_ends_with_it(tmp_path):
     text = """
         import subprocess, sys
-        hang = "import time; print('up', flush=True); time.sleep(600)"
+        hang = "import signal; print('up', flush=True); signal.pause()"
         child = subprocess.Popen([sys.executable, "-c", hang])
         child.wait()
     """

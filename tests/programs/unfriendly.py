@@ -328,7 +328,7 @@ def integers_for_floats(rank, size):
         dist.send(torch.arange(6), 1)
 
 
-@says(3, "the process of rank 1 had ended")
+@says(3, "rank 1: its process ended in the middle", "recv(src=1) at killed_while_it_is_needed")
 def killed_while_it_is_needed(rank, size):
     if rank == 1:
         dist.send(one(), 0)

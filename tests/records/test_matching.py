@@ -236,6 +236,7 @@ def test_a_rank_that_has_not_started_may_still_send():
 def test_a_receive_from_a_dead_rank_is_a_verdict():
     found = twice([waiting_in(0, "recv", peer=1), RankRecord(1, 2, RUNNING)], dead={1})
     assert found.kind == "ended" and "rank 1 has died" in found.message
+    assert "what ended its process" in found.hint
 
 
 def test_different_reduce_operations_are_a_mismatch_even_when_both_calls_ended():

@@ -40,5 +40,5 @@ def errors(hub) -> list[str]:
         up = (up or STARTING in line) and ENDING not in line
         if up and re.search(r"^\[[EC] |Traceback|\berror\b", line) and not EXPECTED.search(line):
             wrong.append("\n".join(lines[max(0, number - 2) : number + 40]))
-            print(wrong[-1])
+            print(wrong[-1])  # whole: pytest cuts what it compares
     return wrong

@@ -97,7 +97,8 @@ class Local:
         self._live = seen
         self._blob, self._sources = by_value.dumps(answer), ranks.sources_of(answer)
         self.quoted = Sources(self._sources or _script_of(answer))
-        self._engines = ranks.local(max(size, 4))
+        self._size = max(size, 4)
+        ranks.local(self._size)
 
     def __call__(
         self, exercise: Exercise, case: Case, inputs: list[bytes], left: float,
@@ -108,7 +109,8 @@ class Local:
 
         with ranks.turn:
             return runs.drive(
-                self._engines, self._blob, inputs, harness=exercise.id, group=exercise.group,
+                ranks.local(self._size), self._blob, inputs, harness=exercise.id,
+                group=exercise.group,
                 strict=True, sources=self._sources, deadline=left, watch=Watcher(),
                 schedule=schedule, keeps=True, live=None if schedule else self._live,
             )  # fmt: skip

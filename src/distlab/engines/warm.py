@@ -48,6 +48,7 @@ class WarmRanks(SpawnedRanks):
 
     def grow(self, size: int) -> None:
         """Have at least `size` ranks."""
+        self._wake()
         new = range(len(self), size)
         with self._whole_or_none():
             self._source.prepare(len(new))
@@ -121,7 +122,7 @@ class WarmRanks(SpawnedRanks):
             self._idle.start()
 
     def _wake(self) -> None:
-        """A run begins."""
+        """They are used: a run begins, or more of them start."""
         with self._changing:
             self._runs += 1
         if self._idle is not None:

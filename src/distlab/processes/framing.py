@@ -80,7 +80,7 @@ def write(connection: socket.socket, *parts: bytes | bytearray | memoryview) -> 
     """
     size = sum(map(len, parts))
     if size <= _SMALL:
-        connection.sendall(b"".join((size.to_bytes(8, "little"), *parts)))
+        connection.sendall(b"".join((_header(size), *parts)))
         return
     announce(connection, size)
     for part in parts:
@@ -89,7 +89,11 @@ def write(connection: socket.socket, *parts: bytes | bytearray | memoryview) -> 
 
 def announce(connection: socket.socket, size: int) -> None:
     """Begin a message of so many bytes, which the caller sends."""
-    connection.sendall(size.to_bytes(8, "little"))
+    connection.sendall(_header(size))
+
+
+def _header(size: int) -> bytes:
+    return size.to_bytes(8, "little")
 
 
 def relay(source: socket.socket, target: socket.socket | None, size: int) -> None:

@@ -24,6 +24,8 @@ HINTS = {
     "send, or to send where they receive. Or post isend/irecv and wait for both afterwards.",
     "ended": "Every send needs a receive on its destination and every receive a send: count both "
     "for these two ranks, first and last rounds and edge ranks included.",
+    "died": "Look for what ended its process in the middle of the function: os._exit, a signal, an "
+    "error in C++ code, or the system where memory was short. The others wait only because of that.",
     "partial": "A collective has to be called by every rank of its group. Look for an "
     "`if rank == …`, an early return or a loop that runs more often on one rank.",
     "order": "Every rank of a group has to call the same collectives in the same order. Look for "
@@ -113,7 +115,8 @@ class Explanation:
         """Why this rank is stuck: the end of its chain of waits."""
         path, end = self._walk(rank)
         if self._gone(end):
-            return self._left_alone(path[-1], end)
+            found = self._left_alone(path[-1], end)
+            return replace(found, hint=HINTS["died"]) if end in self.dead else found
         if any(self._from_any(r) for r in path):
             return self._nobody_can_send(next(r for r in path if self._from_any(r)))
         return self._cycle(path[path.index(end) :])

@@ -30,7 +30,7 @@ _OFF = ("off", "0", "no")
 SETTING = "DISTLAB_WIDGETS"  # "off": still pictures alone; "on": live ones whatever the front end
 LONGEST_CODE = 20_000  # characters of a running cell by which a front end finds it
 MOST_RUNS, MOST_EVENTS = 60, 400_000  # that are kept for a front end to ask for
-MOST_SAVED = 1_000  # events of a run that lies in an output, where there is nobody to ask: 60 kB
+MOST_SAVED = 1_000  # events of a run that lies in an output, where there is nobody to ask: 160 kB
 
 
 class Answers(Protocol):
