@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from distlab.processes import clocks, entry_points, forkserver, frameworks, starting
-from distlab.processes.forkserver import ENGINE_PRELOAD, NEEDED, PRELOAD
+from distlab.processes.forkserver import ENGINE_PRELOAD, PRELOAD
 from distlab.processes.run_delay import RunDelay
 
 if TYPE_CHECKING:  # nothing here imports NumPy before the zygote is on its way
@@ -84,7 +84,7 @@ class AttachedEngines:
                 answers.append((rank, None))
         return answers
 
-    def settle(self, wait: bool = False) -> None:
+    def settle(self) -> None:
         """They are as they will be."""
 
     def tidy(self, size: int, left: Sequence[int]) -> None:
@@ -133,11 +133,8 @@ def cache() -> Path:
 
 
 class LocalEngines(AttachedEngines):
-    """`size` ipyparallel engines on this machine, from one source with their controller.
-
-    A zygote forks the first ones as soon as it has imported what no rank can do without. What else
-    it imports they would have to import each for itself: as soon as it has, it forks others, which
-    take their place between two runs (`settle`).
+    """`size` ipyparallel engines on this machine, from one source with their controller, which
+    starts them when it has imported all that ranks need: what users leave on them is to stay there.
     """
 
     def __init__(self, size: int, way: starting.Way | None = None) -> None:
@@ -145,8 +142,6 @@ class LocalEngines(AttachedEngines):
         self._delay, self._owner = RunDelay(), os.getpid()
         self._seen: set[int] = set()  # ids of dead engines stay listed for seconds
         self._engines: dict[int, int] = {}  # the others' ids by process id
-        self._young: set[int] = set()  # ranks that were forked before all was imported
-        self._spare: starting.Children | None = None  # those that will take their places
         self._late: dict[int, int] = {}  # process ids by rank, of engines that are still starting
         way = way or starting.way()
         self._timeout = STARTING[not way.forks]
@@ -169,39 +164,19 @@ class LocalEngines(AttachedEngines):
         self.ids += [-1] * len(more)
         self._pids += [-1] * len(more)
         self._start(more)
-        self._place_late()
+        self.settle()
 
-    def settle(self, wait: bool = False) -> None:
-        """Between two runs: let the spare ranks, if there are any by now, take the place of those
-        that were forked early; `wait` until there are.
-        """
-        self._place_late()
-        if self._spare is None or not self._young or not (wait or self._spare.there):
-            return
-        young, spare = sorted(self._young), self._spare.pids()
-        self._young = set()
-        self._kill([self._pids[rank] for rank in young] + spare[len(young) :])
-        self._place(dict(zip(young, spare, strict=False)))
-        self._start(young[len(spare) :])
-
-    def _start(self, new: Sequence[int]) -> None:
-        """Start engines for these ranks; spawned ones are waited for before the next run, since
-        the end of this one need not wait until they have imported torch.
-        """
-        folder = str(self.folder)
-        if not self._source.ripens:
-            whole = self._source.forks(len(new), entry_points.ENGINE, folder=folder)
-            self._late.update(zip(new, whole.pids(), strict=True))
-            return
-        first = self._source.forks(len(new), entry_points.ENGINE, after=NEEDED, folder=folder)
-        if self._spare is None:
-            self._spare = self._source.forks(len(new), entry_points.ENGINE, folder=folder)
-            self._young.update(new)
-        self._place(dict(zip(new, first.pids(), strict=True)))
-
-    def _place_late(self) -> None:
+    def settle(self) -> None:
+        """Before a run: wait for engines that are still starting."""
         self._place(self._late)
         self._late = {}
+
+    def _start(self, new: Sequence[int]) -> None:
+        """Start engines for these ranks. They are waited for before the next run: the end of this
+        one need not wait until spawned ones have imported torch.
+        """
+        whole = self._source.forks(len(new), entry_points.ENGINE, folder=str(self.folder))
+        self._late.update(zip(new, whole.pids(), strict=True))
 
     def _place(self, pids: dict[int, int]) -> None:
         """Find the engines of these processes: they are these ranks from now on."""
@@ -226,9 +201,9 @@ class LocalEngines(AttachedEngines):
 
     def tidy(self, size: int, left: Sequence[int]) -> None:
         """New engines take the place of those in which threads of a function go on."""
+        super().tidy(size, left)
         if left:
             self.replace(left)
-        super().tidy(size, left)
 
     def receive(self, timeout: float) -> list[tuple[int, payload.Block | None]]:
         return super().receive(timeout) or [(rank, None) for rank in self._died()]

@@ -106,7 +106,7 @@ class Ranks:
         this process, where they are none yet: that takes two seconds, once.
         """
         engines = clustered(self.size) if self._own is None else self._own
-        engines.settle(wait=True)  # what the caller leaves on these engines is to stay there
+        engines.settle()
         return engines.client
 
     @property

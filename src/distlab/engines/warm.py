@@ -59,15 +59,14 @@ class WarmRanks(SpawnedRanks):
             if early:
                 self._spares.update((rank, self._ask()) for rank in new)
 
-    def settle(self, wait: bool = False) -> None:
+    def settle(self) -> None:
         """Between two runs: let the spare ranks, if they are there by now, take the place of those
-        that were forked early; `wait` until they are. Others take the place of ranks that have
-        ended meanwhile.
+        that were forked early. Others take the place of ranks that have ended meanwhile.
         """
         self._wake()
         with self._whole_or_none():
             self.replace(self._ended(range(len(self))))
-            if self._spares and (wait or self._ripe()):
+            if self._spares and self._ripe():
                 self.replace(list(self._spares))
             super().settle()
 

@@ -25,7 +25,7 @@ HINTS = {
     "ended": "Every send needs a receive on its destination and every receive a send: count both "
     "for these two ranks, first and last rounds and edge ranks included.",
     "died": "Look for what ended its process in the middle of the function: os._exit, a signal, an "
-    "error in C++ code, or the system where memory was short. The others wait only because of that.",
+    "error in C++ code, or the system where memory was short. The others wait because of that.",
     "partial": "A collective has to be called by every rank of its group. Look for an "
     "`if rank == …`, an early return or a loop that runs more often on one rank.",
     "order": "Every rank of a group has to call the same collectives in the same order. Look for "
