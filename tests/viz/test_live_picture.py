@@ -286,6 +286,17 @@ def test_axe_finds_no_violation(driver, view, scheme):
             assert len(found["passes"]) > 15
 
 
+def test_colours_that_tell_something_stay_where_the_system_chooses_colours(driver, view):
+    active = {"features": [{"name": "forced-colors", "value": "active"}]}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", active)
+    ask = view(stuck())
+    told = "return getComputedStyle(document.querySelector('.dl-key-{}')).borderTopColor"
+    green, red = (ask(told.format(kind)) for kind in ("collective", "stuck"))
+    assert (green, red) == ("rgb(0, 158, 115)", "rgb(213, 94, 0)")
+    inside = ask("return getComputedStyle(document.querySelector('.dl-rank circle')).fill")
+    assert inside.startswith("rgba(213, 94, 0")
+
+
 def test_names_and_lines_of_strangers_do_nothing(driver, view):
     records = exchange()
     for record in records:

@@ -118,8 +118,9 @@ def _in_vscode() -> bool:
 def _saved(run: Callable[[], Model], still: str) -> str:
     """A picture that brings its run along, and the code if it is the first."""
     global _coded
-    coded, _coded = not _coded, True
-    return widget.embedded(_next_name(), still, run(), coded)
+    picture = widget.embedded(_next_name(), still, run(), not _coded)
+    _coded = True
+    return picture
 
 
 def _next_name() -> str:
