@@ -187,6 +187,25 @@ def test_run_reports_a_rank_that_fails(script):
     assert "[rank 1] ValueError: no" in done.stdout
 
 
+LONG = """
+import threading
+
+class Long(Exception):
+    def __str__(self):
+        threading.Event().wait(1.5)
+        return "at last"
+"""
+
+
+def test_a_traceback_that_comes_late_is_waited_for(tmp_path):
+    """As on a busy machine: that the other rank waits in vain is proven before."""
+    path = tmp_path / "program.py"
+    path.write_text(LONG + SCRIPT.replace('ValueError("no")', "Long"))
+    done = distlab("run", path, "--ranks", 2, "--fail")
+    assert done.returncode == 1 and "rank 0 waits in all_reduce()" in done.stderr
+    assert "Long: at last" in done.stdout
+
+
 def test_run_ends_a_script_when_its_time_is_up(tmp_path):
     path = tmp_path / "program.py"
     path.write_text("while True:\n    pass\n")

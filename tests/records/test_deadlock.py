@@ -31,7 +31,7 @@ def observed(which: str, *options: str) -> dict[str, dict]:
 
 @pytest.fixture(scope="module")
 def hung():
-    return observed("hanging")
+    return observed("hanging", "--soon", str(SOON))
 
 
 @pytest.fixture(scope="module")

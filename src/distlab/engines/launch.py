@@ -24,6 +24,7 @@ from distlab.records.deadlock import Watcher
 from distlab.viz import chrome_trace
 
 LOOK = 0.25  # seconds between two looks at the records
+GRACE = 10.0  # seconds that a rank has to print what it raised, on a busy machine
 
 
 def launch(
@@ -111,8 +112,9 @@ class _Running:
                 if self._ended(key) and self._status(key.data):
                     failed.add(key.data)
             alive = {key.data for key in self._selector.get_map().values()}
-            if alive and (finding := watch(self.records(), set(range(self._size)) - alive)):
-                self._drain()
+            records = self.records()
+            if alive and (finding := watch(records, set(range(self._size)) - alive)):
+                self._drain({record.rank for record in records if record.ended})
                 print(f"distlab: {finding.message} {finding.hint}", file=sys.stderr)
                 return 1
             if alive and time.monotonic() > deadline:
@@ -127,9 +129,13 @@ class _Running:
         for key in self._selector.get_map().values():
             reading.stop(self._folder / f"{key.data}.rec", time.monotonic())
 
-    def _drain(self) -> None:
+    def _drain(self, ended: set[int]) -> None:
         """Print what is on its way: a rank that raised has ended before its traceback came."""
-        while ready := self._selector.select(LOOK):
+        end = time.monotonic() + GRACE
+        while (ready := self._selector.select(LOOK)) or (
+            time.monotonic() < end
+            and ended & {key.data for key in self._selector.get_map().values()}
+        ):
             for key, _ in ready:
                 self._ended(key)
 
