@@ -35,10 +35,13 @@ def test_all_workers_see_one_store(store):
 
 
 def test_a_worker_calls_at_its_moment_or_not_at_all():
-    with Meeting(arrive, 3, HASH) as held:
-        answers = held.hold([Call(0.3, ("late",)), None, Call(0.0, ("early",))], PATIENCE)
-    assert answers[1] is None
-    assert answers[0].called >= 0.3 > answers[2].called
+    for at in (0.3, 1.0, 3.0, 9.0):  # a busy machine is late with the early one too
+        with Meeting(arrive, 3, HASH) as held:
+            answers = held.hold([Call(at, ("late",)), None, Call(0.0, ("early",))], PATIENCE)
+        assert answers[1] is None and answers[0].called >= at
+        if answers[2].called < at / 2:
+            break
+    assert answers[2].called < at
     assert answers[2].value[1] == 1 and answers[0].value[1] == 2
 
 
