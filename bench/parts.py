@@ -95,6 +95,8 @@ class Parts:
             [sys.executable, "-m", "bench.parts", str(os.getpid())], text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[1],
         )  # fmt: skip
+        assert self._beside.stdout is not None
+        self._beside.stdout.readline()  # what ends before it looks is not seen
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -115,8 +117,12 @@ class Parts:
 
 
 def main() -> None:
-    """Look at the process whose number is given until standard input ends; print what was seen."""
+    """Look at the process whose number is given until standard input ends; print what was seen,
+    after a line that says that it looks.
+    """
     watched = Watched(int(sys.argv[1]))
+    watched.look()
+    print("looks", flush=True)
     while not select.select([sys.stdin], [], [], 0)[0]:
         watched.look()
         time.sleep(PAUSE)
