@@ -59,6 +59,37 @@ def test_what_a_rank_raised_is_heard_though_the_run_is_ended_for_it(tmp_path, la
     assert run.records[0].stopped == 0.0 < run.records[1].stopped
 
 
+class OnABusyMachine(TwoRanks):
+    """What rank 0 has raised comes seconds after its record says so, by a clock of its own."""
+
+    now = 100.0
+
+    def monotonic(self):
+        return self.now
+
+    def receive(self, timeout):
+        self.now += max(timeout, 0.001)
+        heard = self.late is not None and self.now > 100.0 + self.late
+        self.late = None if heard else self.late
+        return [(0, self.answer)] if heard else []
+
+
+@pytest.mark.parametrize(
+    ("deadline", "late", "heard"), [(60.0, 8.0, True), (60.0, 12.0, False), (0.5, 1.6, False)]
+)
+def test_an_answer_that_comes_late_is_waited_for_within_the_deadline(
+    tmp_path, monkeypatch, deadline, late, heard
+):
+    engines = OnABusyMachine(tmp_path, late)
+    monkeypatch.setattr(runs, "time", engines)
+    ended = Finding("ended", "rank 1 waits, but rank 0 stopped with an error")
+    run = runs.drive(
+        engines, b"", [b"", b""], deadline=deadline,
+        watch=lambda seen, dead: ended if seen[0].progress == events.RAISED else None,
+    )  # fmt: skip
+    assert (run.outcomes[0].status == "raised") == heard and run.finding == ended
+
+
 class EndedAtOnce(TwoRanks):
     """Both ranks have returned before anybody looks."""
 

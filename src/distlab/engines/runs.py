@@ -33,6 +33,7 @@ SOON = 0.003  # seconds after the first answer in which mostly all others come
 RAW_EVENTS = 5_000  # events of a rank that are handed on
 MOST_QUEUED = 2.0  # times its deadline that a run may go on while its ranks have no processor
 GRACE = 1.0  # seconds that the others get when a rank has died
+ANSWER = 10.0  # and, within the deadline, a rank that has ended to say how: a busy machine is slow
 RAISED = 5.0  # and of a check when one has raised, which decides it: who waits for it may say where
 PRINTED_BYTES = 1 << 18  # of what a rank has printed, as it is read back
 CAUSES_BYTES = 1 << 18  # of what a rank did with its store
@@ -281,7 +282,8 @@ def _watch(
             if run.finding:
                 # what ended ranks returned or raised is on its way
                 ended = {rank for rank in waiting if looks[rank].ended}
-                end = time.monotonic() + GRACE
+                now = time.monotonic()
+                end = min(max(deadline, now + GRACE), now + ANSWER)
                 while ended & waiting and time.monotonic() < end:
                     _hear(engines, run, begin, waiting, dead, POLL)
                 break
