@@ -48,7 +48,8 @@ def author():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how long a process has waited")
-def test_a_cell_has_its_time_on_a_processor_that_others_use(crowded, author):
+def test_a_cell_has_its_time_on_a_processor_that_others_use(crowded, author, monkeypatch):
+    monkeypatch.setattr(runs, "MOST_QUEUED", 30.0)  # the five may not be the only ones
     begin = time.monotonic()
     assert author.run(Cell("relay", BUSY, "solution"), 2.0) is None
     assert time.monotonic() - begin > 2.0, "the machine was not busy enough to tell"

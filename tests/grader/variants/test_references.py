@@ -111,7 +111,7 @@ for place in ("/tmp", "/dev/shm", ".", os.path.expanduser("~"), tempfile.gettemp
     except OSError:
         pass
 os.environ["LEFT"] = "left-by-the-solution"
-subprocess.Popen(["sleep", "987"])
+subprocess.Popen(["sleep", "98765432"])
 """
 LOOKING = """
 import glob, os
@@ -120,7 +120,7 @@ FOUND = [name for place in PLACES for name in glob.glob(place + "/**/left-by-*",
 FOUND += ["LEFT"] * ("LEFT" in os.environ)
 for line in glob.glob("/proc/*/cmdline"):
     try:
-        FOUND += ["987"] * (b"987" in open(line, "rb").read())
+        FOUND += ["98765432"] * (b"98765432" in open(line, "rb").read())
     except OSError:
         pass
 if FOUND:
