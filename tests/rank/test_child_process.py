@@ -1,6 +1,8 @@
 """Functions in processes of their own."""
 
 import os
+import signal
+import threading
 import time
 
 import pytest
@@ -59,6 +61,23 @@ def test_a_process_that_waits_for_ever_is_told_with_the_line_where_it_waits(tmp_
         stall.wait(process, Board(0, 2, tmp_path), path)
     assert "rank 0 waits at waits:" in caught.value.described["message"]
     assert caught.value.described["frames"][0]["function"] == "waits"
+
+
+def test_a_process_that_has_no_processor_at_once_says_where_it_stands(tmp_path):
+    path, begun = tmp_path / "place", tmp_path / "begun"
+    os.mkfifo(begun)
+
+    def waits():
+        stall.listen(path)
+        begun.write_text("")
+        time.sleep(60)
+
+    with child_process.Process(waits) as process:
+        begun.read_text()
+        os.kill(process.pid, signal.SIGSTOP)
+        threading.Timer(1.0, os.kill, (process.pid, signal.SIGCONT)).start()
+        (frame,) = stall.place(process.pid, path)
+    assert frame["function"] == "waits"
 
 
 def test_nobody_is_said_to_wait_for_ever_as_long_as_nobody_has_ended(tmp_path, monkeypatch):

@@ -28,6 +28,7 @@ STILL = 8.0  # seconds without work after which a process stands still
 BUSY = 0.04  # share of a processor's time that an idle runtime's own threads use at most
 ALONE = 5.0  # seconds after which a process is ended when another has raised
 RETURNED, RAISED, DIED = "returned", "raised", "died"  # how a rank's function has ended
+PROMPT = 5.0  # seconds that a process has to say where it stands, on a busy machine
 LINGER = 20.0  # seconds that a process stays for others that are about to end
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)')
 _FOREIGN = ("site-packages", "/lib/python")
@@ -95,7 +96,10 @@ def place(pid: int, path: Path) -> list[dict[str, Any]]:
     """Where a process that listens stands: the innermost line that is not a library's."""
     with contextlib.suppress(OSError):
         os.kill(pid, signal.SIGUSR1)
-        time.sleep(4 * POLL)
+        end = time.monotonic() + PROMPT
+        while not path.stat().st_size and time.monotonic() < end:
+            time.sleep(POLL)
+        time.sleep(4 * POLL)  # for all of it
         found = [m.groupdict() for m in map(_FRAME.search, path.read_text().splitlines()) if m]
         own = [f for f in found if not _foreign(f["file"])]
         for frame in own[:1]:
