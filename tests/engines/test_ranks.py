@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import cloudpickle
 import pytest
@@ -441,12 +442,66 @@ def test_a_child_that_a_function_lets_return_does_not_answer_for_its_rank(bare):
     assert list(bare.run(whose, 1)) == [1, 1]
 
 
-def test_a_bare_rank_that_ended_between_two_runs_has_been_replaced(bare):
-    young = [pid for pid, _ in bare.run(me)]
+def test_a_rank_that_ended_between_two_runs_has_been_replaced(ranks, kind):
+    """It cannot have ended in the function of the next run."""
+    if kind == "bare":
+        complete(local(4))
+    young = [pid for pid, _ in ranks.run(me)]
     os.kill(young[1], signal.SIGKILL)
     wait_for_the_end_of(young[1])
-    now = [pid for pid, _ in bare.run(me)]
-    assert now[0] == young[0] and now[1] != young[1]
+    now = [pid for pid, _ in ranks.run(me)]
+    assert now[1] != young[1] and now[:1] + now[2:] == young[:1] + young[2:]
+
+
+def test_engines_whose_start_was_interrupted_start_before_the_next_run(ranks, kind, monkeypatch):
+    """A rank without a process must not be the last engine's, nor all of the user's processes."""
+    if kind != "ipyparallel":
+        pytest.skip("bare ranks end as a whole then")
+    engines, before = local(4), [pid for pid, _ in ranks.run(me)]
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engines, "_start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        local(5)
+    ended = []
+    monkeypatch.setattr(engines._source, "end", ended.append)
+    with pytest.raises(KeyboardInterrupt):
+        engines.replace([4])
+    monkeypatch.undo()
+    assert ended == []
+    now = [pid for pid, _ in Ranks(5).run(me)]
+    assert now[:4] == before and len(set(now)) == 5
+
+
+@pytest.mark.slow  # other engines begin
+def test_when_the_source_of_engines_is_lost_one_run_says_so_and_others_begin():
+    engines, two = clustered(2), Ranks(2)
+    engines._source.process.kill()
+    for pid in engines._pids:  # they end with it
+        wait_for_the_end_of(pid)
+    with pytest.raises(ZygoteLost, match="ranks are forked from has ended"):
+        two.run(me)
+    assert len(engines) == 0 and len(two.client.ids) == 2
+    assert list(two.run(whose, 1)) == [1, 1]
+
+
+def test_engines_whose_making_is_interrupted_leave_nothing_behind(monkeypatch):
+    class Source:
+        folder, closed = Path(), False
+
+        def prepare(self, count):
+            raise KeyboardInterrupt
+
+        def close(self):
+            self.closed = True
+
+    source = Source()
+    way = SimpleNamespace(forks=True, source=lambda preload: source)
+    with pytest.raises(KeyboardInterrupt):
+        LocalEngines(2, way)
+    assert source.closed
 
 
 @pytest.mark.slow  # nothing is forked: ranks import torch each for themselves
