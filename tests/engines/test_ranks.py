@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import linecache
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -241,6 +242,36 @@ def test_ranks_that_nobody_uses_are_ended_and_are_back_at_once(monkeypatch):
     again = [pid for pid, _ in two.run(me)]
     assert not set(again) & set(pids)
     assert [pid for pid, _ in two.run(me)] == again
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's /proc for the processes")
+def test_ranks_that_were_to_take_the_place_of_others_are_ended_with_them(gate, monkeypatch):
+    two = Ranks(2)
+    open(gate, "w").close()
+    while not local(2)._ripe():
+        os.sched_yield()
+    assert len(local(2)._spares) == 2
+    pids = descendants(local(2)._source.process.pid)
+    local(2)._rest(local(2)._runs)
+    for pid in pids:
+        wait_for_the_end_of(pid)
+    assert len(pids) == 4 and not any(alive(pid) for pid in pids)
+    assert list(two.run(whose, 1)) == [1, 1]
+
+
+def test_ranks_run_in_a_notebook_that_has_opened_masses_of_files(bare):
+    lost = bare.run(me)[1][0]
+    os.kill(lost, signal.SIGKILL)  # the connection of another one comes after all files
+    wait_for_the_end_of(lost)
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, limit[1]), limit[1]))
+    try:
+        with contextlib.ExitStack() as files:
+            for _ in range(1100):
+                files.enter_context(open(os.devnull))
+            assert list(bare.run(whose, 1)) == [1, 1]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limit)
 
 
 def test_ranks_are_not_ended_under_a_run_that_begins(monkeypatch):
