@@ -16,6 +16,7 @@ from jupyterhub.spawner import LocalProcessSpawner
 from traitlets import Integer, Unicode
 
 ROOT = Path("/sys/fs/cgroup")
+_LOOKS = 400  # 20 s: a process that waits for a lost disk cannot be ended, nor need be waited for
 _PERIOD = 100_000  # microseconds in which a group may use its share of the cores
 
 
@@ -113,6 +114,7 @@ class LimitedProcessSpawner(LocalProcessSpawner):
     _begun: int | None = None
 
     async def start(self):
+        await self._end_group()  # of a server that has ended while there was no Hub
         where = await super().start()
         self._begun = begun(self.pid)
         return where
@@ -133,9 +135,13 @@ class LimitedProcessSpawner(LocalProcessSpawner):
 
     async def poll(self):
         known = self._begun is not None  # not where the Hub before was an older one
+        had = bool(self.pid)
         if self.proc is None and self.pid and known and begun(self.pid) != self._begun:
             self.clear_state()
-        return await super().poll()
+        status = await super().poll()
+        if had and status is not None:  # the Hub stops nobody who has ended by himself
+            next(self._group().end(), None)  # once: another server may begin by the next time
+        return status
 
     def _group(self) -> ControlGroup:
         return ControlGroup(self.control_group, f"{self.user.id}-{self.name}".strip("-"))
@@ -157,7 +163,11 @@ class LimitedProcessSpawner(LocalProcessSpawner):
 
     async def stop(self, now: bool = False) -> None:
         await super().stop(now)
-        for _ in self._group().end():  # kernels and ranks that have outlived their server
+        await self._end_group()
+
+    async def _end_group(self) -> None:
+        """End kernels and ranks that have outlived their server."""
+        for _ in zip(range(_LOOKS), self._group().end(), strict=False):
             await asyncio.sleep(0.05)
 
 

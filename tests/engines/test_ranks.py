@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import linecache
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import cloudpickle
 import pytest
@@ -242,6 +244,36 @@ def test_ranks_that_nobody_uses_are_ended_and_are_back_at_once(monkeypatch):
     assert [pid for pid, _ in two.run(me)] == again
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's /proc for the processes")
+def test_ranks_that_were_to_take_the_place_of_others_are_ended_with_them(gate, monkeypatch):
+    two = Ranks(2)
+    open(gate, "w").close()
+    while not local(2)._ripe():
+        os.sched_yield()
+    assert len(local(2)._spares) == 2
+    pids = descendants(local(2)._source.process.pid)
+    local(2)._rest(local(2)._runs)
+    for pid in pids:
+        wait_for_the_end_of(pid)
+    assert len(pids) == 4 and not any(alive(pid) for pid in pids)
+    assert list(two.run(whose, 1)) == [1, 1]
+
+
+def test_ranks_run_in_a_notebook_that_has_opened_masses_of_files(bare):
+    lost = bare.run(me)[1][0]
+    os.kill(lost, signal.SIGKILL)  # the connection of another one comes after all files
+    wait_for_the_end_of(lost)
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, limit[1]), limit[1]))
+    try:
+        with contextlib.ExitStack() as files:
+            for _ in range(1100):
+                files.enter_context(open(os.devnull))
+            assert list(bare.run(whose, 1)) == [1, 1]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+
+
 def test_ranks_are_not_ended_under_a_run_that_begins(monkeypatch):
     two = Ranks(2)
     monkeypatch.setattr("distlab.engines.warm.IDLE", 0.0)
@@ -441,12 +473,66 @@ def test_a_child_that_a_function_lets_return_does_not_answer_for_its_rank(bare):
     assert list(bare.run(whose, 1)) == [1, 1]
 
 
-def test_a_bare_rank_that_ended_between_two_runs_has_been_replaced(bare):
-    young = [pid for pid, _ in bare.run(me)]
+def test_a_rank_that_ended_between_two_runs_has_been_replaced(ranks, kind):
+    """It cannot have ended in the function of the next run."""
+    if kind == "bare":
+        complete(local(4))
+    young = [pid for pid, _ in ranks.run(me)]
     os.kill(young[1], signal.SIGKILL)
     wait_for_the_end_of(young[1])
-    now = [pid for pid, _ in bare.run(me)]
-    assert now[0] == young[0] and now[1] != young[1]
+    now = [pid for pid, _ in ranks.run(me)]
+    assert now[1] != young[1] and now[:1] + now[2:] == young[:1] + young[2:]
+
+
+def test_engines_whose_start_was_interrupted_start_before_the_next_run(ranks, kind, monkeypatch):
+    """A rank without a process must not be the last engine's, nor all of the user's processes."""
+    if kind != "ipyparallel":
+        pytest.skip("bare ranks end as a whole then")
+    engines, before = local(4), [pid for pid, _ in ranks.run(me)]
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engines, "_start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        local(5)
+    ended = []
+    monkeypatch.setattr(engines._source, "end", ended.append)
+    with pytest.raises(KeyboardInterrupt):
+        engines.replace([4])
+    monkeypatch.undo()
+    assert ended == []
+    now = [pid for pid, _ in Ranks(5).run(me)]
+    assert now[:4] == before and len(set(now)) == 5
+
+
+@pytest.mark.slow  # other engines begin
+def test_when_the_source_of_engines_is_lost_one_run_says_so_and_others_begin():
+    engines, two = clustered(2), Ranks(2)
+    engines._source.process.kill()
+    for pid in engines._pids:  # they end with it
+        wait_for_the_end_of(pid)
+    with pytest.raises(ZygoteLost, match="ranks are forked from has ended"):
+        two.run(me)
+    assert len(engines) == 0 and len(two.client.ids) == 2
+    assert list(two.run(whose, 1)) == [1, 1]
+
+
+def test_engines_whose_making_is_interrupted_leave_nothing_behind(monkeypatch):
+    class Source:
+        folder, closed = Path(), False
+
+        def prepare(self, count):
+            raise KeyboardInterrupt
+
+        def close(self):
+            self.closed = True
+
+    source = Source()
+    way = SimpleNamespace(forks=True, source=lambda preload: source)
+    with pytest.raises(KeyboardInterrupt):
+        LocalEngines(2, way)
+    assert source.closed
 
 
 @pytest.mark.slow  # nothing is forked: ranks import torch each for themselves

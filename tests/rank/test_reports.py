@@ -65,6 +65,12 @@ def test_a_file_that_holds_anything_is_read_as_far_as_it_can_be(tmp_path):
     assert reading.read(tmp_path / "1.told") == reading.read(tmp_path / "2.told") == []
 
 
+def test_masses_of_images_are_no_rate_that_a_page_cannot_tell(tmp_path):
+    (tmp_path / "1.told").write_bytes(b"".join(ROW.pack(t, 1.0, 1e308, 1) for t in (1, 2, 3)))
+    told = reading.read(tmp_path / "1.told")
+    assert [row.images for row in told] == [0.0] * 3 and math.isnan(rate(told))
+
+
 def test_a_follower_reads_what_is_new(path):
     follower = reading.Follower(path)
     report(images=1)

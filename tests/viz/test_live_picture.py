@@ -110,6 +110,26 @@ def test_outputs_of_vscode_come_to_life_one_by_one_with_the_code_of_the_first(dr
     assert [line for line in driver.get_log("browser") if line["level"] == "SEVERE"] == []
 
 
+def test_an_output_that_cannot_be_read_keeps_no_other_one_from_coming_to_life(driver, tmp_path):
+    """One that another version has written, in a notebook that several kernels have run."""
+    run = timeline(exchange())
+    outputs = [widget.embedded(f"0-{n}", run.still(), run.model(), n == 0) for n in range(3)]
+    begin = outputs[0].index("{", outputs[0].index("data-of"))
+    other = f'{{"version": 99}}{outputs[0][outputs[0].index("</script>", begin) :]}'
+    outputs[0] = f"{outputs[0][:begin]}{other}"
+    (tmp_path / "page.html").write_text("<!doctype html><body></body>")
+    driver.get((tmp_path / "page.html").as_uri())
+    for output in outputs:
+        driver.execute_script(OUTPUT, output, "body")
+    driver.execute_script(
+        "return new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
+    )
+    assert len(driver.find_elements("css selector", "section.dl")) == 2
+    stills = driver.find_elements("css selector", "[data-distlab-run] svg[id]")
+    assert [one.is_displayed() for one in stills] == [True, False, False]
+    assert [line for line in driver.get_log("browser") if line["level"] == "SEVERE"] == []
+
+
 def test_without_a_script_the_still_picture_stays(tmp_path):
     page = timeline(exchange()).save(tmp_path / "run.html")
     shut = ("--blink-settings=scriptEnabled=false",)

@@ -96,7 +96,7 @@ def vscode(notebook, monkeypatch):
     monkeypatch.delenv("VSCODE_PID", raising=False)
     shell = SimpleNamespace(user_ns={"__vsc_ipynb_file__": "/home/ada/ring.ipynb"})
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    monkeypatch.setattr(kernel, "_coded", False)
+    monkeypatch.setattr(kernel, "_coded", None)
     return kernel
 
 
@@ -107,6 +107,32 @@ def test_in_vscode_pictures_bring_their_runs_along_and_the_first_the_code(vscode
     assert first.split('"')[1] != second.split('"')[1]
     assert len(second) - len(timeline(exchange()).still()) < 6_000
     assert vscode._hub is None
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_in_vscode_a_cell_that_runs_again_has_the_code_again(vscode, named):
+    """It writes over the output that had it: a check that is run until it passes."""
+    shell = sys.modules["IPython"].get_ipython()
+
+    def coded(cell, number, text):
+        shell.execution_count = number
+        shell.parent_header = {"metadata": {"cellId": cell} if named else {}}
+        shell.history_manager = SimpleNamespace(input_hist_raw=["", text])
+        return len(timeline(exchange())._repr_html_()) > len(widget.script())
+
+    assert coded("a", 1, "check(ring)") and not coded("a", 1, "check(ring)")
+    assert not coded("b", 2, "check(halo)")
+    assert coded("a", 3, "check(ring)") and not coded("a", 3, "check(ring)")
+    assert not coded("b", 4, "check(halo)")
+    assert coded("a", 5, "check(ring)  # again") == named
+
+
+def test_in_vscode_a_picture_that_cannot_be_made_is_a_still_one(vscode):
+    def broken():
+        raise ValueError("Out of range float values are not JSON compliant")
+
+    assert vscode.picture("still", broken, 1) == "still"
+    assert len(timeline(exchange())._repr_html_()) > len(widget.script())
 
 
 def test_in_vscode_a_long_run_is_a_still_picture(vscode, monkeypatch):

@@ -2,6 +2,7 @@
 
 import asyncio
 import getpass
+import itertools
 import json
 import os
 import subprocess
@@ -150,30 +151,83 @@ def process():
         made.kill()
 
 
+class Group:
+    """Stands in for a server's control group: these processes are in it."""
+
+    def __init__(self):
+        self.left = []
+
+    def end(self):
+        while self.left:
+            self.left.pop().kill()
+            yield 1
+
+
+@pytest.fixture
+def server(monkeypatch):
+    made, group = limits.LimitedProcessSpawner(), Group()
+    monkeypatch.setattr(made, "_group", lambda: group)
+    return made
+
+
 @pytest.mark.parametrize("told", [{"pid": "its"}, {"pid": "its", "begun": "then"}])
-def test_a_hub_that_comes_back_finds_the_servers_that_it_had(process, told):
+def test_a_hub_that_comes_back_finds_the_servers_that_it_had(server, process, told):
     words = {"its": process.pid, "then": limits.begun(process.pid)}
-    server = limits.LimitedProcessSpawner()
     server.load_state({name: words[word] for name, word in told.items()})
     assert asyncio.run(server.poll()) is None
     assert server.get_state() == {name: words[word] for name, word in told.items()}
 
 
-def test_who_has_the_number_of_a_server_by_now_is_not_taken_for_it(process):
+def test_who_has_the_number_of_a_server_by_now_is_not_taken_for_it(server, process):
     """A Hub that came back waited five minutes for a stranger to answer, and then ended it."""
-    server = limits.LimitedProcessSpawner()
     server.load_state({"pid": process.pid, "begun": limits.begun(process.pid) - 1})
     asyncio.run(limits.LocalProcessSpawner.stop(server))
     assert asyncio.run(server.poll()) == 0 and server.get_state() == {}
     assert process.poll() is None
 
 
-def test_a_server_that_has_ended_and_was_not_waited_for_is_no_server(process):
-    server = limits.LimitedProcessSpawner()
+def test_a_server_that_has_ended_and_was_not_waited_for_is_no_server(server, process):
     server.load_state({"pid": process.pid, "begun": limits.begun(process.pid)})
     process.kill()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     assert asyncio.run(server.poll()) == 0
+
+
+def test_what_a_server_that_died_has_left_behind_ends_when_that_is_noticed(server, process):
+    """The Hub stops nobody who has ended by himself: out of memory, say."""
+    server._group().left = [process]
+    server.proc = subprocess.Popen([sys.executable, "-c", ""])
+    server.pid = server.proc.pid
+    server.proc.wait()
+    assert asyncio.run(server.poll()) == 0
+    assert server._group().left == [] and process.wait(10)
+
+
+def test_what_a_server_that_died_without_a_hub_has_left_behind_ends(server, process):
+    server._group().left = [process]
+    server.load_state({"pid": os.getpid(), "begun": limits.begun(os.getpid()) - 1})
+    assert asyncio.run(server.poll()) == 0
+    assert server._group().left == [] and process.wait(10)
+
+
+def test_nothing_of_an_earlier_server_is_there_when_another_one_begins(
+    server, process, monkeypatch
+):
+    async def begin(self):
+        assert self._group().left == []
+        return "127.0.0.1", 1
+
+    server._group().left = [process]
+    monkeypatch.setattr(limits.LocalProcessSpawner, "start", begin)
+    assert asyncio.run(server.start()) == ("127.0.0.1", 1)
+    assert process.wait(10)
+
+
+def test_processes_that_cannot_be_ended_are_not_waited_for_without_end(server, monkeypatch):
+    """Until they have waited for a lost disk, nobody could start or stop the server."""
+    monkeypatch.setattr(limits, "_LOOKS", 3)
+    monkeypatch.setattr(server._group(), "end", lambda: itertools.repeat(1))
+    asyncio.run(asyncio.wait_for(server.stop(now=True), 60))
 
 
 @pytest.fixture

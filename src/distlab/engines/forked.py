@@ -130,7 +130,7 @@ class ForkedEngines:
     def _readable(self, connections: list[socket.socket], timeout: float) -> list[socket.socket]:
         """Those that have something, waited for while what goes over the network is read."""
         if self._wire is None:
-            return select.select(connections, [], [], timeout)[0]
+            return framing.readable(connections, timeout)
         deadline = time.monotonic() + timeout
         while True:
             left = max(deadline - time.monotonic(), 0.0)

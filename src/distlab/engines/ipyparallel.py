@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # nothing here imports NumPy before the zygote is on its way
 
 ANSWER = 3.0  # seconds in which the engines of a running cluster have to answer
 STARTING = 60.0, 180.0  # seconds in which engines start that are forked, or spawned
+_NONE = -1  # in place of the number of an engine, or of its process
 CONTROLLER_TRIES = 5  # ipyparallel chooses free ports before it binds them: others may be quicker
 
 
@@ -147,36 +148,55 @@ class LocalEngines(AttachedEngines):
         self._timeout = STARTING[not way.forks]
         self._source = way.source((*ENGINE_PRELOAD, *PRELOAD, *frameworks.preload()))
         atexit.register(self.close)
-        self.client, self._pending = None, {}
+        self.client, self._pending, self.ids = None, {}, []
+        try:
+            self._connect(size)
+            self.grow(size)
+        except BaseException:  # nobody else knows of the source
+            self.close()
+            raise
+
+    def _connect(self, size: int) -> None:
+        """Start the controller and connect, while the source imports torch for `size` engines."""
         folder = self._source.folder
-        # the controller starts, and this process imports and connects, while torch is imported
         self._source.prepare(1 + size)
         start_controller(self._source)
         import ipyparallel
 
         file = folder / "security" / "ipcontroller-client.json"
         super().__init__(ipyparallel.Client(str(file), timeout=self._timeout), folder)
-        self.grow(size)
 
     def grow(self, size: int) -> None:
         """Have at least `size` engines."""
-        more = range(len(self.ids), size)
-        self.ids += [-1] * len(more)
-        self._pids += [-1] * len(more)
-        self._start(more)
+        more = max(size - len(self), 0)
+        self._pids += [_NONE] * more
+        self.ids += [_NONE] * more
         self.settle()
 
     def settle(self) -> None:
-        """Before a run: wait for engines that are still starting."""
+        """Before a run: start engines where one has ended meanwhile, or where its start was
+        interrupted, and wait for those that are still starting.
+        """
+        self.replace([rank for rank in range(len(self)) if not self._lives(rank)])
         self._place(self._late)
         self._late = {}
+
+    def _pid(self, rank: int) -> int:
+        return self._late.get(rank, self._pids[rank])
+
+    def _lives(self, rank: int) -> bool:
+        return self._pid(rank) != _NONE and not self._source.ended(self._pid(rank))
 
     def _start(self, new: Sequence[int]) -> None:
         """Start engines for these ranks. They are waited for before the next run: the end of this
         one need not wait until spawned ones have imported torch.
         """
-        whole = self._source.forks(len(new), entry_points.ENGINE, folder=str(self.folder))
-        self._late.update(zip(new, whole.pids(), strict=True))
+        try:
+            whole = self._source.forks(len(new), entry_points.ENGINE, folder=str(self.folder))
+            self._late.update(zip(new, whole.pids(), strict=True))
+        except forkserver.ZygoteLost:  # others begin the next time
+            self.close()
+            raise
 
     def _place(self, pids: dict[int, int]) -> None:
         """Find the engines of these processes: they are these ranks from now on."""
@@ -216,14 +236,17 @@ class LocalEngines(AttachedEngines):
         return ended
 
     def replace(self, ranks: Sequence[int]) -> None:
-        self._kill([self._pids[rank] for rank in ranks])
+        if not ranks:
+            return
+        self._kill([self._pid(rank) for rank in ranks])
         self._forget(ranks)
         self._start(ranks)
 
     def _kill(self, pids: Sequence[int]) -> None:
         for pid in pids:
-            self._engines.pop(pid, None)
-            self._source.end(pid)
+            if pid != _NONE:  # to the kernel this number means all processes of the user
+                self._engines.pop(pid, None)
+                self._source.end(pid)
 
     def store(self, run: Path) -> list[Any]:
         return ["file", str(run / "store")]
@@ -239,6 +262,7 @@ class LocalEngines(AttachedEngines):
         if os.getpid() != self._owner:  # a fork of the notebook that ends: the ranks are not its
             return
         atexit.unregister(self.close)
+        self.ids = []  # others begin
         if self.client is not None:
             with contextlib.suppress(Exception):
                 self.client.close()

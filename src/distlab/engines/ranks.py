@@ -105,9 +105,10 @@ class Ranks:
         Those of this machine are ended and begin anew as ipyparallel's engines, for all `Ranks` of
         this process, where they are none yet: that takes two seconds, once.
         """
-        engines = clustered(self.size) if self._own is None else self._own
-        engines.settle()
-        return engines.client
+        with turn:  # a run in another thread settles them, too
+            engines = clustered(self.size) if self._own is None else self._own
+            engines.settle()
+            return engines.client
 
     @property
     def view(self) -> Any:
@@ -248,7 +249,7 @@ def clustered(size: int) -> Any:
     from distlab.engines.ipyparallel import LocalEngines
 
     with turn:
-        if not isinstance(_pool, LocalEngines):
+        if not isinstance(_pool, LocalEngines) or not len(_pool):
             check_size(size, "a notebook")
             size = max(size, len(_pool or ()))
             end_local()

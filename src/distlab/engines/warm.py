@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from distlab.engines.spawned import SpawnedRanks
 from distlab.processes import entry_points, payload
-from distlab.processes.forkserver import NEEDED
+from distlab.processes.forkserver import NEEDED, ZygoteLost
 from distlab.processes.starting import Children, Source
 
 IDLE = 300.0  # seconds after a run in which ranks are kept for another one
@@ -128,10 +128,16 @@ class WarmRanks(SpawnedRanks):
             self._idle.cancel()
 
     def _rest(self, runs: int) -> None:
-        """End the ranks, if no run has begun since."""
-        with self._changing:
+        """End the ranks, and those that were to take their place, if no run has begun since."""
+        with (
+            self._changing,
+            contextlib.suppress(ZygoteLost),
+        ):  # all have ended: the next run says so
             if runs == self._runs:
                 self.replace(range(len(self)))
+                for rank in [rank for rank, (one, _) in self._spares.items() if one.there]:
+                    children, connection = self._spares.pop(rank)
+                    self._end(children.pids()[0], connection)
 
     def close(self) -> None:
         """End them, and what they are forked from."""

@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from distlab.processes import entry_points
+from distlab.processes import entry_points, framing
 from distlab.processes.entry_points import FORKSERVER, LAST_PRELOAD, RANK, RANK_PRELOAD
 from distlab.processes.environment import environment
 
@@ -165,7 +165,7 @@ class Zygote:
     def answered(self, number: int) -> bool:
         """Is this answer here?"""
         with self._lock:
-            while number not in self._answers and select.select([self._socket], [], [], 0)[0]:
+            while number not in self._answers and framing.readable([self._socket], 0):
                 self._receive()
             return number in self._answers
 
@@ -215,7 +215,7 @@ class Zygote:
         except ProcessLookupError:
             return True
         try:
-            return bool(select.select([watched], [], [], 0)[0])
+            return bool(framing.readable([watched], 0))
         finally:
             os.close(watched)
 

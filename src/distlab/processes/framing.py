@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import selectors
 import socket
+from collections.abc import Iterable
+from typing import TypeVar
 
+_Stream = TypeVar("_Stream", socket.socket, int)
 _SMALL = 1 << 14  # bytes of a message that is sent in one piece
 _PART = 1 << 18  # bytes asked for at once: no socket here holds more
+
+
+def readable(streams: Iterable[_Stream], timeout: float) -> list[_Stream]:
+    """Those of these sockets or descriptors that have something, waited for at most so many
+    seconds. (`select.select` takes no descriptor over 1,023, and a notebook may have opened more.)
+    """
+    with selectors.PollSelector() as selector:
+        for stream in streams:
+            selector.register(stream, selectors.EVENT_READ, stream)
+        return [key.data for key, _ in selector.select(timeout)]
 
 
 def read(connection: socket.socket, limit: int | None = None) -> bytes | bytearray | None:

@@ -18,6 +18,7 @@ from distlab.processes.untrusted import plain_file
 ROW = struct.Struct("<dddB7x")
 SUFFIX = ".told"
 MOST = 50_000  # rows of a rank
+MOST_IMAGES = 1e15  # of a row: sums of more would not be finite
 RECENT = 3.0  # seconds over which a rate is taken while a run goes on
 
 
@@ -53,7 +54,7 @@ class Follower:
         except OSError:
             return self.reports
         for time, loss, images, told in ROW.iter_unpack(data[: len(data) // ROW.size * ROW.size]):
-            sound = math.isfinite(time) and math.isfinite(images) and images >= 0
+            sound = math.isfinite(time) and 0 <= images <= MOST_IMAGES
             self.reports.append(
                 Report(time + offset, loss if told else None, images)
                 if sound

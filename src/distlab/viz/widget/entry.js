@@ -44,7 +44,11 @@ function open(frame, read) {
 function mountPage() {
   for (const data of document.querySelectorAll("script.distlab-data")) {
     const frame = document.querySelector(`[data-distlab-run="${CSS.escape(data.dataset.of)}"]:not([data-distlab-live])`);
-    if (frame) open(frame, () => runOf(JSON.parse(data.textContent)));
+    try {
+      if (frame) open(frame, () => runOf(JSON.parse(data.textContent)));
+    } catch (error) { // one that another version has written, say: the others come to life all the same
+      console.warn("distlab: a picture stays still", error);
+    }
   }
 }
 

@@ -5,11 +5,13 @@ page and asks for their runs. The notebook's outputs hold the still picture and 
 alone, so that a saved notebook is no larger, and shows the still picture wherever it is opened.
 
 VS Code shows widgets by an extension, but runs the scripts of outputs: there a short run lies
-beside its picture, and the code with the first one.
+beside its picture, and the code with the first one, or with another one of the cell that had it:
+a cell that runs again writes over its output.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import linecache
 import os
@@ -30,7 +32,9 @@ _OFF = ("off", "0", "no")
 SETTING = "DISTLAB_WIDGETS"  # "off": still pictures alone; "on": live ones whatever the front end
 LONGEST_CODE = 20_000  # characters of a running cell by which a front end finds it
 MOST_RUNS, MOST_EVENTS = 60, 400_000  # that are kept for a front end to ask for
-MOST_SAVED = 1_000  # events of a run that lies in an output, where there is nobody to ask: 160 kB
+#: events of a run that lies in an output, where there is nobody to ask: 160 kB, with tensors that
+#: are kept by value up to 500
+MOST_SAVED = 1_000
 
 
 class Answers(Protocol):
@@ -50,7 +54,7 @@ _simulators: OrderedDict[str, Answers] = OrderedDict()
 _hub: Any = None
 _token = secrets.token_hex(4)
 _made = 0
-_coded = False  # has an output of this kernel got the code?
+_coded: tuple[str, int] | None = None  # the cell whose output has got the code, and its run
 
 
 def in_notebook() -> bool:
@@ -90,7 +94,8 @@ def picture(still: str, run: Callable[[], Model], events: int) -> str:
     if wanted() and _opened():
         return widget.framed(_offered(run, events), still)
     if _in_vscode() and events <= MOST_SAVED:
-        return _saved(run, still)
+        with contextlib.suppress(Exception):  # whatever a run holds, the still picture is there
+            return _saved(run, still)
     return still
 
 
@@ -116,11 +121,23 @@ def _in_vscode() -> bool:
 
 
 def _saved(run: Callable[[], Model], still: str) -> str:
-    """A picture that brings its run along, and the code if it is the first."""
+    """A picture that brings its run along, and the code where no output has it."""
     global _coded
-    picture = widget.embedded(_next_name(), still, run(), not _coded)
-    _coded = True
+    cell, number = _cell()
+    lacks = _coded is None or (_coded[0] == cell and _coded[1] != number)
+    picture = widget.embedded(_next_name(), still, run(), lacks)
+    if lacks:
+        _coded = cell, number
     return picture
+
+
+def _cell() -> tuple[str, int]:
+    """The cell that runs, and which of the kernel's runs this is. Front ends that do not name their
+    cells are taken to have another one where the text is another.
+    """
+    told = getattr(_shell(), "parent_header", None) or {}
+    name = str(told.get("metadata", {}).get("cellId") or _running())
+    return name, getattr(_shell(), "execution_count", 0)
 
 
 def _next_name() -> str:
