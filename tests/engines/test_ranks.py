@@ -332,8 +332,16 @@ def test_a_stock_cluster_is_attached_to_and_says_when_its_engines_are_gone():
     def listen(rank, size):
         dist.recv(torch.zeros(1), src=1 - rank)
 
-    with ipyparallel.Cluster(n=2, log_level=40) as client:
-        client.wait_for_engines(2)
+    with ipyparallel.Cluster(n=3, log_level=40) as client:
+        client.wait_for_engines(3)
+        three = Ranks(3, cluster=client)
+        os.kill(three.run(me)[2][0], signal.SIGKILL)  # while nobody uses it
+        deadline = time.monotonic() + 60
+        while len(client.ids) == 3:
+            assert time.monotonic() < deadline, "it stays listed"
+            os.sched_yield()
+        with pytest.raises(ValueError, match="2 engines left of 3: start its engines again"):
+            three.run(me)
         attached = Ranks(2, cluster=client)
         assert [v.item() for v in attached.run(all_reduce, torch.ones(1))] == [2.0, 2.0]
         assert attached.run(listen, may_fail=True).run.finding.kind == "cycle"

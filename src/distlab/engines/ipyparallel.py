@@ -86,7 +86,14 @@ class AttachedEngines:
         return answers
 
     def settle(self) -> None:
-        """They are as they will be."""
+        """Before a run: engines that have ended meanwhile are no ranks any more."""
+        gone = self._gone()
+        self.ids = [engine for rank, engine in enumerate(self.ids) if rank not in gone]
+
+    def _gone(self) -> set[int]:
+        """Ranks whose engine the controller does not list any more."""
+        listed = set(self.client.ids)
+        return {rank for rank, engine in enumerate(self.ids) if engine not in listed}
 
     def tidy(self, size: int, left: Sequence[int]) -> None:
         """Let them leave the groups of a run that is over: nobody waits for it now."""

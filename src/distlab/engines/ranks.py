@@ -87,6 +87,20 @@ class Ranks:
         """Local ones are those that this process shares now: others may have been ended."""
         return local(self.size) if self._own is None else self._own
 
+    def _settle(self) -> None:
+        """Have as many ranks as were asked for.
+
+        Raises:
+            ValueError: the cluster has lost some.
+        """
+        with turn:
+            self._engines.settle()
+            if len(self._engines) < self.size:
+                raise ValueError(
+                    f"the cluster has {len(self._engines)} engines left of {self.size}: start its "
+                    "engines again and make new Ranks"
+                )
+
     def __enter__(self) -> Ranks:
         return self
 
@@ -106,9 +120,10 @@ class Ranks:
         this process, where they are none yet: that takes two seconds, once.
         """
         with turn:  # a run in another thread settles them, too
-            engines = clustered(self.size) if self._own is None else self._own
-            engines.settle()
-            return engines.client
+            if self._own is None:
+                clustered(self.size)
+            self._settle()
+            return self._engines.client
 
     @property
     def view(self) -> Any:
@@ -151,11 +166,7 @@ class Ranks:
         from distlab.records.choices import Schedule
         from distlab.records.deadlock import Watcher
 
-        if len(self._engines) < self.size:
-            raise ValueError(
-                f"the cluster has {len(self._engines)} engines left of {self.size}: start its "
-                "engines again and make new Ranks"
-            )
+        self._settle()
         inputs = [
             by_value.dumps(((rank, self.size, *(_of(a, rank, self.size) for a in args)), {}))
             for rank in range(self.size)

@@ -118,7 +118,8 @@ class WarmRanks(SpawnedRanks):
         if self._source.ripens:  # spawned ones would take seconds to come back
             self._idle = threading.Timer(IDLE, self._rest, [self._runs])
             self._idle.daemon = True
-            self._idle.start()
+            with contextlib.suppress(RuntimeError):  # no thread may start: then they stay
+                self._idle.start()
 
     def _wake(self) -> None:
         """They are used: a run begins, or more of them start."""
@@ -129,15 +130,13 @@ class WarmRanks(SpawnedRanks):
 
     def _rest(self, runs: int) -> None:
         """End the ranks, and those that were to take their place, if no run has begun since."""
-        with (
-            self._changing,
-            contextlib.suppress(ZygoteLost),
-        ):  # all have ended: the next run says so
-            if runs == self._runs:
-                self.replace(range(len(self)))
-                for rank in [rank for rank, (one, _) in self._spares.items() if one.there]:
-                    children, connection = self._spares.pop(rank)
-                    self._end(children.pids()[0], connection)
+        with self._changing, contextlib.suppress(ZygoteLost):  # then the next run finds it out
+            if runs != self._runs:
+                return
+            self.replace(range(len(self)))
+            for rank in [rank for rank, (one, _) in self._spares.items() if one.there]:
+                children, connection = self._spares.pop(rank)
+                self._end(children.pids()[0], connection)
 
     def close(self) -> None:
         """End them, and what they are forked from."""

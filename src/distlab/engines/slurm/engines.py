@@ -134,6 +134,11 @@ class SlurmEngines(AttachedEngines):
             return f": {said.splitlines()[-1]}" if said else ""
         return ""
 
+    def settle(self) -> None:
+        """Before a run: tasks whose engine has ended meanwhile have started another."""
+        if gone := self._gone():
+            self._gather(gone)
+
     def replace(self, ranks: Sequence[int]) -> None:
         """Kill the engines of these ranks; their tasks start new ones."""
         for rank in ranks:
