@@ -33,6 +33,11 @@ if __name__ == "__main__":
     except RunFailed as failed:
         print(str(failed).splitlines()[0])
     print(list(ranks.run(add)))  # those that were killed are back
+    client, number = ranks.client, ranks.client.ids[-1]
+    client[number].apply_async(os._exit, 1)  # while nobody uses it
+    while number in client.ids:
+        os.sched_yield()
+    print(list(ranks.run(add)))
     ranks.close()
 """
 ADDED = "[('n1', 1.0), ('n2', 1.0)]"
@@ -49,8 +54,8 @@ def test_ranks_are_tasks_of_a_job_and_a_killed_one_is_back_on_its_node(desk):
     env = {"SBATCH_SPREAD_JOB": "1", "XDG_CACHE_HOME": str(desk.folder / "cache")}
     done = desk.run("python", "ranks.py", **env)
     assert done.returncode == 0, done.stderr
-    first, hung, again = done.stdout.splitlines()
-    assert first == again == ADDED
+    first, hung, again, last = done.stdout.splitlines()
+    assert first == again == last == ADDED
     assert "rank 0 waits in recv(src=1)" in hung
     assert "distlab: job" in done.stderr and "runs on n[1-2]" in done.stderr
     assert left(desk) == []
