@@ -40,7 +40,7 @@ PATIENCE = 10.0  # seconds that a room may take beyond what it was given
 STALL = 2.0  # seconds in which the cells' process takes a cell
 CELLS_LIMIT = 180.0  # seconds that all cells may take together
 ADDED_LIMIT = 30.0  # seconds of these that the cells may take that the student has added
-FILES = 8  # how often the files that a process may have open, all processes may together
+FILES = 16  # how often the files that a process may have open, all processes may together
 
 
 def serve_room(root: socket.socket, home: Path | None, limits: Limits | None, walls: bool) -> None:

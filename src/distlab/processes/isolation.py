@@ -74,14 +74,15 @@ class Limits:
 
     Args:
         memory: bytes, of all its processes together and of each of them.
-        processes: processes and threads at once.
+        processes: processes and threads at once. Each group of a rank has three threads, and those
+            that torch keeps in its caches (`DTensor`, DDP) stay until the rank ends.
         files: open files of a process.
         disk: bytes of its folder, and again of shared memory.
         seconds: that judging it may take in all, waiting for one's turn left out.
     """
 
     memory: int = 2 << 30
-    processes: int = 64
+    processes: int = 256
     files: int = 1024
     disk: int = 256 << 20
     seconds: float = 900.0

@@ -11,13 +11,13 @@ import pytest
 from distlab import course
 from distlab.checking import submission
 from distlab.checking.session import Session
-from grader import coursedir
+from grader import collected, coursedir
 from grader.coursedir import NotGraded
 from grader.judging import demo
 from grader.judging.judges import Devices, LocalJudges, Turns, Users, devices
 from grader.sandbox import configured
 
-LAB = "01-message-passing"
+LAB, SHARDING = "01-message-passing", "10-sharding-and-overlap"
 
 
 def test_a_host_lends_each_device_to_one_submission_at_a_time():
@@ -103,6 +103,33 @@ def test_a_forkserver_lost_under_three_submissions_costs_none_of_them_a_point(ju
 def test_whoever_ends_its_forkserver_again_and_alone_has_crashed_there(judges, monkeypatch):
     ends_the_forkserver(monkeypatch, "relay", 2)  # beside others, then alone
     assert statuses(judges.lines(LAB, right())) == {**PASSED, "relay": "crashed"}
+
+
+def not_passed(judges, lab, answers):
+    """Right answers that have no points in the sandbox."""
+
+    def status(answer):
+        handed_in = collected.handed_in(lab, **{answer.exercise: answer.source})
+        return judges.again(lab, coursedir.lab(lab).plan(handed_in), answer.exercise).status
+
+    with concurrent.futures.ThreadPoolExecutor(judges.slots) as pool:
+        told = zip(answers, pool.map(status, answers), strict=True)
+        return [f"{one.path.name}: {status}" for one, status in told if status != "passed"]
+
+
+@pytest.mark.slow  # eleven cases each
+def test_answers_whose_groups_stay_have_room_for_their_threads(judges):
+    keep = {"right_dtensor.py", "right_group_of_its_own.py"}
+    answers = [one for one in collected.answers(SHARDING) if one.path.name in keep]
+    assert {one.path.name for one in answers} == keep
+    assert not_passed(judges, SHARDING, answers) == []
+
+
+@pytest.mark.long
+@pytest.mark.slow  # all labs take five minutes
+@pytest.mark.parametrize("lab", [lab for lab in course.LABS if not course.needs(lab)])
+def test_right_answers_are_right_within_the_limits_too(judges, lab):
+    assert not_passed(judges, lab, [one for one in collected.answers(lab) if one.right]) == []
 
 
 def test_a_sandbox_that_does_not_start_is_nobodys_zero(judges):

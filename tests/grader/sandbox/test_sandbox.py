@@ -97,6 +97,6 @@ def test_the_page_on_the_sandbox_names_the_limits_that_hold():
         f"that the student has added {room.ADDED_LIMIT:.0f} s of these",
         f"a rank may return {room.OUTPUT_LIMIT >> 20} MB",
         f"at most {belongings.MOST_FILES:,} with {belongings.MOST_BYTES >> 20} MB together",
-        f"8 × {limits.files:,} all together" if room.FILES == 8 else "",
+        f"{room.FILES} × {limits.files:,} all together",
     ):
         assert said and said in page
