@@ -211,10 +211,13 @@ class LocalEngines(AttachedEngines):
         left = dict(pids)
         while left:
             for engine in sorted(set(self.client.ids) - self._seen):
-                self._seen.add(engine)
                 with contextlib.suppress(Exception):  # it may have died meanwhile
-                    pid = self.client[engine].apply_async(os.getpid).get(timeout=self._timeout)
-                    self._engines[pid] = engine
+                    asked = self.client[engine].apply_async(os.getpid)
+                    asked.wait(ANSWER)
+                    if not asked.ready():  # lost, where its sockets were not connected yet
+                        continue
+                    self._engines[asked.get()] = engine
+                self._seen.add(engine)
             for rank in [rank for rank, pid in left.items() if pid in self._engines]:
                 self._pids[rank] = left.pop(rank)
                 self.ids[rank] = self._engines[self._pids[rank]]
