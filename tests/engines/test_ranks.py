@@ -492,10 +492,20 @@ def test_a_rank_that_ended_between_two_runs_has_been_replaced(ranks, kind):
     assert now[1] != young[1] and now[:1] + now[2:] == young[:1] + young[2:]
 
 
+@pytest.mark.parametrize("kind", ["ipyparallel"], indirect=True)  # bare ranks end as a whole then
+def test_an_engine_that_ends_while_it_starts_is_started_again(ranks, monkeypatch):
+    engines = local(4)
+    engines.replace([1])
+    os.kill(engines._late[1], signal.SIGKILL)
+    wait_for_the_end_of(engines._late[1])
+    monkeypatch.setattr(engines, "_lives", lambda rank: True)  # as if it had ended a moment later
+    pids = [pid for pid, _ in ranks.run(me)]
+    assert pids == engines._pids and len(set(pids)) == 4
+
+
+@pytest.mark.parametrize("kind", ["ipyparallel"], indirect=True)
 def test_engines_whose_start_was_interrupted_start_before_the_next_run(ranks, kind, monkeypatch):
     """A rank without a process must not be the last engine's, nor all of the user's processes."""
-    if kind != "ipyparallel":
-        pytest.skip("bare ranks end as a whole then")
     engines, before = local(4), [pid for pid, _ in ranks.run(me)]
 
     def interrupted(*_):

@@ -211,13 +211,10 @@ class LocalEngines(AttachedEngines):
         left = dict(pids)
         while left:
             for engine in sorted(set(self.client.ids) - self._seen):
-                with contextlib.suppress(Exception):  # it may have died meanwhile
-                    asked = self.client[engine].apply_async(os.getpid)
-                    asked.wait(ANSWER)
-                    if not asked.ready():  # lost, where its sockets were not connected yet
-                        continue
-                    self._engines[asked.get()] = engine
                 self._seen.add(engine)
+                with contextlib.suppress(Exception):  # it may have died meanwhile
+                    pid = self.client[engine].apply_async(os.getpid).get(timeout=self._timeout)
+                    self._engines[pid] = engine
             for rank in [rank for rank, pid in left.items() if pid in self._engines]:
                 self._pids[rank] = left.pop(rank)
                 self.ids[rank] = self._engines[self._pids[rank]]
@@ -226,6 +223,9 @@ class LocalEngines(AttachedEngines):
                     f"{len(left)} ranks did not start within {self._timeout:.0f} s; "
                     "close other programs or ask for fewer"
                 )
+            for rank in [rank for rank, pid in left.items() if self._source.ended(pid)]:
+                self._start([rank])  # it gave up, or was killed where memory was short
+                left[rank] = self._late[rank]
             if left and not self.client.wait([], timeout=0.01):
                 time.sleep(0.01)
 
@@ -356,6 +356,7 @@ def _app_config(folder: str) -> Config:
     config.HeartMonitor.period = 100
     config.HeartMonitor.max_heartmonitor_misses = 100  # a busy rank is not a dead one
     config.IPEngine.enable_nanny = False
+    config.IPEngine.timeout = STARTING[0]  # for the controller to answer: a busy machine is slow
     config.InteractiveShell.history_manager = None
     config.HistoryManager.enabled = False
     return config

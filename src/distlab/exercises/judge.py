@@ -96,8 +96,7 @@ def judge(
     others = _Schedules(exercise, run)
     verdict = Verdict(exercise, "passed", total=len(cases))
     for case in cases:
-        expected = reference(exercise, case)
-        inputs = exercise.inputs(case)
+        inputs, expected = exercise.inputs(case), reference(exercise, case)
         spent = seconds - min(queued, MOST_QUEUED * exercise.deadline)
         left = max(exercise.deadline - max(spent, 0.0), 0.1)
         sent = exercise.payloads(inputs)
