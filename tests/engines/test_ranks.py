@@ -114,6 +114,65 @@ def test_a_rank_that_dies_is_replaced(ranks):
     assert ranks.run(all_reduce, torch.ones(1)).ok
 
 
+class Refused:
+    """The rank that takes this in is not let into the group of its run, at this step."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def __reduce__(self):
+        return refuse, (self.step,)
+
+
+def refuse(step):
+    from distlab.rank.store import PromptStore
+
+    kept = getattr(PromptStore, step)
+
+    def refused(*_):
+        setattr(PromptStore, step, kept)
+        raise RuntimeError("Connection closed by peer")
+
+    setattr(PromptStore, step, refused)
+
+
+def test_a_rank_that_was_let_into_no_group_meets_the_others_in_the_next_run(ranks):
+    """One where torch had begun to make it, as where a rank dies while they connect."""
+    if isinstance(pool := local(4), WarmRanks):
+        complete(pool)
+    before = list(ranks.run(lambda rank, size: os.getpid()))
+    refused = each([Refused("set"), *(Refused("__init__") for _ in range(3))])
+    result = ranks.run(all_reduce, refused, may_fail=True)
+    said = [one.error["message"] for one in result.run.outcomes]
+    assert said == ["Connection closed by peer"] * 4
+    result = ranks.run(all_reduce, torch.ones(1), may_fail=True, deadline=20)
+    assert result.ok, result.story()
+    assert list(ranks.run(lambda rank, size: os.getpid())) == before
+
+
+def test_what_a_process_has_once_is_put_back_after_a_run(ranks, tmp_path):
+    def change(rank, size):
+        os.chdir(tmp_path)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)  # it would end the rank
+        torch.set_default_dtype(torch.float64)
+        torch.set_default_device("meta")
+        torch.set_grad_enabled(False)
+        return os.getpid()
+
+    def find(rank, size):
+        rest = signal.getitimer(signal.ITIMER_REAL)[0]
+        weight = torch.zeros(1)
+        kept = (weight * torch.ones(1, requires_grad=True)).requires_grad
+        return os.getpid(), os.getcwd(), rest, weight.dtype, weight.device.type, kept
+
+    if isinstance(pool := local(4), WarmRanks):
+        complete(pool)
+    folders = [found[1] for found in ranks.run(find)]
+    pids = list(ranks.run(change))
+    expected = [(*one, 0.0, torch.float32, "cpu", True) for one in zip(pids, folders, strict=True)]
+    assert list(ranks.run(find)) == expected
+
+
 def test_px_works_on_the_same_engines(ranks):
     before = ranks.run(lambda rank, size: os.getpid())
     ranks.view.execute("import os; me = os.getpid()", block=True)

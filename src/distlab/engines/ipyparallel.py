@@ -325,9 +325,9 @@ def _execute(task: bytes) -> bytes:
 
 
 def _leave() -> None:
-    from distlab.rank import execute
+    from distlab.rank import leaving
 
-    execute.end_group()
+    leaving.end_group()
 
 
 def _machine() -> str:

@@ -6,8 +6,6 @@ ipyparallel engine, or a bare process of a notebook or of the grader.
 
 from __future__ import annotations
 
-import _thread
-import atexit
 import contextlib
 import datetime
 import functools
@@ -27,10 +25,9 @@ from typing import Any
 import cloudpickle
 import torch
 import torch.distributed as dist
-from torch.distributed import distributed_c10d as c10d
 
 from distlab.processes import entry_points, framing, origin, payload
-from distlab.rank import clocks, recorder, reports, store, world
+from distlab.rank import clocks, leaving, recorder, reports, store, world
 from distlab.records import choices
 from distlab.records.reports import SUFFIX
 
@@ -39,9 +36,6 @@ _GROUP_TIMEOUT = datetime.timedelta(minutes=30)  # deadlines are the watcher's b
 #: inputs of exercises lie on the CPU, where NCCL alone could not carry them
 _BACKENDS = {"gloo": "gloo", "nccl": "cpu:gloo,cuda:nccl"}
 _TORCH = os.path.dirname(torch.__file__)
-_ending: list[_thread.LockType] = []  # held while groups of the run before end
-_PATIENCE = 1.0  # seconds for these, at the end of the process
-_left_behind: list[Callable[[], object]] = []  # what ends what the run before has left running
 _PYTHON = sysconfig.get_path("stdlib")
 _store: dist.Store | None = None  # of the default group
 #: frames that nobody here has written; Python has some of its own in its binary ("<frozen os>")
@@ -56,7 +50,7 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
 
     Never raises for what the student's function does. `SystemExit` counts as an exception.
     """
-    end_group()
+    leaving.end_group()
     tree, function, inputs = task
     rank, folder = tree["rank"], Path(tree["folder"])
     torch.set_num_threads(1)
@@ -84,7 +78,8 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
             _align(tree["clock"], record)
             record.started()
             begin = time.monotonic()
-            result = call(*arguments)
+            with leaving.put_back():
+                result = call(*arguments)
             record.ended(raised=False)
             output = (
                 payload.encode(result, arrays=False)
@@ -209,51 +204,6 @@ def _align(clock: dict[str, Any] | None, record: recorder.Recorder) -> None:
     record.align(offset)
 
 
-def end_later(action: Callable[[], object]) -> None:
-    """Do this when the next run begins: all ranks of this one have returned by then."""
-    _left_behind.append(action)
-
-
-def end_group() -> None:
-    """Leave the groups of the run before: a rank that only goes away can abort its peers."""
-    while _left_behind:
-        with contextlib.suppress(Exception):
-            _left_behind.pop()()
-    if dist.is_initialized():
-        groups = list(c10d._world.pg_map)
-        with contextlib.suppress(Exception):
-            dist.destroy_process_group()
-        if "DISTLAB_GRADING" in os.environ:  # where threads are limited: a group has two, or more
-            groups.clear()
-            return
-        _let_go_beside(groups)
-
-
-def _let_go_beside(groups: list[dist.ProcessGroup]) -> None:
-    """gloo ends the connections of groups one by one, 10 ms each, in which a rank can do other
-    things. None of `threading`'s threads: it would be among those that a student's code counts.
-    """
-    done = _thread.allocate_lock()
-    done.acquire()
-
-    def let_go() -> None:
-        groups.clear()
-        done.release()
-
-    _ending[:] = [*(one for one in _ending if one.locked()), done]
-    try:
-        _thread.start_new_thread(let_go, ())
-    except RuntimeError:
-        let_go()
-
-
-@atexit.register
-def _let_all_go() -> None:
-    """A process that ends in the middle of it would abort."""
-    for done in _ending:
-        done.acquire(timeout=_PATIENCE)
-
-
 class _Printed(io.TextIOBase):
     """Standard output and error of a rank, in a file that outlives it, cut at a limit."""
 
@@ -321,7 +271,7 @@ def serve(connection: socket.socket) -> None:
     rank = os.getpid()
     while (task := payload.receive(connection)) is not None:
         if world.LEAVE in task[0]:
-            end_group()
+            leaving.end_group()
             continue
         reply = execute(task)
         if os.getpid() != rank:  # a child that the function forked and let return: no rank

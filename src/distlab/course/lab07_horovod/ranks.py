@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from distlab.rank.execute import end_later
+from distlab.rank.leaving import end_later
 from distlab.rank.sharing import among_ranks
 
 _LOOK = 0.01  # seconds
@@ -108,7 +108,7 @@ def with_horovod(
 
         from distlab.course.lab07_horovod.ranks import prepare, restrain_tensorflow
         from distlab.rank import recorder
-        from distlab.rank.execute import end_later
+        from distlab.rank.leaving import end_later
 
         hvd = importlib.import_module(f"horovod.{framework}")
         if framework == "tensorflow":
