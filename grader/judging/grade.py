@@ -131,10 +131,12 @@ def grade(
     found = submissions(assignment, submitted, student)
     if not variants.in_force(assignment):
         coursedir.need_references(assignment)
+    referee = Referee(judges=judges, lanes=max(1, judges.slots // len(found)))
+    if any(referee.ledger.latest(assignment, one.student) is None for one in found):
+        judges.expect(assignment)
     from grader.plugins.gradebook import Gradebook  # nbgrader takes seconds to import
     from grader.policy.pages import Pages
 
-    referee = Referee(judges=judges)
     with tempfile.TemporaryDirectory(prefix="distlab-submitted-") as folder:
         staged = Path(folder)
         book = Gradebook(staged)

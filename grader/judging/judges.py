@@ -6,9 +6,10 @@ ledger, the gradebook and the order of things are the main process's business.
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
+import dataclasses
 import functools
-import itertools
 import os
 import queue
 import resource
@@ -17,7 +18,6 @@ import socket
 import subprocess
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -34,6 +34,7 @@ from distlab.processes.isolation import Limits
 from grader import coursedir, secret
 from grader.coursedir import GradingFailed, NotGraded
 from grader.judging.ledger import Line, line
+from grader.judging.lending import Devices, Turns, Users
 from grader.sandbox import Grading, NoSandbox, Sandbox, cgroup, choose, configured
 from grader.variants import references
 from grader.variants.variant import Variant, variant
@@ -42,104 +43,19 @@ from grader.variants.variant import Variant, variant
 class Judges(Protocol):
     """Takes submissions from as many threads as it has `slots`.
 
-    Where students have inputs of their own, `lines` is told with whose a submission is judged. It
-    raises `NotGraded` where a submission cannot be judged through no fault of its own.
+    Where students have inputs of their own, `lines` is told with whose a submission is judged, and
+    of how many slots it may take up, where there are more than submissions. It raises `NotGraded`
+    where a submission cannot be judged through no fault of its own.
     """
 
     slots: int
 
+    def expect(self, lab: str) -> None: ...  # submissions, as soon as they have been read
     def beside(self) -> contextlib.AbstractContextManager[None]: ...  # other work on their machine
-    def lines(self, lab: str, plan: Plan, whose: str | None = None) -> list[Line]: ...
+    def lines(
+        self, lab: str, plan: Plan, whose: str | None = None, lanes: int = 1
+    ) -> list[Line]: ...
     def close(self) -> None: ...
-
-
-class Devices:
-    """The GPUs of each host, lent to one submission at a time.
-
-    Args:
-        hosts: host, or a part of it, → its devices, as `CUDA_VISIBLE_DEVICES` names them.
-    """
-
-    def __init__(self, hosts: dict[str, Sequence[str]]) -> None:
-        self._all = {host: len(devices) for host, devices in hosts.items()}
-        self._free = {host: list(devices) for host, devices in hosts.items()}
-        self._changed = threading.Condition()
-
-    @contextlib.contextmanager
-    def lent(self, host: str, wanted: int) -> Iterator[list[str]]:
-        """Wait for `wanted` devices of a host, for all of them where it has fewer."""
-        wanted = min(wanted, self._all[host])
-        with self._changed:
-            self._changed.wait_for(lambda: len(self._free[host]) >= wanted)
-            mine = [self._free[host].pop(0) for _ in range(wanted)]
-        try:
-            yield mine
-        finally:
-            with self._changed:
-                self._free[host] += mine
-                self._changed.notify_all()
-
-
-class Turns:
-    """Who may use the machine: many beside each other, or one alone.
-
-    Whoever wants it alone waits until the others are done, and goes before those that come later.
-    """
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._sharing = self._waiting = 0
-        self._taken = False
-
-    @contextlib.contextmanager
-    def shared(self) -> Iterator[None]:
-        with self._changed:
-            self._changed.wait_for(lambda: not (self._taken or self._waiting))
-            self._sharing += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._sharing -= 1
-                self._changed.notify_all()
-
-    @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        with self._changed:
-            self._waiting += 1
-            self._changed.notify_all()
-            self._changed.wait_for(lambda: not (self._taken or self._sharing))
-            self._waiting -= 1
-            self._taken = True
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._taken = False
-                self._changed.notify_all()
-
-
-class Users:
-    """Users of the kernel's, lent to one submission at a time."""
-
-    def __init__(self, first: int | None) -> None:
-        self._first, self._lock = first, threading.Lock()
-        self._lent: set[int] = set()
-
-    @contextlib.contextmanager
-    def lent(self) -> Iterator[int | None]:
-        """A user that nobody else is now; `None` where there are none to lend."""
-        if self._first is None:
-            yield None
-            return
-        with self._lock:
-            user = next(n for n in itertools.count(self._first) if n not in self._lent)
-            self._lent.add(user)
-        try:
-            yield user
-        finally:
-            with self._lock:
-                self._lent.discard(user)
 
 
 class LocalJudges:
@@ -170,24 +86,34 @@ class LocalJudges:
                 self._groups = cgroup.find() if self.sandbox.limits else None
             return self.sandbox
 
+    def expect(self, lab: str) -> None:
+        """What takes seconds to be imported for them is imported from now on."""
+        sandbox = self.ready()
+        if sandbox.shared:
+            self._shared(sandbox, frameworks.preload(course.needs(lab)))
+
     def beside(self) -> contextlib.AbstractContextManager[None]:
         """Other work on this machine: not while a submission is judged alone."""
         return self._turns.shared()
 
-    def lines(self, lab: str, plan: Plan, whose: str | None = None) -> list[Line]:
+    def lines(self, lab: str, plan: Plan, whose: str | None = None, lanes: int = 1) -> list[Line]:
         with self._devices.lent("here", ranks(lab)) as lent:
-            return self.lines_on(lab, plan, lent, whose)
+            return self.lines_on(lab, plan, lent, whose, 1 if lent else lanes)
 
     def lines_on(
-        self, lab: str, plan: Plan, devices: Sequence[str], whose: str | None = None
-    ) -> list[Line]:
+        self, lab: str, plan: Plan, devices: Sequence[str], whose: str | None = None,
+        lanes: int = 1,
+    ) -> list[Line]:  # fmt: skip
         """The verdicts on a submission, its ranks on these devices.
+
+        Args:
+            lanes: exercises that are judged at once, each lane as if it were a submission.
 
         Raises:
             NotGraded: not even in a sandbox of its own.
         """
         own, asked = _asked(lab, whose)
-        return [line(verdict) for verdict in self._verdicts(lab, asked, own, plan, devices)]
+        return [line(one) for one in self._verdicts(lab, asked, own, plan, devices, lanes)]
 
     def again(self, lab: str, plan: Plan, exercise: str, whose: str | None = None) -> Verdict:
         """The verdict on one exercise of a submission, with what its ranks did.
@@ -201,8 +127,9 @@ class LocalJudges:
         return found
 
     def _verdicts(
-        self, lab: str, asked: Lab, own: Variant | None, plan: Plan, devices: Sequence[str]
-    ) -> list[Verdict]:
+        self, lab: str, asked: Lab, own: Variant | None, plan: Plan, devices: Sequence[str],
+        lanes: int = 1,
+    ) -> list[Verdict]:  # fmt: skip
         more = frameworks.preload(course.needs(lab))
         with self._admitted(asked, devices) as (sandbox, grader):
             if own:
@@ -210,9 +137,32 @@ class LocalJudges:
             if sandbox.shared:
                 # what ends a sandbox that others use as well may be one of them
                 with contextlib.suppress(SessionLost, ZygoteLost):
-                    return grader.grade(plan, self._shared(sandbox, more), self._turns)
+                    shared = self._shared(sandbox, more)
+                    parts = _parts(asked, plan, lanes)
+                    if len(parts) == 1:
+                        return grader.grade(plan, shared, self._turns)
+                    found = self._in_lanes(parts, plan, shared, devices)
+                    return [found[name] for name in asked.exercises]
             with self._lone(sandbox, more) as lone:
                 return grader.grade(plan, lone, lone=True)
+
+    def _in_lanes(
+        self, parts: Sequence[Lab], plan: Plan, shared: Zygote, devices: Sequence[str]
+    ) -> dict[str, Verdict]:
+        """The verdicts, by exercise, of a submission that is judged as if it were several, each
+        with a part of the exercises: its cells run in each.
+
+        Raises:
+            SessionLost, ZygoteLost.
+        """
+
+        def judged(part: Lab) -> list[Verdict]:
+            with self._admitted(part, devices) as (_, grader):
+                return grader.grade(plan, shared, self._turns)
+
+        with concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
+            found = list(pool.map(judged, parts))
+        return {verdict.exercise.name: verdict for part in found for verdict in part}
 
     def prepare(self, lab: str, student: str) -> None:
         """Have the references of a student's own inputs of a lab.
@@ -288,6 +238,17 @@ class LocalJudges:
             shared.close()
 
 
+def _parts(lab: Lab, plan: Plan, lanes: int) -> list[Lab]:
+    """A lab in parts, one a lane, among which the exercises that are answered are dealt out."""
+    names = sorted(lab.exercises, key=lambda name: name not in plan.answered)
+    lanes = max(1, min(lanes, sum(name in plan.answered for name in names)))
+    dealt = [names[lane::lanes] for lane in range(lanes)]
+    return [
+        dataclasses.replace(lab, exercises={name: lab.exercises[name] for name in part})
+        for part in dealt
+    ]
+
+
 def _asked(lab: str, whose: str | None, only: Collection[str] = ()) -> tuple[Variant | None, Lab]:
     """A student's variant of a lab, where they have one, and what it is judged by."""
     own = variant(lab, whose) if whose is not None else None
@@ -323,7 +284,7 @@ def _allow_open_files() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Engine:
     id: int
     place: str  # those that share GPUs are at the same
@@ -365,10 +326,13 @@ class Cluster:
         self.slots = self._left = len(told)
         self._lock = threading.Lock()
 
+    def expect(self, lab: str) -> None:
+        """Each engine imports what it needs when it is asked."""
+
     def beside(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    def lines(self, lab: str, plan: Plan, whose: str | None = None) -> list[Line]:
+    def lines(self, lab: str, plan: Plan, whose: str | None = None, lanes: int = 1) -> list[Line]:
         import ipyparallel
 
         while True:

@@ -33,11 +33,15 @@ class Referee:
     Args:
         ledger: where verdicts are kept, and found again when nothing has changed.
         judges: who judges; sandboxes of this machine by default.
+        lanes: their slots that each submission may take up.
     """
 
-    def __init__(self, ledger: Ledger | None = None, judges: Judges | None = None) -> None:
+    def __init__(
+        self, ledger: Ledger | None = None, judges: Judges | None = None, lanes: int = 1
+    ) -> None:
         self.ledger = ledger or Ledger(coursedir.GRADES / "ledger")
         self.judges = judges or LocalJudges(configured())
+        self._lanes = lanes
         self._lock = threading.Lock()
         self._held: dict[tuple[str, str], threading.Lock] = {}
 
@@ -88,7 +92,7 @@ class Referee:
         if known is not None:
             return known
         begin = time.monotonic()
-        lines = self.judges.lines(lab, plan, *([student] if own else ()))
+        lines = self.judges.lines(lab, plan, student if own else None, self._lanes)
         seconds = round(time.monotonic() - begin, 3)
         entry = Entry(
             student, lab, digest, lines, repaired, seconds, flagged=internals.reached(plan.cells),

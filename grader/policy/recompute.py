@@ -33,10 +33,12 @@ class LedgerAlone:
 
     slots = 1
 
+    def expect(self, lab: str) -> None: ...
+
     def beside(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    def lines(self, lab: str, plan: Plan, whose: str | None = None) -> list[Line]:
+    def lines(self, lab: str, plan: Plan, whose: str | None = None, lanes: int = 1) -> list[Line]:
         raise NotGraded(f"it has to be judged first: run `distlab grade {lab}`")
 
     def close(self) -> None: ...

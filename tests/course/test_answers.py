@@ -10,7 +10,7 @@ from optional import here
 
 from distlab import course
 from grader import collected
-from grader.judging.judges import Turns
+from grader.judging.lending import Turns
 
 #: answers that import torch in processes of their own; of the others half of the time is waiting
 SPAWNING = {"setup", "run_demo"}

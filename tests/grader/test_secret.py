@@ -177,7 +177,7 @@ class Judges:
     def __init__(self):
         self.asked = 0
 
-    def lines(self, lab, plan):
+    def lines(self, lab, plan, whose=None, lanes=1):
         self.asked += 1
         return referee.unreadable_lines(lab)
 

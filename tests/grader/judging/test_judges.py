@@ -14,7 +14,9 @@ from distlab.checking.session import Session
 from grader import collected, coursedir
 from grader.coursedir import NotGraded
 from grader.judging import demo
-from grader.judging.judges import Devices, LocalJudges, Turns, Users, devices
+from grader.judging import judges as judging
+from grader.judging.judges import LocalJudges, devices
+from grader.judging.lending import Devices, Turns, Users
 from grader.sandbox import configured
 
 LAB, SHARDING = "01-message-passing", "10-sharding-and-overlap"
@@ -69,6 +71,12 @@ def statuses(lines):
 
 
 PASSED = dict.fromkeys(course.exercises(LAB), "passed")
+ANSWERED = {"run_blocking", "relay", "exchange"}
+SOME = {name: "passed" if name in ANSWERED else "unanswered" for name in PASSED}
+
+
+def some():
+    return dataclasses.replace(right(), answered=ANSWERED)
 
 
 @pytest.fixture
@@ -130,6 +138,39 @@ def test_answers_whose_groups_stay_have_room_for_their_threads(judges):
 @pytest.mark.parametrize("lab", [lab for lab in course.LABS if not course.needs(lab)])
 def test_right_answers_are_right_within_the_limits_too(judges, lab):
     assert not_passed(judges, lab, [one for one in collected.answers(lab) if one.right]) == []
+
+
+def test_in_lanes_each_exercise_is_judged_once_and_told_in_its_place(judges, monkeypatch):
+    sessions, run = {}, Session.run
+
+    def runs(self, name, *args):
+        sessions.setdefault(name.partition("/")[2], set()).add(id(self))
+        return run(self, name, *args)
+
+    monkeypatch.setattr(Session, "run", runs)
+    lines = judges.lines(LAB, some(), lanes=3)
+    assert [(line.name, line.status) for line in lines] == list(SOME.items())
+    assert sessions.keys() == ANSWERED and all(len(one) == 1 for one in sessions.values())
+    assert len(set.union(*sessions.values())) == 3
+
+
+def test_a_forkserver_lost_under_lanes_costs_no_point(judges, monkeypatch):
+    ends_the_forkserver(monkeypatch, "relay", 1)
+    assert statuses(judges.lines(LAB, some(), lanes=2)) == SOME
+
+
+def test_whoever_ends_its_forkserver_in_a_lane_and_alone_has_crashed_there(judges, monkeypatch):
+    ends_the_forkserver(monkeypatch, "relay", 2)
+    assert statuses(judges.lines(LAB, some(), lanes=2)) == {**SOME, "relay": "crashed"}
+
+
+def test_there_are_no_more_lanes_than_answers():
+    lab, names = coursedir.lab(LAB), list(PASSED)
+    parts = judging._parts(lab, some(), 8)
+    assert {next(iter(part.exercises)) for part in parts} == ANSWERED and len(parts) == 3
+    assert sorted(name for part in parts for name in part.exercises) == sorted(names)
+    nothing = dataclasses.replace(some(), answered=set())
+    assert [list(part.exercises) for part in judging._parts(lab, nothing, 8)] == [names]
 
 
 def test_a_sandbox_that_does_not_start_is_nobodys_zero(judges):
