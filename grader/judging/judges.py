@@ -90,7 +90,8 @@ class LocalJudges:
         """What takes seconds to be imported for them is imported from now on."""
         sandbox = self.ready()
         if sandbox.shared:
-            self._shared(sandbox, frameworks.preload(course.needs(lab)))
+            with contextlib.suppress(OSError, ZygoteLost):  # said of whoever is judged
+                self._shared(sandbox, frameworks.preload(course.needs(lab)))
 
     def beside(self) -> contextlib.AbstractContextManager[None]:
         """Other work on this machine: not while a submission is judged alone."""
