@@ -4,11 +4,13 @@ import _thread
 import concurrent.futures
 import contextlib
 import datetime
+import faulthandler
 import linecache
 import os
 import resource
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -171,6 +173,69 @@ def test_what_a_process_has_once_is_put_back_after_a_run(ranks, tmp_path):
     pids = list(ranks.run(change))
     expected = [(*one, 0.0, torch.float32, "cpu", True) for one in zip(pids, folders, strict=True)]
     assert list(ranks.run(find)) == expected
+
+
+def test_a_mesh_is_laid_over_the_groups_of_its_own_run(ranks):
+    """DTensor computes where it did the same before: that was on groups of other numbers."""
+
+    def doubled(rank, size, others):
+        from torch.distributed.device_mesh import init_device_mesh
+        from torch.distributed.tensor import Shard, distribute_tensor
+
+        for _ in range(others):
+            dist.new_group([0])
+        mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+        pieces = distribute_tensor(torch.arange(16.0).reshape(4, 4), mesh, [Shard(0), Shard(1)])
+        return (pieces + pieces).full_tensor().sum().item()
+
+    for others in (0, 3):
+        result = ranks.run(doubled, others, may_fail=True, deadline=20)
+        assert result.ok and list(result) == [240.0] * 4, result.story()
+
+
+def test_the_port_at_which_a_run_met_is_free_when_it_is_over(ranks):
+    """Whoever met there again could find the addresses of the run before."""
+
+    def meet(rank, size, port):
+        dist.destroy_process_group()
+        where = f"tcp://127.0.0.1:{port}"
+        dist.init_process_group("gloo", init_method=where, rank=rank, world_size=size)
+        dist.barrier()
+        dist.irecv(torch.zeros(1), 1 - rank)  # nobody waits for it
+
+    def is_taken(rank, size, port):
+        with socket.socket() as probe:
+            return rank == 0 and probe.connect_ex(("127.0.0.1", port)) == 0
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    two = Ranks(2, deadline=20)
+    for _ in range(3):
+        assert two.run(meet, port, may_fail=True).ok
+        assert list(two.run(is_taken, port)) == [False, False]
+
+
+def test_signals_and_the_environment_are_put_back_after_a_run(ranks):
+    def change(rank, size):
+        signal.signal(signal.SIGCHLD, lambda *_: os._exit(1))
+        os.environ["GLOO_SOCKET_IFNAME"] = "a network that there is not"
+        os.environ["HOME"] = "/nowhere"
+        del os.environ["PATH"]
+        faulthandler.dump_traceback_later(0.01, exit=True, file=open(os.devnull, "w"))  # noqa: SIM115
+        return os.getpid()
+
+    def find(rank, size):
+        time.sleep(0.05)  # longer than the watchdog of the run before would have waited
+        handled = signal.getsignal(signal.SIGCHLD) in (signal.SIG_DFL, signal.SIG_IGN)
+        return os.getpid(), handled, os.environ["HOME"], os.environ["PATH"]
+
+    if isinstance(pool := local(4), WarmRanks):
+        complete(pool)
+    before = list(ranks.run(find))
+    assert [pid for pid, *_ in before] == list(ranks.run(change))
+    assert list(ranks.run(find)) == before
+    assert ranks.run(all_reduce, torch.ones(1)).ok
 
 
 def test_px_works_on_the_same_engines(ranks):

@@ -1,15 +1,20 @@
 """What a run leaves in its rank, and how that ends: the next one is to find a process like new.
 
-What a function has set in modules of its own or in the environment stays, as it does in a notebook.
+What a function has set in modules of its own stays, as it does in a notebook.
 """
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # typeshed lacks it
 import _thread
 import atexit
 import contextlib
+import faulthandler
+import gc
 import os
 import signal
+import sys
+import threading
 from collections.abc import Callable, Iterator
 
 import torch
@@ -33,14 +38,30 @@ def end_group() -> None:
         with contextlib.suppress(Exception):
             _left_behind.pop()()
     groups = list(c10d._world.pg_map)
+    at_port = any(_is_at_port(store) for _, store in c10d._world.pg_map.values())
     if dist.is_initialized():
         with contextlib.suppress(Exception):
             dist.destroy_process_group()
     _forget_groups()
-    if "DISTLAB_GRADING" in os.environ:  # where threads are limited: a group has two, or more
+    _forget_meshes()
+    for group in groups:
+        if recorder := getattr(group, "_recorder", None):
+            recorder.open.clear()  # requests that nobody has waited for keep the group, which keeps
+            recorder.buffered.clear()  # these
+    if at_port:  # who meets there in the next run must not find the store of this one
+        groups.clear()
+        gc.collect()
+    elif "DISTLAB_GRADING" in os.environ:  # where threads are limited: a group has two, or more
         groups.clear()
     elif groups:
         _let_go_beside(groups)
+
+
+def _is_at_port(store: dist.Store | None) -> bool:
+    """Is it a store that ranks of another run could meet at, by its port?"""
+    while isinstance(store, dist.PrefixStore):
+        store = store.underlying_store
+    return isinstance(store, dist.TCPStore)
 
 
 def _forget_groups() -> None:
@@ -57,6 +78,19 @@ def _forget_groups() -> None:
     ):  # fmt: skip
         known.clear()
     c10d._unregister_all_process_groups()
+
+
+def _forget_meshes() -> None:
+    """Have nothing computed on a mesh of the run before: what DTensor keeps of an operation names
+    the groups of the mesh that it was first done on, and a mesh of the same shape finds it again.
+    """
+    if "torch.distributed.tensor._api" not in sys.modules:
+        return
+    from torch.distributed.tensor import _redistribute, debug
+
+    with contextlib.suppress(AttributeError):  # other versions of torch may keep nothing
+        debug._clear_sharding_prop_cache()
+        _redistribute._gen_transform_infos.cache_clear()
 
 
 def _let_go_beside(groups: list[dist.ProcessGroup]) -> None:
@@ -87,15 +121,20 @@ def _let_all_go() -> None:
 @contextlib.contextmanager
 def put_back() -> Iterator[None]:
     """Afterwards, what a process has once is as it was: no alarm of a function rings in the next
-    run, nor does that find another folder or other tensors by default.
+    run, nor does that find another folder, another environment or other tensors by default.
     """
     folder, dtype, graded = _folder(), torch.get_default_dtype(), torch.is_grad_enabled()
     device = torch.get_default_device()
+    handlers, variables = _handlers(), dict(os.environ)
     try:
         yield
     finally:
         for timer in _TIMERS:
             signal.setitimer(timer, 0)
+        faulthandler.cancel_dump_traceback_later()
+        _put_back_handlers(handlers)
+        # last of all: what is still to be ended may need what it was begun with
+        _left_behind.insert(0, _Environment(variables, dict(os.environ)).put_back)
         if folder is not None and folder != _folder():
             with contextlib.suppress(OSError):  # it is gone
                 os.chdir(folder)
@@ -103,6 +142,38 @@ def put_back() -> Iterator[None]:
         torch.set_grad_enabled(graded)
         if torch.get_default_device() != device:
             torch.set_default_device(device)
+
+
+class _Environment:
+    """What a function has made of the environment: `before` it was called, and `after` it."""
+
+    def __init__(self, before: dict[str, str], after: dict[str, str]) -> None:
+        self._before, self._after = before, after
+
+    def put_back(self) -> None:
+        """Undo it, but for what somebody has changed since."""
+        for name in self._before.keys() | self._after.keys():
+            before, after = self._before.get(name), self._after.get(name)
+            if before == after or os.environ.get(name) != after:
+                continue
+            if before is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = before
+
+
+def _handlers() -> list[signal._HANDLER]:
+    """What is called at signals, by their number."""
+    # `signal` would make a member of an enumeration of each
+    return [None, *(_signal.getsignal(number) for number in range(1, signal.NSIG))]
+
+
+def _put_back_handlers(before: list[signal._HANDLER]) -> None:
+    if threading.current_thread() is not threading.main_thread():  # no other may have set one
+        return
+    for number, (then, now) in enumerate(zip(before, _handlers(), strict=True)):
+        if now is not then and then is not None:
+            signal.signal(number, then)
 
 
 def _folder() -> str | None:
