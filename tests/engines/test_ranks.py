@@ -175,6 +175,76 @@ def test_what_a_process_has_once_is_put_back_after_a_run(ranks, tmp_path):
     assert list(ranks.run(find)) == expected
 
 
+class Before:
+    """Code that the rank which takes this in runs before it joins the others."""
+
+    def __init__(self, code):
+        self.code = code
+
+    def __reduce__(self):
+        return exec, (self.code, {})
+
+
+def test_a_rank_that_ends_before_it_joins_the_others_is_told_of_and_soon(ranks):
+    fails = each([Before("1 / 0" if rank == 1 else "") for rank in range(4)])
+    result = ranks.run(all_reduce, fails, may_fail=True)
+    first, *_, last = result.story().splitlines()
+    assert first == "all_reduce did not begin: rank 1 ended before all ranks had joined the group."
+    assert "rank 1 raised ZeroDivisionError: division by zero" in result.story()
+    assert last == "rank 3 waited for the other ranks to join the group"
+    assert result.run.seconds < 30
+    assert ranks.run(all_reduce, torch.ones(1)).ok
+
+
+def test_a_rank_that_dies_while_others_join_is_why_these_were_refused(ranks):
+    code = """
+import torch.distributed as dist
+kept = dist.init_process_group
+def dies(*_, **__):
+    dist.init_process_group = kept
+    {}
+dist.init_process_group = dies
+"""
+    refused = code.format("raise RuntimeError('Connection closed by peer')")
+    refused = f"exec(compile({refused!r}, {torch.__file__!r}, 'exec'), {{}})"  # as torch raises it
+    codes = [refused, code.format("import os; os._exit(1)"), "", ""]
+    result = ranks.run(all_reduce, each([Before(one) for one in codes]), may_fail=True)
+    assert result.story().splitlines() == [
+        "all_reduce did not begin: rank 1 ended before all ranks had joined the group.",
+        "rank 0 lost rank 1 while they joined the group",
+        "rank 1: its process ended before the function was called",
+        "rank 2 waited for the other ranks to join the group",
+        "rank 3 waited for the other ranks to join the group",
+    ]
+    assert ranks.run(all_reduce, torch.ones(1)).ok
+
+
+def test_the_function_is_called_when_all_ranks_have_joined(ranks, tmp_path):
+    """One that dies at once would take the group from those that still connect."""
+    called = tmp_path / "called"
+    late = f"""
+import os, time
+import torch.distributed as dist
+kept = dist.init_process_group
+def joins(*args, **kwargs):
+    dist.init_process_group = kept
+    kept(*args, **kwargs)
+    until = time.monotonic() + 0.3
+    while not os.path.exists({str(called)!r}) and time.monotonic() < until:
+        os.sched_yield()
+    os.environ["CALLED"] = str(os.path.exists({str(called)!r}))
+dist.init_process_group = joins
+"""
+
+    def call(rank, size, _):
+        if rank == 0:
+            called.touch()
+        return os.environ.get("CALLED")
+
+    result = ranks.run(call, each([Before(late if rank == 3 else "") for rank in range(4)]))
+    assert result[3] == "False"
+
+
 def test_a_mesh_is_laid_over_the_groups_of_its_own_run(ranks):
     """DTensor computes where it did the same before: that was on groups of other numbers."""
 

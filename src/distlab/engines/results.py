@@ -125,14 +125,28 @@ class Result:
         if self.run.finding:
             lines += [self.run.finding.message, getattr(self.run.finding, "hint", "")]
         elif self.run.timed_out:
-            lines.append(
-                f"{self.name} had not ended after {self.run.deadline:g} s, so its ranks were "
-                "killed and replaced."
-            )
-        crashed = [outcome.rank for outcome in self.run.outcomes if outcome.status == "crashed"]
+            lines.append(self._late())
+        crashed = self._crashed()
         for outcome, record in zip(self.run.outcomes, self.records, strict=True):
             lines.append(_told(outcome, record, crashed))
         return "\n".join(line for line in lines if line)
+
+    def _crashed(self) -> list[int]:
+        return [outcome.rank for outcome in self.run.outcomes if outcome.status == "crashed"]
+
+    def _late(self) -> str:
+        """Why ranks were killed that nothing was found of."""
+        both = list(zip(self.run.outcomes, self.records, strict=True))
+        absent = [o.rank for o, record in both if o.status != "killed" and not record.begin]
+        if absent and not any(record.begin for o, record in both if o.status == "killed"):
+            who = ranks_text([r for r in absent if r in self._crashed()] or absent)
+            return f"{self.name} did not begin: {who} ended before all ranks had joined the group."
+        if crashed := self._crashed():
+            return f"{self.name} was ended, because the process of {ranks_text(crashed)} had ended."
+        return (
+            f"{self.name} had not ended after {self.run.deadline:g} s, so its ranks were killed "
+            "and replaced."
+        )
 
     def __repr__(self) -> str:
         lines = [self.story()] if not self.ok else []
@@ -262,8 +276,10 @@ def _told(outcome: runs.Outcome, record: RankRecord, crashed: Sequence[int] = ()
             f"rank {outcome.rank}'s {event} at {event.place} failed, because the process of "
             f"{whose} had ended"
         )
+    error = outcome.error or {}
+    if outcome.status == "raised" and crashed and not (record.begin or error["frames"]):
+        return f"rank {outcome.rank} lost {ranks_text(crashed)} while they joined the group"
     if outcome.status == "raised":
-        error = outcome.error or {}
         lines = [f"rank {outcome.rank} raised {error['type']}: {error['message']}"]
         if event := record.gave_up():
             lines.append(f"    rank {outcome.rank} {gave_up(event)}")
@@ -274,8 +290,12 @@ def _told(outcome: runs.Outcome, record: RankRecord, crashed: Sequence[int] = ()
         return "\n".join(lines)
     if outcome.status == "returned":
         return f"rank {outcome.rank} returned"
+    if outcome.status == "crashed" and not record.begin:
+        return f"rank {outcome.rank}: its process ended before the function was called"
     if outcome.status == "crashed":
         return f"rank {outcome.rank}: its process ended in the middle of the function"
+    if not record.begin:
+        return f"rank {outcome.rank} waited for the other ranks to join the group"
     event = record.waiting()
     doing = f"was waiting in {event} at {event.place}" if event else "was computing"
     if event is None and record.stands:

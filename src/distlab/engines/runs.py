@@ -277,6 +277,8 @@ def _watch(
             due = time.monotonic() + POLL
             looks = [follower.look() for follower in followers]
             run.finding = watch(looks, dead)
+            if _cannot_begin(looks, waiting):
+                deadline = min(deadline, time.monotonic() + GRACE)
             if show is not None:
                 show(looks, getattr(watch, "ledger", None), run.finding)
             if run.finding:
@@ -289,6 +291,12 @@ def _watch(
                 break
     run.queued = min(max(queued() - before, 0.0), MOST_QUEUED * run.deadline)
     return waiting | dead
+
+
+def _cannot_begin(looks: Sequence[events.RankRecord], waiting: set[int]) -> bool:
+    """Does every rank that has not answered wait for one that ended before it had joined them?"""
+    gone = any(not look.begin for look in looks if look.rank not in waiting)
+    return gone and not any(looks[rank].begin for rank in waiting)
 
 
 def _hear(

@@ -191,6 +191,10 @@ def _join(tree: dict[str, Any]) -> None:
     dist.init_process_group(
         backend, store=_store, rank=tree["rank"], world_size=tree["size"], timeout=_GROUP_TIMEOUT
     )
+    # gloo lets a rank go on before the others have met: one that leaves at once, or dies, would
+    # take its connections from those that are still about to
+    _store.set(f"joined {tree['rank']}", "")
+    _store.wait([f"joined {rank}" for rank in range(tree["size"])], _GROUP_TIMEOUT)
 
 
 def _align(clock: dict[str, Any] | None, record: recorder.Recorder) -> None:
