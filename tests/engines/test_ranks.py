@@ -826,6 +826,17 @@ def test_a_rank_whose_reply_is_too_large_is_replaced_by_one_that_has_none_to_sen
     assert list(bare.run(whose, 1)) == [1, 1]
 
 
+def test_ranks_whose_files_are_used_up_are_replaced(bare):
+    def use_up(rank, size):
+        kept = globals().setdefault("KEPT", [])
+        with contextlib.suppress(OSError):
+            while True:
+                kept.append(os.dup(0))
+
+    assert bare.run(use_up).ok
+    assert list(bare.run(whose, 1)) == [1, 1]
+
+
 def test_a_rank_that_takes_no_inputs_does_not_hold_up_a_run_past_its_deadline(bare):
     stopped = bare.run(me)[1][0]
     os.kill(stopped, signal.SIGSTOP)

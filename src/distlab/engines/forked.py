@@ -159,10 +159,13 @@ class ForkedEngines:
         """End ranks in which the function of the run before goes on, in threads or processes: in
         the next run these would be nobody's, and a rank that waits for them would seem to wait for
         ever. And those that still owe an answer, or the rest of one: the end of that run was
-        interrupted, or the answer too large to be taken.
+        interrupted, or the answer too large to be taken. And those that have closed their
+        connection, or say something that nobody has asked for.
         """
         alive = [(rank, found[0]) for rank, found in enumerate(self._ranks) if found]
-        unfit = {*self._left, *self._pending, *self._unread}
+        by_socket = {found[1]: rank for rank, found in enumerate(self._ranks) if found}
+        speaks = {by_socket[one] for one in framing.readable(by_socket, 0)}
+        unfit = {*self._left, *self._pending, *self._unread, *speaks}
         self.replace([rank for rank, pid in alive if rank in unfit or started(pid)])
         self._left = []
 

@@ -32,6 +32,7 @@ from distlab.records import choices
 from distlab.records.reports import SUFFIX
 
 PRINTED_LIMIT = 64_000  # characters that a rank may print in one run
+_DESCRIPTORS = 32  # that a run needs
 _GROUP_TIMEOUT = datetime.timedelta(minutes=30)  # deadlines are the watcher's business
 #: inputs of exercises lie on the CPU, where NCCL alone could not carry them
 _BACKENDS = {"gloo": "gloo", "nccl": "cpu:gloo,cuda:nccl"}
@@ -299,3 +300,20 @@ def serve(connection: socket.socket) -> None:
         if os.getpid() != rank:  # a child that the function forked and let return: no rank
             os._exit(0)
         framing.write(connection, *reply)
+        if not _can_open(connection):  # the next run could not begin here
+            connection.close()
+            return
+
+
+def _can_open(connection: socket.socket) -> bool:
+    """Has the function left as many descriptors as a run needs at least?"""
+    opened: list[int] = []
+    try:
+        while len(opened) < _DESCRIPTORS:
+            opened.append(os.dup(connection.fileno()))
+        return True
+    except OSError:
+        return False
+    finally:
+        for one in opened:
+            os.close(one)
