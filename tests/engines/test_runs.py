@@ -139,3 +139,25 @@ def test_a_check_does_not_wait_for_others_long_once_a_rank_has_raised(
     run = runs.drive(TwoRanks(tmp_path, 1), b"", [b"", b""], harness=harness, deadline=1.0)
     assert [outcome.status for outcome in run.outcomes] == ["raised", "killed"]
     assert (run.seconds < 1.0) == ended
+
+
+class LeavesAThread(TwoRanks):
+    """Rank 0 has raised, and a thread of its function goes on."""
+
+    def send(self, rank, task, within):
+        super().send(rank, task, within)
+        if rank == 0:
+            path = f"{payload.unpack(b''.join(task))[0]['folder']}/{rank}.rec"
+            with open(path, "r+b") as file:
+                file.seek(events.GOES_ON)
+                file.write((1).to_bytes(4, "little"))
+
+
+@pytest.mark.parametrize(("harness", "killed"), [("lab/exercise", [0, 1]), (None, [1])])
+def test_a_rank_in_which_the_function_goes_on_is_replaced_with_those_that_are_killed(
+    tmp_path, monkeypatch, harness, killed
+):
+    monkeypatch.setattr(runs, "RAISED", 0.1)
+    engines = LeavesAThread(tmp_path, 1)
+    runs.drive(engines, b"", [b"", b""], harness=harness, deadline=1.0)
+    assert engines.killed == killed

@@ -173,9 +173,8 @@ def drive(
         busy = _watch(engines, run, folder, begin, watch, show, patience)
         run.seconds = time.monotonic() - begin
         _stop(run, busy, folder, begin)
-        if busy:
-            # even ranks that have answered hold connections to those that are killed now
-            engines.replace(sorted(busy))
+        if busy:  # `tidy` is for runs that have ended by themselves
+            engines.replace(sorted(busy | (_going_on(folder, size) if harness else set())))
     run.raw = [_raw(folder / f"{rank}.rec") for rank in range(size)]
     run.records = _records(run.raw)
     if keeps:
@@ -196,6 +195,12 @@ def drive(
         outcome.printed = _printed(folder / f"{outcome.rank}.out")
     shutil.rmtree(folder, ignore_errors=True)
     return run
+
+
+def _going_on(folder: Path, size: int) -> set[int]:
+    """The ranks in which the function goes on, in threads or requests, by what they have noted."""
+    records = _records([_raw(folder / f"{rank}.rec") for rank in range(size)])
+    return {record.rank for record in records if not record.over}
 
 
 def _stop(run: Run, busy: Iterable[int], folder: Path, begin: float) -> None:

@@ -11,6 +11,7 @@ import torch
 from torch.distributed import distributed_c10d as c10d
 
 from distlab.processes import origin
+from distlab.rank.memory import memory
 
 _TORCH = os.path.dirname(torch.__file__) + os.sep
 _RECORDING = origin.recording()
@@ -45,7 +46,7 @@ def digest(tensor: torch.Tensor) -> int | None:
     if tensor.device.type != "cpu" or not tensor.is_contiguous() or not tensor.numel():
         return None
     try:
-        return zlib.crc32(tensor.detach().view(-1).view(torch.uint8).numpy().data)
+        return zlib.crc32(memory(tensor))
     except (RuntimeError, TypeError):
         return None
 

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from distlab.rank.mapping import mapped
+from distlab.rank.memory import array as as_array
 from distlab.records.events import CAPACITY
 from distlab.records.holdings import MOST_VALUES, ROW, SUFFIX
 
@@ -68,7 +69,9 @@ def _values(tensor: torch.Tensor) -> list[float]:
 def _square(tensor: torch.Tensor) -> float:
     """The sum of its elements' squares."""
     plain = tensor.detach()
-    array = (plain.float() if plain.dtype is torch.bfloat16 else plain).numpy().reshape(-1)
+    if plain.dtype is torch.bfloat16:
+        plain = plain.float()
+    array = as_array(plain.contiguous())
     if array.dtype.kind == "c":
         raise TypeError("complex numbers")
     # not by BLAS: that starts threads in every rank

@@ -33,6 +33,7 @@ from torch.distributed import distributed_c10d as c10d
 from distlab.processes import origin
 from distlab.rank.holdings import Holdings
 from distlab.rank.mapping import mapped
+from distlab.rank.memory import memory
 from distlab.rank.races import Races, watch_methods
 from distlab.rank.standing import Place, Standing
 from distlab.rank.threads import Threads, started_at
@@ -422,7 +423,7 @@ def _content(tensor: torch.Tensor) -> tuple[float, int]:
     if tensor.device.type != "cpu" or not tensor.is_contiguous() or tensor.numel() == 0:
         return float("nan"), 0
     try:
-        data = tensor.detach().view(-1).view(torch.uint8).numpy().data
+        data = memoryview(memory(tensor)).cast("B")
         crc = zlib.crc32(data[:_SAMPLE])
         if len(data) > _SAMPLE:
             crc = zlib.crc32(data[-_SAMPLE:], crc)
