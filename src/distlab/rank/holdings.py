@@ -68,10 +68,8 @@ def _values(tensor: torch.Tensor) -> list[float]:
 
 def _square(tensor: torch.Tensor) -> float:
     """The sum of its elements' squares."""
-    plain = tensor.detach()
-    if plain.dtype is torch.bfloat16:
-        plain = plain.float()
-    array = as_array(plain.contiguous())
+    plain = (tensor.float() if tensor.dtype is torch.bfloat16 else tensor).detach().contiguous()
+    array = as_array(plain)
     if array.dtype.kind == "c":
         raise TypeError("complex numbers")
     # not by BLAS: that starts threads in every rank
