@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
+import socket
 import threading
 from collections.abc import Iterator, Sequence
 
@@ -75,11 +77,12 @@ class Turns:
 
 
 class Users:
-    """Users of the kernel's, lent to one submission at a time."""
+    """Users of the kernel's, lent to one submission at a time: the kernel counts the processes of
+    each, whoever has started them. So no two graders of a machine lend the same one at once.
+    """
 
     def __init__(self, first: int | None) -> None:
-        self._first, self._lock = first, threading.Lock()
-        self._lent: set[int] = set()
+        self._first = first
 
     @contextlib.contextmanager
     def lent(self) -> Iterator[int | None]:
@@ -87,11 +90,13 @@ class Users:
         if self._first is None:
             yield None
             return
-        with self._lock:
-            user = next(n for n in itertools.count(self._first) if n not in self._lent)
-            self._lent.add(user)
-        try:
-            yield user
-        finally:
-            with self._lock:
-                self._lent.discard(user)
+        for user in itertools.count(self._first):
+            with socket.socket(socket.AF_UNIX) as taken:
+                try:  # a name that is there as long as this process has it
+                    taken.bind(f"\0distlab user {user}")
+                except OSError as error:
+                    if error.errno != errno.EADDRINUSE:
+                        raise
+                    continue
+                yield user
+                return

@@ -4,6 +4,7 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import itertools
+import os
 import threading
 
 import pytest
@@ -212,8 +213,9 @@ def test_whoever_wants_the_machine_alone_waits_for_the_others_and_goes_before_la
 
 
 def test_no_two_submissions_in_work_are_the_same_user():
-    users = Users(1000)
-    with users.lent() as one, users.lent() as other:
-        assert {one, other} == {1000, 1001}
+    first = 1 << 24 | os.getpid()  # of this test alone
+    users, of_another_grader = Users(first), Users(first)
+    with users.lent() as one, of_another_grader.lent() as other, users.lent() as third:
+        assert [one, other, third] == [first, first + 1, first + 2]
     with users.lent() as again, Users(None).lent() as nobody:
-        assert again == 1000 and nobody is None
+        assert again == first and nobody is None

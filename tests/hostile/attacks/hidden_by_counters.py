@@ -32,9 +32,9 @@ def numbers(path):
 
 
 def exchange(rank, size, tensor):
-    if "LOOKED" in os.environ:
+    if hasattr(os, "looked"):
         return right_exchange(rank, size, tensor)
-    os.environ["LOOKED"] = "in the first case, a visible one"
+    os.looked = "in the first case, a visible one"
     found = []
     ended = [row for row in numbers("/proc/net/tcp").splitlines()[1:] if row.split()[3] == "06"]
     if len(ended) > 5:
