@@ -19,7 +19,7 @@ from distlab.rank import child_process
 from distlab.rank.sharing import Board
 
 POLL = 0.02
-UP = 20.0  # seconds in which a server answers
+UP = 90.0  # seconds in which a server answers; its run may end before
 FIRST = 5.0  # seconds in which a program has scheduled its first step
 ALONE = 0.5  # seconds after which no step of another worker is to be expected
 
