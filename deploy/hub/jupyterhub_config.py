@@ -110,6 +110,7 @@ def environment(*configurations: str) -> dict[str, str]:
         "PATH": f"{BIN}:/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "JUPYTER_CONFIG_PATH": os.pathsep.join(str(jupyter / name) for name in configurations),
+        "JUPYTER_PATH": str(jupyter / "data"),  # the kernel that is forked as its ranks are
         **where,
         "DISTLAB_DATA": str(ROOT / "data"),
         "DISTLAB_VARIANTS": os.pathsep.join(

@@ -15,6 +15,7 @@ RUN sed -i '/^jupyterhub==/d' constraints.txt \
   && pip install --no-cache-dir -c constraints.txt '.[grader]' "$JUPYTERHUB"
 COPY deploy/hub/jupyter /etc/distlab/jupyter
 ENV JUPYTER_CONFIG_PATH=/etc/distlab/jupyter/student
+ENV JUPYTER_PATH=/etc/distlab/jupyter/data
 
 USER 1000
 WORKDIR /home/jovyan

@@ -20,14 +20,18 @@ _COLLAPSE = 25  # MADV_COLLAPSE: put this range into huge pages now (Linux 6.1; 
 
 def prepare() -> None:
     """Call it once, after the last import and before the first fork."""
-    if dynamo := sys.modules.get("torch._dynamo"):
-        # each process group empties them, which in a fork is to copy all their pages first
-        with contextlib.suppress(AttributeError):
-            dynamo.trace_rules.clear_lru_cache()
+    empty_caches()
     gc.collect()
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             collapse()
+
+
+def empty_caches() -> None:
+    """Those that each process group empties: in a fork that is to copy all their pages first."""
+    if dynamo := sys.modules.get("torch._dynamo"):
+        with contextlib.suppress(AttributeError):
+            dynamo.trace_rules.clear_lru_cache()
 
 
 def collapse() -> int:

@@ -8,14 +8,12 @@ SIGKILL included.
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
 import ctypes
 import gc
 import importlib
 import json
 import os
-import queue
 import select
 import shutil
 import signal
@@ -30,7 +28,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from distlab.processes import entry_points, framing
+from distlab.processes import children, entry_points, framing
 from distlab.processes.entry_points import FORKSERVER, LAST_PRELOAD, RANK, RANK_PRELOAD
 from distlab.processes.environment import environment
 
@@ -87,22 +85,11 @@ class Zygote:
         self.folder = Path(tempfile.mkdtemp(prefix="distlab-", dir=within))
         listener = self._listener = _Listener(self.folder)
         with theirs, listener.socket:
-            self.process = _started(
-                [
-                    *prefix,
-                    sys.executable,
-                    "-m",
-                    FORKSERVER,
-                    str(theirs.fileno()),
-                    str(listener.socket.fileno()),
-                    str(self.folder),
-                    *preload,
-                ],
-                pass_fds=[theirs.fileno(), listener.socket.fileno()],
-                stdin=subprocess.DEVNULL,
-                env=environment(env),
-                start_new_session=True,  # Ctrl-C in a terminal is for the parent to handle
-            )
+            given = [theirs.fileno(), listener.socket.fileno()]
+            arguments = [*map(str, given), str(self.folder), *preload]
+            given = [theirs.fileno(), listener.socket.fileno()]
+            arguments = [*map(str, given), str(self.folder), *preload]
+            self.process = _server(prefix, arguments, given, environment(env))
         self._socket, self._pending = ours, b""
         self._lock = threading.Lock()  # one request at a time, from whichever thread
         self._sent = self._received = 0
@@ -286,34 +273,19 @@ class _Listener:
         self._folder = -1
 
 
-#: for whom a process is started, and the arguments of `subprocess.Popen`
-_Start = tuple[concurrent.futures.Future[subprocess.Popen[Any]], tuple[Any, ...], dict[str, Any]]
-# of the thread that starts processes, once there is one
-_starting: list[queue.SimpleQueue[_Start]] = []
-os.register_at_fork(after_in_child=_starting.clear)
-
-
-def _started(*args: Any, **kwargs: Any) -> subprocess.Popen[Any]:
-    """`subprocess.Popen` in a thread that lives as long as this process.
-
-    To Linux a child's parent is the thread that started it: one that dies with its parent would die
-    with whichever thread of a pool happened to need it.
-    """
-    if not _starting:
-        _starting.append(queue.SimpleQueue())
-        threading.Thread(target=_start_what_comes, args=_starting, daemon=True).start()
-    made: concurrent.futures.Future[subprocess.Popen[Any]] = concurrent.futures.Future()
-    _starting[0].put((made, args, kwargs))
-    return made.result()
-
-
-def _start_what_comes(requests: queue.SimpleQueue[_Start]) -> None:
-    while True:
-        made, args, kwargs = requests.get()
-        try:
-            made.set_result(subprocess.Popen(*args, **kwargs))
-        except BaseException as error:  # whoever asked for it has to hear of it
-            made.set_exception(error)
+def _server(
+    prefix: Sequence[str], arguments: Sequence[str], given: Sequence[int], env: dict[str, str]
+) -> children.Child:
+    """A process that runs this module; forked, where somebody does that who has all imported."""
+    if not prefix and children.forks and (forked := children.forks[0](arguments, given, env)):
+        return forked
+    return children.started(
+        [*prefix, sys.executable, "-m", FORKSERVER, *arguments],
+        pass_fds=given,
+        stdin=subprocess.DEVNULL,
+        env=env,
+        start_new_session=True,  # Ctrl-C in a terminal is for the parent to handle
+    )
 
 
 def die_with_parent(number: int = signal.SIGKILL) -> None:
@@ -492,8 +464,9 @@ def load_ahead(name: str) -> None:
             importlib.import_module(name)
 
 
-def main() -> None:
-    fd, listening, folder, *preload = sys.argv[1:]
+def run(arguments: Sequence[str]) -> None:
+    """Be a zygote, in a process of its own that nothing else is done in."""
+    fd, listening, folder, *preload = arguments
 
     def end(*_: object) -> None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -515,4 +488,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(sys.argv[1:])

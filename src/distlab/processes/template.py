@@ -1,0 +1,223 @@
+"""A notebook's kernel that is forked from a process with torch imported, as its ranks are.
+
+A `kernel.json` names `main` in place of `ipykernel_launcher` (deploy/hub/jupyter/data): what kernel
+and ranks import lies in memory once, and ranks are there as soon as they are asked for. Jupyter
+starts this process, the template. It imports, forks the kernel, and from then on forks zygotes for
+it. It has no threads, runs no torch operation, and ends as the kernel does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from distlab.processes import cheap_forks, children, forkserver, starting
+from distlab.processes.environment import environment
+
+LONGEST = 200_000  # bytes of a request or an answer, each of which is one message
+LOOK = 1.0  # seconds between two looks whether whoever has started the template is still there
+_KERNEL = "ipykernel.kernelapp"
+_LAUNCHER = "ipykernel_launcher"
+_POLLED = "JPY_PARENT_PID"  # whose end a kernel ends with
+
+
+class Forks:
+    """The kernel's side: it asks the template for zygotes, as `children.forks` says."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection, self._lock, self._asked = connection, threading.Lock(), 0
+
+    def __call__(
+        self, arguments: Sequence[str], given: Sequence[int], env: dict[str, str]
+    ) -> children.Child | None:
+        what = {"arguments": arguments[len(given) :], "environment": env, "folder": os.getcwd()}
+        try:
+            return _Forked(self, self.ask(what, given))
+        except OSError:  # too much for a message, or the template is about to end
+            return None
+
+    def ask(self, what: dict[str, Any], given: Sequence[int] = ()) -> Any:
+        """The answer to a request.
+
+        Raises:
+            OSError: there is none.
+        """
+        with self._lock:
+            self._asked += 1
+            request = json.dumps({**what, "number": self._asked}).encode()
+            socket.send_fds(self._connection, [request], list(given))
+            while answer := self._connection.recv(LONGEST):
+                number, told = json.loads(answer)
+                if number == self._asked:  # else whoever asked was interrupted
+                    return told
+        raise OSError("the template has ended")
+
+
+class _Forked:
+    """A child of the template's as if this process had started it."""
+
+    def __init__(self, forks: Forks, pid: int) -> None:
+        self.pid, self._forks = pid, forks
+        self._status: int | None = None
+
+    def poll(self) -> int | None:
+        return self._ask("poll")
+
+    def wait(self) -> int:
+        status = self._ask("wait")
+        return 0 if status is None else status
+
+    def _ask(self, what: str) -> int | None:
+        if self._status is None:
+            try:
+                self._status = self._forks.ask({what: self.pid})
+            except OSError:  # all that it has forked end with the template
+                self._status = -signal.SIGKILL
+        return self._status
+
+
+class _Template:
+    """The template's side, from the kernel's begin to its end."""
+
+    def __init__(self, kernel: int, connection: socket.socket) -> None:
+        self._kernel, self._parent = kernel, os.getppid()
+        self._woken, self._wakes = socket.socketpair()
+        self._watched = [connection, self._woken]
+        for one in (self._woken, self._wakes):
+            one.setblocking(False)
+        signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the whole group gets it: it is the kernel's
+        signal.signal(signal.SIGTERM, lambda *_: self._end_kernel(signal.SIGTERM))
+
+    def _end_kernel(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._kernel, number)
+
+    def serve(self, rest: Sequence[str]) -> int:
+        """Import the rest, and answer the kernel until it has ended; how it has."""
+        for name in rest:  # before any fork: it is there once
+            forkserver.load_ahead(name)
+        cheap_forks.empty_caches()
+        gc.collect()
+        while (status := _status(self._kernel, os.WNOHANG)) is None:
+            if os.getppid() != self._parent:
+                self._end_kernel(signal.SIGKILL)
+            for one in select.select(self._watched, [], [], LOOK)[0]:
+                self._hear(one)
+        return status
+
+    def _hear(self, one: socket.socket) -> None:
+        if one is self._woken:
+            with contextlib.suppress(BlockingIOError):
+                one.recv(4096)
+            return
+        message, given, _, _ = socket.recv_fds(one, LONGEST, 8)
+        if not message:  # the kernel is about to end
+            self._watched.remove(one)
+            return
+        request = json.loads(message)
+        if "poll" in request:
+            answer = _status(request["poll"], os.WNOHANG)
+        elif "wait" in request:
+            answer = _status(request["wait"])
+        else:
+            gc.freeze()
+            answer = forkserver.spawn(_zygote, request, given, [*self._watched, self._wakes])
+        for fd in given:
+            os.close(fd)
+        with contextlib.suppress(OSError):  # nobody hears it any more
+            one.sendall(json.dumps([request["number"], answer]).encode())
+
+
+def _status(pid: int, options: int = 0) -> int | None:
+    """How a child has ended, as `subprocess` tells it; `None` while it lives."""
+    try:
+        ended, status = os.waitpid(pid, options)
+    except ChildProcessError:  # none of ours
+        return 0
+    return os.waitstatus_to_exitcode(status) if ended else None
+
+
+def _zygote(request: dict[str, Any], given: Sequence[int], others: Sequence[socket.socket]) -> None:
+    """Be what `forkserver.Zygote` has asked for."""
+    for connection in others:
+        connection.close()
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    os.chdir(request["folder"])
+    sys.path.insert(0, request["folder"])  # as `python -m` does: what lies beside the notebook
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)  # the environment comes too late to say so
+    forkserver.run([*map(str, given), *request["arguments"]])
+
+
+def main() -> None:
+    """Be a template and a kernel, with the arguments of `ipykernel_launcher`.
+
+    The folder of the notebook is not to be on the path yet: a file there may be named like a
+    module that is imported here. The kernel puts it back.
+    """
+    own = dict(os.environ)
+    if not _forks_work():
+        os.execv(sys.executable, [sys.executable, "-m", _LAUNCHER, *sys.argv[1:]])
+    # a kernel may use all cores; a template starts no threads
+    os.environ.update({**environment(), "OPENBLAS_NUM_THREADS": "1"})
+    if "OMP_NUM_THREADS" not in own:
+        del os.environ["OMP_NUM_THREADS"]
+    gc.disable()
+    at = forkserver.PRELOAD.index(forkserver.NEEDED) + 1
+    needed, rest = forkserver.PRELOAD[:at], forkserver.PRELOAD[at:]
+    for name in needed:
+        forkserver.load_ahead(name)
+    importlib.import_module(_KERNEL)
+    gc.collect()
+    gc.freeze()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    kernel = os.fork()
+    if kernel:
+        theirs.close()
+        _end(_Template(kernel, ours).serve(rest))
+    ours.close()
+    _be_kernel(theirs, own)
+
+
+def _forks_work() -> bool:
+    with contextlib.suppress(ValueError):  # a setting is wrong: whoever starts ranks is told
+        return starting.way().forks
+    return False
+
+
+def _be_kernel(connection: socket.socket, env: dict[str, str]) -> None:
+    forkserver.die_with_parent()
+    os.environ.clear()
+    os.environ.update(env)
+    if _POLLED in env:
+        os.environ[_POLLED] = str(os.getppid())
+    children.forks.append(Forks(connection))
+    gc.enable()
+    importlib.import_module(_KERNEL).launch_new_instance()
+
+
+def _end(status: int) -> None:
+    """End as the kernel has."""
+    if status < 0:
+        with contextlib.suppress(OSError):  # SIGKILL is as it is
+            signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    os._exit(status)

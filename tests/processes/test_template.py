@@ -1,0 +1,250 @@
+"""A kernel that is forked from a process with torch imported, as Jupyter starts and ends it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from jupyter_client import KernelManager
+from jupyter_client.kernelspec import KernelSpec
+
+SPEC = Path(__file__).parents[2] / "deploy/hub/jupyter/data/kernels/python3"
+MODULE = "distlab.processes.template"
+PATIENCE = 60  # seconds
+RANKS = """
+import os, torch, torch.distributed as dist
+from distlab import Ranks
+
+def total(rank, size):
+    mine = torch.tensor([1.0])
+    dist.all_reduce(mine)
+    return mine.item(), os.getpid(), os.getcwd(), torch.get_num_threads()
+
+said = list(Ranks(2).run(total))
+"""
+
+
+class Kernel:
+    """A kernel of a notebook in a folder."""
+
+    def __init__(self, folder, **environment):
+        self.manager = KernelManager()
+        self.manager._kernel_spec = KernelSpec.from_resource_dir(str(SPEC))
+        self.manager.start_kernel(cwd=str(folder), env={**os.environ, **environment})
+        self.client = self.manager.client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=PATIENCE)
+
+    @property
+    def template(self):
+        return self.manager.provisioner.process
+
+    def run(self, code):
+        """What the code's last line shows."""
+        shown = []
+
+        def keep(message):
+            content = message["content"]
+            if message["msg_type"] == "error":
+                shown.append(content["ename"])
+            elif message["msg_type"] == "execute_result":
+                shown.append(eval(content["data"]["text/plain"]))
+
+        self.client.execute_interactive(code, timeout=PATIENCE, output_hook=keep)
+        return shown[-1] if shown else None
+
+    def end(self):
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+
+
+def parent(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
+def of_template(pid):
+    return MODULE in Path(f"/proc/{pid}/cmdline").read_text()
+
+
+def ended(pid):
+    """Has this process, which is nobody's here, ended by now, or soon?"""
+    deadline = time.monotonic() + 30
+    while Path(f"/proc/{pid}/stat").exists():
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        if state == "Z":
+            return True
+        if time.monotonic() > deadline:
+            return False
+        os.sched_yield()
+    return True
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("notebook")
+
+
+@pytest.fixture(scope="module")
+def kernel(folder):
+    kernel = Kernel(folder)
+    yield kernel
+    kernel.end()
+
+
+def test_kernel_and_ranks_come_of_one_process_that_has_torch(kernel, folder):
+    assert kernel.run("import sys; 'torch' in sys.modules") is True
+    said = kernel.run(RANKS + "said")
+    assert [one[0] for one in said] == [2.0, 2.0]
+    template = kernel.template.pid
+    assert parent(kernel.run("os.getpid()")) == template
+    for _, rank, at, threads in said:
+        assert parent(parent(rank)) == template and of_template(parent(rank))
+        assert (at, threads) == (str(folder), 1)
+    assert len(os.listdir(f"/proc/{template}/task")) == 1
+
+
+def test_the_kernel_has_its_own_environment_and_all_cores(kernel):
+    usual = subprocess.run(
+        [sys.executable, "-c", "import torch; print(torch.get_num_threads())"],
+        capture_output=True, text=True, check=True,
+        env={name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"},
+    )  # fmt: skip
+    assert kernel.run("import torch, os; torch.get_num_threads()") == int(usual.stdout)
+    assert kernel.run("os.environ.get('OPENBLAS_NUM_THREADS')") == os.environ.get(
+        "OPENBLAS_NUM_THREADS"
+    )
+
+
+def test_ranks_find_what_lies_beside_the_notebook_and_its_environment(kernel, folder):
+    (folder / "beside.py").write_text("import os\ndef told(rank, size): return os.environ['TOLD']")
+    kernel.run(
+        "import os\nfrom distlab.engines.ranks import end_local\nend_local()\n"
+        "os.environ['TOLD'] = 'this'\nfrom distlab import Ranks\nimport beside"
+    )
+    assert kernel.run("list(Ranks(2).run(beside.told))") == ["this", "this"]
+
+
+def answer(get, kind, asked):
+    """The first message of a kind that belongs to what was asked."""
+    while True:
+        heard = get(timeout=PATIENCE)
+        if heard["msg_type"] == kind and heard["parent_header"].get("msg_id") == asked:
+            return heard["content"]
+
+
+def test_it_can_be_interrupted_and_its_ranks_with_it(kernel):
+    kernel.run(RANKS)
+    for code in ("while True: pass", "Ranks(2).run(lambda rank, size: [0 for _ in iter(int, 1)])"):
+        asked = kernel.client.execute(f"print('begun', flush=True)\n{code}")
+        answer(kernel.client.get_iopub_msg, "stream", asked)
+        kernel.manager.interrupt_kernel()
+        told = answer(kernel.client.get_shell_msg, "execute_reply", asked)
+        assert told["ename"] == "KeyboardInterrupt"
+    assert [one[0] for one in kernel.run(RANKS + "said")] == [2.0, 2.0]
+
+
+def test_what_the_kernel_forks_asks_the_template_for_nothing(kernel):
+    code = """
+import os
+from distlab.processes import children
+read, write = os.pipe()
+if not (pid := os.fork()):
+    os.write(write, str(len(children.forks)).encode())
+    os._exit(0)
+os.waitpid(pid, 0)
+os.read(read, 9), len(children.forks)
+"""
+    assert kernel.run(code) == (b"0", 1)
+
+
+def test_an_interrupted_question_leaves_no_answer_for_the_next_one(kernel):
+    code = """
+import json, socket
+from distlab.processes import children
+forks = children.forks[0]
+with forks._lock:  # asked, and not heard
+    forks._asked += 1
+    forks._connection.send(json.dumps({"poll": 1 << 30, "number": forks._asked}).encode())
+forks.ask({"poll": 1 << 30})
+"""
+    assert kernel.run(code) == 0
+
+
+def test_too_large_an_environment_is_handed_over_in_the_usual_way(kernel):
+    kernel.run("import os; os.environ.update({f'LARGE_{n}': 'x' * 50_000 for n in range(8)})")
+    said = kernel.run("from distlab.engines.ranks import end_local\nend_local()\n" + RANKS + "said")
+    assert [one[0] for one in said] == [2.0, 2.0]
+    assert not of_template(parent(said[0][1]))
+    kernel.run("end_local(); [os.environ.pop(f'LARGE_{n}') for n in range(8)]")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "code, status",
+    [("os._exit(7)", 7), ("os.kill(os.getpid(), 9)", -9), ("os.kill(os.getppid(), 9)", -9)],
+)
+def test_template_kernel_and_ranks_end_together(tmp_path, code, status):
+    kernel = Kernel(tmp_path)
+    try:
+        ranks = [one[1] for one in kernel.run(RANKS + "said")]
+        everybody = [kernel.run("os.getpid()"), parent(ranks[0]), *ranks]
+        kernel.client.execute(code)
+        assert kernel.template.wait(30) == status
+        assert all(map(ended, everybody))
+    finally:
+        kernel.end()
+
+
+def test_a_kernel_that_is_shut_down_ends_as_python_does(tmp_path):
+    kernel = Kernel(tmp_path)
+    try:
+        ranks = kernel.run(
+            "import atexit\natexit.register(open, 'ended', 'w')\n" + RANKS
+            + "from distlab.engines import ranks\n(said[0][1], str(ranks._pool.folder))"
+        )  # fmt: skip
+        kernel.client.shutdown()
+        assert kernel.template.wait(PATIENCE) == 0
+        assert (tmp_path / "ended").exists()
+        assert ended(ranks[0]) and not os.path.exists(ranks[1])
+    finally:
+        kernel.end()
+
+
+def test_a_signal_to_end_reaches_the_kernel(tmp_path):
+    kernel = Kernel(tmp_path)
+    try:
+        pid = kernel.run("import os; os.getpid()")
+        kernel.template.send_signal(signal.SIGTERM)
+        kernel.template.wait(PATIENCE)
+        assert ended(pid)
+    finally:
+        kernel.end()
+
+
+def test_it_ends_with_whoever_has_started_it(tmp_path):
+    source = (
+        "import sys\nsys.path.insert(0, sys.argv[1])\nfrom pathlib import Path\n"
+        "from test_template import Kernel\nkernel = Kernel(Path(sys.argv[2]))\n"
+        "print(kernel.run('import os; os.getpid()'), kernel.template.pid, flush=True)\n"
+        "sys.stdin.read()"
+    )
+    server = subprocess.Popen(
+        [sys.executable, "-c", source, str(Path(__file__).parent), str(tmp_path)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    pids = [int(one) for one in server.stdout.readline().split()]
+    server.kill()
+    server.wait()
+    assert len(pids) == 2 and all(map(ended, pids))
+
+
+def test_where_nothing_is_forked_it_is_the_usual_kernel(tmp_path):
+    kernel = Kernel(tmp_path, DISTLAB_PROCESSES="spawn")
+    try:
+        assert kernel.run("import os; os.getpid()") == kernel.template.pid
+        assert kernel.run("import sys; 'torch' in sys.modules") is False
+    finally:
+        kernel.end()
