@@ -312,6 +312,7 @@ def spawn(entry: Callable[..., object], *args: Any, **kwargs: Any) -> int:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
+        draw_anew()
         entry(*args, **kwargs)
         status = 0
     except SystemExit as stop:
@@ -323,6 +324,12 @@ def spawn(entry: Callable[..., object], *args: Any, **kwargs: Any) -> int:
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(status)
+
+
+def draw_anew() -> None:
+    """NumPy draws by chance what it draws first, in each process, as Python does by itself."""
+    if numpy := sys.modules.get("numpy.random"):
+        numpy.seed()
 
 
 def log_to(path: Path) -> None:

@@ -1,16 +1,13 @@
-"""A notebook's kernel that is forked from a process with torch imported, as its ranks are.
+"""Fork zygotes for a notebook's kernel, from the process that the kernel was forked from.
 
-A `kernel.json` names `main` in place of `ipykernel_launcher` (deploy/hub/jupyter/data): what kernel
-and ranks import lies in memory once, and ranks are there as soon as they are asked for. Jupyter
-starts this process, the template. It imports, forks the kernel, and from then on forks zygotes for
-it. It has no threads, runs no torch operation, and ends as the kernel does.
+What kernel and ranks import lies in memory once, and ranks are there as soon as they are asked for.
+A template has no threads, runs no torch operation, and ends as its kernel does.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
-import importlib
 import json
 import os
 import select
@@ -21,14 +18,10 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from distlab.processes import cheap_forks, children, forkserver, starting
-from distlab.processes.environment import environment
+from distlab.processes import cheap_forks, children, forkserver
 
 LONGEST = 200_000  # bytes of a request or an answer, each of which is one message
 LOOK = 1.0  # seconds between two looks whether whoever has started the template is still there
-_KERNEL = "ipykernel.kernelapp"
-_LAUNCHER = "ipykernel_launcher"
-_POLLED = "JPY_PARENT_PID"  # whose end a kernel ends with
 
 
 class Forks:
@@ -86,13 +79,19 @@ class _Forked:
         return self._status
 
 
-class _Template:
-    """The template's side, from the kernel's begin to its end."""
+class Template:
+    """The template's side, from the kernel's begin to its end.
 
-    def __init__(self, kernel: int, connection: socket.socket) -> None:
-        self._kernel, self._parent = kernel, os.getppid()
+    Args:
+        starter: what Jupyter has started; by default this process.
+    """
+
+    def __init__(
+        self, kernel: int, connection: socket.socket, starter: socket.socket | None = None
+    ) -> None:
+        self._kernel, self._parent, self._starter = kernel, os.getppid(), starter
         self._woken, self._wakes = socket.socketpair()
-        self._watched = [connection, self._woken]
+        self._watched = [connection, self._woken, *([starter] if starter else ())]
         for one in (self._woken, self._wakes):
             one.setblocking(False)
         signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
@@ -122,6 +121,9 @@ class _Template:
             with contextlib.suppress(BlockingIOError):
                 one.recv(4096)
             return
+        if one is self._starter:
+            self._pass_on(one.recv(LONGEST))
+            return
         message, given, _, _ = socket.recv_fds(one, LONGEST, 8)
         if not message:  # the kernel is about to end
             self._watched.remove(one)
@@ -138,6 +140,16 @@ class _Template:
             os.close(fd)
         with contextlib.suppress(OSError):  # nobody hears it any more
             one.sendall(json.dumps([request["number"], answer]).encode())
+
+    def _pass_on(self, told: bytes) -> None:
+        """A signal that whoever was started has got, or its end."""
+        if not told:
+            self._end_kernel(signal.SIGKILL)
+            self._watched.remove(self._starter)
+        elif (number := int(told)) == signal.SIGINT:
+            os.killpg(os.getpgrp(), number)  # as Jupyter does
+        else:
+            self._end_kernel(number)
 
 
 def _status(pid: int, options: int = 0) -> int | None:
@@ -165,59 +177,3 @@ def _zygote(request: dict[str, Any], given: Sequence[int], others: Sequence[sock
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(1)  # the environment comes too late to say so
     forkserver.run([*map(str, given), *request["arguments"]])
-
-
-def main() -> None:
-    """Be a template and a kernel, with the arguments of `ipykernel_launcher`.
-
-    The folder of the notebook is not to be on the path yet: a file there may be named like a
-    module that is imported here. The kernel puts it back.
-    """
-    own = dict(os.environ)
-    if not _forks_work():
-        os.execv(sys.executable, [sys.executable, "-m", _LAUNCHER, *sys.argv[1:]])
-    # a kernel may use all cores; a template starts no threads
-    os.environ.update({**environment(), "OPENBLAS_NUM_THREADS": "1"})
-    if "OMP_NUM_THREADS" not in own:
-        del os.environ["OMP_NUM_THREADS"]
-    gc.disable()
-    at = forkserver.PRELOAD.index(forkserver.NEEDED) + 1
-    needed, rest = forkserver.PRELOAD[:at], forkserver.PRELOAD[at:]
-    for name in needed:
-        forkserver.load_ahead(name)
-    importlib.import_module(_KERNEL)
-    gc.collect()
-    gc.freeze()
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    kernel = os.fork()
-    if kernel:
-        theirs.close()
-        _end(_Template(kernel, ours).serve(rest))
-    ours.close()
-    _be_kernel(theirs, own)
-
-
-def _forks_work() -> bool:
-    with contextlib.suppress(ValueError):  # a setting is wrong: whoever starts ranks is told
-        return starting.way().forks
-    return False
-
-
-def _be_kernel(connection: socket.socket, env: dict[str, str]) -> None:
-    forkserver.die_with_parent()
-    os.environ.clear()
-    os.environ.update(env)
-    if _POLLED in env:
-        os.environ[_POLLED] = str(os.getppid())
-    children.forks.append(Forks(connection))
-    gc.enable()
-    importlib.import_module(_KERNEL).launch_new_instance()
-
-
-def _end(status: int) -> None:
-    """End as the kernel has."""
-    if status < 0:
-        with contextlib.suppress(OSError):  # SIGKILL is as it is
-            signal.signal(-status, signal.SIG_DFL)
-        os.kill(os.getpid(), -status)
-    os._exit(status)

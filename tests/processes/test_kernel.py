@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,8 +13,14 @@ from jupyter_client import KernelManager
 from jupyter_client.kernelspec import KernelSpec
 
 SPEC = Path(__file__).parents[2] / "deploy/hub/jupyter/data/kernels/python3"
-MODULE = "distlab.processes.template"
 PATIENCE = 60  # seconds
+NURSERY = """
+import socket, sys
+from distlab.processes import forkserver, kernel, nursery
+for name in kernel.prepare():
+    forkserver.load_ahead(name)
+nursery.serve(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))
+"""
 RANKS = """
 import os, torch, torch.distributed as dist
 from distlab import Ranks
@@ -39,7 +46,8 @@ class Kernel:
         self.client.wait_for_ready(timeout=PATIENCE)
 
     @property
-    def template(self):
+    def started(self):
+        """What Jupyter has started."""
         return self.manager.provisioner.process
 
     def run(self, code):
@@ -66,20 +74,45 @@ def parent(pid):
 
 
 def of_template(pid):
-    return MODULE in Path(f"/proc/{pid}/cmdline").read_text()
+    """Is this zygote a fork of a template, and no Python of its own?"""
+    return "distlab.processes.forkserver" not in Path(f"/proc/{pid}/cmdline").read_text()
 
 
 def ended(pid):
     """Has this process, which is nobody's here, ended by now, or soon?"""
     deadline = time.monotonic() + 30
-    while Path(f"/proc/{pid}/stat").exists():
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-        if state == "Z":
+    while time.monotonic() < deadline:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
+                return True
+        except OSError:
             return True
-        if time.monotonic() > deadline:
-            return False
         os.sched_yield()
-    return True
+    return False
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """Where a nursery of this user listens, for as long as this process lives."""
+    path = tmp_path_factory.mktemp("nursery") / "asked"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        nursery = subprocess.Popen(
+            [sys.executable, "-c", NURSERY, str(listener.fileno()), str(os.getpid())],
+            pass_fds=[listener.fileno()],
+        )
+    yield str(path)
+    nursery.kill()
+    nursery.wait()
+
+
+@pytest.fixture(scope="module", params=["alone", "of a nursery"])
+def environment(request):
+    """Of a kernel whose template Jupyter starts, and of one whose template a nursery forks."""
+    if request.param == "alone":
+        return {}
+    return {"DISTLAB_TEMPLATE": request.getfixturevalue("address")}
 
 
 @pytest.fixture(scope="module")
@@ -88,18 +121,18 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def kernel(folder):
-    kernel = Kernel(folder)
+def kernel(folder, environment):
+    kernel = Kernel(folder, **environment)
     yield kernel
     kernel.end()
 
 
-def test_kernel_and_ranks_come_of_one_process_that_has_torch(kernel, folder):
+def test_kernel_and_ranks_come_of_one_process_that_has_torch(kernel, folder, environment):
     assert kernel.run("import sys; 'torch' in sys.modules") is True
     said = kernel.run(RANKS + "said")
     assert [one[0] for one in said] == [2.0, 2.0]
-    template = kernel.template.pid
-    assert parent(kernel.run("os.getpid()")) == template
+    template = parent(kernel.run("os.getpid()"))
+    assert (template == kernel.started.pid) == (not environment)
     for _, rank, at, threads in said:
         assert parent(parent(rank)) == template and of_template(parent(rank))
         assert (at, threads) == (str(folder), 1)
@@ -116,6 +149,24 @@ def test_the_kernel_has_its_own_environment_and_all_cores(kernel):
     assert kernel.run("os.environ.get('OPENBLAS_NUM_THREADS')") == os.environ.get(
         "OPENBLAS_NUM_THREADS"
     )
+
+
+def test_what_is_drawn_by_chance_differs_from_process_to_process(kernel):
+    code = """
+import random, numpy
+from distlab import Ranks
+
+def drawn(*_):
+    return random.random(), numpy.random.rand()
+
+[drawn(), *Ranks(2).run(drawn)]
+"""
+    key = "import multiprocessing; str(multiprocessing.current_process().authkey)"
+    first, its_key = kernel.run(code), kernel.run(key)
+    kernel.manager.restart_kernel(now=True)
+    kernel.client.wait_for_ready(timeout=PATIENCE)
+    numbers = [number for both in first + kernel.run(code) for number in both]
+    assert len(set(numbers)) == 12 and kernel.run(key) != its_key
 
 
 def test_ranks_find_what_lies_beside_the_notebook_and_its_environment(kernel, folder):
@@ -138,7 +189,7 @@ def answer(get, kind, asked):
 def test_it_can_be_interrupted_and_its_ranks_with_it(kernel):
     kernel.run(RANKS)
     for code in ("while True: pass", "Ranks(2).run(lambda rank, size: [0 for _ in iter(int, 1)])"):
-        asked = kernel.client.execute(f"print('begun', flush=True)\n{code}")
+        asked = kernel.client.execute(f"print('begun', flush=True)\n{code}", stop_on_error=False)
         answer(kernel.client.get_iopub_msg, "stream", asked)
         kernel.manager.interrupt_kernel()
         told = answer(kernel.client.get_shell_msg, "execute_reply", asked)
@@ -186,54 +237,54 @@ def test_too_large_an_environment_is_handed_over_in_the_usual_way(kernel):
     "code, status",
     [("os._exit(7)", 7), ("os.kill(os.getpid(), 9)", -9), ("os.kill(os.getppid(), 9)", -9)],
 )
-def test_template_kernel_and_ranks_end_together(tmp_path, code, status):
-    kernel = Kernel(tmp_path)
+def test_template_kernel_and_ranks_end_together(tmp_path, environment, code, status):
+    kernel = Kernel(tmp_path, **environment)
     try:
         ranks = [one[1] for one in kernel.run(RANKS + "said")]
         everybody = [kernel.run("os.getpid()"), parent(ranks[0]), *ranks]
         kernel.client.execute(code)
-        assert kernel.template.wait(30) == status
+        assert kernel.started.wait(30) == status
         assert all(map(ended, everybody))
     finally:
         kernel.end()
 
 
-def test_a_kernel_that_is_shut_down_ends_as_python_does(tmp_path):
-    kernel = Kernel(tmp_path)
+def test_a_kernel_that_is_shut_down_ends_as_python_does(tmp_path, environment):
+    kernel = Kernel(tmp_path, **environment)
     try:
         ranks = kernel.run(
             "import atexit\natexit.register(open, 'ended', 'w')\n" + RANKS
             + "from distlab.engines import ranks\n(said[0][1], str(ranks._pool.folder))"
         )  # fmt: skip
         kernel.client.shutdown()
-        assert kernel.template.wait(PATIENCE) == 0
+        assert kernel.started.wait(PATIENCE) == 0
         assert (tmp_path / "ended").exists()
         assert ended(ranks[0]) and not os.path.exists(ranks[1])
     finally:
         kernel.end()
 
 
-def test_a_signal_to_end_reaches_the_kernel(tmp_path):
-    kernel = Kernel(tmp_path)
+def test_a_signal_to_end_reaches_the_kernel(tmp_path, environment):
+    kernel = Kernel(tmp_path, **environment)
     try:
         pid = kernel.run("import os; os.getpid()")
-        kernel.template.send_signal(signal.SIGTERM)
-        kernel.template.wait(PATIENCE)
+        kernel.started.send_signal(signal.SIGTERM)
+        kernel.started.wait(PATIENCE)
         assert ended(pid)
     finally:
         kernel.end()
 
 
-def test_it_ends_with_whoever_has_started_it(tmp_path):
+def test_it_ends_with_whoever_has_started_it(tmp_path, environment):
     source = (
         "import sys\nsys.path.insert(0, sys.argv[1])\nfrom pathlib import Path\n"
-        "from test_template import Kernel\nkernel = Kernel(Path(sys.argv[2]))\n"
-        "print(kernel.run('import os; os.getpid()'), kernel.template.pid, flush=True)\n"
+        "from test_kernel import Kernel\nkernel = Kernel(Path(sys.argv[2]))\n"
+        "print(kernel.run('import os; os.getpid()'), kernel.started.pid, flush=True)\n"
         "sys.stdin.read()"
     )
     server = subprocess.Popen(
         [sys.executable, "-c", source, str(Path(__file__).parent), str(tmp_path)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment},
     )  # fmt: skip
     pids = [int(one) for one in server.stdout.readline().split()]
     server.kill()
@@ -244,7 +295,7 @@ def test_it_ends_with_whoever_has_started_it(tmp_path):
 def test_where_nothing_is_forked_it_is_the_usual_kernel(tmp_path):
     kernel = Kernel(tmp_path, DISTLAB_PROCESSES="spawn")
     try:
-        assert kernel.run("import os; os.getpid()") == kernel.template.pid
+        assert kernel.run("import os; os.getpid()") == kernel.started.pid
         assert kernel.run("import sys; 'torch' in sys.modules") is False
     finally:
         kernel.end()

@@ -1,0 +1,159 @@
+"""A notebook's kernel that is forked from a process with torch imported, as its ranks are.
+
+A `kernel.json` names `main` in place of `ipykernel_launcher` (deploy/hub/jupyter/data). Jupyter
+starts this process, which imports, forks the kernel, and is its template from then on
+(`distlab.processes.template`).
+
+Where a nursery serves the user (DISTLAB_TEMPLATE, on the Hub), template and kernel are forked there
+and share memory with those of all students: what Jupyter has started hands on what it is told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+
+NURSERY = "DISTLAB_TEMPLATE"  # where one listens
+BEGUN = b"begun"  # what it says first
+LONGEST = 200_000  # bytes of what it is asked
+PATIENCE = 30.0  # seconds in which it begins: longer than it takes to import all
+_LOOK = 1.0  # seconds between two looks whether Jupyter's server is still there
+_KERNEL = "ipykernel.kernelapp"
+_LAUNCHER = "ipykernel_launcher"
+_POLLED = "JPY_PARENT_PID"  # whose end a kernel ends with
+
+
+def main() -> None:
+    """Be a kernel, with the arguments of `ipykernel_launcher`.
+
+    The folder of the notebook is not to be on the path yet: a file there may be named like a
+    module that is imported here. The kernel puts it back.
+    """
+    own = dict(os.environ)
+    if NURSERY in own and (connection := _asked(own.pop(NURSERY), own)):
+        _end(_hand_on(connection))
+    if not _forks_work():
+        os.execve(sys.executable, [sys.executable, "-m", _LAUNCHER, *sys.argv[1:]], own)
+    _end(begin(own, prepare()))
+
+
+def _forks_work() -> bool:
+    from distlab.processes import starting
+
+    with contextlib.suppress(ValueError):  # a setting is wrong: whoever starts ranks is told
+        return starting.way().forks
+    return False
+
+
+def prepare() -> tuple[str, ...]:
+    """Import what a kernel needs, before anything else is done; returns what only ranks need."""
+    import gc
+    import importlib
+
+    from distlab.processes import forkserver
+    from distlab.processes.environment import environment
+
+    # a kernel may use all cores; a template starts no threads
+    limited = "OMP_NUM_THREADS" in os.environ
+    os.environ.update({**environment(), "OPENBLAS_NUM_THREADS": "1"})
+    if not limited:
+        del os.environ["OMP_NUM_THREADS"]
+    gc.disable()
+    at = forkserver.PRELOAD.index(forkserver.NEEDED) + 1
+    for name in forkserver.PRELOAD[:at]:
+        forkserver.load_ahead(name)
+    importlib.import_module(_KERNEL)
+    gc.collect()
+    return forkserver.PRELOAD[at:]
+
+
+def begin(
+    env: dict[str, str], rest: Sequence[str] = (), starter: socket.socket | None = None
+) -> int:
+    """Fork a kernel and be its template; returns how it has ended, and in the kernel never.
+
+    Args:
+        env: the kernel's.
+        rest: modules that the template imports when the kernel begins.
+        starter: what Jupyter has started, where that is not this process.
+    """
+    import gc
+
+    from distlab.processes.template import Template
+
+    gc.freeze()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    kernel = os.fork()
+    if not kernel:
+        ours.close()
+        if starter:
+            starter.close()
+        _be_kernel(theirs, env)
+        sys.exit()
+    theirs.close()
+    return Template(kernel, ours, starter).serve(rest)
+
+
+def _be_kernel(connection: socket.socket, env: dict[str, str]) -> None:
+    import gc
+    import importlib
+
+    from distlab.processes import children, forkserver, template
+
+    forkserver.die_with_parent()
+    forkserver.draw_anew()
+    os.environ.clear()
+    os.environ.update(env)
+    children.forks.append(template.Forks(connection))
+    gc.enable()
+    polled = {"parent_handle": os.getppid()} if _POLLED in env else {}
+    importlib.import_module(_KERNEL).launch_new_instance(**polled)
+
+
+def _asked(address: str, env: dict[str, str]) -> socket.socket | None:
+    """The connection to a template that begins with this process's arguments, files and folder;
+    `None` where nobody listens, or nobody begins.
+    """
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.settimeout(PATIENCE)
+    asked = {"arguments": sys.argv[1:], "environment": env, "folder": os.getcwd()}
+    with contextlib.suppress(OSError):
+        connection.connect(address)
+        socket.send_fds(connection, [json.dumps(asked).encode()], [0, 1, 2])
+        if connection.recv(len(BEGUN)) == BEGUN:
+            return connection
+    connection.close()
+    return None
+
+
+def _hand_on(connection: socket.socket) -> int:
+    """Tell a template of signals, until it tells how the kernel has ended."""
+
+    def tell(number: int, _: object) -> None:
+        with contextlib.suppress(OSError):
+            connection.sendall(str(number).encode())
+
+    signal.signal(signal.SIGINT, tell)
+    signal.signal(signal.SIGTERM, tell)
+    parent = os.getppid()
+    while os.getppid() == parent:
+        if select.select([connection], [], [], _LOOK)[0]:
+            with contextlib.suppress(OSError):
+                return int(connection.recv(LONGEST) or -signal.SIGKILL)
+            break
+    return -signal.SIGKILL
+
+
+def _end(status: int) -> None:
+    """End as the kernel has."""
+    if status < 0:
+        with contextlib.suppress(OSError):  # SIGKILL is as it is
+            signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    os._exit(status)

@@ -1,0 +1,78 @@
+"""Fork templates for the kernels of one user, from a process that others are forked from as well.
+
+On the Hub a process of root's imports what kernels need, and forks one of these for each student's
+server, in the control group and with the rights of that student (deploy/hub/nursery.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import tempfile
+import time
+
+from distlab.processes import kernel
+
+_PEER = struct.Struct("3i")  # process, user and group of who has connected
+
+
+def serve(listener: socket.socket, server: int) -> None:
+    """Fork a template for each kernel of this process's user, until that user's server has ended.
+
+    Args:
+        listener: where `kernel.main` asks for one.
+        server: the process id of Jupyter's server.
+    """
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for templates
+    try:
+        watched = os.pidfd_open(server)
+    except ProcessLookupError:
+        return
+    while watched not in select.select([listener.fileno(), watched], [], [])[0]:
+        with listener.accept()[0] as connection:
+            if not os.fork():  # ends as any Python does: the kernel has things to do at its exit
+                listener.close()
+                os.close(watched)
+                _begin(connection)
+
+
+def _begin(connection: socket.socket) -> None:
+    """Be the template that somebody asks for."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    connection.settimeout(kernel.PATIENCE)
+    peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
+    message, files, _, _ = socket.recv_fds(connection, kernel.LONGEST, 3)
+    if _PEER.unpack(peer)[1] != os.getuid() or len(files) != 3:
+        sys.exit("somebody else has asked for a kernel")
+    asked = json.loads(message)
+    os.setsid()
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    os.chdir(asked["folder"])
+    sys.argv[1:] = asked["arguments"]
+    _be_new(asked["environment"])
+    connection.sendall(kernel.BEGUN)
+    status = kernel.begin(asked["environment"], starter=connection)
+    with contextlib.suppress(OSError):  # nobody is there any more
+        connection.sendall(str(status).encode())
+    os._exit(0)
+
+
+def _be_new(env: dict[str, str]) -> None:
+    """What a process has made of its environment, or drawn by chance, when it began or imported
+    something: another one of another user's has its own.
+    """
+    os.environ.clear()
+    os.environ.update(env)
+    time.tzset()
+    tempfile.tempdir = None
+    sys.path[:0] = [folder for folder in env.get("PYTHONPATH", "").split(os.pathsep) if folder]
+    multiprocessing.current_process().authkey = os.urandom(32)
