@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from jupyterhub.spawner import LocalProcessSpawner
+from nursery import Nursery
 from traitlets import Integer, Unicode
 
 ROOT = Path("/sys/fs/cgroup")
@@ -72,6 +74,14 @@ class ControlGroup:
                 found.update(map(int, (folder / "cgroup.procs").read_text().split()))
         return found
 
+    def around(self, process: int) -> list[Path]:
+        """Those of its folders that this process is in."""
+        return [
+            folder
+            for folder in self.folders
+            if str(process) in (folder / "cgroup.procs").read_text().split()
+        ]
+
     def end(self) -> Iterator[int]:
         """Kill what is left in the group and remove it; yields the number still there."""
         while members := self.members():
@@ -98,6 +108,12 @@ def begun(pid: int) -> int | None:
     return None if state in "ZX" else int(others[18])
 
 
+@functools.cache
+def _nursery(folder: str) -> Nursery:
+    """One for all servers."""
+    return Nursery(Path(folder))
+
+
 class LimitedProcessSpawner(LocalProcessSpawner):
     """A server as a process of its user, in a control group: it cannot take the machine from the
     others, and nothing of it is left when it ends.
@@ -110,6 +126,9 @@ class LimitedProcessSpawner(LocalProcessSpawner):
         config=True
     )
     control_group = Unicode("distlab-hub", help="what all servers' groups lie in").tag(config=True)
+    kernels = Unicode(
+        "", help="the folder in which kernels are asked for; each imports for itself without one"
+    ).tag(config=True)
 
     _begun: int | None = None
 
@@ -117,7 +136,23 @@ class LimitedProcessSpawner(LocalProcessSpawner):
         await self._end_group()  # of a server that has ended while there was no Hub
         where = await super().start()
         self._begun = begun(self.pid)
+        self._have_kernels_forked()
         return where
+
+    def get_env(self):
+        env = super().get_env()
+        if self.kernels and (address := _nursery(self.kernels).address(self._key())):
+            env["DISTLAB_TEMPLATE"] = address
+        return env
+
+    def _have_kernels_forked(self) -> None:
+        if not self.kernels or not _nursery(self.kernels).address(self._key()):
+            return
+        inside = self._group().around(self.pid)
+        try:
+            _nursery(self.kernels).serve(self._key(), self.user.name, self.pid, inside)
+        except OSError as error:  # each imports for itself
+            self.log.warning("Kernels of %s share no memory: %s", self.user.name, error)
 
     def get_state(self):
         state = super().get_state()
@@ -143,8 +178,12 @@ class LimitedProcessSpawner(LocalProcessSpawner):
             next(self._group().end(), None)  # once: another server may begin by the next time
         return status
 
+    def _key(self) -> str:
+        """What names this server among all."""
+        return f"{self.user.id}-{self.name}".strip("-")
+
     def _group(self) -> ControlGroup:
-        return ControlGroup(self.control_group, f"{self.user.id}-{self.name}".strip("-"))
+        return ControlGroup(self.control_group, self._key())
 
     def make_preexec_fn(self, name: str) -> Callable[[], None]:
         become = super().make_preexec_fn(name)
