@@ -19,6 +19,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 _PR_SET_DUMPABLE = 4
 _LONGEST = 100_000  # bytes of a request
@@ -78,6 +79,7 @@ class Nursery:
         if self._connection is not None:
             self._connection.close()
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._connection.setblocking(False)  # the Hub waits for nobody
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, __file__, str(theirs.fileno())],
@@ -101,17 +103,17 @@ def main() -> None:
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     while True:
-        message, (*listeners,), _, _ = socket.recv_fds(hub, _LONGEST, 1)
+        message, given, _, _ = socket.recv_fds(hub, _LONGEST, 1)
         if not message:
             return
-        if not os.fork():
-            hub.close()
-            _be_users(json.loads(message), socket.socket(fileno=listeners[0]))
-            return
-        os.close(listeners[0])
+        with socket.socket(fileno=given[0]) as listener:
+            if not os.fork():
+                hub.close()
+                _be_users(json.loads(message), listener)
+                return
 
 
-def _be_users(request: dict, listener: socket.socket) -> None:
+def _be_users(request: dict[str, Any], listener: socket.socket) -> None:
     """Serve a user, in the server's control group and with the user's rights."""
     from distlab.processes import nursery
 
