@@ -2,7 +2,8 @@
 
     /opt/distlab/bin/python bench/hub.py --students 10
 
-As root, like the Hub's trial. Each student has a server, a kernel and ranks of their own, runs the
+As root, like the Hub's trial: twice, with kernels that import for themselves and with kernels that
+share what they import. Each student has a server, a kernel and ranks of their own, runs the
 lab with everything right, cell by cell over the proxy as a browser would, and hands it in.
 """
 
@@ -148,28 +149,39 @@ def versions() -> str:
     return ", ".join([f"Python {platform.python_version()}", *told])
 
 
+def on_trial(names: list[str], shared: bool) -> dict[str, object]:
+    """The figures of a Hub of its own, whose kernels share what they import or do not."""
+    folder = Path(tempfile.mkdtemp(prefix="distlab-hub-"))
+    folder.chmod(0o755)
+    hub = trial.Trial(folder / "hub")
+    try:
+        hub.up(names, shared_memory=shared)
+        return measure(hub, names)
+    finally:
+        if hub.users():
+            hub.down()
+        folder.rmdir()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--students", type=int, default=10)
     parser.add_argument("--json", type=Path, metavar="FILE")
     arguments = parser.parse_args()
     names = [f"student{number:02}" for number in range(1, arguments.students + 1)]
-    folder = Path(tempfile.mkdtemp(prefix="distlab-hub-"))
-    folder.chmod(0o755)
-    hub = trial.Trial(folder / "hub")
-    try:
-        hub.up(names)
-        found = measure(hub, names)
-    finally:
-        if hub.users():
-            hub.down()
-        folder.rmdir()
-    for name, value in found.items():
-        print(f"{name:34} {value if value != [] else 'none'}")
+    both = {"shared_memory: false": on_trial(names, False), "true": on_trial(names, True)}
+    print(f"{'':34} {'shared_memory: false':38} true")
+    for name in both["true"]:
+        alone, shared = (str(one[name] if one[name] != [] else "none") for one in both.values())
+        print(f"{name:34} {alone:38} {shared}" if alone != shared else f"{name:34} {shared}")
     if arguments.json:
-        arguments.json.write_text(json.dumps(found, indent=1) + "\n")
-    lost = found["students who were lost"] or found["checks that were not passed"]
-    return 1 if lost or found["submissions"] != len(names) else 0
+        arguments.json.write_text(json.dumps(both, indent=1) + "\n")
+    failed = [
+        one for one in both.values()
+        if one["students who were lost"] or one["checks that were not passed"]
+        or one["submissions"] != len(names)
+    ]  # fmt: skip
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ c.Spawner.cpu_limit = settings.cores
 c.Spawner.env_keep = []
 c.LimitedProcessSpawner.process_limit = settings.processes
 c.LimitedProcessSpawner.control_group = settings.control_group
-c.LimitedProcessSpawner.kernels = str(ROOT / "kernels")
+c.LimitedProcessSpawner.kernels = str(ROOT / "kernels") if settings.shared_memory else ""
 # ten servers that start at once on two busy cores have taken a minute and a half
 c.Spawner.http_timeout = c.Spawner.start_timeout = 300
 c.Spawner.server_token_scopes = lambda spawner: settings.scopes(spawner.user.name)

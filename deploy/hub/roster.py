@@ -78,6 +78,7 @@ class Settings:
     cores: float = 2
     processes: int = 512
     idle: int = 3600
+    shared_memory: bool = True
     grade_on_submit: bool = False
     exchange_account: str = ""
     slurm: dict[str, Any] = field(default_factory=dict)
