@@ -75,12 +75,13 @@ class ControlGroup:
         return found
 
     def around(self, process: int) -> list[Path]:
-        """Those of its folders that this process is in."""
-        return [
-            folder
-            for folder in self.folders
-            if str(process) in (folder / "cgroup.procs").read_text().split()
-        ]
+        """Those of its folders that this process is in: none, where it could not be made."""
+        found = []
+        for folder in self.folders:
+            if (folder / "cgroup.procs").exists():
+                if str(process) in (folder / "cgroup.procs").read_text().split():
+                    found.append(folder)
+        return found
 
     def end(self) -> Iterator[int]:
         """Kill what is left in the group and remove it; yields the number still there."""

@@ -93,7 +93,8 @@ class Nursery:
 
 def main() -> None:
     """Be the process that all are forked from, until the Hub has ended."""
-    from distlab.processes import cheap_forks, forkserver, kernel
+    del sys.path[0]  # this file's folder: a notebook finds nothing there
+    from distlab.processes import cheap_forks, children, forkserver, kernel
 
     hub = socket.socket(fileno=int(sys.argv[1]))
     for name in kernel.prepare():
@@ -107,7 +108,7 @@ def main() -> None:
         if not message:
             return
         with socket.socket(fileno=given[0]) as listener:
-            if not os.fork():
+            if children.fork() == 0:
                 hub.close()
                 _be_users(json.loads(message), listener)
                 return
@@ -117,6 +118,7 @@ def _be_users(request: dict[str, Any], listener: socket.socket) -> None:
     """Serve a user, in the server's control group and with the user's rights."""
     from distlab.processes import nursery
 
+    os.setsid()  # a session of its own: whoever is in one may send signals to all of it
     for folder in request["control"]:
         Path(folder, "cgroup.procs").write_text(str(os.getpid()))
     os.setgroups(request["groups"])

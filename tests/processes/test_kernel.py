@@ -15,7 +15,8 @@ from jupyter_client.kernelspec import KernelSpec
 SPEC = Path(__file__).parents[2] / "deploy/hub/jupyter/data/kernels/python3"
 PATIENCE = 60  # seconds
 NURSERY = """
-import socket, sys
+import os, socket, sys
+del sys.path[0]
 from distlab.processes import forkserver, kernel, nursery
 for name in kernel.prepare():
     forkserver.load_ahead(name)

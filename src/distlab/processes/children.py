@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import os
 import queue
 import subprocess
@@ -31,6 +32,15 @@ _starting: list[queue.SimpleQueue[_Start]] = []
 forks: list[Forks] = []
 os.register_at_fork(after_in_child=_starting.clear)
 os.register_at_fork(after_in_child=forks.clear)
+
+
+def fork() -> int | None:
+    """`os.fork`; `None` where there can be no other process now. Whoever forks for others lives on:
+    all that it has forked may end with it.
+    """
+    with contextlib.suppress(OSError):
+        return os.fork()
+    return None
 
 
 def started(*args: Any, **kwargs: Any) -> subprocess.Popen[Any]:

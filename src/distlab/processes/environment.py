@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Mapping
 
 #: a fork copies the page table, which is half as long with huge pages; and memory that is given
 #: back to the kernel comes back page by page, which costs more than what is done with it
@@ -11,6 +12,11 @@ _MALLOC = ":".join(
     f"glibc.malloc.{name}={value}"
     for name, value in (("hugetlb", 1), ("mmap_threshold", 32 << 20), ("trim_threshold", 64 << 20))
 )
+
+_AT_BEGIN = (
+    "PYTHON", "LD_", "LANG", "LC_", "GLIBC_", "MALLOC_", "OMP_", "GOMP_", "MKL_", "OPENBLAS_",
+    "TORCH_", "PYTORCH_", "C10_", "NPY_",
+)  # fmt: skip
 
 
 def environment(given: dict[str, str] | None = None) -> dict[str, str]:
@@ -22,6 +28,13 @@ def environment(given: dict[str, str] | None = None) -> dict[str, str]:
     env.setdefault("GLIBC_TUNABLES", _MALLOC)
     env.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow tells everybody about the CPU
     return env
+
+
+def at_begin(env: Mapping[str, str]) -> dict[str, str]:
+    """What of an environment a Python and its libraries look at when they begin, or may: a process
+    that was forked from one with other values is another one than these ask for.
+    """
+    return {name: value for name, value in env.items() if name.startswith(_AT_BEGIN)}
 
 
 def loopback() -> str:

@@ -19,10 +19,14 @@ import socket
 import sys
 from collections.abc import Sequence
 
+from distlab.processes.environment import at_begin, environment
+
 NURSERY = "DISTLAB_TEMPLATE"  # where one listens
 BEGUN = b"begun"  # what it says first
 LONGEST = 200_000  # bytes of what it is asked
 PATIENCE = 30.0  # seconds in which it begins: longer than it takes to import all
+#: what this process, or one that was forked from it, has looked at
+BEGAN = at_begin(os.environ)
 _LOOK = 1.0  # seconds between two looks whether Jupyter's server is still there
 _KERNEL = "ipykernel.kernelapp"
 _LAUNCHER = "ipykernel_launcher"
@@ -57,7 +61,6 @@ def prepare() -> tuple[str, ...]:
     import importlib
 
     from distlab.processes import forkserver
-    from distlab.processes.environment import environment
 
     # a kernel may use all cores; a template starts no threads
     limited = "OMP_NUM_THREADS" in os.environ
@@ -110,10 +113,29 @@ def _be_kernel(connection: socket.socket, env: dict[str, str]) -> None:
     forkserver.draw_anew()
     os.environ.clear()
     os.environ.update(env)
-    children.forks.append(template.Forks(connection))
+    children.forks.append(template.Forks(connection, env))
+    sys.argv[0] = importlib.import_module(_LAUNCHER).__file__ or _LAUNCHER
+    _use_all_cores(env)
     gc.enable()
     polled = {"parent_handle": os.getppid()} if _POLLED in env else {}
     importlib.import_module(_KERNEL).launch_new_instance(**polled)
+
+
+def _use_all_cores(env: dict[str, str]) -> None:
+    """NumPy's linear algebra was told to begin without threads: in a kernel it has as usual."""
+    import ctypes
+
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
+        found = {line.split(maxsplit=5)[-1].strip() for line in file if "openblas" in line}
+    count = env.get("OPENBLAS_NUM_THREADS") or env.get("OMP_NUM_THREADS")
+    for path in found:
+        library = ctypes.CDLL(path)
+        for name in ("scipy_openblas", "openblas"):
+            for kind in ("64_", ""):
+                with contextlib.suppress(AttributeError, ValueError):
+                    getattr(library, f"{name}_set_num_threads{kind}")(
+                        int(count or len(os.sched_getaffinity(0)))
+                    )
 
 
 def _asked(address: str, env: dict[str, str]) -> socket.socket | None:
@@ -122,8 +144,8 @@ def _asked(address: str, env: dict[str, str]) -> socket.socket | None:
     """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     connection.settimeout(PATIENCE)
-    asked = {"arguments": sys.argv[1:], "environment": env, "folder": os.getcwd()}
     with contextlib.suppress(OSError):
+        asked = {"arguments": sys.argv[1:], "environment": env, "folder": os.getcwd()}
         connection.connect(address)
         socket.send_fds(connection, [json.dumps(asked).encode()], [0, 1, 2])
         if connection.recv(len(BEGUN)) == BEGUN:

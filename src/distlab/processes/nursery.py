@@ -18,7 +18,8 @@ import sys
 import tempfile
 import time
 
-from distlab.processes import kernel
+from distlab.processes import children, kernel
+from distlab.processes.environment import at_begin
 
 _PEER = struct.Struct("3i")  # process, user and group of who has connected
 
@@ -37,7 +38,7 @@ def serve(listener: socket.socket, server: int) -> None:
         return
     while watched not in select.select([listener.fileno(), watched], [], [])[0]:
         with listener.accept()[0] as connection:
-            if not os.fork():  # ends as any Python does: the kernel has things to do at its exit
+            if children.fork() == 0:  # ends as any Python does: the kernel has things to do at its exit
                 listener.close()
                 os.close(watched)
                 _begin(connection)
@@ -52,6 +53,8 @@ def _begin(connection: socket.socket) -> None:
     if _PEER.unpack(peer)[1] != os.getuid() or len(files) != 3:
         sys.exit("somebody else has asked for a kernel")
     asked = json.loads(message)
+    if at_begin(asked["environment"]) != kernel.BEGAN:
+        sys.exit()  # it imports for itself
     os.setsid()
     for number, file in enumerate(files):
         os.dup2(file, number)
@@ -74,5 +77,5 @@ def _be_new(env: dict[str, str]) -> None:
     os.environ.update(env)
     time.tzset()
     tempfile.tempdir = None
-    sys.path[:0] = [folder for folder in env.get("PYTHONPATH", "").split(os.pathsep) if folder]
+    multiprocessing.process.ORIGINAL_DIR = os.getcwd()  # where what is spawned finds modules
     multiprocessing.current_process().authkey = os.urandom(32)

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from distlab.processes import cheap_forks, children, forkserver
+from distlab.processes.environment import at_begin, environment
 
 LONGEST = 200_000  # bytes of a request or an answer, each of which is one message
 LOOK = 1.0  # seconds between two looks whether whoever has started the template is still there
@@ -27,17 +28,21 @@ LOOK = 1.0  # seconds between two looks whether whoever has started the template
 class Forks:
     """The kernel's side: it asks the template for zygotes, as `children.forks` says."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, env: dict[str, str]) -> None:
         self._connection, self._lock, self._asked = connection, threading.Lock(), 0
+        self._began = at_begin(environment(env))
 
     def __call__(
         self, arguments: Sequence[str], given: Sequence[int], env: dict[str, str]
     ) -> children.Child | None:
-        what = {"arguments": arguments[len(given) :], "environment": env, "folder": os.getcwd()}
-        try:
-            return _Forked(self, self.ask(what, given))
-        except OSError:  # too much for a message, or the template is about to end
+        if at_begin(env) != self._began:  # a setting that the template has begun without
             return None
+        what = {"arguments": arguments[len(given) :], "environment": env}
+        try:
+            pid = self.ask({**what, "folder": os.getcwd()}, given)
+        except OSError:  # too much for a message, no folder, or the template is about to end
+            return None
+        return _Forked(self, pid) if pid else None
 
     def ask(self, what: dict[str, Any], given: Sequence[int] = ()) -> Any:
         """The answer to a request.
@@ -48,6 +53,8 @@ class Forks:
         with self._lock:
             self._asked += 1
             request = json.dumps({**what, "number": self._asked}).encode()
+            if len(request) > LONGEST:
+                raise OSError("too much for a message")
             socket.send_fds(self._connection, [request], list(given))
             while answer := self._connection.recv(LONGEST):
                 number, told = json.loads(answer)
@@ -110,7 +117,8 @@ class Template:
         cheap_forks.empty_caches()
         gc.collect()
         while (status := _status(self._kernel, os.WNOHANG)) is None:
-            if os.getppid() != self._parent:
+            # a nursery's end is nobody's: the connection to the starter tells of that one's
+            if self._starter is None and os.getppid() != self._parent:
                 self._end_kernel(signal.SIGKILL)
             for one in select.select(self._watched, [], [], LOOK)[0]:
                 self._hear(one)
@@ -135,7 +143,10 @@ class Template:
             answer = _status(request["wait"])
         else:
             gc.freeze()
-            answer = forkserver.spawn(_zygote, request, given, [*self._watched, self._wakes])
+            try:
+                answer = forkserver.spawn(_zygote, request, given, [*self._watched, self._wakes])
+            except OSError:  # no more processes: the kernel shall say so
+                answer = None
         for fd in given:
             os.close(fd)
         with contextlib.suppress(OSError):  # nobody hears it any more
@@ -143,9 +154,8 @@ class Template:
 
     def _pass_on(self, told: bytes) -> None:
         """A signal that whoever was started has got, or its end."""
-        if not told:
-            self._end_kernel(signal.SIGKILL)
-            self._watched.remove(self._starter)
+        if not told:  # Jupyter ends the group of what it has started: this is the kernel's
+            os.killpg(os.getpgrp(), signal.SIGKILL)
         elif (number := int(told)) == signal.SIGINT:
             os.killpg(os.getpgrp(), number)  # as Jupyter does
         else:
@@ -174,6 +184,7 @@ def _zygote(request: dict[str, Any], given: Sequence[int], others: Sequence[sock
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
     sys.path.insert(0, request["folder"])  # as `python -m` does: what lies beside the notebook
-    if torch := sys.modules.get("torch"):
+    limited = request["environment"].get("OMP_NUM_THREADS") != "1"  # so it was for the template
+    if not limited and (torch := sys.modules.get("torch")):
         torch.set_num_threads(1)  # the environment comes too late to say so
     forkserver.run([*map(str, given), *request["arguments"]])
