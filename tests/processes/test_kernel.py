@@ -1,5 +1,6 @@
 """A kernel that is forked from a process with torch imported, as Jupyter starts and ends it."""
 
+import json
 import os
 import signal
 import socket
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 from jupyter_client import KernelManager
 from jupyter_client.kernelspec import KernelSpec
+
+from distlab.processes import children, template
 
 SPEC = Path(__file__).parents[2] / "deploy/hub/jupyter/data/kernels/python3"
 PATIENCE = 60  # seconds
@@ -231,6 +234,117 @@ def test_too_large_an_environment_is_handed_over_in_the_usual_way(kernel):
     assert [one[0] for one in said] == [2.0, 2.0]
     assert not of_template(parent(said[0][1]))
     kernel.run("end_local(); [os.environ.pop(f'LARGE_{n}') for n in range(8)]")
+
+
+def test_what_just_fits_into_no_message_ends_nobody(kernel):
+    """Between what is read of a message and what Linux sends of one."""
+    code = """
+import json, os
+from distlab.processes import children, template
+left = template.LONGEST + 5_000 - len(json.dumps(dict(os.environ)))
+children.forks[0](["x"], [], {**os.environ, "LARGE": "x" * left}) is None
+"""
+    assert kernel.run(code) is True and kernel.run("1 + 1") == 2
+
+
+def test_a_setting_that_only_a_new_process_looks_at_is_heard(kernel):
+    kernel.run(
+        "import os\nfrom distlab.engines.ranks import end_local\nend_local()\n"
+        "os.environ['PYTHONWARNINGS'] = 'error'"
+    )
+    said = kernel.run(RANKS + "import sys\nlist(Ranks(2).run(lambda *_: sys.warnoptions)), said")
+    assert said[0] == [["error"]] * 2 and not of_template(parent(said[1][0][1]))
+    kernel.run("end_local(); del os.environ['PYTHONWARNINGS']")
+
+
+def test_what_a_kernel_spawns_finds_what_lies_beside_the_notebook(kernel, folder):
+    (folder / "next_to_it.py").write_text("def put(queue): queue.put(7)")
+    code = """
+import multiprocessing, next_to_it
+apart = multiprocessing.get_context("spawn")
+queue = apart.Queue()
+process = apart.Process(target=next_to_it.put, args=(queue,))
+process.start()
+process.join()
+process.exitcode
+"""
+    assert kernel.run(code) == 0
+
+
+def test_it_has_the_threads_arguments_and_path_of_any_kernel(kernel, folder):
+    code = "import sys, numpy, threadpoolctl\n[sys.argv[0], sys.path, max(" + (
+        "one['num_threads'] for one in threadpoolctl.threadpool_info() if 'blas' in one['user_api'])]"
+    )
+    usual = Kernel(folder, DISTLAB_PROCESSES="spawn")
+    try:
+        assert kernel.run(code) == usual.run(code)
+    finally:
+        usual.end()
+
+
+def test_a_kernel_with_settings_of_its_own_is_forked_from_a_process_that_has_them(
+    tmp_path, address
+):
+    kernel = Kernel(tmp_path, DISTLAB_TEMPLATE=address, PYTHONHASHSEED="7")
+    try:
+        usual = subprocess.run(
+            [sys.executable, "-c", "print(hash('a'))"],
+            capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": "7"},
+        )  # fmt: skip
+        assert kernel.run("hash('a')") == int(usual.stdout)
+        assert parent(kernel.run("import os; os.getpid()")) == kernel.started.pid
+    finally:
+        kernel.end()
+
+
+def test_what_a_kernel_has_started_is_killed_with_it(tmp_path, environment):
+    kernel = Kernel(tmp_path, **environment)
+    try:
+        pid = kernel.run("import subprocess; subprocess.Popen(['sleep', '600']).pid")
+    finally:
+        kernel.end()
+    assert ended(pid)
+
+
+def test_no_more_processes_is_an_answer_as_any_other(monkeypatch):
+    """A template that ends takes the kernel with it."""
+
+    def refused():
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    kernels, templates = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    made = object.__new__(template.Template)
+    made._watched, made._wakes, made._woken, made._starter = [], kernels, None, None
+    monkeypatch.setattr(os, "fork", refused)
+    with kernels, templates:
+        kernels.sendall(json.dumps({"number": 1, "arguments": []}).encode())
+        made._hear(templates)
+        assert json.loads(kernels.recv(100)) == [1, None]
+    assert children.fork() is None
+
+
+@pytest.mark.slow
+def test_a_kernel_outlives_what_forks_others(tmp_path):
+    path = tmp_path / "asked"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        nursery = subprocess.Popen(
+            [sys.executable, "-c", NURSERY, str(listener.fileno()), str(os.getpid())],
+            pass_fds=[listener.fileno()],
+        )
+    kernel = Kernel(tmp_path, DISTLAB_TEMPLATE=str(path))
+    try:
+        pid = kernel.run("import os; os.getpid()")
+        assert parent(parent(pid)) == nursery.pid
+        nursery.kill()
+        nursery.wait()
+        assert kernel.run(f"import time; time.sleep({2 * template.LOOK}); os.getpid()") == pid
+    finally:
+        kernel.end()
+        nursery.kill()
+        nursery.wait()
+    assert ended(pid)
 
 
 @pytest.mark.slow

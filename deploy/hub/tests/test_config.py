@@ -144,6 +144,12 @@ def test_limits_are_written_to_control_groups_of_the_second_version(tmp_path):
         assert (above / "cgroup.subtree_control").read_text() == "+memory +cpu +pids"
 
 
+def test_a_server_that_has_no_limits_here_is_in_no_group(tmp_path):
+    """Control groups that cannot be written: it starts all the same."""
+    (tmp_path / "cgroup.controllers").touch()
+    assert limits.ControlGroup("hub", "7", tmp_path).around(os.getpid()) == []
+
+
 @pytest.fixture
 def process():
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as made:
