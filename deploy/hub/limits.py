@@ -78,9 +78,9 @@ class ControlGroup:
         """Those of its folders that this process is in: none, where it could not be made."""
         found = []
         for folder in self.folders:
-            if (folder / "cgroup.procs").exists():
-                if str(process) in (folder / "cgroup.procs").read_text().split():
-                    found.append(folder)
+            members = folder / "cgroup.procs"
+            if members.exists() and str(process) in members.read_text().split():
+                found.append(folder)
         return found
 
     def end(self) -> Iterator[int]:

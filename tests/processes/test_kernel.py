@@ -169,8 +169,16 @@ def drawn(*_):
     first, its_key = kernel.run(code), kernel.run(key)
     kernel.manager.restart_kernel(now=True)
     kernel.client.wait_for_ready(timeout=PATIENCE)
+    seed = "import torch; torch.initial_seed()"
+    its_ranks = (
+        "import torch\nfrom distlab import Ranks\nRanks(2).run(lambda *_: torch.initial_seed())[1]"
+    )
+    seeds = [kernel.run(seed), kernel.run(its_ranks)]
     numbers = [number for both in first + kernel.run(code) for number in both]
     assert len(set(numbers)) == 12 and kernel.run(key) != its_key
+    kernel.manager.restart_kernel(now=True)
+    kernel.client.wait_for_ready(timeout=PATIENCE)
+    assert kernel.run(seed) not in seeds and seeds[0] != seeds[1]
 
 
 def test_ranks_find_what_lies_beside_the_notebook_and_its_environment(kernel, folder):
@@ -272,9 +280,11 @@ process.exitcode
 
 
 def test_it_has_the_threads_arguments_and_path_of_any_kernel(kernel, folder):
-    code = "import sys, numpy, threadpoolctl\n[sys.argv[0], sys.path, max(" + (
-        "one['num_threads'] for one in threadpoolctl.threadpool_info() if 'blas' in one['user_api'])]"
-    )
+    code = """
+import sys, numpy, threadpoolctl
+told = threadpoolctl.threadpool_info()
+[sys.argv[0], sys.path, [one["num_threads"] for one in told if one["user_api"] == "blas"]]
+"""
     usual = Kernel(folder, DISTLAB_PROCESSES="spawn")
     try:
         assert kernel.run(code) == usual.run(code)

@@ -14,7 +14,7 @@ from browser import pause_until
 FIRST, SECOND = "ada", "dora"
 TELL = """
 import json, os, pathlib, random, sys, multiprocessing
-import numpy
+import numpy, torch
 told = {
     "torch": "torch" in sys.modules,
     "ids": [os.getresuid(), os.getresgid(), sorted(os.getgroups())],
@@ -22,7 +22,8 @@ told = {
     "pid": os.getpid(),
     "descriptors": len(os.listdir("/proc/self/fd")),
     "drawn": [
-        random.random(), numpy.random.rand(), multiprocessing.current_process().authkey.hex()
+        random.random(), numpy.random.rand(), torch.rand(1).item(),
+        multiprocessing.current_process().authkey.hex()
     ],
     "capabilities": [line for line in open("/proc/self/status") if line.startswith("Cap")],
 }
@@ -101,7 +102,7 @@ def test_each_has_the_rights_of_its_user_and_no_others(hub, told):
 
 def test_what_is_drawn_by_chance_is_each_ones_own(told):
     drawn = [value for one in told.values() for value in one["drawn"]]
-    assert len(set(drawn)) == 6
+    assert len(set(drawn)) == 8
 
 
 def test_nothing_of_the_hub_is_in_what_they_come_of(told):

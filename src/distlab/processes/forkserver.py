@@ -332,6 +332,14 @@ def draw_anew() -> None:
         numpy.seed()
 
 
+def seed_anew() -> None:
+    """PyTorch draws its first seed when it is imported: whoever stands for a process that imports
+    it has one of its own. Ranks have their zygote's.
+    """
+    if torch := sys.modules.get("torch"):
+        torch.default_generator.seed()
+
+
 def log_to(path: Path) -> None:
     """Let what this process, its libraries and its children say go to a file from now on."""
     with path.open("ab") as file:

@@ -111,6 +111,7 @@ def _be_kernel(connection: socket.socket, env: dict[str, str]) -> None:
 
     forkserver.die_with_parent()
     forkserver.draw_anew()
+    forkserver.seed_anew()
     os.environ.clear()
     os.environ.update(env)
     children.forks.append(template.Forks(connection, env))

@@ -38,7 +38,9 @@ def serve(listener: socket.socket, server: int) -> None:
         return
     while watched not in select.select([listener.fileno(), watched], [], [])[0]:
         with listener.accept()[0] as connection:
-            if children.fork() == 0:  # ends as any Python does: the kernel has things to do at its exit
+            if (
+                children.fork() == 0
+            ):  # ends as any Python does: the kernel has things to do at its exit
                 listener.close()
                 os.close(watched)
                 _begin(connection)
@@ -77,5 +79,6 @@ def _be_new(env: dict[str, str]) -> None:
     os.environ.update(env)
     time.tzset()
     tempfile.tempdir = None
-    multiprocessing.process.ORIGINAL_DIR = os.getcwd()  # where what is spawned finds modules
+    # where what is spawned finds modules
+    multiprocessing.process.ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
     multiprocessing.current_process().authkey = os.urandom(32)

@@ -176,6 +176,7 @@ def _zygote(request: dict[str, Any], given: Sequence[int], others: Sequence[sock
     for connection in others:
         connection.close()
     os.setsid()
+    forkserver.seed_anew()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
