@@ -417,6 +417,19 @@ def test_it_ends_with_whoever_has_started_it(tmp_path, environment):
     assert len(pids) == 2 and all(map(ended, pids))
 
 
+def test_it_ends_with_whoever_ended_while_it_was_imported():
+    code = """
+import os, socket, sys
+from distlab.processes import kernel
+os.getppid = lambda: 1
+kernel._be_kernel = lambda *_: sys.stdin.read()
+sys.exit(-kernel.begin({}))
+"""
+    made = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
+    with made:
+        assert made.wait(PATIENCE) == signal.SIGKILL
+
+
 def test_where_nothing_is_forked_it_is_the_usual_kernel(tmp_path):
     kernel = Kernel(tmp_path, DISTLAB_PROCESSES="spawn")
     try:

@@ -27,6 +27,7 @@ LONGEST = 200_000  # bytes of what it is asked
 PATIENCE = 30.0  # seconds in which it begins: longer than it takes to import all
 #: what this process, or one that was forked from it, has looked at
 BEGAN = at_begin(os.environ)
+_PARENT = os.getppid()  # before the imports: it may end while they last
 _LOOK = 1.0  # seconds between two looks whether Jupyter's server is still there
 _KERNEL = "ipykernel.kernelapp"
 _LAUNCHER = "ipykernel_launcher"
@@ -100,7 +101,7 @@ def begin(
         _be_kernel(theirs, env)
         sys.exit()
     theirs.close()
-    return Template(kernel, ours, starter).serve(rest)
+    return Template(kernel, ours, _PARENT, starter).serve(rest)
 
 
 def _be_kernel(connection: socket.socket, env: dict[str, str]) -> None:
@@ -164,8 +165,7 @@ def _hand_on(connection: socket.socket) -> int:
 
     signal.signal(signal.SIGINT, tell)
     signal.signal(signal.SIGTERM, tell)
-    parent = os.getppid()
-    while os.getppid() == parent:
+    while os.getppid() == _PARENT:
         if select.select([connection], [], [], _LOOK)[0]:
             with contextlib.suppress(OSError):
                 return int(connection.recv(LONGEST) or -signal.SIGKILL)

@@ -90,13 +90,18 @@ class Template:
     """The template's side, from the kernel's begin to its end.
 
     Args:
+        parent: whoever has started this process, at its beginning.
         starter: what Jupyter has started; by default this process.
     """
 
     def __init__(
-        self, kernel: int, connection: socket.socket, starter: socket.socket | None = None
+        self,
+        kernel: int,
+        connection: socket.socket,
+        parent: int,
+        starter: socket.socket | None = None,
     ) -> None:
-        self._kernel, self._parent, self._starter = kernel, os.getppid(), starter
+        self._kernel, self._parent, self._starter = kernel, parent, starter
         self._woken, self._wakes = socket.socketpair()
         self._watched = [connection, self._woken, *([starter] if starter else ())]
         for one in (self._woken, self._wakes):
