@@ -6,6 +6,8 @@ import contextlib
 import re
 from pathlib import Path
 
+from distlab.processes.forkserver import NAME
+
 # What students were refused, and should be, the Hub writes down as errors; and that a route which
 # it takes out has gone already. It has where a server ends while the Hub, just started, looks
 # through the routes: JupyterHub goes on from there (`delete_route`), as the route was to go.
@@ -22,10 +24,7 @@ def ranks(hub, student: str) -> set[int]:
     found = set()
     for pid, name in hub.processes().items():
         with contextlib.suppress(OSError):
-            if (
-                name == student
-                and b"distlab.processes.forkserver" in Path(f"/proc/{pid}/cmdline").read_bytes()
-            ):
+            if name == student and Path(f"/proc/{pid}/comm").read_bytes().strip() == NAME:
                 found.add(pid)
     return found
 

@@ -50,7 +50,8 @@ NEEDED = RANK
 #: other for semaphores, and both complain in a sandbox. Engines the last, without a use for it
 UNWANTED = ("matplotlib", "sklearn", "debugpy")
 ENGINE_PRELOAD = ("ipykernel.debugger", "ipyparallel.engine.app", "ipyparallel.controller.app")
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
+NAME = b"distlab-zygote"  # of this process, and of what it forks, for who looks at all processes
 _LOST = "the process that ranks are forked from has ended; try `distlab info`"
 
 
@@ -489,6 +490,8 @@ def run(arguments: Sequence[str]) -> None:
 
     signal.signal(signal.SIGTERM, end)
     die_with_parent(signal.SIGTERM)
+    if _libc is not None:
+        _libc.prctl(_PR_SET_NAME, NAME)
     # every process that comes of this one, DataLoader workers and the like included, ends with it
     os.register_at_fork(after_in_child=die_with_parent)
     server = _Server(int(fd), int(listening))
