@@ -23,7 +23,7 @@ from distlab.processes.environment import at_begin, environment
 
 NURSERY = "DISTLAB_TEMPLATE"  # where one listens
 BEGUN = b"begun"  # what it says first
-LONGEST = 200_000  # bytes of what it is asked
+LONGEST = 200_000  # bytes of a request or an answer, each of which is one message
 PATIENCE = 30.0  # seconds in which it begins: longer than it takes to import all
 #: what this process, or one that was forked from it, has looked at
 BEGAN = at_begin(os.environ)

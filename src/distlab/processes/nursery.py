@@ -38,9 +38,8 @@ def serve(listener: socket.socket, server: int) -> None:
         return
     while watched not in select.select([listener.fileno(), watched], [], [])[0]:
         with listener.accept()[0] as connection:
-            if (
-                children.fork() == 0
-            ):  # ends as any Python does: the kernel has things to do at its exit
+            if children.fork() == 0:
+                # it ends as any Python does: the kernel has things to do at its exit
                 listener.close()
                 os.close(watched)
                 _begin(connection)

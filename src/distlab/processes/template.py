@@ -20,8 +20,8 @@ from typing import Any
 
 from distlab.processes import cheap_forks, children, forkserver
 from distlab.processes.environment import at_begin, environment
+from distlab.processes.kernel import LONGEST
 
-LONGEST = 200_000  # bytes of a request or an answer, each of which is one message
 LOOK = 1.0  # seconds between two looks whether whoever has started the template is still there
 
 
@@ -190,7 +190,7 @@ def _zygote(request: dict[str, Any], given: Sequence[int], others: Sequence[sock
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
     sys.path.insert(0, request["folder"])  # as `python -m` does: what lies beside the notebook
-    limited = request["environment"].get("OMP_NUM_THREADS") != "1"  # so it was for the template
-    if not limited and (torch := sys.modules.get("torch")):
+    torch = sys.modules.get("torch")
+    if torch and request["environment"].get("OMP_NUM_THREADS") == "1":
         torch.set_num_threads(1)  # the environment comes too late to say so
     forkserver.run([*map(str, given), *request["arguments"]])
