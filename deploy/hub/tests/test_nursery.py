@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -60,9 +61,10 @@ def tell(hub, student):
 def above(pid):
     """This process and those that it comes of, the nearest first."""
     found = []
-    while pid > 1:
-        found.append(pid)
-        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    with contextlib.suppress(OSError):  # one has just ended
+        while pid > 1:
+            found.append(pid)
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     return found
 
 
@@ -78,12 +80,24 @@ def nurseries():
     return found
 
 
-def of_root(pids):
-    return [pid for pid in pids if os.stat(f"/proc/{pid}").st_uid == 0]
+def owner(pid):
+    try:
+        return os.stat(f"/proc/{pid}").st_uid
+    except OSError:  # it has just ended
+        return None
+
+
+def roots():
+    """The one that all others come of; what it has just forked is root's for a moment, too."""
+    all_of_them = nurseries()
+    return [
+        pid for pid in all_of_them
+        if owner(pid) == 0 and not set(above(pid)[1:]) & set(all_of_them)
+    ]  # fmt: skip
 
 
 def test_kernels_of_all_students_come_of_one_process(told):
-    (nursery,) = of_root(nurseries())
+    (nursery,) = roots()
     assert all(nursery in above(one["pid"]) and one["torch"] for one in told.values())
 
 
@@ -114,7 +128,7 @@ def test_nothing_of_the_hub_is_in_what_they_come_of(told):
 def test_a_kernel_counts_to_its_server(hub, told):
     for one in told.values():
         ours = Path(f"/proc/{one['pid']}/cgroup").read_text()
-        (nursery,) = of_root(nurseries())
+        (nursery,) = roots()
         limited = hub.settings.control_group in ours
         assert limited != (ours == Path(f"/proc/{nursery}/cgroup").read_text())
 
@@ -138,33 +152,33 @@ def test_nobody_else_can_ask_for_a_kernel_of_theirs(hub, told):
 def test_a_kernel_imports_for_itself_where_nobody_forks_it(hub, students, told):
     def serving():
         user = told[SECOND]["ids"][0][0]
-        return [pid for pid in nurseries() if os.stat(f"/proc/{pid}").st_uid == user
-                and above(pid)[1] in of_root(nurseries())]  # fmt: skip
+        return [pid for pid in nurseries() if owner(pid) == user
+                and above(pid)[1] in roots()]  # fmt: skip
 
     for pid in serving():
         os.kill(pid, signal.SIGKILL)
     one = tell(hub, students[SECOND])
-    assert one["torch"] and not set(of_root(nurseries())) & set(above(one["pid"]))
+    assert one["torch"] and not set(roots()) & set(above(one["pid"]))
     assert Path(f"/proc/{told[SECOND]['pid']}").exists()  # a kernel from before works on
 
 
 def test_kernels_and_what_forks_them_end_with_their_server(hub, students, told):
     student = students[FIRST]
-    before = [pid for pid in nurseries() if pid not in of_root(nurseries())]
+    before = set(nurseries()) - set(roots())
     student.end()
     pause_until(lambda: not Path(f"/proc/{told[FIRST]['pid']}").exists(), "the kernel's end")
     user = told[FIRST]["ids"][0][0]
     pause_until(
-        lambda: not any(os.stat(f"/proc/{pid}").st_uid == user for pid in nurseries()), "theirs"
+        lambda: not any(owner(pid) == user for pid in nurseries()), "the end of what forks them"
     )
     assert before
 
 
 def test_a_nursery_that_is_lost_is_begun_anew_with_the_next_server(hub, students, told):
-    (nursery,) = of_root(nurseries())
+    (nursery,) = roots()
     os.kill(nursery, signal.SIGKILL)
     students[FIRST].end()
     students[FIRST].start()
-    (another,) = of_root(nurseries())
+    (another,) = roots()
     one = tell(hub, students[FIRST])
     assert another != nursery and another in above(one["pid"])
