@@ -149,8 +149,8 @@ class LimitedProcessSpawner(LocalProcessSpawner):
     def _have_kernels_forked(self) -> None:
         if not self.kernels or not _nursery(self.kernels).address(self._key()):
             return
-        inside = self._group().around(self.pid)
         try:
+            inside = self._group().around(self.pid)
             _nursery(self.kernels).serve(self._key(), self.user.name, self.pid, inside)
         except OSError as error:  # each imports for itself
             self.log.warning("Kernels of %s share no memory: %s", self.user.name, error)

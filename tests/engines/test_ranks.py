@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -156,7 +157,7 @@ def test_a_rank_that_was_let_into_no_group_meets_the_others_in_the_next_run(rank
 def test_what_a_process_has_once_is_put_back_after_a_run(ranks, tmp_path):
     def change(rank, size):
         os.chdir(tmp_path)
-        signal.setitimer(signal.ITIMER_REAL, 0.2)  # it would end the rank
+        signal.setitimer(signal.ITIMER_REAL, 600)  # it would end the rank
         torch.set_default_dtype(torch.float64)
         torch.set_default_device("meta")
         torch.set_grad_enabled(False)
@@ -305,17 +306,20 @@ def test_signals_and_the_environment_are_put_back_after_a_run(ranks):
         os.environ["GLOO_SOCKET_IFNAME"] = "a network that there is not"
         os.environ["HOME"] = "/nowhere"
         del os.environ["PATH"]
-        faulthandler.dump_traceback_later(0.01, exit=True, file=open(os.devnull, "w"))  # noqa: SIM115
+        log = open(os.devnull, "w")  # noqa: SIM115  # kept by the watchdog while there is one
+        os.watchdog = weakref.ref(log)
+        faulthandler.dump_traceback_later(600, exit=True, file=log)
         return os.getpid()
 
     def find(rank, size):
-        time.sleep(0.05)  # longer than the watchdog of the run before would have waited
+        watched = getattr(os, "watchdog", lambda: None)() is not None
         handled = signal.getsignal(signal.SIGCHLD) in (signal.SIG_DFL, signal.SIG_IGN)
-        return os.getpid(), handled, os.environ["HOME"], os.environ["PATH"]
+        return os.getpid(), watched, handled, os.environ["HOME"], os.environ["PATH"]
 
     if isinstance(pool := local(4), WarmRanks):
         complete(pool)
     before = list(ranks.run(find))
+    assert not any(watched for _, watched, *_ in before)
     assert [pid for pid, *_ in before] == list(ranks.run(change))
     assert list(ranks.run(find)) == before
     assert ranks.run(all_reduce, torch.ones(1)).ok

@@ -1,5 +1,6 @@
 """A kernel that is forked from a process with torch imported, as Jupyter starts and ends it."""
 
+import contextlib
 import json
 import os
 import signal
@@ -72,6 +73,12 @@ class Kernel:
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
 
 def parent(pid):
     return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
@@ -95,10 +102,9 @@ def ended(pid):
     return False
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    """Where a nursery of this user listens, for as long as this process lives."""
-    path = tmp_path_factory.mktemp("nursery") / "asked"
+@contextlib.contextmanager
+def nursery_at(path):
+    """A nursery of this user that listens at a path."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(str(path))
         listener.listen()
@@ -106,9 +112,18 @@ def address(tmp_path_factory):
             [sys.executable, "-c", NURSERY, str(listener.fileno()), str(os.getpid())],
             pass_fds=[listener.fileno()],
         )
-    yield str(path)
-    nursery.kill()
-    nursery.wait()
+    try:
+        yield nursery
+    finally:
+        nursery.kill()
+        nursery.wait()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    path = tmp_path_factory.mktemp("nursery") / "asked"
+    with nursery_at(path):
+        yield str(path)
 
 
 @pytest.fixture(scope="module", params=["alone", "of a nursery"])
@@ -281,38 +296,36 @@ process.exitcode
 
 def test_it_has_the_threads_arguments_and_path_of_any_kernel(kernel, folder):
     code = """
-import sys, numpy, threadpoolctl
-told = threadpoolctl.threadpool_info()
-[sys.argv[0], sys.path, [one["num_threads"] for one in told if one["user_api"] == "blas"]]
+import contextlib, ctypes, sys, numpy
+threads = []
+with open("/proc/self/maps") as file:
+    paths = {line.split()[-1] for line in file if "openblas" in line}
+for path in paths:
+    for name in ("scipy_openblas_get_num_threads64_", "openblas_get_num_threads"):
+        with contextlib.suppress(AttributeError):
+            threads.append(getattr(ctypes.CDLL(path), name)())
+[threads, sys.argv[0], sys.path]
 """
-    usual = Kernel(folder, DISTLAB_PROCESSES="spawn")
-    try:
-        assert kernel.run(code) == usual.run(code)
-    finally:
-        usual.end()
+    with Kernel(folder, DISTLAB_PROCESSES="spawn") as usual:
+        told = usual.run(code)
+    assert told[0] and kernel.run(code) == told
 
 
 def test_a_kernel_with_settings_of_its_own_is_forked_from_a_process_that_has_them(
     tmp_path, address
 ):
-    kernel = Kernel(tmp_path, DISTLAB_TEMPLATE=address, PYTHONHASHSEED="7")
-    try:
+    with Kernel(tmp_path, DISTLAB_TEMPLATE=address, PYTHONHASHSEED="7") as kernel:
         usual = subprocess.run(
             [sys.executable, "-c", "print(hash('a'))"],
             capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": "7"},
         )  # fmt: skip
         assert kernel.run("hash('a')") == int(usual.stdout)
         assert parent(kernel.run("import os; os.getpid()")) == kernel.started.pid
-    finally:
-        kernel.end()
 
 
 def test_what_a_kernel_has_started_is_killed_with_it(tmp_path, environment):
-    kernel = Kernel(tmp_path, **environment)
-    try:
+    with Kernel(tmp_path, **environment) as kernel:
         pid = kernel.run("import subprocess; subprocess.Popen(['sleep', '600']).pid")
-    finally:
-        kernel.end()
     assert ended(pid)
 
 
@@ -336,24 +349,15 @@ def test_no_more_processes_is_an_answer_as_any_other(monkeypatch):
 @pytest.mark.slow
 def test_a_kernel_outlives_what_forks_others(tmp_path):
     path = tmp_path / "asked"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        listener.bind(str(path))
-        listener.listen()
-        nursery = subprocess.Popen(
-            [sys.executable, "-c", NURSERY, str(listener.fileno()), str(os.getpid())],
-            pass_fds=[listener.fileno()],
-        )
-    kernel = Kernel(tmp_path, DISTLAB_TEMPLATE=str(path))
-    try:
+    answered = "from distlab.processes import children; children.forks[0].ask({'poll': 1 << 30})"
+    with nursery_at(path) as nursery, Kernel(tmp_path, DISTLAB_TEMPLATE=str(path)) as kernel:
         pid = kernel.run("import os; os.getpid()")
         assert parent(parent(pid)) == nursery.pid
         nursery.kill()
         nursery.wait()
-        assert kernel.run(f"import time; time.sleep({2 * template.LOOK}); os.getpid()") == pid
-    finally:
-        kernel.end()
-        nursery.kill()
-        nursery.wait()
+        for _ in range(3):  # between two answers the template looks who is there
+            assert kernel.run(answered) == 0
+        assert kernel.run("os.getpid()") == pid
     assert ended(pid)
 
 
@@ -363,20 +367,16 @@ def test_a_kernel_outlives_what_forks_others(tmp_path):
     [("os._exit(7)", 7), ("os.kill(os.getpid(), 9)", -9), ("os.kill(os.getppid(), 9)", -9)],
 )
 def test_template_kernel_and_ranks_end_together(tmp_path, environment, code, status):
-    kernel = Kernel(tmp_path, **environment)
-    try:
+    with Kernel(tmp_path, **environment) as kernel:
         ranks = [one[1] for one in kernel.run(RANKS + "said")]
         everybody = [kernel.run("os.getpid()"), parent(ranks[0]), *ranks]
         kernel.client.execute(code)
         assert kernel.started.wait(30) == status
         assert all(map(ended, everybody))
-    finally:
-        kernel.end()
 
 
 def test_a_kernel_that_is_shut_down_ends_as_python_does(tmp_path, environment):
-    kernel = Kernel(tmp_path, **environment)
-    try:
+    with Kernel(tmp_path, **environment) as kernel:
         ranks = kernel.run(
             "import atexit\natexit.register(open, 'ended', 'w')\n" + RANKS
             + "from distlab.engines import ranks\n(said[0][1], str(ranks._pool.folder))"
@@ -385,19 +385,14 @@ def test_a_kernel_that_is_shut_down_ends_as_python_does(tmp_path, environment):
         assert kernel.started.wait(PATIENCE) == 0
         assert (tmp_path / "ended").exists()
         assert ended(ranks[0]) and not os.path.exists(ranks[1])
-    finally:
-        kernel.end()
 
 
 def test_a_signal_to_end_reaches_the_kernel(tmp_path, environment):
-    kernel = Kernel(tmp_path, **environment)
-    try:
+    with Kernel(tmp_path, **environment) as kernel:
         pid = kernel.run("import os; os.getpid()")
         kernel.started.send_signal(signal.SIGTERM)
         kernel.started.wait(PATIENCE)
         assert ended(pid)
-    finally:
-        kernel.end()
 
 
 def test_it_ends_with_whoever_has_started_it(tmp_path, environment):
@@ -431,9 +426,6 @@ sys.exit(-kernel.begin({}))
 
 
 def test_where_nothing_is_forked_it_is_the_usual_kernel(tmp_path):
-    kernel = Kernel(tmp_path, DISTLAB_PROCESSES="spawn")
-    try:
+    with Kernel(tmp_path, DISTLAB_PROCESSES="spawn") as kernel:
         assert kernel.run("import os; os.getpid()") == kernel.started.pid
         assert kernel.run("import sys; 'torch' in sys.modules") is False
-    finally:
-        kernel.end()
