@@ -86,10 +86,12 @@ def _forget_meshes() -> None:
     """
     if "torch.distributed.tensor._api" not in sys.modules:
         return
-    from torch.distributed.tensor import _redistribute, debug
+    # not by `tensor.debug`, which imports for longer than all else takes that a new rank does
+    from torch.distributed.tensor import DTensor, _redistribute
 
     with contextlib.suppress(AttributeError):  # other versions of torch may keep nothing
-        debug._clear_sharding_prop_cache()
+        DTensor._op_dispatcher.sharding_propagator.propagate_op_sharding.cache_clear()
+        torch._C._clear_DTensor_sharding_propagator_cache()
         _redistribute._gen_transform_infos.cache_clear()
 
 
