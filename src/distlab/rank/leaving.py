@@ -127,7 +127,7 @@ def put_back() -> Iterator[None]:
     """
     folder, dtype, graded = _folder(), torch.get_default_dtype(), torch.is_grad_enabled()
     device = torch.get_default_device()
-    handlers, variables = _handlers(), dict(os.environ)
+    handlers, variables = _handlers(), _variables()
     try:
         yield
     finally:
@@ -136,7 +136,8 @@ def put_back() -> Iterator[None]:
         faulthandler.cancel_dump_traceback_later()
         _put_back_handlers(handlers)
         # last of all: what is still to be ended may need what it was begun with
-        _left_behind.insert(0, _Environment(variables, dict(os.environ)).put_back)
+        if (now := _variables()) != variables:
+            _left_behind.insert(0, _Environment(_read(variables), _read(now)).put_back)
         if folder is not None and folder != _folder():
             with contextlib.suppress(OSError):  # it is gone
                 os.chdir(folder)
@@ -144,6 +145,15 @@ def put_back() -> Iterator[None]:
         torch.set_grad_enabled(graded)
         if torch.get_default_device() != device:
             torch.set_default_device(device)
+
+
+def _variables() -> dict[bytes, bytes]:
+    """The environment as Python has it, of which `os.environ` decodes each on its own."""
+    return dict(os.environ._data)  # type: ignore[attr-defined]  # typeshed lacks it
+
+
+def _read(variables: dict[bytes, bytes]) -> dict[str, str]:
+    return {os.fsdecode(name): os.fsdecode(value) for name, value in variables.items()}
 
 
 class _Environment:
