@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from distlab import course
-from distlab.checking.judge_notebook import Grader, Lab
+from distlab.checking.judge_notebook import CellsDoubtful, Grader, Lab
 from distlab.checking.session import SessionLost
 from distlab.checking.submission import Plan
 from distlab.engines.ipyparallel import answering
@@ -82,7 +82,7 @@ class LocalJudges:
             if self.sandbox is None:
                 _allow_open_files()
                 self.sandbox = choose(self._settings)
-                self._users = Users(self.sandbox.first_user)
+                self._users = Users(self.sandbox.users)
                 self._groups = cgroup.find() if self.sandbox.limits else None
             return self.sandbox
 
@@ -139,27 +139,35 @@ class LocalJudges:
                 # what ends a sandbox that others use as well may be one of them
                 with contextlib.suppress(SessionLost, ZygoteLost):
                     shared = self._shared(sandbox, more)
-                    parts = _parts(asked, plan, lanes)
-                    if len(parts) == 1:
-                        return grader.grade(plan, shared, self._turns)
-                    found = self._in_lanes(parts, plan, shared, devices)
-                    return [found[name] for name in asked.exercises]
+                    # without walls the cells of one lane could be in the way of another's
+                    parts = _parts(asked, plan, lanes if sandbox.walls else 1)
+                    if len(parts) > 1:
+                        with contextlib.suppress(CellsDoubtful):
+                            found = self._in_lanes(parts, plan, shared, devices, grader.seconds)
+                            return [found[name] for name in asked.exercises]
+                    return grader.grade(plan, shared, self._turns)
             with self._lone(sandbox, more) as lone:
                 return grader.grade(plan, lone, lone=True)
 
     def _in_lanes(
-        self, parts: Sequence[Lab], plan: Plan, shared: Zygote, devices: Sequence[str]
-    ) -> dict[str, Verdict]:
+        self, parts: Sequence[Lab], plan: Plan, shared: Zygote, devices: Sequence[str],
+        seconds: float,
+    ) -> dict[str, Verdict]:  # fmt: skip
         """The verdicts, by exercise, of a submission that is judged as if it were several, each
         with a part of the exercises: its cells run in each.
 
+        Args:
+            seconds: that each may take.
+
         Raises:
+            CellsDoubtful: its cells are to be run again, alone.
             SessionLost, ZygoteLost.
         """
 
         def judged(part: Lab) -> list[Verdict]:
             with self._admitted(part, devices) as (_, grader):
-                return grader.grade(plan, shared, self._turns)
+                grader.seconds = seconds
+                return grader.grade(plan, shared, self._turns, lane=True)
 
         with concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
             found = list(pool.map(judged, parts))

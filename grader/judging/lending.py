@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import itertools
-import socket
+import fcntl
+import os
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from grader import secret
+from grader.coursedir import NotGraded
 
 
 class Devices:
@@ -78,25 +82,50 @@ class Turns:
 
 class Users:
     """Users of the kernel's, lent to one submission at a time: the kernel counts the processes of
-    each, whoever has started them. So no two graders of a machine lend the same one at once.
+    each, whoever has started them. So no two graders of an account lend the same one at once.
+
+    Args:
+        users: their numbers; `None` where there are none to lend.
+        folder: where it is noted who is lent, which nobody but this account can write to.
     """
 
-    def __init__(self, first: int | None) -> None:
-        self._first = first
+    def __init__(self, users: range | None, folder: Path | None = None) -> None:
+        self._users = users
+        if users is not None:
+            self._folder = folder or _own_folder()
 
     @contextlib.contextmanager
     def lent(self) -> Iterator[int | None]:
-        """A user that nobody else is now; `None` where there are none to lend."""
-        if self._first is None:
+        """A user that nobody else is now.
+
+        Raises:
+            NotGraded: there is none.
+        """
+        if self._users is None:
             yield None
             return
-        for user in itertools.count(self._first):
-            with socket.socket(socket.AF_UNIX) as taken:
-                try:  # a name that is there as long as this process has it
-                    taken.bind(f"\0distlab user {user}")
-                except OSError as error:
-                    if error.errno != errno.EADDRINUSE:
-                        raise
+        for user in self._users:
+            with open(self._folder / str(user), "wb") as taken:
+                try:  # held as long as it is open, by whoever goes first
+                    fcntl.flock(taken, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
                     continue
                 yield user
                 return
+        raise NotGraded(
+            f"all {len(self._users)} users that submissions can be are lent: grade fewer at once "
+            "(--jobs), then grade it again"
+        )
+
+
+def _own_folder() -> Path:
+    """Beside the course's secret; root's is the same whoever has become root. Where that cannot be
+    written to, one of this process alone.
+    """
+    beside = secret.default_path().with_name("users")
+    folder = Path("/run/distlab/users") if os.getuid() == 0 else beside
+    with contextlib.suppress(OSError):
+        folder.mkdir(0o700, parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    return Path(tempfile.mkdtemp(prefix="distlab-users-"))

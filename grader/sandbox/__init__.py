@@ -26,6 +26,7 @@ from grader.sandbox import bubblewrap
 
 TRIAL = 30.0  # seconds in which a sandbox has to start
 _NO_NETWORKS = "ranks have no network of their own without walls in the sandbox"
+_ROOTS = 1 << 16  # users that submissions can be where the grader is root
 _FIRST_SUBORDINATE = 1000  # as `unshare --map-auto` numbers them inside, from 1
 #: what rooms need besides: imported once, before they are forked
 _PRELOAD = (*PRELOAD, *ROOM_PRELOAD)
@@ -71,7 +72,7 @@ class Grading(Configurable):
     first_user = Integer(
         1_900_000_000,
         help="where the grader is root, submissions in work are users of the kernel's of their "
-        "own: this one and those after it, which nobody else may be",
+        "own: this one and the 65,535 after it, which nobody else may be",
     ).tag(config=True)
 
 
@@ -91,8 +92,8 @@ class Sandbox:
         env: the environment inside; `None` for this process's own.
         limits: of each submission; `None` where the code is trusted.
         walls: submissions put up walls of their own inside, so that one sandbox serves them all.
-        first_user: the first of the kernel's users, as numbered inside, that submissions can be
-            given one each; `None` where all are the same user.
+        users: the kernel's users, as numbered inside, that submissions can be given one each;
+            `None` where all are the same user.
         unmeasured: why messages between ranks are not measured in it; empty where they are.
     """
 
@@ -101,7 +102,7 @@ class Sandbox:
     env: dict[str, str] | None = None
     limits: Limits | None = None
     walls: bool = False
-    first_user: int | None = None
+    users: range | None = None
     unmeasured: str = _NO_NETWORKS
 
     @property
@@ -131,12 +132,12 @@ def choose(settings: Grading) -> Sandbox:
         settings.memory, settings.processes, settings.files, settings.disk, settings.seconds
     )
     reasons = []
-    for name, command, walls, user in _candidates(settings):
-        works, said = _tried(command, user)
+    for name, command, walls, users in _candidates(settings):
+        works, said = _tried(command, users)
         if works and (said[-1] == "isolated" or not walls):
             walls = said[-1] == "isolated"
             unmeasured = "; ".join(said[:-1]) if walls else _NO_NETWORKS
-            return Sandbox(name, tuple(command), environment(), limits, walls, user, unmeasured)
+            return Sandbox(name, tuple(command), environment(), limits, walls, users, unmeasured)
         reasons.append(f"{name}: {said[-1]}")
     raise NoSandbox(
         "no sandbox works here (" + ("; ".join(dict.fromkeys(reasons)) or "there is no bwrap")
@@ -158,30 +159,32 @@ def environment() -> dict[str, str]:
     return inside if visible is None else {**inside, "CUDA_VISIBLE_DEVICES": visible}
 
 
-def _candidates(settings: Grading) -> Iterator[tuple[str, list[str], bool, int | None]]:
-    """(name, command, must submissions have walls of their own, the first of their users) to be
-    tried in order.
+def _candidates(settings: Grading) -> Iterator[tuple[str, list[str], bool, range | None]]:
+    """(name, command, must submissions have walls of their own, their users), in the order in which
+    they are tried.
     """
     if settings.sandbox != "bwrap":
         command = shlex.split(settings.sandbox)
         yield command[0], command, False, None
         return
-    root = os.getuid() == 0
-    users = [(", a user for each", settings.first_user) if root else ("", None)]
-    if bubblewrap.subordinate():
-        users.insert(0, (", a subordinate user for each", _FIRST_SUBORDINATE))
+    whose: list[tuple[str, range | None]] = [("", None)]
+    if os.getuid() == 0:
+        first = settings.first_user
+        whose = [(", a user for each", range(first, first + _ROOTS))]
+    elif theirs := range(_FIRST_SUBORDINATE, bubblewrap.subordinates() + 1):
+        whose.insert(0, (", a subordinate user for each", theirs))
     for binary in bubblewrap.binaries():
         for walls in (True, False):
-            for whose, user in users:
+            for told, users in whose:
                 name = f"bubblewrap ({binary})" + ("" if walls else ", one for each submission")
-                command = bubblewrap.command(binary, walls, settings.disk, user is not None)
-                yield name + whose, command, walls, user
+                command = bubblewrap.command(binary, walls, settings.disk, users is not None)
+                yield name + told, command, walls, users
 
 
-def _tried(command: Sequence[str], user: int | None) -> tuple[bool, list[str]]:
+def _tried(command: Sequence[str], users: range | None) -> tuple[bool, list[str]]:
     """Does Python start inside? And what it, or the sandbox, said, by lines."""
     words = [*command, sys.executable, "-m", WALLS_TRIAL]
-    words += [] if user is None else [str(user)]
+    words += [] if users is None else [str(users[-1])]  # where that can be, so can those before
     try:
         done = subprocess.run(
             words, env=environment(), capture_output=True, text=True, timeout=TRIAL,

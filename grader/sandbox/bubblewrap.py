@@ -38,22 +38,24 @@ def binaries() -> Iterator[str]:
         yield system
 
 
-def subordinate() -> bool:
-    """Has this user other users of the kernel's to give to submissions, without being root?"""
-    return (
-        os.getuid() != 0
-        and shutil.which("newuidmap") is not None
-        and shutil.which("unshare") is not None
-        and all(_listed(Path(name)) for name in ("/etc/subuid", "/etc/subgid"))
-    )
+def subordinates() -> int:
+    """How many other users of the kernel's this user has to give to submissions, not being root."""
+    if os.getuid() == 0 or shutil.which("newuidmap") is None or shutil.which("unshare") is None:
+        return 0
+    return min(_listed(Path(name)) for name in ("/etc/subuid", "/etc/subgid"))
 
 
-def _listed(path: Path) -> bool:
+def _listed(path: Path) -> int:
+    """How many there are in the first range of this user's, which `unshare --map-auto` takes."""
+    own = (str(os.getuid()), pwd.getpwuid(os.getuid()).pw_name)
     try:
-        names = {line.split(":")[0] for line in path.read_text("utf-8").splitlines()}
-    except OSError:
-        return False
-    return bool(names & {str(os.getuid()), pwd.getpwuid(os.getuid()).pw_name})
+        for line in path.read_text("utf-8").splitlines():
+            name, _, count = line.split(":")
+            if name in own:
+                return int(count)
+    except (OSError, ValueError):
+        pass
+    return 0
 
 
 def shown() -> list[Path]:

@@ -8,6 +8,7 @@ delegated to it: `systemd-run --user --scope -p Delegate=yes distlab grade …`.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import time
 from collections.abc import Iterator
@@ -40,13 +41,12 @@ class Groups:
     """
 
     def __init__(self, own: Path) -> None:
-        self._own, self._number = own, 0
+        self._own, self._numbers = own, itertools.count(1)
 
     @contextlib.contextmanager
     def made(self, limits: Limits) -> Iterator[Group]:
         """A group for one submission; what is left in it at the end is killed."""
-        self._number += 1
-        path = self._own / f"distlab-{os.getpid()}-{self._number}"
+        path = self._own / f"distlab-{os.getpid()}-{next(self._numbers)}"
         path.mkdir()
         try:
             (path / "memory.max").write_text(str(int(limits.memory * _ABOVE)))

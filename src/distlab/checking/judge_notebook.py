@@ -88,6 +88,10 @@ class Lab:
         return submission.plan(self.notebook, rebuilt, self.exercises)
 
 
+class CellsDoubtful(Exception):
+    """In a lane, cells hung or ended their process, which may have been the machine's fault."""
+
+
 class Grader:
     """Grades notebooks of one lab.
 
@@ -125,21 +129,24 @@ class Grader:
         return self._lab.plan(rebuilt)
 
     def grade(
-        self, plan: submission.Plan, source: Source, turns: Turns = _ALWAYS, lone: bool = False
-    ) -> list[Verdict]:
+        self, plan: submission.Plan, source: Source, turns: Turns = _ALWAYS, lone: bool = False,
+        lane: bool = False,
+    ) -> list[Verdict]:  # fmt: skip
         """The verdicts on a submission, in the order of the exercises; its code is run in sessions
         forked from `source`.
 
         Args:
             lone: nobody else uses `source`, so that whatever ends it was this submission.
+            lane: others judge other parts of this submission meanwhile.
 
         Raises:
+            CellsDoubtful: in a lane, the cells are to be run again, alone.
             SessionLost, ZygoteLost: the sandbox was lost, and others could have done it; with
                 `lone`, it could not be started.
         """
         if all(cell.kind == "given" for cell in plan.cells):
             return [self.unanswered(e) for e in self._lab.exercises.values()]
-        with _Sitting(self, plan, source, turns, lone) as sitting:
+        with _Sitting(self, plan, source, turns, lone, lane) as sitting:
             return [sitting.verdict(exercise) for exercise in self._lab.exercises.values()]
 
     def session(self, source: Source) -> Code:
@@ -180,10 +187,11 @@ class _Sitting:
     """The judging of one submission, exercise by exercise. A context manager."""
 
     def __init__(
-        self, grader: Grader, plan: submission.Plan, source: Source, turns: Turns, lone: bool
-    ) -> None:
+        self, grader: Grader, plan: submission.Plan, source: Source, turns: Turns, lone: bool,
+        lane: bool,
+    ) -> None:  # fmt: skip
         self._grader, self._plan, self._source = grader, plan, source
-        self._turns, self._lone = turns, lone
+        self._turns, self._lone, self._lane = turns, lone, lane
         self._session: Code | None = None
         self._problems: dict[str, dict[str, Any]] = {}
         self._spent = 0.0
@@ -193,6 +201,9 @@ class _Sitting:
         with self._clocked(self._turns.shared()):
             self._open()
             doubtful = self._ask_cells()
+        if doubtful and self._lane:  # each lane would do it, one after the other
+            self.__exit__()
+            raise CellsDoubtful
         if doubtful and self._turns is not _ALWAYS:
             with self._clocked(self._turns.alone()):
                 self._ask_cells()
@@ -254,11 +265,11 @@ class _Sitting:
     def _judged(self, exercise: Exercise) -> Verdict:
         if self._losses > 1:
             return _cell_verdict(exercise, _taken_along())
+        session = self._session
+        if session is None:  # one that does not begin is not this submission's fault
+            session = self._open()
+            self._ask_cells()
         try:
-            session = self._session
-            if session is None:
-                session = self._open()
-                self._ask_cells()
             return self._grader.judged(exercise, session, self._plan)
         except (SessionLost, ZygoteLost):
             if not self._lone:

@@ -76,6 +76,7 @@ class Session:
             of them is there.
 
     Raises:
+        SessionLost: its root did not begin.
         ZygoteLost: the zygote has ended.
     """
 
@@ -90,16 +91,29 @@ class Session:
             folder=None if limits else str(source.folder), limits=limits and vars(limits),
         )  # fmt: skip
         self.pid = forked.pids()[0]
-        if admit is not None:
-            admit(self._number_here())
+        try:
+            if admit is not None:
+                admit(self._number_here())
+            else:
+                self._ask({"op": "hello", "patience": PATIENCE}, [])
+        except BaseException:
+            self.close()
+            raise
 
     def _number_here(self) -> int:
         """The number that the root has in this process's namespace, as the kernel tells it."""
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        self._socket.settimeout(PATIENCE)
-        framing.write(self._socket, *payload.parts({"op": "hello"}))
-        _, told, _, _ = self._socket.recvmsg(1, socket.CMSG_SPACE(_UCRED.size), socket.MSG_PEEK)
-        framing.read(self._socket, REPLY_LIMIT)
+        self._socket.settimeout(4 * PATIENCE)
+        try:
+            framing.write(self._socket, *payload.parts({"op": "hello"}))
+            data, told, _, _ = self._socket.recvmsg(
+                1, socket.CMSG_SPACE(_UCRED.size), socket.MSG_PEEK
+            )
+            if not data:
+                raise SessionLost("the session ended before it began")
+            framing.read(self._socket, REPLY_LIMIT)
+        except (OSError, ValueError) as error:
+            raise SessionLost(str(error)) from error
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         number: int = _UCRED.unpack(told[0][2])[0]
         return number

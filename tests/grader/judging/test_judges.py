@@ -4,7 +4,6 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import itertools
-import os
 import threading
 
 import pytest
@@ -212,10 +211,43 @@ def test_whoever_wants_the_machine_alone_waits_for_the_others_and_goes_before_la
     assert order == ["first", "alone", "later"]
 
 
-def test_no_two_submissions_in_work_are_the_same_user():
-    first = 1 << 24 | os.getpid()  # of this test alone
-    users, of_another_grader = Users(first), Users(first)
+def test_no_two_submissions_in_work_are_the_same_user(tmp_path):
+    users, of_another_grader = Users(range(7, 10), tmp_path), Users(range(7, 10), tmp_path)
     with users.lent() as one, of_another_grader.lent() as other, users.lent() as third:
-        assert [one, other, third] == [first, first + 1, first + 2]
+        assert [one, other, third] == [7, 8, 9]
+        with pytest.raises(NotGraded, match="all 3 users"), of_another_grader.lent():
+            pass
     with users.lent() as again, Users(None).lent() as nobody:
-        assert again == first and nobody is None
+        assert again == 7 and nobody is None
+
+
+def test_a_session_that_cannot_begin_is_nobodys_zero(judges, tmp_path):
+    judges.ready()
+    judges._users = Users(range(1 << 32, 1 << 33), tmp_path)  # no user has such a number
+    for lanes in (1, 2):
+        with pytest.raises(NotGraded, match="grade it again"):
+            judges.lines(LAB, right(), lanes=lanes)
+
+
+def test_code_that_is_trusted_has_no_lanes(monkeypatch):
+    monkeypatch.setattr(judging, "_parts", lambda lab, plan, lanes: [lab] * lanes)
+    monkeypatch.setattr(LocalJudges, "_in_lanes", lambda *_: pytest.fail("in lanes, without walls"))
+    with contextlib.closing(LocalJudges(configured(trust=True), 2)) as judges:
+        assert statuses(judges.lines(LAB, some(), lanes=2)) == SOME
+
+
+def test_cells_that_end_their_process_are_run_again_once_and_not_in_each_lane(judges, monkeypatch):
+    ran, cells = [], Session.cells
+
+    def runs(self, *args):
+        ran.append(self)
+        return cells(self, *args)
+
+    monkeypatch.setattr(Session, "cells", runs)
+    ends = {"relay": "import os\nos._exit(1)\n"}
+    given = [
+        dataclasses.replace(cell, source=ends.get(cell.name, cell.source)) for cell in some().cells
+    ]
+    plan = dataclasses.replace(some(), cells=given)
+    assert statuses(judges.lines(LAB, plan, lanes=3)) == {**SOME, "relay": "crashed"}
+    assert len(ran) == 3 + 2  # in the lanes, in the one session, and there once more alone
