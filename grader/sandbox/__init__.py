@@ -171,7 +171,7 @@ def _candidates(settings: Grading) -> Iterator[tuple[str, list[str], bool, range
     if os.getuid() == 0:
         first = settings.first_user
         whose = [(", a user for each", range(first, first + _ROOTS))]
-    elif theirs := range(_FIRST_SUBORDINATE, bubblewrap.subordinates() + 1):
+    elif theirs := range(_FIRST_SUBORDINATE, bubblewrap.subordinates()):
         whose.insert(0, (", a subordinate user for each", theirs))
     for binary in bubblewrap.binaries():
         for walls in (True, False):
