@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import datetime
 import itertools
 import json
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from grader.plugins.gradebook import Gradebook
     from grader.policy.pages import Pages
 
+_GOES_ON = "what has been judged is kept, and the same command goes on from there"
 AHEAD = 4  # submissions that are judged before the gradebook takes them, for each in work
 SUBMITTED = coursedir.GRADES / "submitted"
 
@@ -118,7 +120,8 @@ def grade(
     """Judge the submissions of an assignment and enter them in the gradebook.
 
     Args:
-        judges: who judges; they stay as they are, for the next assignment.
+        judges: who judges; they stay as they are, for the next assignment, unless this is
+            interrupted, which ends them.
         live: hears which are in work.
 
     Raises:
@@ -142,7 +145,7 @@ def grade(
         book = Gradebook(staged)
         pages = Pages(book, referee.ledger)
         graded = {}
-        with concurrent.futures.ThreadPoolExecutor(judges.slots) as pool:
+        with _threads(judges) as pool:
             judged = _Ahead(
                 pool, lambda one: _judge(referee, one, staged, live), found, AHEAD * judges.slots
             )
@@ -166,6 +169,24 @@ def grade(
 def _when(folder: Path) -> datetime.datetime:
     """When a submission was handed in; long ago where that is not known."""
     return handed_in.parsed(handed_in.timestamp(folder)) or datetime.datetime.min
+
+
+@contextlib.contextmanager
+def _threads(judges: Judges) -> Iterator[concurrent.futures.Executor]:
+    """A thread for each slot. What nobody has begun when the block fails is not begun any more, and
+    whoever interrupts it does not wait for what is in work either.
+    """
+    pool = concurrent.futures.ThreadPoolExecutor(judges.slots)
+    try:
+        yield pool
+    except BaseException as error:
+        pool.shutdown(wait=False, cancel_futures=True)
+        if isinstance(error, KeyboardInterrupt):
+            judges.close()
+            raise KeyboardInterrupt(_GOES_ON) from None
+        raise
+    finally:
+        pool.shutdown()
 
 
 class _Ahead:

@@ -55,7 +55,7 @@ class Judges(Protocol):
     def lines(
         self, lab: str, plan: Plan, whose: str | None = None, lanes: int = 1
     ) -> list[Line]: ...
-    def close(self) -> None: ...
+    def close(self) -> None: ...  # from any thread, more than once
 
 
 class LocalJudges:
@@ -66,7 +66,9 @@ class LocalJudges:
         self._settings = settings
         self.sandbox: Sandbox | None = None
         self._zygotes: dict[tuple[str, ...], Zygote] = {}  # by what they have imported besides
-        self._lock = threading.Lock()
+        self._started: list[Zygote] = []  # these, and those of one submission
+        self._closed = False
+        self._lock = threading.RLock()
         self._devices = Devices({"here": devices()})
         self._turns = Turns()
         self._users = Users(None)
@@ -216,8 +218,9 @@ class LocalJudges:
             NotGraded: it was lost.
         """
         turn = self._turns.alone() if sandbox.shared else contextlib.nullcontext()
+        start = functools.partial(self._zygote, sandbox, more)
         try:
-            with turn, contextlib.closing(_Own(sandbox, more)) as own:
+            with turn, contextlib.closing(_Own(start)) as own:
                 yield own
         except (SessionLost, ZygoteLost) as error:
             raise NotGraded(
@@ -239,12 +242,28 @@ class LocalJudges:
         with self._lock:
             shared = self._zygotes.get(more)
             if shared is None or not shared.alive:
-                shared = self._zygotes[more] = sandbox.zygote(more)
+                shared = self._zygotes[more] = self._zygote(sandbox, more)
         return shared
 
+    def _zygote(self, sandbox: Sandbox, more: tuple[str, ...]) -> Zygote:
+        """A new zygote, which ends with these judges at the latest.
+
+        Raises:
+            ZygoteLost: they have ended.
+        """
+        with self._lock:
+            if self._closed:
+                raise ZygoteLost("the grading has been ended")
+            self._started = [one for one in self._started if one.alive]
+            self._started.append(sandbox.zygote(more))
+            return self._started[-1]
+
     def close(self) -> None:
-        for shared in self._zygotes.values():
-            shared.close()
+        """End all sandboxes; what is judged in them now is not graded."""
+        with self._lock:
+            self._closed = True
+        for one in self._started:
+            one.close()
 
 
 def _parts(lab: Lab, plan: Plan, lanes: int) -> list[Lab]:
@@ -267,8 +286,8 @@ def _asked(lab: str, whose: str | None, only: Collection[str] = ()) -> tuple[Var
 class _Own:
     """The zygote of one submission, started again when that has ended it."""
 
-    def __init__(self, sandbox: Sandbox, more: tuple[str, ...]) -> None:
-        self._sandbox, self._more, self._zygote = sandbox, more, sandbox.zygote(more)
+    def __init__(self, start: Callable[[], Zygote]) -> None:
+        self._start, self._zygote = start, start()
 
     @property
     def folder(self) -> Path:
@@ -277,7 +296,7 @@ class _Own:
     def connect(self, entry: str, **arguments: Any) -> tuple[Forked, socket.socket]:
         if not self._zygote.alive:
             self._zygote.close()
-            self._zygote = self._sandbox.zygote(self._more)
+            self._zygote = self._start()
         return self._zygote.connect(entry, **arguments)
 
     def kill(self, pid: int) -> None:
@@ -333,7 +352,7 @@ class Cluster:
         for number, place in places.items():
             self._engines.put(_Engine(number, place))
         self.slots = self._left = len(told)
-        self._lock = threading.Lock()
+        self._lock, self._closed = threading.Lock(), False
 
     def expect(self, lab: str) -> None:
         """Each engine imports what it needs when it is asked."""
@@ -372,6 +391,10 @@ class Cluster:
         )
 
     def close(self) -> None:
+        """Let go of the cluster, once its engines have judged what is in work."""
+        if self._closed:
+            return
+        self._closed = True
         with contextlib.suppress(Exception):
             self._client[answering(self._client)].apply_sync(_end)
         self._end()

@@ -190,6 +190,8 @@ class Gradebook:
     def _checked(result: dict[str, Any], what: str) -> None:
         if not result["success"]:
             said = f"{result.get('log') or ''}\n{result.get('error') or ''}".splitlines()
+            if said[-1] == KeyboardInterrupt.__name__:  # which nbgrader keeps to itself like errors
+                raise KeyboardInterrupt
             reasons = [
                 line.strip() for line in said if re.match(r"\s*[\w.]*(Error|Exception)\b", line)
             ]

@@ -28,8 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = arguments.command(arguments) or 0
         sys.stdout.flush()
         return status
-    except KeyboardInterrupt:
-        print("distlab: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        print(": ".join(["distlab: interrupted", *map(str, error.args)]), file=sys.stderr)
         return 1
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -88,8 +88,6 @@ class Zygote:
         with theirs, listener.socket:
             given = [theirs.fileno(), listener.socket.fileno()]
             arguments = [*map(str, given), str(self.folder), *preload]
-            given = [theirs.fileno(), listener.socket.fileno()]
-            arguments = [*map(str, given), str(self.folder), *preload]
             self.process = _server(prefix, arguments, given, environment(env))
         self._socket, self._pending = ours, b""
         self._lock = threading.Lock()  # one request at a time, from whichever thread

@@ -5,16 +5,20 @@ import csv
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from nbgrader.converters import Autograde
 from optional import here
 
 from distlab import course
 from grader import collected, coursedir
 from grader.judging import demo
+from grader.plugins.gradebook import Gradebook
 
 LAB = "01-message-passing"
 NAME = course.notebook_name(LAB)
@@ -50,6 +54,46 @@ def test_a_folder_for_grades_that_cannot_be_made_is_told_before_anything_is_judg
     done = run(*words, grades=tmp_path / "file" / "grades")
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert "DISTLAB_GRADES" in done.stderr and "ada" not in done.stdout
+
+
+def test_an_interrupted_grading_ends_at_once_and_keeps_what_was_judged(tmp_path):
+    hand_in(tmp_path, "done", coursedir.released(LAB))
+    endless = collected.filled(coursedir.released(LAB), relay="while True:\n    pass")
+    for number in range(12):  # more than are judged at once, each for most of a minute
+        hand_in(tmp_path, f"endless{number}", endless)
+    submitted = str(tmp_path / "submitted")
+    words = [sys.executable, "-m", "distlab", "grade", LAB, "--submitted", submitted]
+    (tmp_path / "temporary").mkdir()
+    env = {**os.environ, "DISTLAB_GRADES": str(tmp_path), "TMPDIR": str(tmp_path / "temporary")}
+    with subprocess.Popen(
+        words, cwd=coursedir.ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True, start_new_session=True,
+    ) as process:  # fmt: skip
+        feedback = tmp_path / "feedback" / "done" / LAB / NAME.replace(".ipynb", ".html")
+        try:
+            while not feedback.exists():
+                assert process.poll() is None, process.communicate()[1]
+                time.sleep(0.01)
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+            _, said = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert process.returncode == 1
+    assert said.startswith("distlab: interrupted: what has been judged is kept")
+    assert said.count("\n") == 1
+    assert [path.stem for path in (tmp_path / "ledger" / LAB).glob("*.json")] == ["done"]
+    assert not os.listdir(tmp_path / "temporary")
+
+
+def test_an_interruption_that_nbgrader_keeps_to_itself_is_one_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(coursedir, "GRADES", tmp_path)
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Autograde, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Gradebook(tmp_path).enter(LAB, "ada")
 
 
 @pytest.fixture(scope="module")
