@@ -1,6 +1,5 @@
 """A kernel that is forked from a process with torch imported, as Jupyter starts and ends it."""
 
-import contextlib
 import json
 import os
 import signal
@@ -11,21 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from jupyter_client import KernelManager
-from jupyter_client.kernelspec import KernelSpec
+from kernels import PATIENCE, Kernel, nursery_at
 
 from distlab.processes import children, template
 
-SPEC = Path(__file__).parents[2] / "deploy/hub/jupyter/data/kernels/python3"
-PATIENCE = 60  # seconds
-NURSERY = """
-import os, socket, sys
-del sys.path[0]
-from distlab.processes import forkserver, kernel, nursery
-for name in kernel.prepare():
-    forkserver.load_ahead(name)
-nursery.serve(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))
-"""
 RANKS = """
 import os, torch, torch.distributed as dist
 from distlab import Ranks
@@ -37,47 +25,6 @@ def total(rank, size):
 
 said = list(Ranks(2).run(total))
 """
-
-
-class Kernel:
-    """A kernel of a notebook in a folder."""
-
-    def __init__(self, folder, **environment):
-        self.manager = KernelManager()
-        self.manager._kernel_spec = KernelSpec.from_resource_dir(str(SPEC))
-        self.manager.start_kernel(cwd=str(folder), env={**os.environ, **environment})
-        self.client = self.manager.client()
-        self.client.start_channels()
-        self.client.wait_for_ready(timeout=PATIENCE)
-
-    @property
-    def started(self):
-        """What Jupyter has started."""
-        return self.manager.provisioner.process
-
-    def run(self, code):
-        """What the code's last line shows."""
-        shown = []
-
-        def keep(message):
-            content = message["content"]
-            if message["msg_type"] == "error":
-                shown.append(content["ename"])
-            elif message["msg_type"] == "execute_result":
-                shown.append(eval(content["data"]["text/plain"]))
-
-        self.client.execute_interactive(code, timeout=PATIENCE, output_hook=keep)
-        return shown[-1] if shown else None
-
-    def end(self):
-        self.client.stop_channels()
-        self.manager.shutdown_kernel(now=True)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.end()
 
 
 def parent(pid):
@@ -100,23 +47,6 @@ def ended(pid):
             return True
         os.sched_yield()
     return False
-
-
-@contextlib.contextmanager
-def nursery_at(path):
-    """A nursery of this user that listens at a path."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        listener.bind(str(path))
-        listener.listen()
-        nursery = subprocess.Popen(
-            [sys.executable, "-c", NURSERY, str(listener.fileno()), str(os.getpid())],
-            pass_fds=[listener.fileno()],
-        )
-    try:
-        yield nursery
-    finally:
-        nursery.kill()
-        nursery.wait()
 
 
 @pytest.fixture(scope="module")
@@ -398,12 +328,12 @@ def test_a_signal_to_end_reaches_the_kernel(tmp_path, environment):
 def test_it_ends_with_whoever_has_started_it(tmp_path, environment):
     source = (
         "import sys\nsys.path.insert(0, sys.argv[1])\nfrom pathlib import Path\n"
-        "from test_kernel import Kernel\nkernel = Kernel(Path(sys.argv[2]))\n"
+        "from kernels import Kernel\nkernel = Kernel(Path(sys.argv[2]))\n"
         "print(kernel.run('import os; os.getpid()'), kernel.started.pid, flush=True)\n"
         "sys.stdin.read()"
     )
     server = subprocess.Popen(
-        [sys.executable, "-c", source, str(Path(__file__).parent), str(tmp_path)],
+        [sys.executable, "-c", source, str(Path(__file__).parents[1]), str(tmp_path)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment},
     )  # fmt: skip
     pids = [int(one) for one in server.stdout.readline().split()]
