@@ -197,6 +197,42 @@ def test_a_verdict_falls_on_ranks_that_can_never_move_again_and_on_all_hangs(scr
     remarks([machine.read(rank) for rank in range(4)])
 
 
+def named_alone(scripts):
+    """The same scripts without receives from anybody, whose partner is chance."""
+    return [[op for op in script if op[1:2] != (None,)] for script in scripts]
+
+
+@settings(max_examples=400, deadline=None)
+@given(wild_scripts.map(named_alone), st.randoms(use_true_random=False))
+def test_what_is_said_of_a_hang_does_not_depend_on_when_it_was_seen(scripts, choices):
+    def told(watched):
+        """As it is told, if it is looked for after each of these steps."""
+        machine, watcher = Machine(scripts, GROUPS), Watcher(clock=lambda: 0.0)
+
+        def later():
+            for rank in machine.able()[:1]:
+                machine.step(rank)
+            return [machine.read(rank) for rank in range(4)]
+
+        for _ in walk(machine, choices):
+            if watched and (found := look(machine, watcher, choices)):
+                return watcher.settled(found, set(), later)
+        watcher(later(), set())
+        return watcher(later(), set())
+
+    assert str(told(watched=True)) == str(told(watched=False))
+
+
+def test_a_rank_that_never_comes_to_stand_is_not_waited_for_long():
+    ranks = [waiting_in(0, "recv", 3, peer=1), RankRecord(1, 3, RETURNED), RankRecord(2, 3)]
+    times = iter(range(100))
+    watcher = Watcher(clock=lambda: next(times) / 10)
+    watcher(ranks, set())
+    found = watcher(ranks, set())
+    assert watcher.settled(found, set(), lambda: ranks).message == found.message
+    assert next(times) < 20
+
+
 @settings(max_examples=200, deadline=None)
 @given(sound_scripts(), st.randoms(use_true_random=False))
 def test_a_program_whose_operations_have_one_order_never_gets_a_verdict(scripts, choices):

@@ -106,15 +106,22 @@ class _Running:
     def follow(self, timeout: float | None) -> int:
         """Print what ranks print until all have ended, or until they cannot or must not go on."""
         deadline = time.monotonic() + timeout if timeout else float("inf")
-        watch, failed = Watcher(), set()
-        while self._selector.get_map():
+        watch = Watcher()
+        gone, failed = set[int](), set[int]()
+
+        def look() -> list[events.RankRecord]:
             for key, _ in self._selector.select(LOOK):
                 if self._ended(key) and self._status(key.data):
                     failed.add(key.data)
-            alive = {key.data for key in self._selector.get_map().values()}
-            records = self.records()
-            if alive and (finding := watch(records, set(range(self._size)) - alive)):
-                self._drain({record.rank for record in records if record.ended})
+            gone.update(set(range(self._size)) - self._alive())
+            return self.records()
+
+        while self._selector.get_map():
+            records = look()
+            alive = self._alive()
+            if alive and (finding := watch(records, gone)):
+                finding = watch.settled(finding, gone, look)
+                self._drain({record.rank for record in self.records() if record.ended})
                 print(f"distlab: {finding.message} {finding.hint}", file=sys.stderr)
                 return 1
             if alive and time.monotonic() > deadline:
@@ -123,6 +130,9 @@ class _Running:
         for rank in sorted(failed):
             print(f"distlab: rank {rank} failed", file=sys.stderr)
         return 1 if failed else 0
+
+    def _alive(self) -> set[int]:
+        return {key.data for key in self._selector.get_map().values()}
 
     def stop(self) -> None:
         """Note in the records of ranks that have not ended that they are ended now."""
@@ -133,8 +143,7 @@ class _Running:
         """Print what is on its way: a rank that raised has ended before its traceback came."""
         end = time.monotonic() + GRACE
         while (ready := self._selector.select(LOOK)) or (
-            time.monotonic() < end
-            and ended & {key.data for key in self._selector.get_map().values()}
+            time.monotonic() < end and ended & self._alive()
         ):
             for key, _ in ready:
                 self._ended(key)

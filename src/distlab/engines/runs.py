@@ -282,6 +282,14 @@ def _watch(
             due = time.monotonic() + POLL
             looks = [follower.look() for follower in followers]
             run.finding = watch(looks, dead)
+            if settled := run.finding and getattr(watch, "settled", None):
+
+                def look() -> list[events.RankRecord]:
+                    _hear(engines, run, begin, waiting, dead, POLL)
+                    return [follower.look() for follower in followers]
+
+                run.finding = settled(run.finding, dead, look)
+                looks = [follower.look() for follower in followers]
             if _cannot_begin(looks, waiting):
                 deadline = min(deadline, time.monotonic() + GRACE)
             if show is not None:

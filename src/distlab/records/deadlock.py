@@ -49,6 +49,8 @@ PATIENCE = 0.5
 CONFLICTS = {"mismatch", "message-size", "order", "new_group"}
 #: Bytes a second that even a crowded machine moves: so much longer a transfer may take.
 SLOW = 20e6
+#: Seconds that the ranks of a run that can't end have to come to where they will stand.
+SETTLE = 0.3
 
 #: The positions of the operations that a rank sits in, one for each of its agents.
 Blocked = dict[int, tuple[int, ...]]
@@ -103,6 +105,30 @@ class Watcher:
             if stuck and stuck.keys() <= still:
                 return Explanation(ledger, stuck, dead).verdict()
         return None
+
+    def settled(
+        self, found: Deadlock, dead: set[int], look: Callable[[], Sequence[RankRecord]]
+    ) -> Deadlock:
+        """What is to be said of a run that can't end once its other ranks stand as well.
+
+        Few ranks that stand can be proof enough. Which of the others do by then is chance, and what
+        is said, and of whom, must not depend on that.
+
+        Args:
+            dead: the ranks whose process has died; `look` may add to it.
+            look: waits a moment and returns the records as they are then.
+        """
+        end = self._clock() + SETTLE
+        while self._going_on(found, dead) and self._clock() < end:
+            found = self(look(), dead) or found
+        return found
+
+    def _going_on(self, found: Deadlock, dead: set[int]) -> bool:
+        """Is there a rank that may yet come to stand? Of a conflict all is said without it."""
+        if self._ledger is None or self._ledger.conflicts:
+            return False
+        stuck = {wait.rank for wait in found.waits} | dead
+        return any(not one.over and one.rank not in stuck for one in self._ledger.records)
 
     def waits_in_vain(self) -> bool:
         """Is there no match for an operation that a schedule has chosen one for?"""
