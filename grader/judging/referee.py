@@ -32,7 +32,8 @@ class Referee:
 
     Args:
         ledger: where verdicts are kept, and found again when nothing has changed.
-        judges: who judges; sandboxes of this machine by default.
+        judges: who judges, and whom the caller closes; by default sandboxes of this machine, which
+            are closed with this.
         lanes: their slots that each submission may take up.
     """
 
@@ -40,7 +41,10 @@ class Referee:
         self, ledger: Ledger | None = None, judges: Judges | None = None, lanes: int = 1
     ) -> None:
         self.ledger = ledger or Ledger(coursedir.GRADES / "ledger")
-        self.judges = judges or LocalJudges(configured())
+        self._opened = contextlib.ExitStack()
+        self.judges = judges or self._opened.enter_context(
+            contextlib.closing(LocalJudges(configured()))
+        )
         self._lanes = lanes
         self._lock = threading.Lock()
         self._held: dict[tuple[str, str], threading.Lock] = {}
@@ -116,7 +120,7 @@ class Referee:
         return entry
 
     def close(self) -> None:
-        self.judges.close()
+        self._opened.close()
 
     def __enter__(self) -> Referee:
         return self

@@ -1,11 +1,12 @@
-"""When a submission that was judged is judged again."""
+"""When a submission that was judged is judged again, and whose judges a referee closes."""
 
 from pathlib import Path
 
 import pytest
 
 from grader import coursedir, secret
-from grader.judging import basis
+from grader.judging import basis, referee
+from grader.judging.ledger import Ledger
 
 LAB = "01-message-passing"
 COUNTS = [
@@ -44,3 +45,17 @@ def test_hidden_cases_of_another_lab_make_none_stale(monkeypatch, digest):
     assert path.is_file()
     monkeypatch.setattr(Path, "read_bytes", lambda self: read(self) + b"#" * (self == path))
     assert digest() == before
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_referee_closes_judges_of_its_own_alone(given, monkeypatch, tmp_path):
+    closed = []
+
+    class Judges:
+        def close(self):
+            closed.append(self)
+
+    monkeypatch.setattr(referee, "LocalJudges", lambda settings: Judges())
+    with referee.Referee(Ledger(tmp_path), Judges() if given else None) as one:
+        assert closed == []
+    assert closed == ([] if given else [one.judges])
