@@ -454,7 +454,7 @@ class Wired:
         given = [payload.encode({"tensor": values}) for _ in range(size)]
         run = self._session.run(self._exercise, given, 20.0)
         if name.startswith("nobody"):  # what was begun keeps its threads
-            self._session.end_exercise()
+            self._session.end_room()
         return run
 
     def __enter__(self) -> Wired:

@@ -135,7 +135,7 @@ def _make(whose: Variant, names: Collection[str], grader: Grader, source: Source
                 exercise = course.exercises(whose.lab)[name]
                 cases = variants.cases(whose, exercise)
                 outputs = [_output(session, exercise, case, plan) for case in cases]
-                session.end_exercise()
+                session.end_room()
                 _keep(whose, name, outputs)
         except RoomLost as error:
             raise SolutionFailed(f"the solution was lost ({error})") from error

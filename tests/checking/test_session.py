@@ -92,7 +92,7 @@ def test_an_endless_loop_ends_at_its_deadline_and_the_session_goes_on(session):
     session.cells([GIVEN, solution(loop, "relay"), solution(RIGHT)], 5)
     run = session.run("01-message-passing/relay", inputs(), 0.5)
     assert run.timed_out and [o.status for o in run.outcomes] == ["killed", "killed"]
-    session.end_exercise()
+    session.end_room()
     assert session.run(EXCHANGE, inputs(), 10).ok
 
 
@@ -169,7 +169,7 @@ def exchange(rank, size, tensor):
         verdict = judge(exercise, exercise.visible[:1], lambda *_: [], lambda *_, run=run: run)
         assert verdict.status == "deadlock"
         assert "the message has 12 bytes and the buffer 4" in verdict.happened
-        session.end_exercise()
+        session.end_room()
 
 
 class HalfARoom(_Room):

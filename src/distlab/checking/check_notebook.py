@@ -71,6 +71,8 @@ def check_notebook(path: Path) -> list[Verdict]:
 class _Spawning(Grader):
     """Has a notebook's code run in processes that are spawned."""
 
+    together = False  # ranks are kept anyhow, and there is no other room to judge again in
+
     def session(self, source: Source) -> Code:
         return SpawnedSession(source)
 

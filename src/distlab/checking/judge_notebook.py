@@ -17,7 +17,7 @@ from distlab.checking import submission
 from distlab.checking.session import RoomLost, Session, SessionLost, Source
 from distlab.engines.runs import Run
 from distlab.exercises.exercise import Case, Exercise
-from distlab.exercises.judge import Verdict, judge
+from distlab.exercises.judge import Judging, Verdict
 from distlab.notebook import Cell
 from distlab.processes.forkserver import ZygoteLost
 from distlab.processes.isolation import Limits
@@ -45,7 +45,7 @@ class Code(Protocol):
         self, exercise: str, inputs: Sequence[bytes], deadline: float,
         schedule: Schedule | None = None,
     ) -> Run: ...  # fmt: skip
-    def end_exercise(self) -> None: ...
+    def end_room(self) -> None: ...
     def close(self) -> None: ...
     def __enter__(self) -> Code: ...
     def __exit__(self, *exc: object) -> None: ...
@@ -95,12 +95,17 @@ class CellsDoubtful(Exception):
 class Grader:
     """Grades notebooks of one lab.
 
+    Attributes:
+        together: sessions have rooms, in which exercises can be judged one after the other.
+
     Args:
         limits: what each submission may use; `None` for code that is trusted.
         walls: submissions share the zygote's sandbox, with walls between them.
         devices: the GPUs that the ranks may use, as `CUDA_VISIBLE_DEVICES` names them.
         user, admit: of each `Session`.
     """
+
+    together = True
 
     def __init__(
         self,
@@ -145,9 +150,10 @@ class Grader:
                 `lone`, it could not be started.
         """
         if all(cell.kind == "given" for cell in plan.cells):
-            return [self.unanswered(e) for e in self._lab.exercises.values()]
+            return [self.unanswered(exercise) for exercise in self.exercises]
         with _Sitting(self, plan, source, turns, lone, lane) as sitting:
-            return [sitting.verdict(exercise) for exercise in self._lab.exercises.values()]
+            sitting.judge_together()
+            return [sitting.verdict(exercise) for exercise in self.exercises]
 
     def session(self, source: Source) -> Code:
         return Session(source, self._limits, self._walls, self._devices, self._user, self._admit)
@@ -158,6 +164,25 @@ class Grader:
         Raises:
             SessionLost, ZygoteLost.
         """
+        cases = self.cases(exercise)
+        try:
+            return self.judging(exercise, len(cases), session, plan).judged(cases)
+        except RoomLost:
+            return _cell_verdict(exercise, _taken_along())
+        finally:
+            session.end_room()
+
+    @property
+    def exercises(self) -> list[Exercise]:
+        return list(self._lab.exercises.values())
+
+    def cases(self, exercise: Exercise) -> list[Case]:
+        return list(self._lab.cases(exercise))
+
+    def judging(
+        self, exercise: Exercise, total: int, session: Code, plan: submission.Plan
+    ) -> Judging:
+        """What judges an exercise, of so many cases, in whichever room of the session."""
 
         def run(
             exercise: Exercise,
@@ -168,19 +193,24 @@ class Grader:
         ) -> Run:
             return session.run(exercise.id, inputs, left, schedule)
 
-        try:
-            return judge(
-                exercise, self._lab.cases(exercise), self._lab.reference, run, plan.sources
-            )
-        except RoomLost:
-            return _cell_verdict(exercise, _taken_along())
-        finally:
-            session.end_exercise()
+        return Judging(exercise, total, self._lab.reference, run, plan.sources)
 
     @staticmethod
     def unanswered(exercise: Exercise) -> Verdict:
         said = f"{exercise.name} is still to be written."
         return Verdict(exercise, "unanswered", exercise.asks, said)
+
+
+@dataclasses.dataclass(frozen=True)
+class _First:
+    """The verdict on an exercise beside others of its notebook.
+
+    Args:
+        own: nothing else had run in the room, or it passed: the verdict is as good as one there.
+    """
+
+    verdict: Verdict
+    own: bool
 
 
 class _Sitting:
@@ -194,6 +224,7 @@ class _Sitting:
         self._turns, self._lone, self._lane = turns, lone, lane
         self._session: Code | None = None
         self._problems: dict[str, dict[str, Any]] = {}
+        self._first: dict[str, _First] = {}
         self._spent = 0.0
         self._losses = 0  # of sessions, to this submission
 
@@ -240,20 +271,82 @@ class _Sitting:
             self._problems = dict.fromkeys(plan.answered, _taken_along())
         return any(problem["status"] in _DOUBTFUL for problem in self._problems.values())
 
+    def judge_together(self) -> None:
+        """Judge exercises one after the other in one room, on ranks that are kept: to start new
+        ones for each exercise takes longer than all else.
+
+        What passes there has passed. What does not is judged again in a room of its own: what an
+        exercise has left behind in its ranks costs no other one a point. Visible cases of all come
+        before hidden ones of any, in another room: what ranks have seen of a hidden input reaches
+        no run that is told of in full.
+        """
+        # a sandbox of its own may be lost by one of them, and which one is told by its room
+        if self._lone or not self._grader.together:
+            return
+        found = [e for e in self._grader.exercises if e.shares_ranks and self._is_judged(e)]
+        for measured in (True, False):  # ranks are in networks of their own, or are not
+            some = [exercise for exercise in found if exercise.measured is measured]
+            if len(some) > 1:
+                self._judge_side_by_side(some)
+
+    def _judge_side_by_side(self, exercises: list[Exercise]) -> None:
+        session, grader = self._session, self._grader
+        assert session is not None  # it is lost with the sandbox alone
+        cases = {exercise.name: grader.cases(exercise) for exercise in exercises}
+        left = {
+            exercise.name: grader.judging(exercise, len(cases[exercise.name]), session, self._plan)
+            for exercise in exercises
+        }
+        passed: dict[str, Verdict] = {}
+        for hidden in (False, True):
+            alone = True
+            for name, judging in list(left.items()):
+                if self._spent > grader.seconds:
+                    session.end_room()
+                    return
+                some = [case for case in cases[name] if case.hidden is hidden]
+                with self._clocked(self._turns.shared()):
+                    verdict = self._beside(judging, some)
+                if verdict.status == "passed":
+                    passed[name], alone = verdict, False
+                    continue
+                del left[name]
+                self._first[name] = _First(verdict, own=alone)
+                session.end_room()
+                alone = True
+            session.end_room()
+        self._first |= {name: _First(passed[name], own=True) for name in left}
+
+    @staticmethod
+    def _beside(judging: Judging, cases: list[Case]) -> Verdict:
+        try:
+            return judging.judged(cases)
+        except RoomLost:
+            return _cell_verdict(judging.exercise, _taken_along())
+
+    def _is_judged(self, exercise: Exercise) -> bool:
+        """Is there an answer that can be run?"""
+        problem = self._problems.get(exercise.name)
+        return exercise.name in self._plan.answered and not (problem and _fatal(problem))
+
     def verdict(self, exercise: Exercise) -> Verdict:
         problem = self._problems.get(exercise.name)
         answered = exercise.name in self._plan.answered
-        if problem and (_fatal(problem) or not answered):
+        if problem and not self._is_judged(exercise):
             return _cell_verdict(exercise, problem)
         if not answered:
             return self._grader.unanswered(exercise)
-        if self._spent > self._grader.seconds:
-            return _cell_verdict(exercise, _out_of_time(self._grader.seconds))
         losses = self._losses
-        with self._clocked(self._turns.shared()):
-            verdict = self._judged(exercise)
         # a sandbox of its own is lost: it was judged before, beside others
         alone = self._turns is _ALWAYS
+        first = self._first.get(exercise.name)
+        if first is not None and (first.own or (_doubtful(first.verdict) and not alone)):
+            verdict = first.verdict
+        elif self._spent > self._grader.seconds:
+            return _cell_verdict(exercise, _out_of_time(self._grader.seconds))
+        else:
+            with self._clocked(self._turns.shared()):
+                verdict = self._judged(exercise)
         if _doubtful(verdict) and self._losses == losses and not alone:
             crashed = verdict.status == "crashed"
             with self._clocked(self._turns.shared() if crashed else self._turns.alone()):

@@ -110,7 +110,7 @@ class Forks:
 
 
 class Inside:
-    """The state of a room: the ranks of its exercise."""
+    """The state of a room: the ranks of its exercises."""
 
     def __init__(self, folder: Path, starts: Starts, limits: Limits | None, walls: bool) -> None:
         self._folder, self._starts = folder, starts

@@ -149,7 +149,8 @@ class Session:
         self, exercise: str, inputs: Sequence[bytes], deadline: float,
         schedule: Schedule | None = None,
     ) -> runs.Run:  # fmt: skip
-        """Run the function that answers an exercise on fresh or warm ranks.
+        """Run the function that answers an exercise, on the room's ranks as far as it has some: all
+        exercises of a room are `measured`, or none is.
 
         Raises:
             RoomLost, SessionLost.
@@ -165,8 +166,10 @@ class Session:
         except ValueError as error:
             raise RoomLost(str(error)) from error
 
-    def end_exercise(self) -> None:
-        """End all that the exercise has started: the next one gets a new room."""
+    def end_room(self) -> None:
+        """End all that the exercises since the last call have started: the next one gets a new
+        room.
+        """
         self._ask({"op": "end", "patience": PATIENCE}, [])
 
     def _ask(

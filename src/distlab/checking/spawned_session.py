@@ -65,7 +65,7 @@ class SpawnedSession:
         }  # fmt: skip
         return self._inside.run(tree, function, inputs)
 
-    def end_exercise(self) -> None:
+    def end_room(self) -> None:
         """Nothing: the next exercise gets the same ranks."""
 
     def close(self) -> None:

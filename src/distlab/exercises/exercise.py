@@ -244,6 +244,13 @@ class Exercise:
         """Is what went over the network compared with the records, where that can be seen?"""
         return bool(self.rules) and self.group
 
+    @property
+    def shares_ranks(self) -> bool:
+        """May its ranks be those in which other exercises of the same notebook have run? Not where
+        processes are what it is about, or a framework is that can be set up only once in each.
+        """
+        return self.group and not self.needs and not self.forks
+
     def inputs(self, case: Case) -> list[dict[str, Any]]:
         made = self.make(case)
         if len(made) != case.size:

@@ -6,7 +6,6 @@ compares with the recorded reference outputs, and gives a `Verdict` that a stude
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -35,7 +34,6 @@ NOT_READABLE = "something that cannot be read"  # what messages call output that
 #: what ranks raise when processes of a runtime that is not recorded wait for ever (`standstill`)
 STANDSTILL = "Standstill"
 DIED = "Died"  # and when a process that a rank has started for the function ended in it (`fresh`)
-MOST_LINES = 4  # source lines that a verdict quotes
 
 
 @dataclass
@@ -82,48 +80,73 @@ def judge(
     run: Runner,
     sources: Sources | None = None,
 ) -> Verdict:
-    """Run the cases until one is not right.
+    """Run the cases until one is not right, as `Judging` does."""
+    cases = list(cases)
+    return Judging(exercise, len(cases), reference, run, sources).judged(cases)
+
+
+class Judging:
+    """The judging of one answer, whose cases may be run in several goes.
 
     Args:
+        total: how many cases there are.
         reference: the expected outputs of a case, by rank.
         run: runs a case; gets the inputs of each rank as payloads and the seconds that are left,
             and a `schedule` where the answer leaves open which message it takes.
         sources: where the answer comes from, for messages to quote; not as a rank has told it.
     """
-    sources = sources or Sources()
-    cases = list(cases)
-    begin, seconds, queued = time.monotonic(), 0.0, 0.0
-    others = _Schedules(exercise, run)
-    verdict = Verdict(exercise, "passed", total=len(cases))
-    for case in cases:
-        inputs, expected = exercise.inputs(case), reference(exercise, case)
-        spent = seconds - min(queued, MOST_QUEUED * exercise.deadline)
+
+    def __init__(
+        self, exercise: Exercise, total: int, reference: Callable[[Exercise, Case], list[Any]],
+        run: Runner, sources: Sources | None = None,
+    ) -> None:  # fmt: skip
+        self.exercise, self._reference, self._run = exercise, reference, run
+        self._sources = sources or Sources()
+        self._others = _Schedules(exercise, run)
+        self._seconds = self._queued = 0.0  # what the first runs of the cases took
+        self._verdict = Verdict(exercise, "passed", total=total)
+
+    def judged(self, cases: Iterable[Case]) -> Verdict:
+        """The verdict on the cases so far: on the first that is not right, where there is one."""
+        verdict, begin = self._verdict, time.monotonic()
+        before = verdict.seconds
+        for case in cases:
+            found = self._wrong(case)
+            if found is not None:
+                found.passed, found.total = verdict.passed, verdict.total
+                verdict = self._verdict = found
+                break
+            verdict.passed += 1
+        verdict.seconds = before + time.monotonic() - begin
+        verdict.covered = self._others.told() if verdict.status == "passed" else ""
+        return verdict
+
+    def _wrong(self, case: Case) -> Verdict | None:
+        """The verdict on a case, if it is not right."""
+        exercise, sources = self.exercise, self._sources
+        inputs, expected = exercise.inputs(case), self._reference(exercise, case)
+        spent = self._seconds - min(self._queued, MOST_QUEUED * exercise.deadline)
         left = max(exercise.deadline - max(spent, 0.0), 0.1)
         sent = exercise.payloads(inputs)
-        result = run(exercise, case, sent, left)
-        seconds, queued = seconds + result.seconds, queued + result.queued
+        result = self._run(exercise, case, sent, left)
+        self._seconds, self._queued = self._seconds + result.seconds, self._queued + result.queued
         places = _places(result)
         asked = _Asked(exercise, case, inputs, expected, sources)
         found = asked.judged(result)
-        verdict.run, verdict.case = result, case
+        self._verdict.run, self._verdict.case = result, case
         if found is None and exercise.schedules and has_choices(result.records):
-            found = others.judged(asked, result, sent, seconds)
+            found = self._others.judged(asked, result, sent, self._seconds)
             places |= _places(found.run) if found is not None and found.run is not None else set()
         if case.hidden:
             result.records = redaction.events(result.records)
-        if found is not None:
-            found.run, found.case = found.run or result, case
-            if case.hidden:
-                found.happened = redaction.clipped(found.happened, sources.holds)
-                found.look = redaction.clipped(found.look, sources.holds)
-            found.lines = _lines(found, sources, places)
-            found.passed, found.total = verdict.passed, verdict.total
-            verdict = found
-            break
-        verdict.passed += 1
-    verdict.seconds = time.monotonic() - begin
-    verdict.covered = others.told() if verdict.status == "passed" else ""
-    return verdict
+        if found is None:
+            return None
+        found.run, found.case = found.run or result, case
+        if case.hidden:
+            found.happened = redaction.clipped(found.happened, sources.holds)
+            found.look = redaction.clipped(found.look, sources.holds)
+        found.lines = sources.quoted(f"{found.happened} {found.look}", places, case.hidden)
+        return found
 
 
 @dataclass
@@ -224,34 +247,11 @@ def _in_a_schedule(
     return verdict
 
 
-_PLACE = re.compile(r"\b([A-Za-z_]\w*):(\d+)\b")
-_LINE = re.compile(r"\bline (\d+)\b")  # all that a message on a hidden case says of a place
-
-
 def _places(run: Run) -> set[tuple[str, int]]:
     """(function, line) of all that ranks have called and raised, as they have told it."""
     events = {(event.function, event.line) for record in run.records for event in record.events}
     errors = [outcome.error for outcome in run.outcomes if outcome.error]
     return events | {(f["function"], f["line"]) for error in errors for f in error["frames"]}
-
-
-def _lines(
-    verdict: Verdict, sources: Sources, places: set[tuple[str, int]]
-) -> tuple[tuple[str, str], ...]:
-    """The lines that a verdict names, as they stand in the answer."""
-    said = f"{verdict.happened} {verdict.look}"
-    if verdict.case is not None and verdict.case.hidden:
-        found = {
-            f"Line {number}": {sources.line(f, n) for f, n in places if n == int(number)} - {""}
-            for number in _LINE.findall(said)
-        }
-    else:
-        found = {
-            f"{function}:{number}": {sources.line(function, int(number))} - {""}
-            for function, number in _PLACE.findall(said)
-        }
-    certain = [(place, texts.pop()) for place, texts in found.items() if len(texts) == 1]
-    return tuple(certain[:MOST_LINES])
 
 
 def _ended_badly(exercise: Exercise, case: Case, run: Run, sources: Sources) -> Verdict | None:

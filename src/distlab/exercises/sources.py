@@ -21,6 +21,9 @@ _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _NEWLINE = re.compile(r"\r\n|\r|\n")  # as Python counts lines
 MOST_LINES = 500  # of a cell whose numbers are told: a number of any size could carry something
 LONGEST = 90  # characters of a quoted line
+MOST_QUOTED = 4  # lines that a verdict quotes
+_PLACE = re.compile(r"\b([A-Za-z_]\w*):(\d+)\b")
+_LINE = re.compile(r"\bline (\d+)\b")  # all that a message on a hidden case says of a place
 
 
 class Sources:
@@ -49,6 +52,28 @@ class Sources:
         return number <= MOST_LINES and any(
             0 < number <= len(lines) and lines[number - 1].strip() for lines in self._lines
         )
+
+    def quoted(
+        self, said: str, places: set[tuple[str, int]], hidden: bool
+    ) -> tuple[tuple[str, str], ...]:
+        """The lines that a message names, as (place, source).
+
+        Args:
+            places: (function, line) of all that may be meant.
+            hidden: the message is on a hidden case, and names lines without their function.
+        """
+        if hidden:
+            found = {
+                f"Line {number}": {self.line(f, n) for f, n in places if n == int(number)} - {""}
+                for number in _LINE.findall(said)
+            }
+        else:
+            found = {
+                f"{function}:{number}": {self.line(function, int(number))} - {""}
+                for function, number in _PLACE.findall(said)
+            }
+        certain = [(place, texts.pop()) for place, texts in found.items() if len(texts) == 1]
+        return tuple(certain[:MOST_QUOTED])
 
     @functools.cached_property
     def _lines(self) -> list[list[str]]:
