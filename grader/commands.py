@@ -25,6 +25,7 @@ from grader.likeness import section
 from grader.looks.diary import Diary, State
 from grader.policy import policy as policies
 from grader.reports import progress, report, table
+from grader.sandbox.ahead import Ahead
 
 SLURM_JOBS = 4  # submissions at once, a Slurm job: how many cores there are nobody knows here
 JOBS = 2  # submissions at once, a core: half of the time of one is waiting
@@ -43,8 +44,13 @@ def grade(
     jobs: int | None,
     demonstration: bool,
     cluster: str | None = None,
+    ahead: Ahead | None = None,
 ) -> list[dict[str, Any]]:
-    """Grade assignments, print their tables, and say where everything lies; returns the reports."""
+    """Grade assignments, print their tables, and say where everything lies; returns the reports.
+
+    Args:
+        ahead: the sandbox, where it was begun.
+    """
     _need_nbgrader()
     console = _console()
     submitted = (submitted or grading.SUBMITTED).resolve()
@@ -62,7 +68,7 @@ def grade(
     policies.current()  # what is wrong with it is said before anything is judged
     reports = []
     jobs = jobs or (SLURM_JOBS if cluster == SLURM else JOBS * (os.cpu_count() or 1))
-    with contextlib.closing(make_judges(jobs, cluster)) as judges:
+    with contextlib.closing(make_judges(jobs, cluster, ahead)) as judges:
         for assignment in chosen:
             reports.append(_graded(assignment, submitted, student, judges, console))
     _say("gradebook", coursedir.GRADES / "gradebook.db", console)
@@ -163,13 +169,13 @@ def likeness(assignment: str, submitted: Path | None) -> int:
     return 0
 
 
-def watch(jobs: int | None) -> None:
+def watch(jobs: int | None, ahead: Ahead | None = None) -> None:
     """Grade each submission as it arrives in nbgrader's exchange, until interrupted."""
     from grader.plugins import autograde_on_submit
 
     _need_nbgrader()
     _have_folder()
-    with contextlib.closing(local_judges(jobs or JOBS)) as judges:
+    with contextlib.closing(local_judges(jobs or JOBS, ahead)) as judges:
         autograde_on_submit.watch(judges)
 
 

@@ -12,7 +12,6 @@ import dataclasses
 import functools
 import os
 import queue
-import resource
 import shutil
 import socket
 import subprocess
@@ -35,7 +34,8 @@ from grader import coursedir, secret
 from grader.coursedir import GradingFailed, NotGraded
 from grader.judging.ledger import Line, line
 from grader.judging.lending import Devices, Turns, Users
-from grader.sandbox import Grading, NoSandbox, Sandbox, cgroup, choose, configured
+from grader.sandbox import Grading, NoSandbox, Sandbox, cgroup, configured
+from grader.sandbox.ahead import Ahead, tried
 from grader.variants import references
 from grader.variants.variant import Variant, variant
 
@@ -59,11 +59,15 @@ class Judges(Protocol):
 
 
 class LocalJudges:
-    """Judges in sandboxes of this machine, `slots` at once."""
+    """Judges in sandboxes of this machine, `slots` at once.
 
-    def __init__(self, settings: Grading, slots: int = 1) -> None:
+    Args:
+        ahead: the sandbox of these settings, where somebody has begun to try it out.
+    """
+
+    def __init__(self, settings: Grading, slots: int = 1, ahead: Ahead | None = None) -> None:
         self.slots = slots
-        self._settings = settings
+        self._settings, self._ahead = settings, ahead
         self.sandbox: Sandbox | None = None
         self._zygotes: dict[tuple[str, ...], Zygote] = {}  # by what they have imported besides
         self._started: list[Zygote] = []  # these, and those of one submission
@@ -82,10 +86,11 @@ class LocalJudges:
         """
         with self._lock:
             if self.sandbox is None:
-                _allow_open_files()
-                self.sandbox = choose(self._settings)
-                self._users = Users(self.sandbox.users)
-                self._groups = cgroup.find() if self.sandbox.limits else None
+                sandbox, self._groups = (
+                    self._ahead.tried() if self._ahead else tried(self._settings)
+                )
+                self._users = Users(sandbox.users)
+                self.sandbox = sandbox
             return self.sandbox
 
     def expect(self, lab: str) -> None:
@@ -255,7 +260,8 @@ class LocalJudges:
             if self._closed:
                 raise ZygoteLost("the grading has been ended")
             self._started = [one for one in self._started if one.alive]
-            self._started.append(sandbox.zygote(more))
+            begun = self._ahead.zygote(more) if self._ahead and sandbox.shared else None
+            self._started.append(begun or sandbox.zygote(more))
             return self._started[-1]
 
     def close(self) -> None:
@@ -304,12 +310,6 @@ class _Own:
 
     def close(self) -> None:
         self._zygote.close()
-
-
-def _allow_open_files() -> None:
-    """As many as this user may have: descriptors on their way are counted with everybody's."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -427,10 +427,11 @@ def _submitted(jobs: int, trust: bool) -> Cluster:
         raise
 
 
-def make_judges(jobs: int, cluster: str | None = None) -> Judges:
+def make_judges(jobs: int, cluster: str | None = None, ahead: Ahead | None = None) -> Judges:
     """Who judges a class: `jobs` at once on this machine, or the engines of a cluster.
 
     Args:
+        ahead: of `LocalJudges`.
         cluster: the ipyparallel profile whose engines judge, one submission an engine, or "slurm"
             for `jobs` engines that are a Slurm job.
 
@@ -444,16 +445,16 @@ def make_judges(jobs: int, cluster: str | None = None) -> Judges:
         return _submitted(jobs, settings.trust)
     if cluster is not None:
         return _attached(cluster, settings.trust)
-    return local_judges(jobs)
+    return local_judges(jobs, ahead)
 
 
-def local_judges(jobs: int) -> LocalJudges:
+def local_judges(jobs: int, ahead: Ahead | None = None) -> LocalJudges:
     """`jobs` at once on this machine.
 
     Raises:
         NoSandbox: no sandbox works, and nobody has said that the code can be trusted.
     """
-    local = LocalJudges(configured(), jobs)
+    local = LocalJudges(configured(), jobs, ahead)
     local.ready()
     return local
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from distlab.cli.parts import command, enter_course, write_json
 
 if TYPE_CHECKING:
     from distlab.cli.parts import Commands
+    from grader.sandbox.ahead import Ahead
 
 
 def add(commands: Commands) -> None:
@@ -62,18 +65,39 @@ def grade(arguments: argparse.Namespace) -> int:
     enter_course()
     if arguments.trust:
         os.environ["DISTLAB_TRUST"] = "1"  # nbgrader's own steps ask for it too
-    from grader import commands
+    with _ahead(arguments) as ahead:
+        from grader import commands  # takes as long as it takes to try the sandbox out
 
-    if arguments.watch:
-        commands.watch(arguments.jobs)
-    reports = commands.grade(
-        arguments.assignment, arguments.submitted, arguments.student, arguments.jobs,
-        arguments.demo, arguments.cluster,
-    )  # fmt: skip
+        if arguments.watch:
+            commands.watch(arguments.jobs, ahead)
+        reports = commands.grade(
+            arguments.assignment, arguments.submitted, arguments.student, arguments.jobs,
+            arguments.demo, arguments.cluster, ahead,
+        )  # fmt: skip
     if arguments.json:
         write_json(arguments.json, reports[0] if len(reports) == 1 else reports)
     missing = [one for report in reports for one in report["submissions"] if one["score"] is None]
     return 1 if missing else 0
+
+
+@contextlib.contextmanager
+def _ahead(arguments: argparse.Namespace) -> Iterator[Ahead | None]:
+    """The sandbox, begun; `None` where engines of a cluster judge, in sandboxes of their own."""
+    if arguments.cluster and not arguments.watch:
+        yield None
+        return
+    from grader.judging import due
+    from grader.paths import GRADES
+    from grader.sandbox.ahead import Ahead
+
+    def wanted() -> tuple[str, ...] | None:
+        if arguments.watch or arguments.demo:
+            return ()  # which most labs need
+        submitted = arguments.submitted or GRADES / "submitted"
+        return due.modules(arguments.assignment, submitted, arguments.student)
+
+    with contextlib.closing(Ahead(wanted)) as ahead:
+        yield ahead
 
 
 def _add_policy(commands: Commands) -> None:

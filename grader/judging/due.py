@@ -1,0 +1,40 @@
+"""What seems to wait for being judged, by the times of its files: known before anything is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+
+from grader.paths import GRADES
+
+
+def modules(
+    assignments: Collection[str], submitted: Path, student: str | None
+) -> tuple[str, ...] | None:
+    """The modules besides torch that a zygote needs for what was handed in since it was judged
+    last; `None` where nothing was.
+
+    Args:
+        assignments: labs; all where none is named.
+        student: this one's submissions alone.
+    """
+    from distlab import course
+    from distlab.processes import frameworks
+
+    for lab in assignments or course.LABS:
+        folders = submitted.glob(f"*/{lab}") if student is None else [submitted / student / lab]
+        if lab in course.LABS and any(map(_newer, folders)):
+            return frameworks.preload(course.needs(lab))
+    return None
+
+
+def _newer(folder: Path) -> bool:
+    """Was something put into the folder of a submission since it was judged?"""
+    from grader.judging.ledger import Ledger
+
+    try:
+        judged = Ledger(GRADES / "ledger").path(folder.name, folder.parent.name).stat().st_mtime
+    except OSError:
+        return folder.is_dir()
+    return any(os.lstat(file).st_mtime > judged for file in folder.glob("*.ipynb"))
