@@ -132,11 +132,11 @@ def grade(
     """
     policies.current()
     found = submissions(assignment, submitted, student)
-    if not variants.in_force(assignment):
-        coursedir.need_references(assignment)
     referee = Referee(judges=judges, lanes=max(1, judges.slots // len(found)))
     if any(referee.ledger.latest(assignment, one.student) is None for one in found):
-        judges.expect(assignment)
+        judges.expect(assignment)  # first of all: that takes longest
+    if not variants.in_force(assignment):
+        coursedir.need_references(assignment)
     from grader.plugins.gradebook import Gradebook  # nbgrader takes seconds to import
     from grader.policy.pages import Pages
 
@@ -151,6 +151,8 @@ def grade(
             )
             book.have(assignment)
             for one, entry in judged:
+                if live and not entry.not_graded:
+                    live.judged(pages.policy.lab(assignment).partial.entry(entry))
                 try:
                     with judges.beside():
                         graded[one] = _enter(book, pages, referee.ledger, one, entry, staged)

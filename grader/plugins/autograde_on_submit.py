@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from rich.console import Console
+
 from distlab import course
 from distlab.records import redaction
 from grader import coursedir
@@ -27,6 +29,7 @@ from grader.policy.lateness import UTC
 from grader.policy.pages import Pages
 from grader.policy.policy import Policy, PolicyError
 from grader.policy.roster import Roster, RosterFile
+from grader.reports.progress import Live
 from grader.variants.hand_out import HandingOut
 from grader.writing import NotWritten
 
@@ -180,7 +183,8 @@ def _take(book: Gradebook, judges: Judges, queue: Queue, lab: str, students: lis
 def _judge(book: Gradebook, judges: Judges, queue: Queue, lab: str, student: str) -> Entry:
     """Judge what a student, or a group, has handed in last, and release its pages."""
     members = RosterFile().read().members(lab, student)
-    (graded,) = grade.grade(lab, grade.SUBMITTED, student, judges)
+    with Live(lab, 1, Console()) as live:
+        (graded,) = grade.grade(lab, grade.SUBMITTED, student, judges, live)
     if graded.problem:
         raise coursedir.GradingFailed(graded.problem)
     by = graded.entry.by or student

@@ -1,6 +1,8 @@
 """Grading as it goes on, in a terminal: how many are done, which are in work, how long it takes.
 
-Where there is no terminal nothing is printed: a log is no place for a line that moves.
+Where there is no terminal nothing of that is printed: a log is no place for a line that moves. The
+verdict on a submission that is graded alone stands there at once, terminal or not: the gradebook
+takes seconds more.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from distlab.records import redaction
+from grader.judging.ledger import Entry
 
 NAMED = 3  # submissions in work that are named
 LONGEST = 20  # characters of a name
@@ -27,6 +30,7 @@ class Live:
             console=console, transient=True, disable=not console.is_terminal,
         )  # fmt: skip
         self._task = self._progress.add_task(assignment, total=total, work="")
+        self._console, self._alone = console, total == 1
         self._work: list[str] = []
         self._lock = threading.Lock()
 
@@ -35,6 +39,11 @@ class Live:
         with self._lock:
             self._work.append(student)
             self._tell(0)
+
+    def judged(self, entry: Entry) -> None:
+        """There is a verdict on a submission, with the points that the policy gives for it."""
+        if self._alone:
+            self._console.print(verdict(entry), highlight=False, markup=False, soft_wrap=True)
 
     def done(self, student: str) -> None:
         """A submission is in the gradebook."""
@@ -52,6 +61,17 @@ class Live:
 
     def __exit__(self, *exc: object) -> None:
         self._progress.stop()
+
+
+def verdict(entry: Entry) -> str:
+    """A line on a submission that is judged and not entered yet."""
+    missed = [f"{one.name} ({one.status})" for one in entry.lines if one.status != "passed"]
+    said = f"{entry.student}: {entry.score:g} of {entry.max_score:g} points"
+    if entry.unreadable:
+        said += "; it could not be read"
+    elif missed:
+        said += "; not passed: " + ", ".join(missed)
+    return redaction.visible(said) + "; gradebook and feedback follow"
 
 
 def in_work(students: list[str]) -> str:
