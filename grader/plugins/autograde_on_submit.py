@@ -33,7 +33,8 @@ from grader.reports.progress import Live
 from grader.variants.hand_out import HandingOut
 from grader.writing import NotWritten
 
-POLL = 2.0  # seconds between two looks at the exchange
+POLL = 2.0  # seconds between two looks at an exchange that is a service
+NEAR = 0.5  # and at one that is a folder of this machine's
 PATIENCE = 30.0  # seconds until a submission that could not be booked is tried again
 
 
@@ -101,7 +102,7 @@ def watch(judges: LocalJudges) -> None:
     said = ""
     while True:
         due: dict[str, list[str]] = {}
-        now, pause = "", POLL
+        now, pause = "", between(book.exchange)
         try:
             for lab, students in arrivals.look().items():
                 missed[lab].update(students)
@@ -121,10 +122,15 @@ def watch(judges: LocalJudges) -> None:
         if now and now != said:
             print(now, flush=True)
         said = now
-        if pause == POLL and (handed := _handed(handing)):
+        if pause != PATIENCE and (handed := _handed(handing)):
             print(handed, flush=True)
         else:
             time.sleep(pause)
+
+
+def between(exchange: CourseExchange) -> float:
+    """Seconds between two looks at an exchange."""
+    return POLL if exchange.folder is None else NEAR
 
 
 def _handed(handing: HandingOut) -> str:

@@ -207,3 +207,8 @@ def test_labs_are_released_when_their_time_has_come(tmp_path):
     book = types.SimpleNamespace(exchange=SharedFolder(tmp_path), release=released.append)
     on_submit._release(book, policies.Policy(True, labs=rules))
     assert released == [LAB]
+
+
+@pytest.mark.parametrize(("folder", "seconds"), [("exchange", 0.5), (None, 2.0)])
+def test_a_folder_of_this_machine_is_looked_at_more_often_than_a_service_is_asked(folder, seconds):
+    assert on_submit.between(type("Exchange", (), {"folder": folder})()) == seconds
