@@ -17,6 +17,7 @@ from pathlib import Path
 
 BENCHMARKS = (
     "startup", "recorder", "ring", "scaling", "feeding", "script", "sharding", "choices", "grading",
+    "alone",
 )  # fmt: skip
 
 
