@@ -10,6 +10,8 @@ import textwrap
 import pytest
 from command_line import distlab
 
+from distlab import cli
+from distlab.cli.parts import Refused
 from grader import coursedir
 
 
@@ -222,3 +224,28 @@ def test_run_calls_a_function_of_a_notebook(tmp_path):
     path.write_text(json.dumps(collected.handed_in("01-message-passing", run_blocking=source)))
     done = distlab("run", path, "--ranks", 2, "--function", "run_blocking")
     assert "[rank 1] run_blocking(1, 2) = tensor([1.])" in done.stdout, done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(("words", "begun"), [([], 1), (["--cluster", "c"], 0)])
+def test_a_sandbox_is_begun_here_unless_a_cluster_judges(words, begun, monkeypatch):
+    from grader import commands
+    from grader.sandbox import ahead
+
+    made = []
+
+    class Ahead:
+        def __init__(self, wanted):
+            made.append(self)
+            self.closed = False
+
+        def close(self):
+            self.closed = True
+
+    def grade(*arguments):
+        assert arguments[-1] is (made[0] if made else None)
+        raise Refused("stops here")
+
+    monkeypatch.setattr(ahead, "Ahead", Ahead)
+    monkeypatch.setattr(commands, "grade", grade)
+    assert cli.main(["grade", "01-message-passing", *words]) == 1
+    assert len(made) == begun and all(one.closed for one in made)
