@@ -74,13 +74,16 @@ c.Autograde.sanitize_preprocessors = [
     "grader.plugins.preprocessors.Rebuild",
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.OverwriteKernelspec",
-    "nbgrader.preprocessors.OverwriteCells",
+    "grader.plugins.preprocessors.OverwriteCells",
 ]
 c.Autograde.autograde_preprocessors = [
     "grader.plugins.preprocessors.Verdicts",
     "grader.plugins.preprocessors.SaveAutoGrades",
     "grader.plugins.preprocessors.AssignLatePenalties",
 ]
+
+# notebooks are validated as they are read and when all steps are done, not after each step as well
+c.Exporter.optimistic_validation = True
 
 # feedback pages, and whatever of a submission an instructor's browser shows
 c.GenerateFeedback.exporter_class = "grader.plugins.exporters.FeedbackExporter"

@@ -300,7 +300,7 @@ def _enter(
         state = book.state(one.assignment, one.student)
         ledger.note_entered(entry, files, state)
         pages.written(one.assignment, one.student)
-    scores = book.scores(one.assignment, one.student)
+    scores = book.scores(state)
     manual = {name: both for name, both in scores.items() if not name.startswith("test_")}
     known = [score for score, _ in manual.values() if score is not None]
     if (points := book.automatic(state)) != entry.score:

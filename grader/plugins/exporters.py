@@ -14,6 +14,7 @@ from nbgrader import preprocessors
 
 from grader.looks import told
 from grader.looks.diary import Diary
+from grader.plugins.rows import SubmittedRows
 from grader.policy import standing
 from grader.reports import feedback, rendering
 
@@ -21,7 +22,7 @@ NOTEBOOK_LIMIT = 200_000  # characters of a notebook on a page; the longest lab 
 _ABOUT = ("student", "assignment", "score", "max_score", "late_penalty")
 
 
-class Grades(preprocessors.GetGrades):
+class Grades(preprocessors.GetGrades, SubmittedRows):
     """nbgrader's own, which also says what waits for a person, and what the course's policy makes
     of the points: penalties follow what a person has given since. It says what was asked and
     answered, too.

@@ -26,7 +26,7 @@ from traitlets.config.loader import Config, PyFileConfigLoader
 
 from grader import coursedir
 from grader.coursedir import GradingFailed
-from grader.plugins import exchanges
+from grader.plugins import exchanges, rows
 from grader.policy.exact import total
 from grader.reports import rendering
 from grader.writing import NotWritten
@@ -129,40 +129,19 @@ class Gradebook:
         folder = self._api.coursedir.autograded_directory
         return Path(coursedir.ROOT, folder, student, assignment)
 
-    def scores(self, assignment: str, student: str) -> dict[str, tuple[float | None, float]]:
-        """{cell: (score, maximum)} as the gradebook has them; the score is `None` until it is
-        known.
-        """
-        with self.database() as database:
-            try:
-                submission = database.find_submission(assignment, student)
-            except MissingEntry:
-                return {}
-            return {
-                grade.name: (_score(grade), float(grade.max_score))
-                for notebook in submission.notebooks
-                for grade in notebook.grades
-            }
-
     def state(self, assignment: str, student: str) -> list[list[Any]]:
         """All that the gradebook has of a submission, a row a cell, as data."""
         with self.database() as database:
-            try:
-                submission = database.find_submission(assignment, student)
-            except MissingEntry:
-                return []
-            rows = [
-                [grade.name, grade.auto_score, grade.manual_score, grade.extra_credit,
-                 grade.max_score, bool(grade.needs_manual_grade)]
-                for notebook in submission.notebooks
-                for grade in notebook.grades
-            ]  # fmt: skip
-            comments = [
-                [comment.name, comment.manual_comment]
-                for notebook in submission.notebooks
-                for comment in notebook.comments
-            ]
-        return [*sorted(rows), *sorted(comments, key=str)]
+            return rows.state(database, assignment, student)
+
+    @staticmethod
+    def scores(state: list[list[Any]]) -> dict[str, tuple[float | None, float]]:
+        """{cell: (score, maximum)} of such rows; the score is `None` until it is known."""
+        grades = (row for row in state if len(row) == rows.GRADE)
+        return {
+            name: (_score(auto, manual, extra), float(maximum))
+            for name, auto, manual, extra, maximum, _ in grades
+        }
 
     @staticmethod
     def automatic(state: list[list[Any]]) -> float:
@@ -201,10 +180,10 @@ class Gradebook:
             raise GradingFailed(f"nbgrader could not {what}: {why}")
 
 
-def _score(grade: Any) -> float | None:
-    if grade.manual_score is not None:
-        return total([grade.manual_score, grade.extra_credit or 0.0])
-    return None if grade.auto_score is None else float(grade.auto_score)
+def _score(auto: float | None, manual: float | None, extra: float | None) -> float | None:
+    if manual is not None:
+        return total([manual, extra or 0.0])
+    return None if auto is None else float(auto)
 
 
 def _configuration() -> Config:

@@ -16,6 +16,7 @@ from grader.judging.ledger import Line
 from grader.judging.referee import Referee
 from grader.looks import answering, code
 from grader.looks.diary import Diary
+from grader.plugins.rows import CourseRows, SubmittedRows
 from grader.policy import partial
 from grader.policy import policy as policies
 from grader.policy.roster import RosterFile
@@ -57,6 +58,10 @@ class Rebuild(preprocessors.NbGraderPreprocessor):
         return rebuilt, resources
 
 
+class OverwriteCells(preprocessors.OverwriteCells, CourseRows):
+    """nbgrader's own, which asks the gradebook once for all cells."""
+
+
 class Verdicts(preprocessors.NbGraderPreprocessor):
     """In place of a kernel: each test cell gets the referee's verdict as its output.
 
@@ -81,7 +86,7 @@ class Verdicts(preprocessors.NbGraderPreprocessor):
         return nb, resources
 
 
-class SaveAutoGrades(preprocessors.SaveAutoGrades):
+class SaveAutoGrades(preprocessors.SaveAutoGrades, SubmittedRows):
     """nbgrader's own, which knows what was answered to requests for a second look.
 
     Points by hand stay, and nbgrader has a person look at them again whenever a submission is
