@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from distlab import course
 from distlab.checking import submission
 from distlab.checking.submission import Unreadable
+from distlab.exercises import exercise
+from distlab.processes import repetition
 from distlab.records import redaction
 from grader import coursedir
 from grader.coursedir import GradingFailed, NotGraded
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from grader.policy.pages import Pages
 
 _GOES_ON = "what has been judged is kept, and the same command goes on from there"
+# bytes of what is the same for all of a class and is kept: inputs as they were drawn, and large
+# arrays among them and among what answers return
+DRAWN, ARRAYS = 32 << 20, 96 << 20
 AHEAD = 4  # submissions that are judged before the gradebook takes them, for each in work
 SUBMITTED = coursedir.GRADES / "submitted"
 
@@ -131,6 +136,7 @@ def grade(
         PolicyError: the policy cannot be read.
     """
     policies.current()
+    exercise.drawn.limit, repetition.kept.limit = DRAWN, ARRAYS
     found = submissions(assignment, submitted, student)
     referee = Referee(judges=judges, lanes=max(1, judges.slots // len(found)))
     if any(referee.ledger.latest(assignment, one.student) is None for one in found):

@@ -15,6 +15,7 @@ import ast
 import hmac
 import json
 import math
+import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +25,8 @@ import numpy as np
 
 from distlab.exercises import raised
 from distlab.exercises.compare import Tolerance, compare
-from distlab.processes import payload
+from distlab.processes import payload, repetition
+from distlab.processes.repetition import Kept
 from distlab.records.events import Event, RankRecord
 
 DEADLINE = 10.0  # seconds that an exercise may take over all its cases
@@ -38,14 +40,51 @@ BROUGHT = "number that came along with the message"
 LARGE, BLOCK = 1 << 16, 4096
 
 
-def _repeated(values: Any) -> Any:
-    if isinstance(values, np.ndarray) and values.size > LARGE:
-        return np.resize(values.ravel()[:BLOCK], values.shape)
+#: inputs as they were drawn, `LARGE` ones as a block and a shape; of a process that says so
+drawn = Kept()
+
+
+@dataclass(frozen=True)
+class _Repeated:
+    block: np.ndarray
+    shape: tuple[int, ...]
+
+
+def _short(values: Any) -> Any:
+    """Inputs as they are kept."""
+    if isinstance(values, np.ndarray):
+        if values.size > LARGE:
+            return _Repeated(values.ravel()[:BLOCK].copy(), values.shape)
+        return values
+    return _each(_short, values)
+
+
+def _whole(values: Any) -> Any:
+    """Inputs as they are given out: who changes something in them changes it for nobody else."""
+    if isinstance(values, np.ndarray):
+        return values.copy()
+    if isinstance(values, _Repeated):
+        return repetition.resized(values.block, values.shape)
+    return _each(_whole, values)
+
+
+def _each(call: Callable[[Any], Any], values: Any) -> Any:
     if isinstance(values, dict):
-        return {name: _repeated(value) for name, value in values.items()}
+        return {name: call(value) for name, value in values.items()}
     if isinstance(values, (list, tuple)):
-        return type(values)(map(_repeated, values))
+        return type(values)(map(call, values))
     return values
+
+
+def _bytes(values: Any) -> int:
+    """About how much memory inputs take that are kept."""
+    if isinstance(values, dict):
+        return 100 + sum(map(_bytes, values.values()))
+    if isinstance(values, (list, tuple)):
+        return 100 + sum(map(_bytes, values))
+    if isinstance(values, _Repeated):
+        return 200 + values.block.nbytes
+    return 100 + (values.nbytes if isinstance(values, np.ndarray) else sys.getsizeof(values))
 
 
 @dataclass(frozen=True)
@@ -252,11 +291,18 @@ class Exercise:
         return self.group and not self.needs and not self.forks
 
     def inputs(self, case: Case) -> list[dict[str, Any]]:
-        made = self.make(case)
-        if len(made) != case.size:
-            raise ValueError(f"{self.id} made inputs for {len(made)} ranks, not {case.size}")
-        repeated: list[dict[str, Any]] = _repeated(made)
-        return repeated
+        """The inputs of each rank. `LARGE` arrays among them cannot be written to."""
+        # `make` knows nothing but the case: references would not fit otherwise
+        key = self.make, case.key, case.hidden, case.entropy
+        short = drawn.get(key)
+        if short is None:
+            made = self.make(case)
+            if len(made) != case.size:
+                raise ValueError(f"{self.id} made inputs for {len(made)} ranks, not {case.size}")
+            short = _short(made)
+            drawn.put(key, short, _bytes(short))
+        inputs: list[dict[str, Any]] = _whole(short)
+        return inputs
 
     def payloads(self, inputs: list[dict[str, Any]]) -> list[bytes]:
         """What each rank is given of these inputs, as bytes."""

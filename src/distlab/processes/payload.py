@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from safetensors import numpy as safe
 
-from distlab.processes import framing
+from distlab.processes import framing, repetition
 
 MAX_DEPTH = 50
 BLOCK = 1 << 14  # bytes: of large tensors a block that comes several times in a row is sent once
@@ -61,7 +61,8 @@ def encode(value: Any, arrays: bool = True, shorten: bool = True) -> bytes:
 
 
 def decode(data: Block, as_torch: bool = False) -> Any:
-    """The tree that `encode` was given; tensors as NumPy arrays, or as torch tensors of their own.
+    """The tree that `encode` was given; tensors as NumPy arrays, not all of which can be written
+    to, or as torch tensors of their own.
 
     Raises:
         ValueError: `data` is no payload, or holds too much beside its tensors.
@@ -71,7 +72,7 @@ def decode(data: Block, as_torch: bool = False) -> Any:
         arrays = safe.load(bytes(block))
         if isinstance(tree, list):
             tree, shortened = tree
-            _lengthen(arrays, shortened)
+            _lengthen(arrays, shortened, own=as_torch)
     except Exception as error:
         raise ValueError(f"the tensors of this payload cannot be read: {error}") from error
     try:
@@ -202,8 +203,8 @@ def _shortened(tensors: dict[str, np.ndarray]) -> dict[str, Any]:
     return found
 
 
-def _lengthen(arrays: dict[str, np.ndarray], shortened: dict[str, Any]) -> None:
-    """Undo `_shortened`.
+def _lengthen(arrays: dict[str, np.ndarray], shortened: dict[str, Any], own: bool) -> None:
+    """Undo `_shortened`; with arrays of one's `own`, or with those that others have as well.
 
     Raises:
         ValueError, TypeError, AttributeError, KeyError: what it did was something else.
@@ -215,7 +216,10 @@ def _lengthen(arrays: dict[str, np.ndarray], shortened: dict[str, Any]) -> None:
         # blocks of another size could be of none, which can be repeated for ever
         if min(times) < 0 or blocks[0].nbytes != BLOCK or (left := left - sum(times) * BLOCK) < 0:
             raise ValueError("blocks that repeat themselves too often")
-        arrays[key] = np.repeat(blocks, times, axis=0).reshape(shape)
+        if own:
+            arrays[key] = np.repeat(blocks, times, axis=0).reshape(shape)
+        else:
+            arrays[key] = repetition.lengthened(blocks, times, shape)
 
 
 def _down(value: Any, tensors: dict[str, np.ndarray], arrays: bool, depth: int) -> Any:
