@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Callable
 
 import numpy as np
 import torch
 
+_READ_ONLY = 0x100  # PyBUF_READ of Python's C API
+#: not `(c_char * size).from_address`: to make a type for each size takes ten times as long
+_bytes_at: Callable[[int, int, int], memoryview] = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int
+)(("PyMemoryView_FromMemory", ctypes.pythonapi))
 
-def memory(tensor: torch.Tensor) -> ctypes.Array[ctypes.c_char]:
+
+def memory(tensor: torch.Tensor) -> memoryview:
     """The bytes of a contiguous tensor in the CPU's memory, as they lie there.
 
     Not by `Tensor.numpy`: its storage could not be resized from then on, which FSDP does with the
@@ -25,7 +32,7 @@ def memory(tensor: torch.Tensor) -> ctypes.Array[ctypes.c_char]:
     begin = tensor.storage_offset() * tensor.element_size()
     if not address or storage.nbytes() < begin + size:  # a subclass, or what FSDP has let go of
         raise RuntimeError("no memory")
-    return (ctypes.c_char * size).from_address(address)
+    return _bytes_at(address, size, _READ_ONLY)
 
 
 def array(tensor: torch.Tensor) -> np.ndarray:
@@ -34,7 +41,7 @@ def array(tensor: torch.Tensor) -> np.ndarray:
     Raises:
         RuntimeError, TypeError: it has no such memory, or NumPy not its kind of number.
     """
-    return np.frombuffer(memoryview(memory(tensor)), _kind(tensor.dtype))
+    return np.frombuffer(memory(tensor), _kind(tensor.dtype))
 
 
 @functools.cache

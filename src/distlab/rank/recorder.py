@@ -423,7 +423,7 @@ def _content(tensor: torch.Tensor) -> tuple[float, int]:
     if tensor.device.type != "cpu" or not tensor.is_contiguous() or tensor.numel() == 0:
         return float("nan"), 0
     try:
-        data = memoryview(memory(tensor)).cast("B")
+        data = memory(tensor)
         crc = zlib.crc32(data[:_SAMPLE])
         if len(data) > _SAMPLE:
             crc = zlib.crc32(data[-_SAMPLE:], crc)
