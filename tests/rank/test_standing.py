@@ -1,6 +1,8 @@
 """A rank that waits in no recorded operation is told with its line, one that computes is not."""
 
+import _thread
 import multiprocessing
+import queue
 import sys
 import threading
 
@@ -9,6 +11,7 @@ import pytest
 import torch.distributed as dist
 
 from distlab import Ranks
+from distlab.rank import standing
 from distlab.rank.standing import Moment
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -116,3 +119,74 @@ def test_a_rank_that_meets_nobody_is_told_to_stand_in_init_process_group():
     told = Ranks(2, deadline=6).run(meets_nobody, may_fail=True).story()
     line = meets_nobody.__code__.co_firstlineno + 3
     assert f"rank 1 stood still in init_process_group at {meets_nobody.__name__}:{line}" in told
+
+
+class Run:
+    """A run whose function is found so at one look after the other."""
+
+    def __init__(self, *moments):
+        self._moments, self.noted = iter(moments), []
+
+    def moment(self):
+        return next(self._moments, START)
+
+    def note(self, place):
+        self.noted.append(place)
+
+
+def test_no_run_is_compared_with_the_one_before_it(monkeypatch):
+    monkeypatch.setattr(standing._Looks, "_look", lambda looks: None)  # the test itself looks
+    looks, first, second = standing._Looks(), Run(START, after(0, 0, 0)), Run(START, after(0, 0, 0))
+    looks.begin(first)
+    looks._look_once()
+    looks._look_once()
+    looks.end(first)
+    looks._look_once()
+    looks.begin(second)
+    looks._look_once()
+    assert (first.noted, second.noted) == ([HERE], [])
+    looks._look_once()
+    assert (first.noted, second.noted) == ([HERE], [HERE])
+
+
+def test_who_goes_on_is_no_longer_told_to_stand_still(monkeypatch):
+    monkeypatch.setattr(standing._Looks, "_look", lambda looks: None)
+    looks, run = standing._Looks(), Run(START, after(0, 0, 0), after(0.98, 0, 20, wants=True))
+    looks.begin(run)
+    for _ in range(3):
+        looks._look_once()
+    assert run.noted == [HERE, None]
+
+
+def test_runs_that_follow_each_other_share_a_thread_that_ends_with_the_last(monkeypatch):
+    paused, goes_on, ended = queue.Queue(), queue.Queue(), threading.Event()
+
+    class Looks(standing._Looks):
+        def _goes_on(self):
+            there = super()._goes_on()
+            if not there:
+                ended.set()
+            return there
+
+    def pause(seconds):
+        paused.put(_thread.get_ident())
+        goes_on.get(timeout=60)
+
+    monkeypatch.setattr(standing, "_pause", pause)
+    looks, first, second, third = Looks(), Run(), Run(), Run()
+    looks.begin(first)
+    looking = paused.get(timeout=60)
+    looks.end(first)
+    looks.begin(second)
+    goes_on.put(None)
+    assert paused.get(timeout=60) == looking
+    looks.end(first)  # once more: that is not the run which goes on
+    goes_on.put(None)
+    assert paused.get(timeout=60) == looking
+    looks.end(second)
+    goes_on.put(None)
+    assert ended.wait(60)
+    looks.begin(third)
+    paused.get(timeout=60)  # another thread has begun
+    looks.end(third)
+    goes_on.put(None)

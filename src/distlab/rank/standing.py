@@ -16,6 +16,7 @@ import _thread
 import contextlib
 import functools
 import math
+import os
 import sys
 import time
 import types
@@ -81,29 +82,17 @@ class Standing:
     """
 
     def __init__(self, last: float, place: Where, note: Callable[[Place | None], None]) -> None:
-        self._ended = _thread.allocate_lock()
-        self._ended.acquire()
-        self._place, self._note = place, note
+        self._place, self.note = place, note
         self._thread = _thread.get_ident()
         self._computed = _computed(self._thread)
         self._task = f"/proc/self/task/{_thread.get_native_id()}"
         if SHORTEST <= last - time.monotonic() < math.inf:
-            # none of threading's: it would be among the threads that a student's code counts
-            _thread.start_new_thread(self._look, ())
+            _looks.begin(self)
 
     def end(self) -> None:
-        with contextlib.suppress(RuntimeError):  # it is told already
-            self._ended.release()
+        _looks.end(self)
 
-    def _until(self, moment: float) -> bool:
-        """Wait until then; False if the function has ended before."""
-        left = min(max(moment - time.monotonic(), 0.0), _thread.TIMEOUT_MAX)
-        if not self._ended.acquire(timeout=left):
-            return True
-        self._ended.release()
-        return False
-
-    def _moment(self) -> Moment:
+    def moment(self) -> Moment:
         place = self._place(sys._current_frames().get(self._thread))
         now, had = time.monotonic(), self._computed()
         with contextlib.suppress(OSError, ValueError, IndexError):  # not every kernel tells
@@ -114,13 +103,65 @@ class Standing:
             return Moment(place, now, had, queued / 1e9, turns, wants=state == "R")
         return Moment(place, now, had)
 
+
+class _Looks:
+    """The one thread that looks, for all runs of a process: to start and end one for each takes as
+    long as the rest of what is written down of a short run. It ends once no run goes on.
+    """
+
+    def __init__(self) -> None:
+        self._turn, self._there = _thread.allocate_lock(), False
+        self._at: Standing | None = None
+        self._number = 0  # of the run: the thread keeps nothing of one that has ended
+        self._before: tuple[int, Moment] | None = None
+        self._noted = False
+
+    def begin(self, standing: Standing) -> None:
+        with self._turn:
+            self._at, self._number = standing, self._number + 1
+            if not self._there:
+                with contextlib.suppress(RuntimeError):  # no thread may start: then nothing is told
+                    # none of threading's: it would be among those that a student's code counts
+                    _thread.start_new_thread(self._look, ())
+                    self._there = True
+
+    def end(self, standing: Standing) -> None:
+        with self._turn:
+            if self._at is standing:
+                self._at = None
+
     def _look(self) -> None:
-        if not self._until(time.monotonic() + PATIENCE):
+        while self._goes_on():
+            _pause(PATIENCE)
+            self._look_once()
+
+    def _goes_on(self) -> bool:
+        with self._turn:
+            self._there = self._at is not None
+            return self._there
+
+    def _look_once(self) -> None:
+        """Note whether the function has stood still since the last look at the same run."""
+        with self._turn:
+            standing, number = self._at, self._number
+        if standing is None:
             return
-        before, noted = self._moment(), False
-        while self._until(before.now + PATIENCE):
-            after = self._moment()
-            stands = after.stands_since(before)
-            if stands or noted:
-                self._note(after.place if stands else None)
-            before, noted = after, stands
+        now = standing.moment()
+        known, before = self._before or (0, now)
+        stands = known == number and now.stands_since(before)
+        if stands or (known == number and self._noted):
+            standing.note(now.place if stands else None)
+        self._before, self._noted = (number, now), stands
+
+
+_pause = time.sleep  # a student's code can put something else in its place
+_looks = _Looks()
+
+
+def _forget() -> None:
+    """A fork does not have the thread, and may have been made while that had its turn."""
+    global _looks
+    _looks = _Looks()
+
+
+os.register_at_fork(after_in_child=_forget)
