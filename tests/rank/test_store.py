@@ -30,7 +30,7 @@ def test_whoever_waits_hears_of_it(stores, monkeypatch, soon):
     """Of what is written while it looks again at once, and of what is written later."""
     looked = threading.Event()
     if not soon:
-        monkeypatch.setattr(store, "SOON", 0.0)
+        monkeypatch.setattr(store, "LOOK", store.LATE)
 
     class Looked(PromptStore):
         def _values(self, keys):

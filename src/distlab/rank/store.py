@@ -14,9 +14,9 @@ import torch.distributed as dist
 
 from distlab.rank import recorder
 
-SOON = 0.1  # seconds in which the others of warm ranks can be expected
-LOOK = 0.0005  # seconds between two looks meanwhile
-LATE = 0.01  # and after that
+LOOK = 0.0005  # seconds between two looks at least
+LATE = 0.01  # and at most
+SHARE = 0.25  # of the time that has passed: on a busy machine the others need the processor
 
 _ENTRY = struct.Struct("=IIB")  # bytes of the key, bytes of the value, what is done
 _SET, _ADD, _COMPARE, _DELETE = range(4)
@@ -119,7 +119,7 @@ class PromptStore(dist.Store):
             passed = time.monotonic() - begin
             if passed > timeout.total_seconds():
                 return None
-            time.sleep(LOOK if passed < SOON else LATE)
+            time.sleep(min(max(LOOK, SHARE * passed), LATE))
         return values
 
     def _values(self, keys: Sequence[str]) -> list[bytes] | None:
