@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import faulthandler
 import gc
+import operator
 import os
 import signal
 import sys
@@ -141,8 +142,10 @@ def put_back() -> Iterator[None]:
         if folder is not None and folder != _folder():
             with contextlib.suppress(OSError):  # it is gone
                 os.chdir(folder)
-        torch.set_default_dtype(dtype)
-        torch.set_grad_enabled(graded)
+        if torch.get_default_dtype() != dtype:
+            torch.set_default_dtype(dtype)
+        if torch.is_grad_enabled() != graded:
+            torch.set_grad_enabled(graded)
         if torch.get_default_device() != device:
             torch.set_default_device(device)
 
@@ -177,13 +180,16 @@ class _Environment:
 def _handlers() -> list[signal._HANDLER]:
     """What is called at signals, by their number."""
     # `signal` would make a member of an enumeration of each
-    return [None, *(_signal.getsignal(number) for number in range(1, signal.NSIG))]
+    return [None, *map(_signal.getsignal, range(1, signal.NSIG))]
 
 
 def _put_back_handlers(before: list[signal._HANDLER]) -> None:
     if threading.current_thread() is not threading.main_thread():  # no other may have set one
         return
-    for number, (then, now) in enumerate(zip(before, _handlers(), strict=True)):
+    after = _handlers()
+    if all(map(operator.is_, before, after)):
+        return
+    for number, (then, now) in enumerate(zip(before, after, strict=True)):
         if now is not then and then is not None:
             signal.signal(number, then)
 

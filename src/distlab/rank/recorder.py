@@ -97,7 +97,7 @@ class Recorder:
         self._watched: list[Races] = []  # of every thread that has begun a request
         self.end_watching: Callable[[], None] | None = None
         self.buffered: list[object] = []  # sends that go on although the rank's own has ended
-        self._causes = path.with_suffix(".causes") if isinstance(path, Path) else None
+        self._causes = os.path.splitext(path)[0] + ".causes"
         self._known: set[str] = set()
         self._threads = Threads(self._goes_on, self._place)
         self._numbers: dict[int, int] = {}  # of threads, by what Python calls their ident
@@ -326,11 +326,16 @@ class Recorder:
         """Note that this rank has "set" a key of the store, has "seen" or "found" it there, or has
         "changed" it: what it does then comes after what those had done who wrote it before.
         """
-        if self._causes is None or self._paused or (kind == "found" and key in self._known):
+        if self._paused or (kind == "found" and key in self._known):
             return
         self._known.add(key)  # who looks again and again finds it once
-        with self._causes.open("a") as file:
-            file.write(json.dumps([_now(), kind, key[-80:]]) + "\n")
+        told = json.dumps([_now(), kind, key[-80:]]) + "\n"
+        # by Python's own files it takes three times as long, of what a new group takes a tenth
+        file = os.open(self._causes, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(file, told.encode())
+        finally:
+            os.close(file)
 
     def content(self, at: int, tensor: torch.Tensor, sent: bool) -> None:
         """Note what a buffer holds at its wait; a send buffer that has changed is flagged."""

@@ -32,7 +32,7 @@ def report(*, loss: SupportsFloat | None = None, images: SupportsFloat = 0) -> N
     os.write(_file, ROW.pack(time.monotonic(), value, float(images), loss is not None))
 
 
-def begin(path: Path) -> None:
+def begin(path: str | Path) -> None:
     """From now on reports go into this file."""
     global _file, _left
     end()

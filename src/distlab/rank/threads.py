@@ -187,7 +187,7 @@ def _counted_join(thread: threading.Thread, timeout: float | None = None) -> Non
 def _handlers() -> list[Any]:
     """What is called at signals."""
     # `signal` would make a member of an enumeration of each
-    return [_signal.getsignal(number) for number in range(1, signal.NSIG)]
+    return list(map(_signal.getsignal, range(1, signal.NSIG)))
 
 
 def _watch_threads() -> None:
