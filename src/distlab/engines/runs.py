@@ -175,7 +175,7 @@ def drive(
         _stop(run, busy, folder, begin)
         if busy:  # `tidy` is for runs that have ended by themselves
             engines.replace(sorted(busy | (_going_on(folder, size) if harness else set())))
-    run.raw = [_raw(folder / f"{rank}.rec") for rank in range(size)]
+    run.raw = [_raw(f"{folder}/{rank}.rec") for rank in range(size)]
     run.records = _records(run.raw)
     if keeps:
         for record in run.records:
@@ -186,20 +186,20 @@ def drive(
     if not busy:
         left = [record.rank for record in run.records if not record.over]
         engines.tidy(size, left if harness else [])
-    run.causes = [_causes(folder / f"{rank}.causes") for rank in range(size)]
+    run.causes = [_causes(f"{folder}/{rank}.causes") for rank in range(size)]
     if run.finding is None or run.finding.kind in ("ended", "partial"):
         # two operations that do not fit break a run, or it ends between two looks: which is chance
         run.finding = _afterwards(watch, "conflict", run) or run.finding
     run.hindsight = _afterwards(watch, "hindsight", run)
     for outcome in outcomes:
-        outcome.printed = _printed(folder / f"{outcome.rank}.out")
+        outcome.printed = _printed(f"{folder}/{outcome.rank}.out")
     shutil.rmtree(folder, ignore_errors=True)
     return run
 
 
 def _going_on(folder: Path, size: int) -> set[int]:
     """The ranks in which the function goes on, in threads or requests, by what they have noted."""
-    records = _records([_raw(folder / f"{rank}.rec") for rank in range(size)])
+    records = _records([_raw(f"{folder}/{rank}.rec") for rank in range(size)])
     return {record.rank for record in records if not record.over}
 
 
@@ -208,7 +208,7 @@ def _stop(run: Run, busy: Iterable[int], folder: Path, begin: float) -> None:
     for rank in busy:
         outcome = run.outcomes[rank]
         passed = outcome.seconds if outcome.status == "crashed" else run.seconds
-        reading.stop(folder / f"{rank}.rec", begin + passed)
+        reading.stop(f"{folder}/{rank}.rec", begin + passed)
 
 
 @contextlib.contextmanager
@@ -257,7 +257,7 @@ def _watch(
     dead: set[int] = set()
     queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
     before = queued()
-    followers = [reading.Follower(folder / f"{r}.rec", r, run.size) for r in range(run.size)]
+    followers = [reading.Follower(f"{folder}/{r}.rec", r, run.size) for r in range(run.size)]
     due = begin + POLL
     while waiting:
         now = time.monotonic()
@@ -352,14 +352,14 @@ def _noted(run: Run, rank: int, reply: payload.Block) -> bool:
     return True
 
 
-def _raw(path: Path) -> bytes:
+def _raw(path: str) -> bytes:
     try:
         return reading.trimmed(path)
     except OSError:
         return b""
 
 
-def _causes(path: Path) -> list[tuple[float, str, str]]:
+def _causes(path: str) -> list[tuple[float, str, str]]:
     try:
         with untrusted.plain_file(path) as file:
             lines = file.read(CAUSES_BYTES).decode("utf-8", "replace").splitlines()
@@ -382,7 +382,7 @@ def _cause(told: Any) -> tuple[float, str, str]:
     return float(moment), str(kind), str(key)
 
 
-def _printed(path: Path) -> str:
+def _printed(path: str) -> str:
     try:
         with untrusted.plain_file(path) as file:
             return file.read(PRINTED_BYTES).decode("utf-8", "replace")

@@ -55,7 +55,7 @@ def read(source: str | Path | bytes) -> RankRecord:
     Reads what is there at this moment: the rank may be running. Anything that is no record raises
     `ValueError`; what a hostile rank may have scribbled into it can be wrong but never runs.
     """
-    data = source if isinstance(source, bytes) else _prefix(Path(source))
+    data = source if isinstance(source, bytes) else _prefix(source)
     if len(data) < HEADER_BYTES:
         raise ValueError("too short for a record")
     rank, size, count, progress, *state = HEADER.unpack_from(data)
@@ -293,7 +293,7 @@ def _event(
     )
 
 
-def _prefix(path: Path) -> bytes:
+def _prefix(path: str | Path) -> bytes:
     """The header and the entries in use, not the sparse rest of the file."""
     with plain_file(path) as file:
         header = file.read(HEADER_BYTES)
@@ -312,4 +312,4 @@ def stop(path: str | Path, moment: float) -> None:
 
 def trimmed(path: str | Path, limit: int = CAPACITY) -> bytes:
     """A record as bytes to hand on: header and at most `limit` entries."""
-    return _prefix(Path(path))[: HEADER_BYTES + limit * ENTRY.itemsize]
+    return _prefix(path)[: HEADER_BYTES + limit * ENTRY.itemsize]
