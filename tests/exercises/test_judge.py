@@ -1,10 +1,15 @@
 """What a verdict says."""
 
 import types
+from dataclasses import replace
 
 import pytest
 
+from distlab import course
+from distlab.engines import runs
 from distlab.exercises import judge
+from distlab.exercises.exercise import Case
+from distlab.processes import payload
 
 
 @pytest.mark.parametrize(
@@ -18,3 +23,52 @@ from distlab.exercises import judge
 def test_a_case_that_is_late_because_of_others_before_is_told_so(left, said):
     exercise, run = types.SimpleNamespace(deadline=60.0), types.SimpleNamespace(deadline=left)
     assert judge._late(exercise, run) == said
+
+
+class Run(runs.Run):
+    """A run of which each rank returned its number, after so many seconds."""
+
+    def __init__(self, size, seconds):
+        returned = [runs.Outcome(r, "returned", payload.encode(float(r))) for r in range(size)]
+        super().__init__(returned, [], seconds, 10.0)
+
+
+def in_goes(goes, took=3.0, right=lambda case: True):
+    """The verdict of cases in so many goes, and the seconds that each run had left."""
+    left = []
+
+    def run(exercise, case, sent, seconds):
+        left.append(seconds)
+        return Run(case.size, took)
+
+    def reference(exercise, case):
+        return [float(rank) if right(case) else -1.0 for rank in range(case.size)]
+
+    exercise = replace(
+        course.exercises("01-message-passing")["relay"], rules=(), traffic=(), hints=(),
+        schedules=False,
+    )  # fmt: skip
+    judging = judge.Judging(exercise, sum(map(len, goes)), reference, run)
+    return [judging.judged(cases) for cases in goes][-1], left
+
+
+VISIBLE, HIDDEN = [Case(2), Case(4)], [Case(2, 7, hidden=True), Case(3, 8, hidden=True)]
+
+
+def test_cases_that_are_judged_in_several_goes_share_the_time_of_the_exercise():
+    for goes in ([VISIBLE + HIDDEN], [VISIBLE, HIDDEN]):
+        verdict, left = in_goes(goes)
+        assert left == pytest.approx([10.0, 7.0, 4.0, 1.0]), verdict.message
+
+
+@pytest.mark.parametrize("wrong", [None, 0, 1])
+def test_a_verdict_in_two_goes_is_that_in_one(monkeypatch, wrong):
+    told = []
+    for goes in ([VISIBLE + HIDDEN], [VISIBLE, HIDDEN]):
+        clock = iter(range(100))
+        monkeypatch.setattr(judge.time, "monotonic", lambda clock=clock: next(clock))
+        verdict, _ = in_goes(goes, right=lambda case: wrong is None or case is not HIDDEN[wrong])
+        told.append((verdict.status, verdict.passed, verdict.total, verdict.case, verdict.happened))
+        assert verdict.seconds == len(goes)  # those of all goes
+    assert told[0] == told[1]
+    assert told[0][1:3] == (4 if wrong is None else 2 + wrong, 4)
