@@ -20,6 +20,8 @@ from grader.collected import grader, handed_in
 LAB = "01-message-passing"
 NAMES = ["relay", "broadcast_from", "exchange"]
 EXERCISES = {name: course.exercises(LAB)[name] for name in NAMES}
+MIXED = ["stage_forward", "column_parallel_linear", "stage_backward", "row_parallel_linear"]
+EXERCISES |= {name: course.exercises("06-model-parallel")[name] for name in MIXED}
 CASES = [Case(2), Case(4), Case(2, 7, hidden=True), Case(3, 8, hidden=True)]
 
 
@@ -28,13 +30,17 @@ class Told:
 
     Args:
         ends: {(exercise, hidden): how its first runs end, in turn}; what is not there passes.
+        takes: {exercise: the seconds of each of its runs}.
+        problems: of the cells.
     """
 
-    def __init__(self, ends):
-        self.ends, self.rooms, self.turns = ends, [[]], []
+    def __init__(self, ends, takes, problems):
+        self.ends, self.takes, self.problems, self.now = ends, takes, problems, 0.0
+        self.held = self.unasked = 0  # turns; and runs without one
+        self.rooms, self.turns, self.between = [[]], [], []
 
     def cells(self, *_):
-        return {}
+        return self.problems
 
     def end_room(self):
         if self.rooms[-1]:
@@ -46,12 +52,17 @@ class Told:
     @contextlib.contextmanager
     def shared(self):
         self.turns.append("shared")
+        self.held += 1
         yield
+        self.held -= 1
+        self.between += self.rooms[-1]
 
     @contextlib.contextmanager
     def alone(self):
         self.turns.append("alone")
+        self.held += 1
         yield
+        self.held -= 1
 
 
 class Judging:
@@ -62,6 +73,8 @@ class Judging:
     def judged(self, cases):
         for case in cases:
             self._session.rooms[-1].append((self.exercise.name, case.hidden))
+            self._session.unasked += not self._session.held
+            self._session.now += self._session.takes.get(self.exercise.name, 0.0)
             left = self._session.ends.get((self.exercise.name, case.hidden))
             end = left.pop(0) if left else "passed"
             if isinstance(end, Exception):
@@ -72,14 +85,20 @@ class Judging:
         return self._told
 
 
-def judged(monkeypatch, ends=None, names=NAMES, turns=None, limits=None, **more):
+def judged(
+    monkeypatch, ends=None, names=NAMES, turns=None, limits=None, takes=(), changed=(),
+    problems=(), **more
+):  # fmt: skip
     """The verdicts by exercise, and the session that they came of."""
-    session = Told({key: list(value) for key, value in (ends or {}).items()})
+    session = Told(
+        {key: list(value) for key, value in (ends or {}).items()}, dict(takes), dict(problems)
+    )
+    monkeypatch.setattr(judge_notebook.time, "monotonic", lambda: session.now)
     monkeypatch.setattr(Grader, "session", lambda *_: session)
     monkeypatch.setattr(
         Grader, "judging", lambda self, exercise, total, *_: Judging(exercise, total, session)
     )
-    exercises = {name: EXERCISES[name] for name in names}
+    exercises = {name: EXERCISES[name] for name in names} | dict(changed)
     plan = Plan([Cell(name, "def ...", "solution") for name in names], set(names))
     made = Grader(Lab({}, exercises, lambda _: CASES, lambda *_: []), limits)
     found = made.grade(plan, None, session if turns is None else turns, **more)
@@ -169,10 +188,74 @@ def test_one_exercise_alone_has_one_room(monkeypatch):
     assert session.rooms == [[("relay", False)] * 2 + [("relay", True)] * 2, []]
 
 
-def test_those_that_there_is_no_time_for_have_no_points_for_what_was_half_judged(monkeypatch):
-    monkeypatch.setattr(judge_notebook.time, "monotonic", iter(range(0, 10_000, 10)).__next__)
-    found, _ = judged(monkeypatch, limits=Limits(seconds=45))
+def test_no_ranks_are_left_while_somebody_else_may_have_been_promised_the_machine_alone(
+    monkeypatch,
+):
+    for ends in ({}, {("broadcast_from", False): ["wrong"]}, {("relay", True): ["timeout"] * 3}):
+        _, session = judged(monkeypatch, ends)
+        assert session.between == [] and not session.unasked
+
+
+def test_those_that_there_is_no_time_for_cost_those_before_them_nothing(monkeypatch):
+    found, _ = judged(
+        monkeypatch,
+        takes={"relay": 1, "broadcast_from": 8, "exchange": 11},
+        limits=Limits(seconds=35),
+    )
+    assert [v.status for v in found.values()] == ["passed", "passed", "timeout"]
+
+
+def test_what_takes_all_the_time_itself_is_judged_to_its_end(monkeypatch):
+    found, _ = judged(monkeypatch, takes={"relay": 30}, limits=Limits(seconds=45))
+    assert [v.status for v in found.values()] == ["passed", "timeout", "timeout"]
+
+
+def test_what_comes_after_a_right_answer_takes_none_of_its_time(monkeypatch):
+    slow = {"broadcast_from": 40, "exchange": 40}
+    ends = {(name, False): ["timeout"] * 9 for name in slow}
+    found, _ = judged(monkeypatch, ends, takes={"relay": 1, **slow}, limits=Limits(seconds=45))
+    assert [v.status for v in found.values()] == ["passed", "timeout", "timeout"]
+
+
+def test_when_the_time_is_over_nothing_is_judged_again_alone(monkeypatch):
+    ends = {(name, False): ["timeout"] * 9 for name in NAMES}
+    found, session = judged(
+        monkeypatch, ends, takes=dict.fromkeys(NAMES, 40), limits=Limits(seconds=45)
+    )
     assert {v.status for v in found.values()} == {"timeout"}
+    assert session.turns.count("alone") == 1
+
+
+def test_those_whose_messages_are_measured_share_no_room_with_others(monkeypatch):
+    _, session = judged(monkeypatch, names=MIXED)
+    measured = [[EXERCISES[name].measured for name, _ in room] for room in session.rooms]
+    assert all(len(set(room)) < 2 for room in measured)
+    secret = [hidden for room in session.rooms for _, hidden in room]
+    assert secret == sorted(secret)  # visible cases of all come first here, too
+    assert len(session.rooms) == 5
+
+
+@pytest.mark.parametrize("own", [{"group": False}, {"needs": ("horovod",)}, {"forks": True}])
+def test_an_exercise_that_is_about_processes_has_a_room_to_itself(monkeypatch, own):
+    two = ["relay", "exchange"]
+    changed = {name: replace(EXERCISES[name], **own) for name in two}
+    _, session = judged(monkeypatch, changed=changed)
+    for name in two:
+        assert [(name, secret) for secret in (False, False, True, True)] in session.rooms
+
+
+def test_whoever_has_no_rooms_judges_one_exercise_after_the_other(monkeypatch):
+    monkeypatch.setattr(Grader, "together", False)
+    _, session = judged(monkeypatch)
+    assert [room[0][0] for room in session.rooms if room] == NAMES
+
+
+def test_what_ended_its_cells_process_is_not_run(monkeypatch):
+    crashed = {"status": "crashed", "type": "SystemExit", "message": "the cell ended its process"}
+    problems = {"exchange": crashed}
+    found, session = judged(monkeypatch, problems=problems, turns=judge_notebook._ALWAYS)
+    assert found["exchange"].status == "crashed"
+    assert not any(name == "exchange" for room in session.rooms for name, _ in room)
 
 
 SPOILING = """

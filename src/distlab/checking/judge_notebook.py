@@ -213,6 +213,15 @@ class _First:
     own: bool
 
 
+@dataclasses.dataclass
+class _Go:
+    """An exercise that is judged beside others, and what it has come to so far."""
+
+    judging: Judging
+    cases: list[Case]
+    verdict: Verdict
+
+
 class _Sitting:
     """The judging of one submission, exercise by exercise. A context manager."""
 
@@ -225,7 +234,7 @@ class _Sitting:
         self._session: Code | None = None
         self._problems: dict[str, dict[str, Any]] = {}
         self._first: dict[str, _First] = {}
-        self._spent = 0.0
+        self._took: dict[str, float] = {}  # seconds, by exercise; those of the cells by ""
         self._losses = 0  # of sessions, to this submission
 
     def __enter__(self) -> _Sitting:
@@ -245,13 +254,24 @@ class _Sitting:
             self._session.close()
 
     @contextlib.contextmanager
-    def _clocked(self, turn: contextlib.AbstractContextManager[None]) -> Iterator[None]:
+    def _clocked(
+        self, turn: contextlib.AbstractContextManager[None], name: str = ""
+    ) -> Iterator[None]:
         with turn:
             begin = time.monotonic()
             try:
                 yield
             finally:
-                self._spent += time.monotonic() - begin
+                self._took[name] = self._took.get(name, 0.0) + time.monotonic() - begin
+
+    def _is_late(self, exercise: Exercise) -> bool:
+        """Have the cells and the exercises before it used up the time of the submission? Those
+        after it do not count, though some of their cases were run before: it would have been
+        judged, had each been judged in its turn.
+        """
+        names = [one.name for one in self._grader.exercises]
+        before = ["", *names[: names.index(exercise.name)]]
+        return sum(self._took.get(name, 0.0) for name in before) > self._grader.seconds
 
     def _open(self) -> Code:
         self._session = self._grader.session(self._source)
@@ -284,38 +304,46 @@ class _Sitting:
         if self._lone or not self._grader.together:
             return
         found = [e for e in self._grader.exercises if e.shares_ranks and self._is_judged(e)]
-        for measured in (True, False):  # ranks are in networks of their own, or are not
-            some = [exercise for exercise in found if exercise.measured is measured]
-            if len(some) > 1:
-                self._judge_side_by_side(some)
-
-    def _judge_side_by_side(self, exercises: list[Exercise]) -> None:
-        session, grader = self._session, self._grader
-        assert session is not None  # it is lost with the sandbox alone
-        cases = {exercise.name: grader.cases(exercise) for exercise in exercises}
-        left = {
-            exercise.name: grader.judging(exercise, len(cases[exercise.name]), session, self._plan)
-            for exercise in exercises
-        }
-        passed: dict[str, Verdict] = {}
+        # ranks are in networks of their own, or are not
+        kinds = [[e for e in found if e.measured is measured] for measured in (True, False)]
+        kinds = [some for some in kinds if len(some) > 1]
+        goes = {e.name: self._go(e) for some in kinds for e in some}
         for hidden in (False, True):
-            alone = True
-            for name, judging in list(left.items()):
-                if self._spent > grader.seconds:
-                    session.end_room()
-                    return
-                some = [case for case in cases[name] if case.hidden is hidden]
-                with self._clocked(self._turns.shared()):
-                    verdict = self._beside(judging, some)
-                if verdict.status == "passed":
-                    passed[name], alone = verdict, False
-                    continue
-                del left[name]
-                self._first[name] = _First(verdict, own=alone)
-                session.end_room()
-                alone = True
-            session.end_room()
-        self._first |= {name: _First(passed[name], own=True) for name in left}
+            for some in kinds:
+                waiting = [e for e in some if e.name in goes]
+                while waiting:
+                    # until the room has ended: what an answer has left there would go on meanwhile,
+                    # beside somebody who was promised the machine alone
+                    with self._turns.shared():
+                        self._fill_room(waiting, goes, hidden)
+        self._first |= {name: _First(go.verdict, own=True) for name, go in goes.items()}
+
+    def _go(self, exercise: Exercise) -> _Go:
+        session, cases = self._session, self._grader.cases(exercise)
+        assert session is not None  # it is lost with the sandbox alone
+        judging = self._grader.judging(exercise, len(cases), session, self._plan)
+        return _Go(judging, cases, Verdict(exercise, "passed"))
+
+    def _fill_room(self, waiting: list[Exercise], goes: dict[str, _Go], hidden: bool) -> None:
+        """Judge exercises in a new room until one of them fails. Those that do not pass, and those
+        that there is no time for, do not go on.
+        """
+        assert self._session is not None
+        alone = True
+        while waiting:
+            exercise = waiting.pop(0)
+            if self._is_late(exercise):
+                del goes[exercise.name]
+                continue
+            go = goes[exercise.name]
+            with self._clocked(contextlib.nullcontext(), exercise.name):
+                go.verdict = self._beside(go.judging, [c for c in go.cases if c.hidden is hidden])
+            if go.verdict.status != "passed":
+                del goes[exercise.name]
+                self._first[exercise.name] = _First(go.verdict, own=alone)
+                break
+            alone = False
+        self._session.end_room()
 
     @staticmethod
     def _beside(judging: Judging, cases: list[Case]) -> Verdict:
@@ -339,17 +367,20 @@ class _Sitting:
         losses = self._losses
         # a sandbox of its own is lost: it was judged before, beside others
         alone = self._turns is _ALWAYS
-        first = self._first.get(exercise.name)
+        first, late = self._first.get(exercise.name), self._is_late(exercise)
         if first is not None and (first.own or (_doubtful(first.verdict) and not alone)):
             verdict = first.verdict
-        elif self._spent > self._grader.seconds:
+            if late:
+                return verdict
+        elif late:
             return _cell_verdict(exercise, _out_of_time(self._grader.seconds))
         else:
-            with self._clocked(self._turns.shared()):
+            with self._clocked(self._turns.shared(), exercise.name):
                 verdict = self._judged(exercise)
         if _doubtful(verdict) and self._losses == losses and not alone:
             crashed = verdict.status == "crashed"
-            with self._clocked(self._turns.shared() if crashed else self._turns.alone()):
+            again = self._turns.shared() if crashed else self._turns.alone()
+            with self._clocked(again, exercise.name):
                 verdict = self._judged(exercise)
         if problem and verdict.status == "unanswered":
             verdict = _cell_verdict(exercise, problem)
