@@ -226,6 +226,13 @@ def test_when_the_time_is_over_nothing_is_judged_again_alone(monkeypatch):
     assert session.turns.count("alone") == 1
 
 
+def test_what_crashes_where_others_have_run_has_as_many_tries_by_itself_as_what_does_not(
+    monkeypatch,
+):
+    found, _ = judged(monkeypatch, {("exchange", False): ["crashed", "crashed"]})
+    assert {v.status for v in found.values()} == {"passed"}
+
+
 def test_those_whose_messages_are_measured_share_no_room_with_others(monkeypatch):
     _, session = judged(monkeypatch, names=MIXED)
     measured = [[EXERCISES[name].measured for name, _ in room] for room in session.rooms]

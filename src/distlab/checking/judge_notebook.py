@@ -368,7 +368,7 @@ class _Sitting:
         # a sandbox of its own is lost: it was judged before, beside others
         alone = self._turns is _ALWAYS
         first, late = self._first.get(exercise.name), self._is_late(exercise)
-        if first is not None and (first.own or (_doubtful(first.verdict) and not alone)):
+        if first is not None and (first.own or (_tried_alone(first.verdict) and not alone)):
             verdict = first.verdict
             if late:
                 return verdict
@@ -378,8 +378,7 @@ class _Sitting:
             with self._clocked(self._turns.shared(), exercise.name):
                 verdict = self._judged(exercise)
         if _doubtful(verdict) and self._losses == losses and not alone:
-            crashed = verdict.status == "crashed"
-            again = self._turns.shared() if crashed else self._turns.alone()
+            again = self._turns.alone() if _tried_alone(verdict) else self._turns.shared()
             with self._clocked(again, exercise.name):
                 verdict = self._judged(exercise)
         if problem and verdict.status == "unanswered":
@@ -409,6 +408,11 @@ def _doubtful(verdict: Verdict) -> bool:
         errors = [outcome.error for outcome in verdict.run.outcomes if outcome.error]
         return any(sign in error["message"] for error in errors for sign in _USED_UP)
     return verdict.status in _DOUBTFUL
+
+
+def _tried_alone(verdict: Verdict) -> bool:
+    """Is it judged once more while nobody else is? Then that one try is as good as two."""
+    return _doubtful(verdict) and verdict.status != "crashed"
 
 
 def _taken_along() -> dict[str, Any]:
