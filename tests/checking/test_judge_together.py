@@ -22,7 +22,7 @@ NAMES = ["relay", "broadcast_from", "exchange"]
 EXERCISES = {name: course.exercises(LAB)[name] for name in NAMES}
 MIXED = ["stage_forward", "column_parallel_linear", "stage_backward", "row_parallel_linear"]
 EXERCISES |= {name: course.exercises("06-model-parallel")[name] for name in MIXED}
-CASES = [Case(2), Case(4), Case(2, 7, hidden=True), Case(3, 8, hidden=True)]
+CASES = [Case(2), Case(4), Case(3, 7, hidden=True), Case(3, 8, hidden=True)]
 
 
 class Told:
@@ -87,7 +87,7 @@ class Judging:
 
 def judged(
     monkeypatch, ends=None, names=NAMES, turns=None, limits=None, takes=(), changed=(),
-    problems=(), **more
+    problems=(), cases=CASES, **more
 ):  # fmt: skip
     """The verdicts by exercise, and the session that they came of."""
     session = Told(
@@ -100,7 +100,7 @@ def judged(
     )
     exercises = {name: EXERCISES[name] for name in names} | dict(changed)
     plan = Plan([Cell(name, "def ...", "solution") for name in names], set(names))
-    made = Grader(Lab({}, exercises, lambda _: CASES, lambda *_: []), limits)
+    made = Grader(Lab({}, exercises, lambda _: cases, lambda *_: []), limits)
     found = made.grade(plan, None, session if turns is None else turns, **more)
     return {verdict.exercise.name: verdict for verdict in found}, session
 
@@ -251,6 +251,15 @@ def test_an_exercise_that_is_about_processes_has_a_room_to_itself(monkeypatch, o
         assert [(name, secret) for secret in (False, False, True, True)] in session.rooms
 
 
+@pytest.mark.parametrize(("sizes", "rooms"), [((2, 2), 2), ((2, 3), 3), ((1, 1), 3), ((), 1)])
+def test_an_answer_is_called_again_with_as_many_ranks_or_has_a_room_to_itself(
+    monkeypatch, sizes, rooms
+):
+    cases = [*CASES[:2], *(Case(size, seed, hidden=True) for seed, size in enumerate(sizes))]
+    _, session = judged(monkeypatch, cases=cases)
+    assert len([room for room in session.rooms if room]) == rooms
+
+
 def test_whoever_has_no_rooms_judges_one_exercise_after_the_other(monkeypatch):
     monkeypatch.setattr(Grader, "together", False)
     _, session = judged(monkeypatch)
@@ -263,6 +272,36 @@ def test_what_ended_its_cells_process_is_not_run(monkeypatch):
     found, session = judged(monkeypatch, problems=problems, turns=judge_notebook._ALWAYS)
     assert found["exchange"].status == "crashed"
     assert not any(name == "exchange" for room in session.rooms for name, _ in room)
+
+
+KEEPING = """
+KEPT = {}
+
+def demo_checkpoint(rank, world_size, path):
+    if world_size not in KEPT:
+        KEPT[world_size] = dist.new_group()
+    model = ToyModel()
+    if rank == 0:
+        torch.save(model.state_dict(), path)
+    dist.barrier(KEPT[world_size])
+    model.load_state_dict(torch.load(path, weights_only=True))
+    return list(model.parameters())
+"""
+AVERAGING = """
+def average_gradients(model):
+    for parameter in model.parameters():
+        if parameter.grad is not None:
+            dist.all_reduce(parameter.grad)
+            parameter.grad /= dist.get_world_size()
+"""
+
+
+def test_an_answer_that_keeps_a_group_for_each_number_of_ranks_does_not_pass(zygote):
+    lab = "02-toy-model"
+    judge = grader(lab, ["average_gradients", "demo_checkpoint"])
+    content = handed_in(lab, average_gradients=AVERAGING, demo_checkpoint=KEEPING)
+    averaged, kept = judge.grade(judge.plan(content), zygote)
+    assert (averaged.status, kept.status) == ("passed", "error"), averaged.message
 
 
 SPOILING = """

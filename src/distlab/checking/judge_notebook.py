@@ -303,7 +303,13 @@ class _Sitting:
         # a sandbox of its own may be lost by one of them, and which one is told by its room
         if self._lone or not self._grader.together:
             return
-        found = [e for e in self._grader.exercises if e.shares_ranks and self._is_judged(e)]
+        found = [
+            exercise
+            for exercise in self._grader.exercises
+            if exercise.shares_ranks
+            and self._is_judged(exercise)
+            and _comes_again(self._grader.cases(exercise))
+        ]
         # ranks are in networks of their own, or are not
         kinds = [[e for e in found if e.measured is measured] for measured in (True, False)]
         kinds = [some for some in kinds if len(some) > 1]
@@ -401,6 +407,14 @@ class _Sitting:
             self.__exit__()
             self._session = None
             return _cell_verdict(exercise, _taken_along())
+
+
+def _comes_again(cases: Sequence[Case]) -> bool:
+    """Is there a number of ranks, above 1, for which a function is called twice among the hidden
+    cases? What it wrongly keeps from one call to the next, groups above all, shows in no other.
+    """
+    sizes = [case.size for case in cases if case.hidden]
+    return not sizes or any(sizes.count(size) > 1 for size in sizes if size > 1)
 
 
 def _doubtful(verdict: Verdict) -> bool:
