@@ -135,9 +135,21 @@ def test_no_room_has_a_visible_case_of_one_after_a_hidden_case_of_another(
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize("end", ENDS)
 def test_what_fails_where_others_have_run_is_judged_by_itself(monkeypatch, end, hidden):
-    found, session = judged(monkeypatch, {("exchange", hidden): [end]})
+    found, session = judged(monkeypatch, {("broadcast_from", hidden): [end]})
     assert {v.status for v in found.values()} == {"passed"}
-    assert [("exchange", secret) for secret in (False, False, True, True)] in session.rooms
+    again = [room for room in session.rooms if room and room[0] == ("broadcast_from", False)]
+    assert len(again) == 1 and again[0][:2] == [("broadcast_from", False)] * 2
+
+
+@pytest.mark.parametrize("end", ["wrong", "error", "deadlock", "unanswered"])
+def test_how_long_hidden_cases_take_is_not_in_what_is_told_of_visible_ones(monkeypatch, end):
+    """A hidden case can sleep for its input's first element; what comes later can say the time."""
+    for name in NAMES:
+        found, session = judged(monkeypatch, {(name, False): [end] * 3})
+        runs = [run for room in session.rooms for run in room]
+        first = next(n for n, (_, hidden) in enumerate(runs) if hidden)
+        assert found[name].status == end
+        assert (name, False) not in runs[first:]
 
 
 @pytest.mark.parametrize("end", ["wrong", "error", "deadlock"])

@@ -295,10 +295,10 @@ class _Sitting:
         """Judge exercises one after the other in one room, on ranks that are kept: to start new
         ones for each exercise takes longer than all else.
 
-        What passes there has passed. What does not is judged again in a room of its own: what an
-        exercise has left behind in its ranks costs no other one a point. Visible cases of all come
-        before hidden ones of any, in another room: what ranks have seen of a hidden input reaches
-        no run that is told of in full.
+        What passes there has passed. What does not is judged again where nothing else has run:
+        what an exercise has left behind in its ranks costs no other one a point. Visible cases of
+        all come before hidden ones of any, in another room: what ranks have seen of a hidden input
+        reaches no run that is told of in full.
         """
         # a sandbox of its own may be lost by one of them, and which one is told by its room
         if self._lone or not self._grader.together:
@@ -333,6 +333,9 @@ class _Sitting:
     def _fill_room(self, waiting: list[Exercise], goes: dict[str, _Go], hidden: bool) -> None:
         """Judge exercises in a new room until one of them fails. Those that do not pass, and those
         that there is no time for, do not go on.
+
+        What fails in a visible case where others have run is told of as it fails by itself, and
+        that before any hidden case is run: how long these take must not be in it.
         """
         assert self._session is not None
         alone = True
@@ -346,7 +349,12 @@ class _Sitting:
                 go.verdict = self._beside(go.judging, [c for c in go.cases if c.hidden is hidden])
             if go.verdict.status != "passed":
                 del goes[exercise.name]
-                self._first[exercise.name] = _First(go.verdict, own=alone)
+                quiet = _tried_alone(go.verdict) and self._turns is not _ALWAYS
+                if hidden or alone or quiet:
+                    self._first[exercise.name] = _First(go.verdict, own=alone)
+                else:
+                    goes[exercise.name] = self._go(exercise)
+                    waiting.insert(0, exercise)
                 break
             alone = False
         self._session.end_room()
