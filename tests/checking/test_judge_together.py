@@ -208,6 +208,13 @@ def test_no_ranks_are_left_while_somebody_else_may_have_been_promised_the_machin
         assert session.between == [] and not session.unasked
 
 
+def test_nobody_who_wants_the_machine_alone_waits_for_all_exercises_of_another(monkeypatch):
+    _, session = judged(monkeypatch, takes={"relay": 3, "broadcast_from": 3, "exchange": 1})
+    visible = [(name, False) for name in NAMES for _ in range(2)]
+    assert session.rooms[:2] == [visible[:4], visible[4:]]
+    assert session.between == []
+
+
 def test_those_that_there_is_no_time_for_cost_those_before_them_nothing(monkeypatch):
     found, _ = judged(
         monkeypatch,

@@ -24,6 +24,7 @@ from distlab.processes.isolation import Limits
 from distlab.records.choices import Schedule
 
 CELL_LIMIT = 10.0  # seconds that a cell may take
+TURN = 10.0  # seconds after which exercises that share a room let others have the machine
 #: what may have been the machine's fault, or a neighbour's: judged once more before it costs points
 _DOUBTFUL = ("timeout", "crashed", "tampered")
 #: errors that say that something is used up which the kernel may count for several submissions
@@ -331,15 +332,15 @@ class _Sitting:
         return _Go(judging, cases, Verdict(exercise, "passed"))
 
     def _fill_room(self, waiting: list[Exercise], goes: dict[str, _Go], hidden: bool) -> None:
-        """Judge exercises in a new room until one of them fails. Those that do not pass, and those
-        that there is no time for, do not go on.
+        """Judge exercises in a new room until one fails, or its turn has lasted long enough. Those
+        that do not pass, and those that there is no time for, do not go on.
 
         What fails in a visible case where others have run is told of as it fails by itself, and
         that before any hidden case is run: how long these take must not be in it.
         """
         assert self._session is not None
-        alone = True
-        while waiting:
+        alone, begin = True, time.monotonic()
+        while waiting and (alone or time.monotonic() - begin < TURN):
             exercise = waiting.pop(0)
             if self._is_late(exercise):
                 del goes[exercise.name]
