@@ -31,7 +31,7 @@ from bench import Row, header, show  # noqa: E402
 from bench.parts import Parts  # noqa: E402
 from distlab import course  # noqa: E402
 from distlab.checking import session  # noqa: E402
-from grader import collected, coursedir  # noqa: E402
+from grader import collected, coursedir, paths  # noqa: E402
 
 LAB = "01-message-passing"
 NAME = course.notebook_name(LAB)
@@ -95,7 +95,8 @@ def ours(folder: Path, sources: list[dict[str, str]], jobs: int) -> tuple[float,
     from grader.judging.judges import make_judges
 
     folder.mkdir()
-    coursedir.GRADES = folder  # where nbgrader_config.py puts everything
+    # where the ledger and, by nbgrader_config.py, everything else lies: nothing was entered before
+    coursedir.GRADES = paths.GRADES = folder
     for number, one in enumerate(sources):
         collected.hand_in(folder, f"s{number:03}", LAB, collected.handed_in(LAB, **one))
     with OwnTime() as own:
