@@ -354,3 +354,13 @@ def test_what_an_answer_leaves_in_its_ranks_costs_no_other_one_a_point(zygote, s
     found = judge.grade(judge.plan(content), zygote)
     by_name = {verdict.exercise.name: verdict for verdict in found}
     assert by_name["all_gather_rows"].status == "passed", by_name["all_gather_rows"].message
+
+
+def test_whoever_shares_a_room_is_measured_alike(monkeypatch):
+    unrecorded = replace(EXERCISES["exchange"], unrecorded=True)
+    monkeypatch.setitem(EXERCISES, "exchange", unrecorded)
+    found, session = judged(monkeypatch)
+    assert {v.status for v in found.values()} == {"passed"}
+    names = [{name for name, _ in room} for room in session.rooms if room]
+    assert names.count({"exchange"}) == 1
+    assert names.count({"relay", "broadcast_from"}) == 2 and len(names) == 3

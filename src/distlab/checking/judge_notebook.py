@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import errno
+import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
@@ -311,9 +312,9 @@ class _Sitting:
             and self._is_judged(exercise)
             and _comes_again(self._grader.cases(exercise))
         ]
-        # ranks are in networks of their own, or are not
-        kinds = [[e for e in found if e.measured is measured] for measured in (True, False)]
-        kinds = [some for some in kinds if len(some) > 1]
+        # ranks are in networks of their own or are not, and what is sent there is in the record
+        alike = itertools.groupby(sorted(found, key=_measured), _measured)
+        kinds = [some for _, some in ((kind, list(of)) for kind, of in alike) if len(some) > 1]
         goes = {e.name: self._go(e) for some in kinds for e in some}
         for hidden in (False, True):
             for some in kinds:
@@ -416,6 +417,11 @@ class _Sitting:
             self.__exit__()
             self._session = None
             return _cell_verdict(exercise, _taken_along())
+
+
+def _measured(exercise: Exercise) -> tuple[bool, bool]:
+    """How what its ranks send is measured; whoever shares a room shares that."""
+    return not exercise.measured, exercise.unrecorded
 
 
 def _comes_again(cases: Sequence[Case]) -> bool:
