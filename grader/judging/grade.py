@@ -7,7 +7,10 @@ import contextlib
 import datetime
 import itertools
 import json
+import signal
 import tempfile
+import threading
+import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,7 +154,7 @@ def grade(
         book = Gradebook(staged)
         pages = Pages(book, referee.ledger)
         graded = {}
-        with _threads(judges) as pool:
+        with _threads(judges) as pool, _interruptions() as told:
             judged = _Ahead(
                 pool, lambda one: _judge(referee, one, staged, live), found, AHEAD * judges.slots
             )
@@ -166,6 +169,7 @@ def grade(
                     raise  # nor can anybody else's
                 except GradingFailed as error:  # the class goes on
                     graded[one] = Graded(entry, None, 0.0, problem=str(error))
+                told()
                 if live:
                     live.done(one.student)
             for one in found:  # a free late day that was taken here is missing elsewhere
@@ -195,6 +199,32 @@ def _threads(judges: Judges) -> Iterator[concurrent.futures.Executor]:
         raise
     finally:
         pool.shutdown()
+
+
+@contextlib.contextmanager
+def _interruptions() -> Iterator[Callable[[], None]]:
+    """What raises `KeyboardInterrupt` if Ctrl-C was pressed since this began: the exception itself
+    may have been lost, in what Python calls when it deletes something, or in a library's own error.
+    """
+    before, came = signal.getsignal(signal.SIGINT), []
+    here = threading.current_thread() is threading.main_thread() and callable(before)
+
+    def note(number: int, frame: types.FrameType | None) -> None:
+        came.append(number)
+        if callable(before):
+            before(number, frame)
+
+    def told() -> None:
+        if came:
+            raise KeyboardInterrupt
+
+    if here:  # no other thread may
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield told
+    finally:
+        if here:
+            signal.signal(signal.SIGINT, before)
 
 
 class _Ahead:

@@ -270,6 +270,7 @@ class LocalJudges:
             self._closed = True
         for one in self._started:
             one.close()
+        self._turns.end()
 
 
 def _parts(lab: Lab, plan: Plan, lanes: int) -> list[Lab]:

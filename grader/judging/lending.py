@@ -50,12 +50,12 @@ class Turns:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._sharing = self._waiting = 0
-        self._taken = False
+        self._taken = self._over = False
 
     @contextlib.contextmanager
     def shared(self) -> Iterator[None]:
         with self._changed:
-            self._changed.wait_for(lambda: not (self._taken or self._waiting))
+            self._changed.wait_for(lambda: self._over or not (self._taken or self._waiting))
             self._sharing += 1
         try:
             yield
@@ -69,7 +69,7 @@ class Turns:
         with self._changed:
             self._waiting += 1
             self._changed.notify_all()
-            self._changed.wait_for(lambda: not (self._taken or self._sharing))
+            self._changed.wait_for(lambda: self._over or not (self._taken or self._sharing))
             self._waiting -= 1
             self._taken = True
         try:
@@ -78,6 +78,12 @@ class Turns:
             with self._changed:
                 self._taken = False
                 self._changed.notify_all()
+
+    def end(self) -> None:
+        """Nobody waits any more: whoever was interrupted may have kept a turn."""
+        with self._changed:
+            self._over = True
+            self._changed.notify_all()
 
 
 class Users:

@@ -1,6 +1,7 @@
 """A class goes the whole way, by our command and by stock nbgrader, with the same scores."""
 
 import concurrent.futures
+import contextlib
 import csv
 import json
 import os
@@ -16,8 +17,11 @@ from nbgrader.converters import Autograde
 from optional import here
 
 from distlab import course
-from grader import collected, coursedir
+from grader import collected, coursedir, paths
+from grader.coursedir import GradingFailed
 from grader.judging import demo
+from grader.judging import grade as grading
+from grader.judging.referee import unreadable_lines
 from grader.plugins.gradebook import Gradebook
 
 LAB = "01-message-passing"
@@ -94,6 +98,44 @@ def test_an_interruption_that_nbgrader_keeps_to_itself_is_one_all_the_same(tmp_p
     monkeypatch.setattr(Autograde, "start", interrupted)
     with pytest.raises(KeyboardInterrupt):
         Gradebook(tmp_path).enter(LAB, "ada")
+
+
+class NoJudges:
+    slots, closed = 1, False
+
+    def expect(self, lab):
+        pass
+
+    beside = staticmethod(contextlib.nullcontext)
+
+    def lines(self, lab, plan, whose=None, lanes=1):
+        return unreadable_lines(lab)
+
+    def close(self):
+        self.closed = True
+
+
+def test_an_interruption_that_is_lost_while_a_submission_is_entered_ends_grading_after_it(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(coursedir, "GRADES", tmp_path)
+    monkeypatch.setattr(paths, "GRADES", tmp_path)
+    for student in ("ada", "ben"):
+        hand_in(tmp_path, student, coursedir.released(LAB))
+    entered = []
+
+    def losing(book, pages, ledger, one, entry, staged):
+        entered.append(one.student)
+        with contextlib.suppress(KeyboardInterrupt):  # as Python does where it deletes something
+            signal.raise_signal(signal.SIGINT)
+        raise GradingFailed("nbgrader could not")
+
+    monkeypatch.setattr(grading, "_enter", losing)
+    judges, before = NoJudges(), signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt, match="what has been judged is kept"):
+        grading.grade(LAB, tmp_path / "submitted", None, judges)
+    assert len(entered) == 1 and judges.closed
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.fixture(scope="module")

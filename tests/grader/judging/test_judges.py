@@ -211,6 +211,26 @@ def test_whoever_wants_the_machine_alone_waits_for_the_others_and_goes_before_la
     assert order == ["first", "alone", "later"]
 
 
+def test_who_waits_for_a_turn_that_was_never_given_back_goes_on_once_grading_has_ended():
+    turns, order = Turns(), []
+    kept = turns.shared()
+    kept.__enter__()  # by somebody who was interrupted
+
+    def alone():
+        with turns.alone():
+            order.append("alone")
+
+    waiting = threading.Thread(target=alone)
+    waiting.start()
+    with turns._changed:
+        assert turns._changed.wait_for(lambda: turns._waiting, 10) and not order
+    turns.end()
+    waiting.join(10)
+    assert order == ["alone"]
+    with turns.shared():  # nor does anybody who comes later wait
+        pass
+
+
 def test_no_two_submissions_in_work_are_the_same_user(tmp_path):
     users, of_another_grader = Users(range(7, 10), tmp_path), Users(range(7, 10), tmp_path)
     with users.lent() as one, of_another_grader.lent() as other, users.lent() as third:
