@@ -74,3 +74,11 @@ def test_no_more_is_kept_than_the_limit_says():
 def test_a_block_fills_a_shape_as_numpy_resizes_it(count):
     block = np.arange(4096.0)
     assert np.array_equal(resized(block, [count]), np.resize(block, [count]))
+
+
+def test_a_shape_that_a_rank_has_told_is_not_multiplied_out(kept):
+    class Told(int):
+        def __rmul__(self, other):
+            raise AssertionError("of 100,000 factors that takes seconds, and all threads wait")
+
+    assert lengthened(BLOCKS, TIMES, [Told(SHAPE[0])]).shape == tuple(SHAPE)

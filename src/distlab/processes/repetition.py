@@ -64,7 +64,8 @@ def lengthened(blocks: np.ndarray, times: Sequence[int], shape: Sequence[int]) -
     Raises:
         ValueError: these are not the elements of such an array.
     """
-    if blocks.itemsize * math.prod(shape) < LEAST or kept.limit == 0:
+    # not by the shape: it may be a hostile rank's, of factors without number
+    if blocks[0].nbytes * sum(times) < LEAST or kept.limit == 0:
         return _made(blocks, times, shape)
     told = repr((blocks.dtype.str, blocks.shape, list(times), list(shape))).encode()
     key = hashlib.sha256(told + np.ascontiguousarray(blocks).tobytes()).digest()
