@@ -93,3 +93,12 @@ def test_a_process_draws_anew_unless_it_says_otherwise():
     for _ in range(2):
         exercise.inputs(Case(2))
     assert exercises.drawn.limit == 0 and exercise.make.count == 2
+
+
+def test_of_a_view_nothing_is_kept_but_what_it_shows(kept):
+    large = np.arange(LARGE, dtype="float32")
+    parts = [{"tensor": large[:4]}, {"tensor": large[4:8]}]
+    view = dataclasses.replace(asked(), make=lambda case: parts)
+    view.inputs(Case(2))
+    ((values, _),) = kept._values.values()
+    assert all(rank["tensor"].base is None for rank in values)

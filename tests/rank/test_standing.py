@@ -190,3 +190,22 @@ def test_runs_that_follow_each_other_share_a_thread_that_ends_with_the_last(monk
     paused.get(timeout=60)  # another thread has begun
     looks.end(third)
     goes_on.put(None)
+
+
+def test_a_look_that_fails_ends_its_thread_and_the_next_run_has_another(monkeypatch):
+    monkeypatch.setattr(standing, "_pause", lambda seconds: None)
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: failed.set())
+    looked, failed = queue.Queue(), threading.Event()
+
+    class Fails:
+        def moment(self):
+            looked.put(self)
+            raise OSError("no such task")
+
+    looks, first, second = standing._Looks(), Fails(), Fails()
+    looks.begin(first)
+    assert looked.get(timeout=60) is first and failed.wait(60)
+    looks.end(first)
+    looks.begin(second)
+    assert looked.get(timeout=60) is second
+    looks.end(second)

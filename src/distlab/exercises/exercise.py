@@ -55,7 +55,7 @@ def _short(values: Any) -> Any:
     if isinstance(values, np.ndarray):
         if values.size > LARGE:
             return _Repeated(values.ravel()[:BLOCK].copy(), values.shape)
-        return values
+        return values if values.base is None else values.copy()  # a view keeps all that it is of
     return _each(_short, values)
 
 

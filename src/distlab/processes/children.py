@@ -50,8 +50,9 @@ def started(*args: Any, **kwargs: Any) -> subprocess.Popen[Any]:
     with whichever thread of a pool happened to need it.
     """
     if not _starting:
-        _starting.append(queue.SimpleQueue())
-        threading.Thread(target=_start_what_comes, args=_starting, daemon=True).start()
+        requests: queue.SimpleQueue[_Start] = queue.SimpleQueue()
+        threading.Thread(target=_start_what_comes, args=(requests,), daemon=True).start()
+        _starting.append(requests)  # of two that come at once the first one's serves both
     made: concurrent.futures.Future[subprocess.Popen[Any]] = concurrent.futures.Future()
     _starting[0].put((made, args, kwargs))
     return made.result()

@@ -131,9 +131,14 @@ class _Looks:
                 self._at = None
 
     def _look(self) -> None:
-        while self._goes_on():
-            _pause(PATIENCE)
-            self._look_once()
+        try:
+            while self._goes_on():
+                _pause(PATIENCE)
+                self._look_once()
+        except BaseException:
+            with self._turn:
+                self._there = False  # the next run has another thread
+            raise
 
     def _goes_on(self) -> bool:
         with self._turn:
