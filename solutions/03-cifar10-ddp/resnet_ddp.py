@@ -15,7 +15,7 @@ for instance:
         --on-device --channels-last --amp --fused --compile
 
 Others, those of distlab.training.speedrun, let it learn in fewer epochs. The record's way, which is
-also the shortest on a CPU (there without --amp and --compile):
+also the shortest on a CPU (there without --compile, and without --amp where that is slow):
 
     torchrun --standalone --nproc-per-node=1 resnet_ddp.py --num-epochs 8 --batch-size 2000 \\
         --model small --whiten --optimizer muon --schedule falling --label-smoothing 0.2 \\
