@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded import event
 
+from distlab.engines.runs import Finding
 from distlab.records import events
 from distlab.records.deadlock import Watcher, remarks
 from distlab.records.events import DONE, POSTED, RETURNED, RUNNING, RankRecord
@@ -517,3 +518,18 @@ def test_a_call_in_a_group_that_nobody_knows_is_taken_to_meet_its_match():
     ]  # fmt: skip
     watch = Watcher()
     assert watch(found, set()) is None and not watch.waits_in_vain()
+
+
+def test_what_is_found_beside_deadlocks_is_told_as_it_is():
+    """A room ends a run that uses too much memory, by a watcher of its own."""
+
+    class AlsoLimits(Watcher):
+        def __call__(self, records, dead):
+            return super().__call__(records, dead) and Finding("limit", "too much memory")
+
+    ranks = [waiting_in(0, "recv", 3, peer=1), RankRecord(1, 3, RETURNED), RankRecord(2, 3)]
+    times = iter(range(100))
+    watcher = AlsoLimits(clock=lambda: next(times) / 10)
+    watcher(ranks, set())
+    found = watcher(ranks, set())
+    assert found.kind == "limit" and watcher.settled(found, set(), lambda: ranks) is found

@@ -125,8 +125,8 @@ class Watcher:
 
     def _going_on(self, found: Deadlock, dead: set[int]) -> bool:
         """Is there a rank that may yet come to stand? Of a conflict all is said without it."""
-        if self._ledger is None or self._ledger.conflicts:
-            return False
+        if self._ledger is None or self._ledger.conflicts or not isinstance(found, Deadlock):
+            return False  # whoever watches for other things as well may have found one of these
         stuck = {wait.rank for wait in found.waits} | dead
         return any(not one.over and one.rank not in stuck for one in self._ledger.records)
 

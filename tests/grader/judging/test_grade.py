@@ -60,6 +60,11 @@ def test_a_folder_for_grades_that_cannot_be_made_is_told_before_anything_is_judg
     assert "DISTLAB_GRADES" in done.stderr and "ada" not in done.stdout
 
 
+def _hear_interruptions():
+    """A shell has what it starts in the background ignore them, and its children after it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_an_interrupted_grading_ends_at_once_and_keeps_what_was_judged(tmp_path):
     hand_in(tmp_path, "done", coursedir.released(LAB))
     endless = collected.filled(coursedir.released(LAB), relay="while True:\n    pass")
@@ -71,7 +76,7 @@ def test_an_interrupted_grading_ends_at_once_and_keeps_what_was_judged(tmp_path)
     env = {**os.environ, "DISTLAB_GRADES": str(tmp_path), "TMPDIR": str(tmp_path / "temporary")}
     with subprocess.Popen(
         words, cwd=coursedir.ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        text=True, start_new_session=True,
+        text=True, start_new_session=True, preexec_fn=_hear_interruptions,
     ) as process:  # fmt: skip
         feedback = tmp_path / "feedback" / "done" / LAB / NAME.replace(".ipynb", ".html")
         try:
@@ -132,10 +137,14 @@ def test_an_interruption_that_is_lost_while_a_submission_is_entered_ends_grading
 
     monkeypatch.setattr(grading, "_enter", losing)
     judges, before = NoJudges(), signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt, match="what has been judged is kept"):
-        grading.grade(LAB, tmp_path / "submitted", None, judges)
+    _hear_interruptions()
+    try:
+        with pytest.raises(KeyboardInterrupt, match="what has been judged is kept"):
+            grading.grade(LAB, tmp_path / "submitted", None, judges)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert len(entered) == 1 and judges.closed
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.fixture(scope="module")
