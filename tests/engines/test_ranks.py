@@ -414,13 +414,14 @@ def test_engines_have_all_that_ranks_need(gate):
 
 def test_a_run_that_is_interrupted_leaves_nothing_for_the_next_one(ranks, tmp_path):
     """By the notebook's stop button: what the ranks would have answered is no answer any more."""
-    begun = tmp_path / "begun"
+    begun, never = tmp_path / "begun", tmp_path / "never"
     os.mkfifo(begun)
+    os.mkfifo(never)
 
     def slow(rank, size):
         open(begun, "w").close()
         if rank:
-            open(begun, "w").close()  # nobody ever reads it
+            open(never, "w").close()  # nobody ever reads it
         return "of the run before"
 
     def stop():
