@@ -3,6 +3,8 @@ drawn for them.
 """
 
 import dataclasses
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -88,11 +90,15 @@ def test_whoever_changes_inputs_changes_them_for_nobody_else(kept):
     assert exercise.payloads(exercise.inputs(Case(2))) == before
 
 
-def test_a_process_draws_anew_unless_it_says_otherwise():
+def test_a_process_draws_anew_unless_it_says_otherwise(monkeypatch):
+    new = "from distlab.exercises import exercise; print(exercise.drawn.limit)"
+    told = subprocess.run([sys.executable, "-c", new], capture_output=True, text=True, check=True)
+    assert told.stdout == "0\n"
+    monkeypatch.setattr(exercises, "drawn", Kept())  # grading has said otherwise in this process
     exercise = asked()
     for _ in range(2):
         exercise.inputs(Case(2))
-    assert exercises.drawn.limit == 0 and exercise.make.count == 2
+    assert exercise.make.count == 2
 
 
 def test_of_a_view_nothing_is_kept_but_what_it_shows(kept):
