@@ -96,7 +96,7 @@ def judged(
     monkeypatch.setattr(judge_notebook.time, "monotonic", lambda: session.now)
     monkeypatch.setattr(Grader, "session", lambda *_: session)
     monkeypatch.setattr(
-        Grader, "judging", lambda self, exercise, total, *_: Judging(exercise, total, session)
+        Grader, "judging", lambda self, exercise, total, *_, **__: Judging(exercise, total, session)
     )
     exercises = {name: EXERCISES[name] for name in names} | dict(changed)
     plan = Plan([Cell(name, "def ...", "solution") for name in names], set(names))

@@ -45,7 +45,7 @@ class Code(Protocol):
     ) -> dict[str, dict[str, Any]]: ...
     def run(
         self, exercise: str, inputs: Sequence[bytes], deadline: float,
-        schedule: Schedule | None = None,
+        schedule: Schedule | None = None, shared: bool = False,
     ) -> Run: ...  # fmt: skip
     def end_room(self) -> None: ...
     def close(self) -> None: ...
@@ -182,9 +182,18 @@ class Grader:
         return list(self._lab.cases(exercise))
 
     def judging(
-        self, exercise: Exercise, total: int, session: Code, plan: submission.Plan
+        self,
+        exercise: Exercise,
+        total: int,
+        session: Code,
+        plan: submission.Plan,
+        shared: bool = False,
     ) -> Judging:
-        """What judges an exercise, of so many cases, in whichever room of the session."""
+        """What judges an exercise, of so many cases, in whichever room of the session.
+
+        Args:
+            shared: the room is one of several exercises, whose ranks keep their connections.
+        """
 
         def run(
             exercise: Exercise,
@@ -193,7 +202,7 @@ class Grader:
             left: float,
             schedule: Schedule | None = None,
         ) -> Run:
-            return session.run(exercise.id, inputs, left, schedule)
+            return session.run(exercise.id, inputs, left, schedule, shared)
 
         return Judging(exercise, total, self._lab.reference, run, plan.sources)
 
@@ -329,7 +338,7 @@ class _Sitting:
     def _go(self, exercise: Exercise) -> _Go:
         session, cases = self._session, self._grader.cases(exercise)
         assert session is not None  # it is lost with the sandbox alone
-        judging = self._grader.judging(exercise, len(cases), session, self._plan)
+        judging = self._grader.judging(exercise, len(cases), session, self._plan, shared=True)
         return _Go(judging, cases, Verdict(exercise, "passed"))
 
     def _fill_room(self, waiting: list[Exercise], goes: dict[str, _Go], hidden: bool) -> None:

@@ -26,11 +26,12 @@ from distlab.checking import belongings
 from distlab.checking.doubts import doubts
 from distlab.engines import runs
 from distlab.notebook import Cell
-from distlab.processes import forkserver, framing, isolation, payload
+from distlab.processes import forkserver, framing, isolation, payload, scheduling
 from distlab.processes.isolation import Limits
 from distlab.processes.run_delay import RunDelay
 from distlab.records import events, reading
 from distlab.records.choices import Schedule
+from distlab.records.matching import all_met
 
 if TYPE_CHECKING:
     from distlab.engines.forked import ForkedEngines
@@ -53,6 +54,7 @@ def serve_room(root: socket.socket, home: Path | None, limits: Limits | None, wa
         if limits:
             isolation.limit(limits)
     os.chdir(home)
+    scheduling.in_turn()
     # gloo and mp.spawn complain there, not in the grader's terminal
     forkserver.log_to(Path(os.devnull) if limits else home / "log")
     # a short name: DataLoader workers put Unix sockets in it, whose paths end at 107 characters
@@ -218,12 +220,21 @@ class Inside:
                     doubts, whole, unrecorded=exercise.unrecorded, stamped=exercise.stamped
                 )
             )
-            engines.leave(run.size)
+            # collectives of the course's own, which are in no record, cannot be looked at
+            keeps = tree["shared"] and not exercise.unrecorded and _nothing_left(run, whole)
+            engines.leave(run.size, keeps)
         return run
 
     def close(self) -> None:
         if self._engines is not None:
             self._engines.close()
+
+
+def _nothing_left(run: runs.Run, whole: Sequence[events.RankRecord]) -> bool:
+    """Can the ranks use their connections in another run, which finds nothing of this one?"""
+    seen = run.seen
+    clean = seen is None or not (seen.lost or seen.doubts or seen.foreign)
+    return run.usable and clean and all_met(whole)
 
 
 class _Guard:

@@ -147,10 +147,13 @@ class Session:
 
     def run(
         self, exercise: str, inputs: Sequence[bytes], deadline: float,
-        schedule: Schedule | None = None,
+        schedule: Schedule | None = None, shared: bool = False,
     ) -> runs.Run:  # fmt: skip
         """Run the function that answers an exercise, on the room's ranks as far as it has some: all
         exercises of a room are `measured`, or none is.
+
+        Args:
+            shared: the room's ranks may keep their connections from run to run.
 
         Raises:
             RoomLost, SessionLost.
@@ -158,7 +161,7 @@ class Session:
         patience = (1 + runs.MOST_QUEUED) * deadline + PATIENCE
         tree = {
             "op": "run", "exercise": exercise, "deadline": deadline, "patience": patience,
-            "schedule": schedule.name if schedule else None,
+            "schedule": schedule.name if schedule else None, "shared": shared,
         }  # fmt: skip
         reply = self._ask(tree, inputs, relayed=True)
         try:

@@ -50,7 +50,7 @@ class SpawnedSession:
 
     def run(
         self, exercise: str, inputs: Sequence[bytes], deadline: float,
-        schedule: Schedule | None = None,
+        schedule: Schedule | None = None, shared: bool = False,
     ) -> runs.Run:  # fmt: skip
         """Run the function that answers an exercise, on ranks that are warm by then."""
         from distlab.course import find
@@ -61,7 +61,7 @@ class SpawnedSession:
             return runs.Run([runs.Outcome(0, "raised", error=told)], [], 0.0, deadline)
         tree = {
             "exercise": exercise, "sources": self._sources, "deadline": deadline,
-            "schedule": schedule.name if schedule else None,
+            "schedule": schedule.name if schedule else None, "shared": shared,
         }  # fmt: skip
         return self._inside.run(tree, function, inputs)
 

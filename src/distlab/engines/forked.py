@@ -52,6 +52,7 @@ class ForkedEngines:
         self._incoming: dict[int, framing.Incoming] = {}
         self._pending: set[int] = set()
         self._left: Sequence[int] = []  # ranks that are not to carry another run
+        self._kept: set[int] = set()  # sizes of groups whose connections ranks keep
         self._unread: set[int] = set()  # nor these: the rest of a reply is still to be read
         self._queues, self._looked = RunDelay(), 0.0
         self.grow(size)
@@ -173,19 +174,34 @@ class ForkedEngines:
         """They leave their groups when the next run begins."""
         self._left = list(left)
 
-    def leave(self, size: int) -> None:
+    def kept(self, size: int) -> list[int]:
+        """A run of so many ranks begins: the sizes of groups whose connections are kept. Those of
+        `size` are used, and are kept again only if `leave` says so.
+        """
+        kept = sorted(self._kept)
+        self._kept.discard(size)
+        return kept
+
+    def leave(self, size: int, keep: bool = False) -> None:
         """Have so many ranks leave the groups of the run that is over while nobody waits for them:
         gloo takes 10 ms for each connection. What was sent was looked at before.
+
+        Args:
+            keep: the connections of the default group stay, for the next run of as many ranks.
         """
+        if keep:
+            self._kept.add(size)
+        told = payload.parts({world.LEAVE: True, "kept": sorted(self._kept)})
         for rank, carries in enumerate(self._ranks[:size]):
             if carries and rank not in self._left:
                 with contextlib.suppress(OSError):  # a dead rank is found when the next run begins
-                    framing.write(carries[1], *payload.parts({world.LEAVE: True}))
+                    framing.write(carries[1], *told)
 
     def replace(self, ranks: Sequence[int]) -> None:
         """End these ranks; new ones are started for the next run. (Until whatever they have left
         behind is swept away, there may be no room for another process.)
         """
+        self._kept = {size for size in self._kept if not any(rank < size for rank in ranks)}
         for rank in ranks:
             if carries := self._ranks[rank]:
                 self._end(*carries)

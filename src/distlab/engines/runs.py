@@ -94,6 +94,7 @@ class Run:
         default_factory=list
     )  # what ranks did with their store
     reports: list[list[reporting.Report]] = field(default_factory=list)  # by rank, where kept
+    usable: bool = True  # do all ranks say that nothing is left on their connections?
 
     @property
     def size(self) -> int:
@@ -156,11 +157,12 @@ def drive(
     begin = time.monotonic()
     with _ended_as_a_whole(engines, folder):
         store, times = engines.store(folder), _clocks(engines, size, group)
+        kept = getattr(engines, "kept", _none)(size)
         for rank, values in enumerate(inputs):
             tree = dict(
                 rank=rank, size=size, local_rank=rank, folder=str(folder), store=store, group=group,
                 backend=backend, harness=harness, strict=strict, seed=seed, sources=sources or {},
-                lasts=deadline, clock=times[rank],
+                lasts=deadline, clock=times[rank], kept=kept,
                 schedule=schedule.of_rank(rank) if schedule else None, keeps=keeps,
                 device=device,
             )  # fmt: skip
@@ -195,6 +197,10 @@ def drive(
         outcome.printed = _printed(f"{folder}/{outcome.rank}.out")
     shutil.rmtree(folder, ignore_errors=True)
     return run
+
+
+def _none(size: int) -> list[int]:
+    return []
 
 
 def _going_on(folder: Path, size: int) -> set[int]:
@@ -341,12 +347,14 @@ def _noted(run: Run, rank: int, reply: payload.Block) -> bool:
     try:
         tree, output = payload.unpack(reply)
         overwritten, seconds = bool(tree["overwritten"]), float(tree["seconds"])
+        usable = bool(tree.get("usable"))
         status, error = tree["status"], checked(tree["error"])
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return False
     if status not in ("returned", "raised") or (status == "raised") != (error is not None):
         return False
     run.overwritten |= overwritten
+    run.usable &= usable
     outcome.status, outcome.error = status, error
     outcome.seconds, outcome.output = seconds, output
     return True
@@ -394,7 +402,8 @@ def refusal(reason: str) -> bytes:
     """A rank's reply in place of one that is too large to be taken."""
     error = {"type": "OutputTooLarge", "message": reason, "frames": []}
     return payload.pack(
-        {"status": "raised", "error": error, "seconds": 0, "overwritten": False}, b""
+        {"status": "raised", "error": error, "seconds": 0, "overwritten": False, "usable": False},
+        b"",
     )
 
 

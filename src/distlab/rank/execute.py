@@ -28,7 +28,7 @@ import torch
 import torch.distributed as dist
 
 from distlab.processes import entry_points, framing, origin, payload
-from distlab.rank import clocks, leaving, recorder, reports, store, world
+from distlab.rank import clocks, connections, leaving, recorder, reports, store, world
 from distlab.records import choices
 from distlab.records.reports import SUFFIX
 
@@ -53,8 +53,8 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
 
     Never raises for what the student's function does. `SystemExit` counts as an exception.
     """
-    leaving.end_group()
     tree, function, inputs = task
+    leaving.end_group(tree["kept"])
     rank, folder = tree["rank"], tree["folder"]
     files = os.path.join(folder, str(rank))
     torch.set_num_threads(1)
@@ -97,7 +97,10 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
         seconds = time.monotonic() - begin
         recorder.uninstall()
         reports.end()
-    reply = {"status": status, "error": error, "seconds": seconds, "overwritten": overwritten}
+    reply = {
+        "status": status, "error": error, "seconds": seconds, "overwritten": overwritten,
+        "usable": connections.usable(record),
+    }  # fmt: skip
     return payload.parts(reply, output)
 
 
@@ -191,9 +194,15 @@ def _join(tree: dict[str, Any]) -> None:
     else:
         host, port = where
         _store = dist.TCPStore(host, port, tree["size"], is_master=tree["rank"] == 0)
-    dist.init_process_group(
-        backend, store=_store, rank=tree["rank"], world_size=tree["size"], timeout=_GROUP_TIMEOUT
-    )
+    again = tree["size"] in tree["kept"]
+    with connections.used_again(tree["size"]) if again else contextlib.nullcontext():
+        dist.init_process_group(
+            backend, store=_store, rank=tree["rank"], world_size=tree["size"],
+            timeout=_GROUP_TIMEOUT,
+        )  # fmt: skip
+    connections.joined(_store, _GROUP_TIMEOUT)
+    if again:
+        return
     # gloo lets a rank go on before the others have met: one that leaves at once, or dies, would
     # take its connections from those that are still about to
     _store.set(f"joined {tree['rank']}", "")
@@ -296,7 +305,7 @@ def serve(connection: socket.socket) -> None:
     rank = os.getpid()
     while (task := payload.receive(connection)) is not None:
         if world.LEAVE in task[0]:
-            leaving.end_group()
+            leaving.end_group(task[0]["kept"])
             continue
         reply = execute(task)
         if os.getpid() != rank:  # a child that the function forked and let return: no rank

@@ -16,11 +16,13 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import torch
 import torch.distributed as dist
 from torch.distributed import distributed_c10d as c10d
+
+from distlab.rank import connections
 
 _PATIENCE = 1.0  # seconds for groups that are ending, at the end of the process
 _ending: list[_thread.LockType] = []  # held while groups of the run before end
@@ -33,11 +35,16 @@ def end_later(action: Callable[[], object]) -> None:
     _left_behind.append(action)
 
 
-def end_group() -> None:
-    """Leave the groups of the run before: a rank that only goes away can abort its peers."""
+def end_group(kept: Collection[int] = ()) -> None:
+    """Leave the groups of the run before: a rank that only goes away can abort its peers.
+
+    Args:
+        kept: sizes of default groups whose connections are kept.
+    """
     while _left_behind:
         with contextlib.suppress(Exception):
             _left_behind.pop()()
+    connections.keep(kept)
     groups = list(c10d._world.pg_map)
     at_port = any(_is_at_port(store) for _, store in c10d._world.pg_map.values())
     if dist.is_initialized():

@@ -11,6 +11,7 @@ import datetime
 import functools
 import math
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -48,6 +49,7 @@ class RecordedGroup(dist.ProcessGroup):
         self._message_lasts = self._lasts()  # gloo's messages keep to it when the group's changes
         # gloo moves CUDA tensors in a broadcast and an all-reduce alone: the rest goes by the CPU
         self._gloo = group.name() == "gloo"
+        self.handed_out = False  # can somebody have changed the group below, or used it unseen?
         self._stages = self._gloo and torch.cuda.is_available()
 
     def __repr__(self) -> str:
@@ -69,17 +71,21 @@ class RecordedGroup(dist.ProcessGroup):
         return self._group.size()
 
     def set_timeout(self, timeout):
-        self._patience = None
+        self._patience, self.handed_out = None, True
         return self._group.set_timeout(timeout)
 
     def shutdown(self):
+        self.handed_out = True
         return self._group.shutdown()
 
     def abort(self):
+        self.handed_out = True
         return self._group.abort()
 
     def _get_backend(self, device):
         self._patience = None  # its timeout may be about to be changed
+        # torch asks what the back end can do, and lets nobody have it
+        self.handed_out |= sys._getframe(1).f_code.co_filename != c10d.__file__
         return self._group._get_backend(device)
 
     @property
