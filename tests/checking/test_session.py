@@ -196,3 +196,11 @@ def test_a_room_that_ends_in_the_middle_of_its_reply_is_told_as_lost(length):
         with pytest.raises(RoomLost, match="it ended"):
             judged._ask({"op": "run", "patience": 1}, [b"inputs"], relayed=True)
         assert judged._ask({"op": "cells", "patience": 1}, []) == ({"problems": {}},)
+
+
+@pytest.mark.skipif(not hasattr(os, "SCHED_BATCH"), reason="Linux alone has turns of that kind")
+def test_whoever_judges_waits_for_its_turn(session):
+    """A rank that is interrupted by whom it sends to leaves gloo's own thread spinning."""
+    told = "def exchange(rank, size, tensor):\n    return torch.tensor(os.sched_getscheduler(0))"
+    session.cells([GIVEN, solution("import os\n" + told)], 5)
+    assert values(session.run(EXCHANGE, inputs(), 10)) == [os.SCHED_BATCH] * 2
