@@ -173,6 +173,12 @@ def test_neither_threads_nor_descriptors_grow_from_run_to_run(session):
     assert len({str(one) for one in found[3::2]}) == 1
 
 
+def test_no_more_are_kept_than_a_submission_has_threads_for(session):
+    session.cells([GIVEN, answer("dist.barrier()")], 5)
+    sizes = (6, 5, 4, 3, 6, 5, 3)  # four of them have 18 ranks, for which there is no room
+    assert [ran(session, size)[0][0] for size in sizes] == [0, 1, 2, 3, 3, 3, 3]
+
+
 def test_a_rank_that_has_kept_none_says_so():
     """Rather than wait for others who use theirs."""
     with pytest.raises(RuntimeError, match="kept no connections to 6 others"):  # noqa: SIM117

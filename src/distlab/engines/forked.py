@@ -24,6 +24,7 @@ from distlab.processes.run_delay import RunDelay, started
 from distlab.rank import world
 
 ROOM = 3  # times the bytes of all inputs: of what ranks may send until it is looked at
+MOST_KEPT = 16  # ranks of all groups together whose connections are kept: three threads each
 LOOK = 0.5  # seconds between two looks at how long ranks have waited for a processor
 
 
@@ -52,7 +53,7 @@ class ForkedEngines:
         self._incoming: dict[int, framing.Incoming] = {}
         self._pending: set[int] = set()
         self._left: Sequence[int] = []  # ranks that are not to carry another run
-        self._kept: set[int] = set()  # sizes of groups whose connections ranks keep
+        self._kept: list[int] = []  # sizes of groups whose connections ranks keep; last used, last
         self._unread: set[int] = set()  # nor these: the rest of a reply is still to be read
         self._queues, self._looked = RunDelay(), 0.0
         self.grow(size)
@@ -178,8 +179,8 @@ class ForkedEngines:
         """A run of so many ranks begins: the sizes of groups whose connections are kept. Those of
         `size` are used, and are kept again only if `leave` says so.
         """
-        kept = sorted(self._kept)
-        self._kept.discard(size)
+        kept = self._kept
+        self._kept = [one for one in kept if one != size]
         return kept
 
     def leave(self, size: int, keep: bool = False) -> None:
@@ -190,8 +191,10 @@ class ForkedEngines:
             keep: the connections of the default group stay, for the next run of as many ranks.
         """
         if keep:
-            self._kept.add(size)
-        told = payload.parts({world.LEAVE: True, "kept": sorted(self._kept)})
+            self._kept.append(size)
+            while sum(self._kept) > MOST_KEPT:
+                self._kept.pop(0)
+        told = payload.parts({world.LEAVE: True, "kept": self._kept})
         for rank, carries in enumerate(self._ranks[:size]):
             if carries and rank not in self._left:
                 with contextlib.suppress(OSError):  # a dead rank is found when the next run begins
@@ -201,7 +204,7 @@ class ForkedEngines:
         """End these ranks; new ones are started for the next run. (Until whatever they have left
         behind is swept away, there may be no room for another process.)
         """
-        self._kept = {size for size in self._kept if not any(rank < size for rank in ranks)}
+        self._kept = [size for size in self._kept if not any(rank < size for rank in ranks)]
         for rank in ranks:
             if carries := self._ranks[rank]:
                 self._end(*carries)
