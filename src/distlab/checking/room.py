@@ -221,8 +221,8 @@ class Inside:
                 )
             )
             # collectives of the course's own, which are in no record, cannot be looked at
-            keeps = tree["shared"] and not exercise.unrecorded and _nothing_left(run, whole)
-            engines.leave(run.size, keeps)
+            looked_at = tree["shared"] and not exercise.unrecorded
+            engines.leave(run.size, keep=looked_at and _nothing_left(run, whole))
         return run
 
     def close(self) -> None:
