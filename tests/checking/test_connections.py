@@ -96,6 +96,7 @@ dist.barrier()
 """,
     "no group": "dist.barrier()\ndist.destroy_process_group()",
     "checks of torch's": "dist.set_debug_level(dist.DebugLevel.DETAIL)",
+    "something in torch's place": "dist.get_debug_level = None",
 }
 
 

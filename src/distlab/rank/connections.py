@@ -1,9 +1,9 @@
 """gloo's connections between ranks, which later runs of as many ranks may use again.
 
-To meet, to connect and to start gloo's threads is half of what a run costs a warm rank besides its
-function. A run has a process group of its own all the same, with a store of its own and all that
-torch knows of it: what is kept is the back end below it, where nothing that has happened in the
-run can be left on it. Which are kept says whoever hands out the runs, for all ranks alike.
+To meet, to connect and to start gloo's threads is a good part of what a run costs a warm rank
+besides its function. A run has a process group of its own all the same, with a store of its own and
+all that torch knows of it: what is kept is the back end below it, where nothing that has happened
+in the run can be left on it. Which are kept says whoever hands out the runs, for all ranks alike.
 """
 
 from __future__ import annotations
@@ -92,6 +92,12 @@ def usable(record: Recorder) -> bool:
     """Are the connections of this run's default group as they were when it was made, as far as one
     rank can tell? What the records of all tell of it is asked by whoever has them.
     """
+    with contextlib.suppress(Exception):  # of what a function may have put in place of torch's own
+        return _unchanged(record)
+    return False
+
+
+def _unchanged(record: Recorder) -> bool:
     if _joined is None or torch.cuda.is_available():
         return False
     group = _joined.group
