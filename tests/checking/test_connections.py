@@ -44,7 +44,6 @@ else:
 dist.all_reduce(torch.ones(4))
 dist.all_gather_object([None] * size, rank)
 dist.barrier()
-dist.monitored_barrier()
 """,
     "a group of some": """
 some = dist.new_group([0, 1])
@@ -85,6 +84,7 @@ if rank == 0:
         pass
 """,
     "a collective that is not waited for": "kept = dist.all_reduce(torch.ones(2), async_op=True)",
+    "a barrier that tags its messages by calls": "dist.monitored_barrier()",
     "another timeout": "dist.distributed_c10d._set_pg_timeout(LATER)",
     "the back end": "dist.group.WORLD._get_backend(torch.device('cpu'))",
     "another group": """
@@ -111,10 +111,11 @@ def answer(program):
     return Cell("exchange", source, "solution")
 
 
-def ran(session, size, number=0.0, shared=True):
+def ran(session, size, number=0.0, reuses=True):
     """How many sizes each rank had kept, and its process."""
+    session.reuses = reuses
     sent = [payload.encode({"tensor": np.full(3, number, "float32")}) for _ in range(size)]
-    run = session.run(EXCHANGE, sent, 20, shared=shared)
+    run = session.run(EXCHANGE, sent, 20)
     assert run.ok, [one.error or one.status for one in run.outcomes]
     told = [payload.decode(one.output)["returned"].tolist() for one in run.outcomes]
     return [int(kept) for kept, _ in told], [int(process) for _, process in told]
@@ -143,7 +144,7 @@ def test_those_that_were_used_again_go_when_something_is_left(session):
 
 def test_they_are_not_kept_for_an_exercise_that_has_its_room_to_itself(session):
     session.cells([GIVEN, answer("dist.barrier()")], 5)
-    assert [ran(session, 2, shared=False)[0] for _ in range(2)] == [[0, 0]] * 2
+    assert [ran(session, 2, reuses=False)[0] for _ in range(2)] == [[0, 0]] * 2
 
 
 def test_they_go_with_the_rank_that_is_replaced(session):
@@ -152,7 +153,7 @@ def test_they_go_with_the_rank_that_is_replaced(session):
     session.cells([GIVEN, answer(dies)], 5)
     before = [ran(session, size)[1] for size in (2, 4)][1]
     sent = [payload.encode({"tensor": np.ones(3, "float32")}) for _ in range(3)]
-    assert not session.run(EXCHANGE, sent, 20, shared=True).ok
+    assert not session.run(EXCHANGE, sent, 20).ok
     kept, after = ran(session, 4)
     assert kept == [1, 1, 0, 0] and after[2] != before[2]
     assert [ran(session, size)[0][0] for size in (4, 2, 4)] == [2, 2, 2]
@@ -172,6 +173,49 @@ def test_neither_threads_nor_descriptors_grow_from_run_to_run(session):
     found = [ran(session, size) for size in (2, 3, 2, 3, 2, 3, 2, 3)]
     assert len({str(one) for one in found[2::2]}) == 1
     assert len({str(one) for one in found[3::2]}) == 1
+
+
+def test_those_that_go_after_they_were_used_again_go_at_once(session):
+    """Not when Python next looks for cycles of references, on each rank at another time."""
+    count = "before = torch.tensor([float(len(os.listdir('/proc/self/task'))), 0.0])\ngc.disable()"
+    lost = "\ndist.barrier()\nif tensor[0]:\n    dist.distributed_c10d._set_pg_timeout(LATER)"
+    session.cells([GIVEN, answer(count + lost)], 5)
+    found = [ran(session, 4, number)[0] for number in (0.0, 1.0) * 8]
+    assert len({str(one) for one in found[2::2]}) == 1
+
+
+def test_what_is_under_way_on_them_holds_up_no_later_run(session):
+    under_way = """
+if not tensor[0]:
+    dist.barrier()
+elif rank == 1:
+    dist.broadcast(torch.ones(1), src=1, async_op=True)
+"""
+    session.cells([GIVEN, answer(under_way)], 5)
+    for _ in range(20):
+        ran(session, 3)
+        ran(session, 2)
+        ran(session, 2, 1.0)
+        ran(session, 3)
+
+
+@pytest.mark.parametrize("asked", ["monitored_barrier(SOON)", "set_timeout(SOON)", "abort()",
+                                   "_get_backend(torch.device('cpu'))", "barrier()"])  # fmt: skip
+def test_a_group_of_an_earlier_run_does_not_reach_them(session, asked):
+    program = f"""
+if not tensor[0]:
+    globals()["old"] = dist.group.WORLD
+elif rank == 1:
+    try:
+        old.{asked}
+    except RuntimeError as error:
+        assert "of an earlier call" in str(error)
+    else:
+        raise AssertionError("it was let")
+dist.all_reduce(torch.ones(1))
+"""
+    session.cells([GIVEN, answer(program)], 5)
+    assert [ran(session, 2, number)[0][0] for number in (0.0, 1.0, 1.0)] == [0, 1, 1]
 
 
 def test_no_more_are_kept_than_a_submission_has_threads_for(session):

@@ -96,7 +96,7 @@ def judged(
     monkeypatch.setattr(judge_notebook.time, "monotonic", lambda: session.now)
     monkeypatch.setattr(Grader, "session", lambda *_: session)
     monkeypatch.setattr(
-        Grader, "judging", lambda self, exercise, total, *_, **__: Judging(exercise, total, session)
+        Grader, "judging", lambda self, exercise, total, *_: Judging(exercise, total, session)
     )
     exercises = {name: EXERCISES[name] for name in names} | dict(changed)
     plan = Plan([Cell(name, "def ...", "solution") for name in names], set(names))
@@ -364,3 +364,28 @@ def test_whoever_shares_a_room_is_measured_alike(monkeypatch):
     names = [{name for name, _ in room} for room in session.rooms if room]
     assert names.count({"exchange"}) == 1
     assert names.count({"relay", "broadcast_from"}) == 2 and len(names) == 3
+
+
+def test_how_the_first_in_a_room_fails_has_nothing_to_do_with_connections_that_are_kept(
+    monkeypatch,
+):
+    """That is final: in every run of it connections are new. Those after it are judged again."""
+    kept = []
+    run = Judging.judged
+
+    def noted(self, cases):
+        kept.append((self.exercise.name, getattr(self._session, "reuses", False)))
+        return run(self, cases)
+
+    def ended(self):
+        self.reuses = False
+        if self.rooms[-1]:
+            self.rooms.append([])
+
+    monkeypatch.setattr(Judging, "judged", noted)
+    monkeypatch.setattr(Told, "end_room", ended)
+    one, two, three = NAMES[:3]
+    judged(monkeypatch, {(two, False): ["wrong", "wrong"]}, names=(one, two, three))
+    assert kept == [
+        (one, False), (two, True), (two, False), (three, False), (one, False), (three, True),
+    ]  # fmt: skip

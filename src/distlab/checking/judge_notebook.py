@@ -38,14 +38,20 @@ _USED_UP = tuple(
 
 
 class Code(Protocol):
-    """A submission's code, where it runs: a `Session`, or what stands for one."""
+    """A submission's code, where it runs: a `Session`, or what stands for one.
+
+    Attributes:
+        reuses: the ranks of the room keep their connections from run to run, until it ends.
+    """
+
+    reuses: bool
 
     def cells(
         self, cells: Sequence[Cell], limit: float, answers: Iterable[str] = ()
     ) -> dict[str, dict[str, Any]]: ...
     def run(
         self, exercise: str, inputs: Sequence[bytes], deadline: float,
-        schedule: Schedule | None = None, shared: bool = False,
+        schedule: Schedule | None = None,
     ) -> Run: ...  # fmt: skip
     def end_room(self) -> None: ...
     def close(self) -> None: ...
@@ -182,18 +188,9 @@ class Grader:
         return list(self._lab.cases(exercise))
 
     def judging(
-        self,
-        exercise: Exercise,
-        total: int,
-        session: Code,
-        plan: submission.Plan,
-        shared: bool = False,
+        self, exercise: Exercise, total: int, session: Code, plan: submission.Plan
     ) -> Judging:
-        """What judges an exercise, of so many cases, in whichever room of the session.
-
-        Args:
-            shared: the room is one of several exercises, whose ranks keep their connections.
-        """
+        """What judges an exercise, of so many cases, in whichever room of the session."""
 
         def run(
             exercise: Exercise,
@@ -202,7 +199,7 @@ class Grader:
             left: float,
             schedule: Schedule | None = None,
         ) -> Run:
-            return session.run(exercise.id, inputs, left, schedule, shared)
+            return session.run(exercise.id, inputs, left, schedule)
 
         return Judging(exercise, total, self._lab.reference, run, plan.sources)
 
@@ -338,7 +335,7 @@ class _Sitting:
     def _go(self, exercise: Exercise) -> _Go:
         session, cases = self._session, self._grader.cases(exercise)
         assert session is not None  # it is lost with the sandbox alone
-        judging = self._grader.judging(exercise, len(cases), session, self._plan, shared=True)
+        judging = self._grader.judging(exercise, len(cases), session, self._plan)
         return _Go(judging, cases, Verdict(exercise, "passed"))
 
     def _fill_room(self, waiting: list[Exercise], goes: dict[str, _Go], hidden: bool) -> None:
@@ -346,7 +343,8 @@ class _Sitting:
         that do not pass, and those that there is no time for, do not go on.
 
         What fails in a visible case where others have run is told of as it fails by itself, and
-        that before any hidden case is run: how long these take must not be in it.
+        that before any hidden case is run: how long these take must not be in it. The first in the
+        room has new connections in each run: how it fails is final.
         """
         assert self._session is not None
         alone, begin = True, time.monotonic()
@@ -367,7 +365,7 @@ class _Sitting:
                     goes[exercise.name] = self._go(exercise)
                     waiting.insert(0, exercise)
                 break
-            alone = False
+            alone, self._session.reuses = False, True
         self._session.end_room()
 
     @staticmethod

@@ -221,7 +221,7 @@ class Inside:
                 )
             )
             # collectives of the course's own, which are in no record, cannot be looked at
-            looked_at = tree["shared"] and not exercise.unrecorded
+            looked_at = tree["reuses"] and not exercise.unrecorded
             engines.leave(run.size, keep=looked_at and _nothing_left(run, whole))
         return run
 

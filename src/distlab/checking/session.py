@@ -75,6 +75,9 @@ class Session:
         admit: called with the number of the process that all others will come from, before any
             of them is there.
 
+    Attributes:
+        reuses: the ranks of the room keep their connections from run to run, until it ends.
+
     Raises:
         SessionLost: its root did not begin.
         ZygoteLost: the zygote has ended.
@@ -85,7 +88,7 @@ class Session:
         devices: str | None = None, user: int | None = None,
         admit: Callable[[int], None] | None = None,
     ) -> None:  # fmt: skip
-        self._source = source
+        self._source, self.reuses = source, False
         forked, self._socket = source.connect(
             entry_points.SESSION, walls=walls, devices=devices, user=user,
             folder=None if limits else str(source.folder), limits=limits and vars(limits),
@@ -147,13 +150,10 @@ class Session:
 
     def run(
         self, exercise: str, inputs: Sequence[bytes], deadline: float,
-        schedule: Schedule | None = None, shared: bool = False,
+        schedule: Schedule | None = None,
     ) -> runs.Run:  # fmt: skip
         """Run the function that answers an exercise, on the room's ranks as far as it has some: all
         exercises of a room are `measured`, or none is.
-
-        Args:
-            shared: the room's ranks may keep their connections from run to run.
 
         Raises:
             RoomLost, SessionLost.
@@ -161,7 +161,7 @@ class Session:
         patience = (1 + runs.MOST_QUEUED) * deadline + PATIENCE
         tree = {
             "op": "run", "exercise": exercise, "deadline": deadline, "patience": patience,
-            "schedule": schedule.name if schedule else None, "shared": shared,
+            "schedule": schedule.name if schedule else None, "reuses": self.reuses,
         }  # fmt: skip
         reply = self._ask(tree, inputs, relayed=True)
         try:
@@ -173,6 +173,7 @@ class Session:
         """End all that the exercises since the last call have started: the next one gets a new
         room.
         """
+        self.reuses = False
         self._ask({"op": "end", "patience": PATIENCE}, [])
 
     def _ask(

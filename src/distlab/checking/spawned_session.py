@@ -38,6 +38,7 @@ class SpawnedSession:
         self._inside = room.Inside(self._home, _Spawns(source, self._home), None, walls=False)
         self._functions: dict[str, tuple[dict[str, Any], bytes]] = {}
         self._sources: dict[str, str] = {}
+        self.reuses = False
 
     def cells(
         self, cells: Sequence[Cell], limit: float, answers: Iterable[str] = ()
@@ -50,7 +51,7 @@ class SpawnedSession:
 
     def run(
         self, exercise: str, inputs: Sequence[bytes], deadline: float,
-        schedule: Schedule | None = None, shared: bool = False,
+        schedule: Schedule | None = None,
     ) -> runs.Run:  # fmt: skip
         """Run the function that answers an exercise, on ranks that are warm by then."""
         from distlab.course import find
@@ -61,12 +62,13 @@ class SpawnedSession:
             return runs.Run([runs.Outcome(0, "raised", error=told)], [], 0.0, deadline)
         tree = {
             "exercise": exercise, "sources": self._sources, "deadline": deadline,
-            "schedule": schedule.name if schedule else None, "shared": shared,
+            "schedule": schedule.name if schedule else None, "reuses": self.reuses,
         }  # fmt: skip
         return self._inside.run(tree, function, inputs)
 
     def end_room(self) -> None:
-        """Nothing: the next exercise gets the same ranks."""
+        """The next exercise gets the same ranks, with new connections."""
+        self.reuses = False
 
     def close(self) -> None:
         self._inside.close()

@@ -36,6 +36,25 @@ class _Joined(NamedTuple):
     timeout: datetime.timedelta
 
 
+class _Again(type):
+    """A class that makes what was made before. There is one: each would be in a cycle of references
+    with itself, which would hold connections that are let go of until Python looks for cycles.
+    """
+
+    made: Any = None
+    back_end: Any = None
+
+    def __instancecheck__(cls, one: object) -> bool:
+        return isinstance(one, _Again.made)
+
+    def __call__(cls, *args: object, **kwargs: object) -> Any:
+        return _Again.back_end
+
+
+class _ProcessGroupGloo(metaclass=_Again):
+    pass
+
+
 _joined: _Joined | None = None
 _kept: dict[int, _Kept] = {}  # by number of ranks
 
@@ -69,23 +88,13 @@ def used_again(size: int) -> Iterator[None]:
     kept = _kept.get(size)
     if kept is None:
         raise RuntimeError(f"this rank has kept no connections to {size - 1} others")
-    made, back_end = c10d.ProcessGroupGloo, kept.back_end
-
-    class Again(type):
-        def __instancecheck__(cls, one: object) -> bool:
-            return isinstance(one, made)
-
-        def __call__(cls, *args: object, **kwargs: object) -> Any:
-            return back_end
-
-    class ProcessGroupGloo(metaclass=Again):
-        pass
-
-    c10d.ProcessGroupGloo = ProcessGroupGloo  # type: ignore[misc, assignment]
+    _Again.made, _Again.back_end = c10d.ProcessGroupGloo, kept.back_end
+    c10d.ProcessGroupGloo = _ProcessGroupGloo  # type: ignore[misc, assignment]
     try:
         yield
     finally:
-        c10d.ProcessGroupGloo = made  # type: ignore[misc]
+        c10d.ProcessGroupGloo = _Again.made  # type: ignore[misc]
+        _Again.back_end = None
 
 
 def usable(record: Recorder) -> bool:

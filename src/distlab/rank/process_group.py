@@ -71,6 +71,7 @@ class RecordedGroup(dist.ProcessGroup):
         return self._group.size()
 
     def set_timeout(self, timeout):
+        self._of_now()
         self._patience, self.handed_out = None, True
         return self._group.set_timeout(timeout)
 
@@ -79,10 +80,12 @@ class RecordedGroup(dist.ProcessGroup):
         return self._group.shutdown()
 
     def abort(self):
+        self._of_now()
         self.handed_out = True
         return self._group.abort()
 
     def _get_backend(self, device):
+        self._of_now()
         self._patience = None  # its timeout may be about to be changed
         # torch asks what the back end can do, and lets nobody have it
         self.handed_out |= sys._getframe(1).f_code.co_filename != c10d.__file__
@@ -122,6 +125,16 @@ class RecordedGroup(dist.ProcessGroup):
 
     def _global(self, rank: int) -> int:
         return self._ranks[rank] if 0 <= rank < len(self._ranks) else -1
+
+    def _of_now(self) -> None:
+        """Refuse what a group of an earlier call is asked: gloo would wait for ever, or meet what
+        this call does on the same connections.
+        """
+        if active() not in (None, self._recorder):
+            raise RuntimeError(
+                "this process group is of an earlier call and has ended with it: "
+                "use the groups of this call"
+            )
 
     def _exists(self, rank: int, what: str) -> None:
         """gloo waits for ever for a rank that there is not."""
@@ -222,11 +235,7 @@ class RecordedGroup(dist.ProcessGroup):
 
     def _start(self, at, after, call, *args, counts_from_wait=False, waits=False, results=()):
         recorder = self._recorder
-        if active() not in (None, recorder):  # gloo would wait for ever
-            raise RuntimeError(
-                "this process group is of an earlier call and has ended with it: "
-                "use the groups of this call"
-            )
+        self._of_now()
         try:
             work = call(*args)
         except BaseException:
@@ -360,6 +369,8 @@ class RecordedGroup(dist.ProcessGroup):
         return self._start(at, None, call, waits=_waits(opts))
 
     def monitored_barrier(self, timeout=None, wait_all_ranks=False):
+        self._of_now()
+        self.handed_out = True  # its messages have calls of this back end, counted, for tags
         lasts = self._lasts() if timeout is None else timeout.total_seconds()
         at = self._recorder.begin("barrier", self._index, note=b"monitored", lasts=lasts)
         wait = self._group.monitored_barrier
