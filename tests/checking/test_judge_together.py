@@ -15,7 +15,7 @@ from distlab.exercises.exercise import Case
 from distlab.exercises.judge import Verdict
 from distlab.notebook import Cell
 from distlab.processes.isolation import Limits
-from grader.collected import grader, handed_in
+from grader.collected import answers, grader, handed_in
 
 LAB = "01-message-passing"
 NAMES = ["relay", "broadcast_from", "exchange"]
@@ -354,6 +354,25 @@ def test_what_an_answer_leaves_in_its_ranks_costs_no_other_one_a_point(zygote, s
     found = judge.grade(judge.plan(content), zygote)
     by_name = {verdict.exercise.name: verdict for verdict in found}
     assert by_name["all_gather_rows"].status == "passed", by_name["all_gather_rows"].message
+
+
+def right(lab, name):
+    return next(one.source for one in answers(lab, name) if one.right)
+
+
+@pytest.mark.parametrize("first", ["ring_reduce_scatter", "ring_all_gather"])
+def test_a_right_answer_whose_tags_kept_connections_would_meet_loses_nothing(zygote, first):
+    """`monitored_barrier` sends messages whose tags are calls of the back end, counted."""
+    lab, names = "04-ring-allreduce", ["ring_reduce_scatter", "ring_all_gather"]
+    names.sort(key=lambda name: name != first)
+    sources = {name: right(lab, name) for name in names}
+    (sources["ring_reduce_scatter"],) = [
+        one.source for one in answers(lab, "ring_reduce_scatter") if "roll_call" in one.path.name
+    ]
+    judge = grader(lab, names)
+    found = judge.grade(judge.plan(handed_in(lab, **sources)), zygote)
+    assert [verdict.exercise.name for verdict in found] == names
+    assert [verdict.status for verdict in found] == ["passed"] * 2, [v.message for v in found]
 
 
 def test_whoever_shares_a_room_is_measured_alike(monkeypatch):
