@@ -6,7 +6,7 @@ import random
 
 import pytest
 import simulated
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from distlab.engines.exploring import IMPOSSIBLE, Explorer, nearest, parting, told
@@ -64,10 +64,24 @@ def compare(program, seed):
     exist = simulated.every_outcome(program)
     assume(exist is not None)
     plain = Explored(program, seed, buffered=False)
-    assert set(plain.outcomes) == exist
+    outcomes = set(plain.outcomes)
+    assert outcomes == exist or (outcomes < exist and any(map(hides, outcomes)))
     matchings = [frozenset(one.schedule.values.items()) for one in plain.found.explored]
     assert len(matchings) == len(set(matchings)) and plain.found.complete
+    assume(outcomes == exist)
     return program, exist
+
+
+def hides(outcome):
+    """Has a rank hung before it waited for a receive from anybody? What that took nobody can tell,
+    and so not what else it might have taken: the hang alone is told.
+    """
+    return any(None in took and not ended for took, ended in zip(*outcome, strict=True))
+
+
+HUNG_BEFORE_ITS_WAIT = [
+    (("irecv", None, 0), ("recv", 3, 0)), (), (("send", 0, 0),), (("send", 0, 0),)
+]  # fmt: skip
 
 
 @settings(max_examples=300, deadline=None)
@@ -77,6 +91,7 @@ def test_all_outcomes_of_all_interleavings_are_found_and_no_others(program, seed
 
 
 @settings(max_examples=100, deadline=None)
+@example(HUNG_BEFORE_ITS_WAIT, 0)
 @given(scripts, st.integers(0, 1000))
 def test_what_only_buffered_sends_allow_is_found_as_well(program, seed):
     program, exist = compare(program, seed)
