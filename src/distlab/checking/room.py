@@ -31,7 +31,7 @@ from distlab.processes.isolation import Limits
 from distlab.processes.run_delay import RunDelay
 from distlab.records import events, reading
 from distlab.records.choices import Schedule
-from distlab.records.matching import all_met
+from distlab.records.leftovers import all_met
 
 if TYPE_CHECKING:
     from distlab.engines.forked import ForkedEngines

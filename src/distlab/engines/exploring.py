@@ -88,9 +88,6 @@ class Exploration:
 class Explorer:
     """Runs schedule after schedule.
 
-    A run that hangs before a rank waits for a receive from anybody does not tell which message that
-    took: from there no others are looked for, and the hang is told.
-
     Args:
         run: runs the program under a schedule, whose remaining choices are free.
         most: schedules to run, the first one included.

@@ -245,7 +245,8 @@ def _taken(ledger: Ledger) -> dict[int, Event]:
     left: dict[_Box, list[int]] = defaultdict(list)
     for (group, source, rank, tag), row in sends.items():
         ended = sum(send.done and not send.flags & BUFFERED for send in row)
-        surplus = ended - len(receives.get((group, source, rank, tag), ()))
+        named = receives.get((group, source, rank, tag), ())
+        surplus = ended - sum(not _still_waits(receive) for receive in named)
         left[group, rank, tag] += [source] * max(surplus, 0)
     taken = {}
     for record in ledger.records:
@@ -255,6 +256,11 @@ def _taken(ledger: Ledger) -> dict[int, Event]:
             if box:
                 taken[id(event)] = replace(event, peer=box.pop(0))
     return taken
+
+
+def _still_waits(receive: Event) -> bool:
+    """Has a rank waited for it until the run was ended? Then it has taken nothing."""
+    return receive.state == POSTED and receive.wait_begin > 0
 
 
 def _found(records: Sequence[RankRecord]) -> list[Choice]:

@@ -16,7 +16,7 @@ here lean towards "met": who uses them to prove that something can't happen is t
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -408,34 +408,6 @@ class Ledger:
             1 for other in self._from_any[box] if other < at and events[other].state != DONE
         )
         return there > earlier
-
-
-def all_met(records: Sequence[RankRecord]) -> bool:
-    """Has all that these ranks have begun ended, and has all that they have done in their default
-    group been met there, as far as the records go?
-    """
-    on_the_way: Counter[tuple[int, int, int]] = Counter()
-    calls: list[list[str]] = []
-    for record in records:
-        if record.dropped or not record.over:
-            return False
-        called = []
-        for event in record.events:
-            if not event.done:
-                return False
-            if event.group_index != WORLD:
-                continue
-            if event.is_message:
-                if event.peer is None:  # whom it met is not known
-                    return False
-                if event.op == "send":
-                    on_the_way[record.rank, event.peer, event.tag] += 1
-                else:
-                    on_the_way[event.peer, record.rank, event.tag] -= 1
-            else:
-                called.append(event.op)
-        calls.append(called)
-    return not any(on_the_way.values()) and all(called == calls[0] for called in calls)
 
 
 def refused_by_torch(event: Event) -> bool:

@@ -4,7 +4,7 @@ import pytest
 from recorded import event
 
 from distlab.records.events import DONE, FAILED, POSTED, RETURNED, RUNNING, RankRecord
-from distlab.records.matching import all_met
+from distlab.records.leftovers import all_met
 
 SEND, RECV = ("send", {"peer": 1}), ("recv", {"peer": 0})
 REDUCE, BARRIER = ("all_reduce", {}), ("barrier", {})
