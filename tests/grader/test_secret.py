@@ -57,7 +57,7 @@ def home(tmp_path_factory):
 def made(home):
     """`distlab secret new`, for one lab, in a home of its own."""
     done = distlab("secret", "new", LAB, home=home)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr  # which solution failed is on stdout
     return done
 
 
