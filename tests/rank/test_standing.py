@@ -3,6 +3,7 @@
 import _thread
 import multiprocessing
 import queue
+import subprocess
 import sys
 import threading
 
@@ -209,3 +210,37 @@ def test_a_look_that_fails_ends_its_thread_and_the_next_run_has_another(monkeypa
     looks.begin(second)
     assert looked.get(timeout=60) is second
     looks.end(second)
+
+
+LOOKED_AT = """
+import gc, math, threading
+from distlab.rank.standing import Standing
+
+class Kept:
+    def __init__(self):
+        self.local, self.own = threading.local(), self
+        self.local.value = 0
+
+standing = Standing(math.inf, lambda frame: None, print)
+for _ in range(3):
+    gc.collect()
+    gc.disable()
+    due = [dict(a=1) for _ in range(gc.get_threshold()[0] + 100)]
+    Kept()
+    dicts = [{} for _ in range(10)]
+    del dicts  # a dict is at hand without an allocation: the next is that of a frame
+    gc.enable()
+    standing.moment()
+    del due
+print(gc.isenabled())
+gc.disable()
+standing.moment()
+print(gc.isenabled())
+"""
+
+
+def test_a_look_while_a_thread_local_is_collected_does_not_wait_for_itself():
+    told = subprocess.run(
+        [sys.executable, "-c", LOOKED_AT], timeout=60, capture_output=True, text=True
+    )
+    assert told.stdout == "True\nFalse\n", told.stderr
