@@ -221,6 +221,14 @@ class _First:
     own: bool
 
 
+@dataclasses.dataclass(frozen=True)
+class _Step:
+    """An exercise whose visible or hidden cases are run beside others."""
+
+    exercise: Exercise
+    hidden: bool
+
+
 @dataclasses.dataclass
 class _Go:
     """An exercise that is judged beside others, and what it has come to so far."""
@@ -305,8 +313,8 @@ class _Sitting:
 
         What passes there has passed. What does not is judged again where nothing else has run:
         what an exercise has left behind in its ranks costs no other one a point. Visible cases of
-        all come before hidden ones of any, in another room: what ranks have seen of a hidden input
-        reaches no run that is told of in full.
+        all come before hidden ones of any: what ranks have seen of a hidden input reaches no run
+        that is told of in full.
         """
         # a sandbox of its own may be lost by one of them, and which one is told by its room
         if self._lone or not self._grader.together:
@@ -322,14 +330,14 @@ class _Sitting:
         alike = itertools.groupby(sorted(found, key=_measured), _measured)
         kinds = [some for _, some in ((kind, list(of)) for kind, of in alike) if len(some) > 1]
         goes = {e.name: self._go(e) for some in kinds for e in some}
-        for hidden in (False, True):
-            for some in kinds:
-                waiting = [e for e in some if e.name in goes]
-                while waiting:
-                    # until the room has ended: what an answer has left there would go on meanwhile,
-                    # beside somebody who was promised the machine alone
-                    with self._turns.shared():
-                        self._fill_room(waiting, goes, hidden)
+        waiting = [_Step(e, hidden=False) for some in kinds for e in some]
+        # the last room goes on with hidden cases of its kind
+        waiting += [_Step(e, hidden=True) for some in reversed(kinds) for e in some]
+        while waiting:
+            # until the room has ended: what an answer has left there would go on meanwhile, beside
+            # somebody who was promised the machine alone
+            with self._turns.shared():
+                self._fill_room(waiting, goes)
         self._first |= {name: _First(go.verdict, own=True) for name, go in goes.items()}
 
     def _go(self, exercise: Exercise) -> _Go:
@@ -338,20 +346,24 @@ class _Sitting:
         judging = self._grader.judging(exercise, len(cases), session, self._plan)
         return _Go(judging, cases, Verdict(exercise, "passed"))
 
-    def _fill_room(self, waiting: list[Exercise], goes: dict[str, _Go], hidden: bool) -> None:
-        """Judge exercises in a new room until one fails, or its turn has lasted long enough. Those
-        that do not pass, and those that there is no time for, do not go on.
+    def _fill_room(self, waiting: list[_Step], goes: dict[str, _Go]) -> None:
+        """Judge exercises of one kind in a new room until one fails, or its turn has lasted long
+        enough. Those that do not pass, and those that there is no time for, do not go on.
 
         What fails in a visible case where others have run is told of as it fails by itself, and
         that before any hidden case is run: how long these take must not be in it. The first in the
         room has new connections in each run: how it fails is final.
         """
         assert self._session is not None
-        alone, begin = True, time.monotonic()
+        alone, begin, kind = True, time.monotonic(), _measured(waiting[0].exercise)
         while waiting and (alone or time.monotonic() - begin < TURN):
-            exercise = waiting.pop(0)
-            if self._is_late(exercise):
+            exercise, hidden = waiting[0].exercise, waiting[0].hidden
+            if _measured(exercise) != kind:
+                break
+            step = waiting.pop(0)
+            if exercise.name in goes and self._is_late(exercise):
                 del goes[exercise.name]
+            if exercise.name not in goes:
                 continue
             go = goes[exercise.name]
             with self._clocked(contextlib.nullcontext(), exercise.name):
@@ -363,7 +375,7 @@ class _Sitting:
                     self._first[exercise.name] = _First(go.verdict, own=alone)
                 else:
                     goes[exercise.name] = self._go(exercise)
-                    waiting.insert(0, exercise)
+                    waiting.insert(0, step)
                 break
             alone, self._session.reuses = False, True
         self._session.end_room()
