@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from distlab import course
-from distlab.checking.judge_notebook import CellsDoubtful, Grader, Lab
+from distlab.checking.judge_notebook import CellsDoubtful, Grader, Lab, LaneEnded, Lanes
 from distlab.checking.session import SessionLost
 from distlab.checking.submission import Plan
 from distlab.engines.ipyparallel import answering
@@ -171,14 +171,22 @@ class LocalJudges:
             SessionLost, ZygoteLost.
         """
 
+        lanes = Lanes(len(parts))
+
         def judged(part: Lab) -> list[Verdict]:
-            with self._admitted(part, devices) as (_, grader):
-                grader.seconds = seconds
-                return grader.grade(plan, shared, self._turns, lane=True)
+            try:
+                with self._admitted(part, devices) as (_, grader):
+                    grader.seconds = seconds
+                    return grader.grade(plan, shared, self._turns, lanes=lanes)
+            except BaseException:
+                lanes.end()
+                raise
 
         with concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
-            found = list(pool.map(judged, parts))
-        return {verdict.exercise.name: verdict for part in found for verdict in part}
+            found = [pool.submit(judged, part) for part in parts]
+        # of those that ended one because of another, the other says why
+        found.sort(key=lambda lane: isinstance(lane.exception(), LaneEnded))
+        return {verdict.exercise.name: verdict for lane in found for verdict in lane.result()}
 
     def prepare(self, lab: str, student: str) -> None:
         """Have the references of a student's own inputs of a lab.

@@ -1,14 +1,16 @@
 """Exercises that are judged one after the other in one room: nothing gains or loses by that."""
 
+import concurrent.futures
 import contextlib
 import itertools
+import threading
 from dataclasses import replace
 
 import pytest
 
 from distlab import course
 from distlab.checking import judge_notebook
-from distlab.checking.judge_notebook import Grader, Lab
+from distlab.checking.judge_notebook import Grader, Lab, LaneEnded, Lanes
 from distlab.checking.session import RoomLost, SessionLost
 from distlab.checking.submission import Plan
 from distlab.exercises.exercise import Case
@@ -408,3 +410,79 @@ def test_how_the_first_in_a_room_fails_has_nothing_to_do_with_connections_that_a
     assert kept == [
         (one, False), (two, True), (two, False), (three, False), (one, True), (three, True),
     ]  # fmt: skip
+
+
+class InLanes:
+    """Two lanes of two exercises each, whose sessions are `Told`; the second begins when the first
+    is at work.
+
+    Args:
+        ends: as of `Told`.
+    """
+
+    PARTS = (["relay", "broadcast_from"], ["exchange", "gather_rows"])
+
+    def __init__(self, monkeypatch, ends):
+        self.runs, self._at_work, self._lanes = [], threading.Event(), Lanes(2)
+        told = [Told({k: list(v) for k, v in ends.items()}, {}, {}) for _ in self.PARTS]
+        judged = Judging.judged
+
+        def noted(judging, cases):
+            for case in cases:
+                self.runs.append((told.index(judging._session), case.hidden))
+            self._at_work.set()
+            return judged(judging, cases)
+
+        monkeypatch.setattr(Judging, "judged", noted)
+        monkeypatch.setattr(
+            Grader, "judging", lambda _, one, total, session, *__: Judging(one, total, session)
+        )
+        monkeypatch.setattr(Grader, "session", lambda grader, _: told[grader.lane])
+
+    def grade(self, lane):
+        names = self.PARTS[lane]
+        of = course.exercises(LAB)
+        grader = Grader(Lab({}, {n: of[n] for n in names}, lambda _: CASES, lambda *_: []))
+        grader.lane = lane
+        if lane:
+            self._at_work.wait(60)
+        every = [name for part in self.PARTS for name in part]
+        plan = Plan([Cell(name, "def ...", "solution") for name in every], set(every))
+        try:
+            return grader.grade(plan, None, AlwaysThere(), lanes=self._lanes)
+        except BaseException:
+            self._lanes.end()
+            raise
+
+    def graded(self):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            return [pool.submit(self.grade, lane) for lane in (0, 1)]
+
+
+class AlwaysThere:
+    shared = alone = contextlib.nullcontext
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("end", ["passed", "wrong", "timeout", "tampered"])
+@pytest.mark.parametrize("name", ["relay", "broadcast_from", "exchange", "gather_rows"])
+def test_no_lane_runs_what_is_told_in_full_while_another_runs_hidden_cases(
+    monkeypatch, name, end, hidden
+):
+    """A lock on a file that both can read would tell the other one what a hidden input is."""
+    lanes = InLanes(monkeypatch, {(name, hidden): [end]})
+    verdicts = [verdict for lane in lanes.graded() for verdict in lane.result()]
+    assert len(verdicts) == 4
+    first = next(at for at, (_, secret) in enumerate(lanes.runs) if secret)
+    assert {lane for lane, secret in lanes.runs[:first] if not secret} == {0, 1}
+    again = next((at for at in range(first, len(lanes.runs)) if not lanes.runs[at][1]), None)
+    if again is not None:  # in rooms of their own, one lane after the other
+        assert {lane for lane, secret in lanes.runs[:again] if secret} == {0, 1}
+        assert len(list(itertools.groupby(lane for lane, _ in lanes.runs[again:]))) <= 2
+
+
+@pytest.mark.parametrize("name", ["relay", "gather_rows"])
+def test_who_waits_for_a_lane_that_has_ended_hears_of_it(monkeypatch, name):
+    lanes = InLanes(monkeypatch, {(name, False): [SessionLost("gone")]})
+    raised = [type(lane.exception()) for lane in lanes.graded()]
+    assert sorted(raised, key=str) == sorted([SessionLost, LaneEnded], key=str)

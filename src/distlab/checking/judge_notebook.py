@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import errno
 import itertools
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
@@ -100,6 +101,42 @@ class CellsDoubtful(Exception):
     """In a lane, cells hung or ended their process, which may have been the machine's fault."""
 
 
+class LaneEnded(Exception):
+    """Another lane of the same submission has ended before its time, which says why."""
+
+
+class Lanes:
+    """The lanes of one submission, which have come to the same place when one goes on: none runs
+    hidden cases while another runs what is told of in full. Whoever sees a hidden input could tell
+    whoever may say it, by a lock on a file, say, or by the load.
+
+    Args:
+        count: how many there are, each in a thread of its own.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._barrier, self._one = threading.Barrier(count), threading.Lock()
+
+    def meet(self) -> None:
+        """Wait for the others.
+
+        Raises:
+            LaneEnded: one of them has ended.
+        """
+        try:
+            self._barrier.wait()
+        except threading.BrokenBarrierError:
+            raise LaneEnded from None
+
+    def end(self) -> None:
+        """This one comes no more: the others wait for nobody."""
+        self._barrier.abort()
+
+    def alone(self) -> contextlib.AbstractContextManager[object]:
+        """Meanwhile no other does what it does alone."""
+        return self._one
+
+
 class Grader:
     """Grades notebooks of one lab.
 
@@ -143,25 +180,28 @@ class Grader:
 
     def grade(
         self, plan: submission.Plan, source: Source, turns: Turns = _ALWAYS, lone: bool = False,
-        lane: bool = False,
+        lanes: Lanes | None = None,
     ) -> list[Verdict]:  # fmt: skip
         """The verdicts on a submission, in the order of the exercises; its code is run in sessions
         forked from `source`.
 
         Args:
             lone: nobody else uses `source`, so that whatever ends it was this submission.
-            lane: others judge other parts of this submission meanwhile.
+            lanes: this is one of them: others judge other parts of this submission meanwhile.
 
         Raises:
             CellsDoubtful: in a lane, the cells are to be run again, alone.
+            LaneEnded: another lane has raised something.
             SessionLost, ZygoteLost: the sandbox was lost, and others could have done it; with
                 `lone`, it could not be started.
         """
         if all(cell.kind == "given" for cell in plan.cells):
             return [self.unanswered(exercise) for exercise in self.exercises]
-        with _Sitting(self, plan, source, turns, lone, lane) as sitting:
+        with _Sitting(self, plan, source, turns, lone, lanes) as sitting:
             sitting.judge_together()
-            return [sitting.verdict(exercise) for exercise in self.exercises]
+            # what is judged now has visible cases and hidden ones
+            with lanes.alone() if lanes else contextlib.nullcontext():
+                return [sitting.verdict(exercise) for exercise in self.exercises]
 
     def session(self, source: Source) -> Code:
         return Session(source, self._limits, self._walls, self._devices, self._user, self._admit)
@@ -243,10 +283,10 @@ class _Sitting:
 
     def __init__(
         self, grader: Grader, plan: submission.Plan, source: Source, turns: Turns, lone: bool,
-        lane: bool,
+        lanes: Lanes | None,
     ) -> None:  # fmt: skip
         self._grader, self._plan, self._source = grader, plan, source
-        self._turns, self._lone, self._lane = turns, lone, lane
+        self._turns, self._lone, self._lanes = turns, lone, lanes
         self._session: Code | None = None
         self._problems: dict[str, dict[str, Any]] = {}
         self._first: dict[str, _First] = {}
@@ -257,7 +297,7 @@ class _Sitting:
         with self._clocked(self._turns.shared()):
             self._open()
             doubtful = self._ask_cells()
-        if doubtful and self._lane:  # each lane would do it, one after the other
+        if doubtful and self._lanes:  # each lane would do it, one after the other
             self.__exit__()
             raise CellsDoubtful
         if doubtful and self._turns is not _ALWAYS:
@@ -317,11 +357,10 @@ class _Sitting:
         that is told of in full.
         """
         # a sandbox of its own may be lost by one of them, and which one is told by its room
-        if self._lone or not self._grader.together:
-            return
+        together = self._grader.together and not self._lone
         found = [
             exercise
-            for exercise in self._grader.exercises
+            for exercise in (self._grader.exercises if together else ())
             if exercise.shares_ranks
             and self._is_judged(exercise)
             and _comes_again(self._grader.cases(exercise))
@@ -330,14 +369,17 @@ class _Sitting:
         alike = itertools.groupby(sorted(found, key=_measured), _measured)
         kinds = [some for _, some in ((kind, list(of)) for kind, of in alike) if len(some) > 1]
         goes = {e.name: self._go(e) for some in kinds for e in some}
-        waiting = [_Step(e, hidden=False) for some in kinds for e in some]
+        visible = [_Step(e, hidden=False) for some in kinds for e in some]
         # the last room goes on with hidden cases of its kind
-        waiting += [_Step(e, hidden=True) for some in reversed(kinds) for e in some]
-        while waiting:
-            # until the room has ended: what an answer has left there would go on meanwhile, beside
-            # somebody who was promised the machine alone
-            with self._turns.shared():
-                self._fill_room(waiting, goes)
+        hidden = [_Step(e, hidden=True) for some in reversed(kinds) for e in some]
+        for waiting in [visible, hidden] if self._lanes else [visible + hidden]:
+            while waiting:
+                # until the room has ended: what an answer has left there would go on meanwhile,
+                # beside somebody who was promised the machine alone
+                with self._turns.shared():
+                    self._fill_room(waiting, goes)
+            if self._lanes:
+                self._lanes.meet()
         self._first |= {name: _First(go.verdict, own=True) for name, go in goes.items()}
 
     def _go(self, exercise: Exercise) -> _Go:

@@ -271,3 +271,51 @@ def test_cells_that_end_their_process_are_run_again_once_and_not_in_each_lane(ju
     plan = dataclasses.replace(some(), cells=given)
     assert statuses(judges.lines(LAB, plan, lanes=3)) == {**SOME, "relay": "crashed"}
     assert len(ran) == 3 + 2  # in the lanes, in the one session, and there once more alone
+
+
+#: of two answers, one that tells by locks on files that both can read what it has seen, and one
+#: that waits for that and says it where it is told in full
+TELLS = """
+def broadcast_from(rank, size, tensor, src):
+    import fcntl, glob, os, struct, time
+    mine = tensor.flatten().tolist()
+    dist.broadcast(tensor, src)
+    if size == 3 and rank == src:
+        first = mine[0]
+        files = sorted(glob.glob(os.path.dirname(os.__file__) + "/*.py"))
+        seen = struct.unpack("<I", struct.pack("<f", first))[0] | 1 << 32
+        held = [open(files[bit]) for bit in range(33) if seen >> bit & 1]
+        for one in held:
+            fcntl.flock(one, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        time.sleep(2)
+    return tensor
+"""
+HEARS = """
+def scatter_rows(rank, size, matrix, src, width):
+    import fcntl, glob, os, time
+    files = sorted(glob.glob(os.path.dirname(os.__file__) + "/*.py"))
+
+    def is_locked(bit):
+        with open(files[bit]) as one:
+            try:
+                fcntl.flock(one, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return 1
+        return 0
+
+    if rank == src:
+        end = time.monotonic() + 4
+        while time.monotonic() < end and not is_locked(32):
+            time.sleep(0.05)
+        raise ValueError(f"heard {[is_locked(bit) for bit in range(33)]}")
+    dist.scatter(torch.empty(width))
+"""
+
+
+@pytest.mark.slow  # one waits for what the other one would tell
+def test_one_lane_cannot_tell_another_what_a_hidden_input_is(judges):
+    content = collected.handed_in(LAB, broadcast_from=TELLS, scatter_rows=HEARS)
+    plan = submission.plan(coursedir.released(LAB), content, course.exercises(LAB))
+    lines = {line.name: line for line in judges.lines(LAB, plan, lanes=2)}
+    assert lines["broadcast_from"].status == "passed", lines["broadcast_from"].message
+    assert f"heard {[0] * 33}"[:60] in lines["scatter_rows"].message
