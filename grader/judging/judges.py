@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from distlab import course
-from distlab.checking.judge_notebook import CellsDoubtful, Grader, Lab, LaneEnded, Lanes
+from distlab.checking.judge_notebook import Grader, Lab
+from distlab.checking.lanes import CellsDoubtful, LaneEnded, Lanes
 from distlab.checking.session import SessionLost
 from distlab.checking.submission import Plan
 from distlab.engines.ipyparallel import answering

@@ -10,7 +10,8 @@ import pytest
 
 from distlab import course
 from distlab.checking import judge_notebook
-from distlab.checking.judge_notebook import Grader, Lab, LaneEnded, Lanes
+from distlab.checking.judge_notebook import Grader, Lab
+from distlab.checking.lanes import LaneEnded, Lanes
 from distlab.checking.session import RoomLost, SessionLost
 from distlab.checking.submission import Plan
 from distlab.exercises.exercise import Case
@@ -159,6 +160,12 @@ def test_what_fails_first_in_its_room_has_failed(monkeypatch, end):
     assert [v.status for v in found.values()] == [end, "passed", "passed"]
     assert session.rooms[0] == [("relay", False)] and found["relay"].total == 4
     assert sum(("relay", False) in room for room in session.rooms) == 1
+
+
+def test_who_comes_after_those_without_visible_cases_is_the_first_in_its_room(monkeypatch):
+    found, session = judged(monkeypatch, {("relay", True): ["wrong"]}, cases=CASES[2:])
+    assert [v.status for v in found.values()] == ["wrong", "passed", "passed"]
+    assert session.rooms[0] == [("relay", True)]
 
 
 def test_what_may_have_been_the_machines_fault_is_judged_twice_whatever_ran_before_it(monkeypatch):

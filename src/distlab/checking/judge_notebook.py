@@ -10,12 +10,12 @@ import contextlib
 import dataclasses
 import errno
 import itertools
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from distlab.checking import submission
+from distlab.checking.lanes import CellsDoubtful, Lanes
 from distlab.checking.session import RoomLost, Session, SessionLost, Source
 from distlab.engines.runs import Run
 from distlab.exercises.exercise import Case, Exercise
@@ -95,46 +95,6 @@ class Lab:
     def plan(self, rebuilt: dict[str, Any]) -> submission.Plan:
         """What of a rebuilt notebook is run."""
         return submission.plan(self.notebook, rebuilt, self.exercises)
-
-
-class CellsDoubtful(Exception):
-    """In a lane, cells hung or ended their process, which may have been the machine's fault."""
-
-
-class LaneEnded(Exception):
-    """Another lane of the same submission has ended before its time, which says why."""
-
-
-class Lanes:
-    """The lanes of one submission, which have come to the same place when one goes on: none runs
-    hidden cases while another runs what is told of in full. Whoever sees a hidden input could tell
-    whoever may say it, by a lock on a file, say, or by the load.
-
-    Args:
-        count: how many there are, each in a thread of its own.
-    """
-
-    def __init__(self, count: int) -> None:
-        self._barrier, self._one = threading.Barrier(count), threading.Lock()
-
-    def meet(self) -> None:
-        """Wait for the others.
-
-        Raises:
-            LaneEnded: one of them has ended.
-        """
-        try:
-            self._barrier.wait()
-        except threading.BrokenBarrierError:
-            raise LaneEnded from None
-
-    def end(self) -> None:
-        """This one comes no more: the others wait for nobody."""
-        self._barrier.abort()
-
-    def alone(self) -> contextlib.AbstractContextManager[object]:
-        """Meanwhile no other does what it does alone."""
-        return self._one
 
 
 class Grader:
@@ -408,8 +368,11 @@ class _Sitting:
             if exercise.name not in goes:
                 continue
             go = goes[exercise.name]
+            cases = [case for case in go.cases if case.hidden is hidden]
+            if not cases:  # nothing runs: whoever comes next may still be the first in the room
+                continue
             with self._clocked(contextlib.nullcontext(), exercise.name):
-                go.verdict = self._beside(go.judging, [c for c in go.cases if c.hidden is hidden])
+                go.verdict = self._beside(go.judging, cases)
             if go.verdict.status != "passed":
                 del goes[exercise.name]
                 quiet = _tried_alone(go.verdict) and self._turns is not _ALWAYS
