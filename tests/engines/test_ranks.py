@@ -29,7 +29,7 @@ from distlab import Ranks, RunFailed, each
 from distlab.engines.ipyparallel import LocalEngines
 from distlab.engines.ranks import clustered, end_local, local, sources_of
 from distlab.engines.warm import WarmRanks
-from distlab.processes.forkserver import PRELOAD, ZygoteLost
+from distlab.processes.forkserver import ZygoteLost
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 KINDS = {"bare": (local, WarmRanks), "ipyparallel": (clustered, LocalEngines)}
@@ -332,21 +332,6 @@ def test_px_works_on_the_same_engines(ranks):
     assert len(set(pids)) == 4
     assert ranks.run(lambda rank, size: os.getpid())[1] == pids[1]
     assert not any(alive(pid) for pid in set(before) - set(pids))
-
-
-@pytest.fixture
-def gate(tmp_path, monkeypatch):
-    """Opened for writing, it lets the source of ranks import the last module."""
-    gate = tmp_path / "gate"
-    os.mkfifo(gate)
-    (tmp_path / "imported_late.py").write_text(f"open({str(gate)!r}).read()")
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
-    preload = (*PRELOAD, "imported_late")
-    monkeypatch.setattr("distlab.engines.ipyparallel.PRELOAD", preload)
-    monkeypatch.setattr("distlab.engines.ranks.PRELOAD", preload)
-    end_local()
-    yield gate
-    end_local()
 
 
 def complete(pool):

@@ -13,7 +13,9 @@ import cloudpickle
 from distlab.processes import forkserver
 from distlab.processes.entry_points import ROOM_PRELOAD, ROOM_PREPARE
 
-for name in (*forkserver.PRELOAD, *ROOM_PRELOAD, *ROOM_PREPARE):
+early = forkserver.PRELOAD[: forkserver.PRELOAD.index(forkserver.NEEDED) + 1]
+complete = (*forkserver.PRELOAD, *ROOM_PRELOAD, *ROOM_PREPARE)
+for name in early if sys.argv[1] == "early" else complete:
     forkserver.load_ahead(name)
 
 from distlab.engines import runs
@@ -27,6 +29,11 @@ def modules(rank, size):
     import torch.distributed as dist
 
     dist.all_reduce(torch.ones(1))
+    received = torch.empty(1)
+    requests = dist.isend(torch.ones(1), 1 - rank), dist.irecv(received, 1 - rank)
+    torch.ones(1) + 1  # while they are under way
+    for request in requests:
+        request.wait()
     return set(sys.modules)
 
 
@@ -43,9 +50,19 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
+def imported(source):
+    """Modules that ranks import in their first run and their second, forked from such a source."""
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, source], capture_output=True, text=True, check=True,
+        timeout=300,
+    )  # fmt: skip
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
 def test_a_new_rank_imports_nothing_that_all_of_them_need():
     """Each would import it for itself, in each exercise that is graded."""
-    done = subprocess.run(
-        [sys.executable, "-c", CODE], capture_output=True, text=True, check=True, timeout=300
-    )
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [[], []]
+    assert imported("complete") == [[], []]
+
+
+def test_a_rank_that_is_forked_early_sends_and_receives_without_what_takes_seconds_to_import():
+    assert imported("early") == [[], []]

@@ -104,16 +104,28 @@ class Local:
         self, exercise: Exercise, case: Case, inputs: list[bytes], left: float,
         schedule: Schedule | None = None,
     ) -> Run:  # fmt: skip
+        """A run on ranks that were forked early, which import for themselves what they lack, is
+        one to believe if it returns; else it is done again on complete ones.
+        """
+        from distlab.engines import ranks
+
+        with ranks.turn:
+            run = self._driven(exercise, inputs, left, schedule)
+            if not run.ok and ranks.local(self._size).ripen():
+                run = self._driven(exercise, inputs, left, schedule)
+            return run
+
+    def _driven(
+        self, exercise: Exercise, inputs: list[bytes], left: float, schedule: Schedule | None
+    ) -> Run:
         from distlab.engines import ranks, runs
         from distlab.records.deadlock import Watcher
 
-        with ranks.turn:
-            return runs.drive(
-                ranks.local(self._size), self._blob, inputs, harness=exercise.id,
-                group=exercise.group,
-                strict=True, sources=self._sources, deadline=left, watch=Watcher(),
-                schedule=schedule, keeps=True, live=None if schedule else self._live,
-            )  # fmt: skip
+        return runs.drive(
+            ranks.local(self._size), self._blob, inputs, harness=exercise.id, group=exercise.group,
+            strict=True, sources=self._sources, deadline=left, watch=Watcher(), schedule=schedule,
+            keeps=True, live=None if schedule else self._live,
+        )  # fmt: skip
 
 
 def _script_of(answer: Any) -> dict[str, str]:

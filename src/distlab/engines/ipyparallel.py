@@ -188,6 +188,10 @@ class LocalEngines(AttachedEngines):
         self._place(self._late)
         self._late = {}
 
+    def ripen(self, function: payload.Block | None = None) -> bool:
+        """As `WarmRanks` does it: none of these is forked early."""
+        return False
+
     def _pid(self, rank: int) -> int:
         return self._late.get(rank, self._pids[rank])
 

@@ -152,6 +152,7 @@ def drive(
         from distlab.records.deadlock import Scheduled
 
         watch = Scheduled(watch)
+    getattr(engines, "ripen", _none)(function)  # ranks that were forked early
     engines.settle()
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=engines.folder))
     begin = time.monotonic()
@@ -199,7 +200,7 @@ def drive(
     return run
 
 
-def _none(size: int) -> list[int]:
+def _none(_: object) -> list[int]:
     return []
 
 

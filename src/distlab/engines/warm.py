@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import re
 import socket
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +22,8 @@ from distlab.processes.starting import Children, Source
 
 IDLE = 300.0  # seconds after a run in which ranks are kept for another one
 HOLD = 1.0  # seconds, at most, in which the first ranks have the source's processor
+#: what imports `torch._dynamo` at its first use, which takes ranks at once longer than their source
+_LATE = re.compile(rb"optim|DistributedDataParallel|fully_shard|checkpoint|compile")
 _Asked = tuple[Children, socket.socket]
 
 
@@ -69,6 +72,21 @@ class WarmRanks(SpawnedRanks):
             if self._spares and self._ripe():
                 self.replace(list(self._spares))
             super().settle()
+
+    def ripen(self, function: payload.Block | None = None) -> bool:
+        """Between two runs: wait until complete ranks have taken the place of those that were
+        forked early. Were there any?
+
+        Args:
+            function: pickled, what runs next: do so only if it seems to need what these lack.
+        """
+        early = list(self._spares)
+        if early and (function is None or _LATE.search(function)):
+            with self._whole_or_none():
+                self.replace(early)
+                super().settle()
+            return True
+        return False
 
     @contextlib.contextmanager
     def _whole_or_none(self) -> Iterator[None]:

@@ -30,7 +30,8 @@ EXERCISE = "distlab.course:find"
 # imported before the first fork
 RANK = "distlab.rank.warm"
 RANK_PRELOAD = (
-    "distlab.rank.recorder", "distlab.rank.process_group", "distlab.rank.execute", RANK,
+    "distlab.rank.recorder", "distlab.rank.process_group", "distlab.rank.execute",
+    "distlab.rank.late_names:prepare", RANK,
 )  # fmt: skip
 LAST_PRELOAD = ("distlab.training.vision",)
 ROOM_PRELOAD = (

@@ -24,10 +24,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch.utils._device  # a mode that is entered would import it, in each rank
 from torch.utils import _python_dispatch as dispatch
 
 from distlab.processes import origin
 from distlab.rank.buffers import tensors
+from distlab.rank.uncompiled import uncompiled
 
 #: operations that take a tensor for its shape and dtype alone
 _SHAPES = ("new_", "empty", "sym_", "is_", "size", "stride", "storage_offset", "numel", "dim")
@@ -44,11 +46,16 @@ class _Open:
     note: Callable[[str], None]
 
 
+@uncompiled
 class Races(dispatch.TorchDispatchMode):
     """The open buffers of one thread; a mode of torch's as long as there are any.
 
     Operations that the recorder does itself are done within `own`.
     """
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # `uncompiled` does it, and imports nothing
 
     def __init__(self) -> None:
         super().__init__()
