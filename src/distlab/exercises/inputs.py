@@ -16,6 +16,16 @@ def drawn_for(case: Case, rank: int, shape: list[int]) -> np.ndarray:
     return np.asarray(drawn + case.get("shift", 0), drawn.dtype)
 
 
+def portable(values: np.ndarray, dtype: str) -> np.ndarray:
+    """Inputs that come of `exp`, of powers or the like, whose last bits are others on another
+    processor: without these bits, so that references recorded elsewhere are references of theirs.
+
+    Args:
+        dtype: that they are to have; in float64, too, they have the digits of float32.
+    """
+    return np.asarray(np.asarray(values, "float32"), dtype)
+
+
 def tensor_per_rank(case: Case) -> list[dict[str, Any]]:
     """`tensor`: one of the case's `shape` for each rank."""
     shape = case.get("shape", [4])

@@ -6,6 +6,7 @@ import numpy as np
 
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.inputs import portable
 
 FEW = 8  # elements beside the moments that a state may hold: counts of steps and the like
 _BEYOND = "state: elements beyond 2⌈n/size⌉ and a few scalars"
@@ -26,7 +27,7 @@ def _training(case: Case) -> list[dict]:
         base = [10 ** shared.uniform(-9, 0, s) * shared.choice([-1, 1], s) for s in shapes]
         gradients.append(
             [
-                [np.asarray(b * shared.uniform(0.5, 1.5, np.shape(b)), dtype) for b in base]
+                [portable(b * shared.uniform(0.5, 1.5, np.shape(b)), dtype) for b in base]
                 for _ in range(case.size)
             ]
         )

@@ -11,6 +11,7 @@ from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
+from distlab.exercises.inputs import portable
 
 
 def _make(case: Case) -> list[dict]:
@@ -35,7 +36,7 @@ def _make(case: Case) -> list[dict]:
         )
         expert = np.where(drawn.random(counts[rank]) < kept, expert, -1)
         inputs.append(
-            {"probabilities": probabilities.astype(dtype), "expert": expert.astype("int64")}
+            {"probabilities": portable(probabilities, dtype), "expert": expert.astype("int64")}
         )
     return inputs
 
