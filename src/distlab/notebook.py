@@ -58,18 +58,24 @@ class Cell:
     kind: str
     id: str = ""
 
-    def defines(self) -> set[str]:
-        """The names that its top level binds; empty where it cannot be parsed."""
+    def tree(self) -> ast.Module | None:
+        """Its code without magics; `None` where it cannot be parsed."""
         # no magic is expanded here: IPython would take minutes over some thousand of them
         source = _MAGIC.sub(r"\1pass", self.source)
         try:
-            tree = parse(source)
+            tree: ast.Module = parse(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: nested too deep
-            return set()
-        return set().union(*(_bound(node) for node in tree.body)) if tree.body else set()
+            return None
+        return tree
+
+    def defines(self) -> set[str]:
+        """The names that its top level binds; empty where it cannot be parsed."""
+        tree = self.tree()
+        return set().union(*map(bound, tree.body)) if tree is not None else set()
 
 
-def _bound(node: ast.stmt) -> set[str]:
+def bound(node: ast.stmt) -> set[str]:
+    """The names that a statement binds, as far as it says which."""
     if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
         return {node.name}
     if isinstance(node, (ast.Assign, ast.AnnAssign)):
@@ -78,7 +84,7 @@ def _bound(node: ast.stmt) -> set[str]:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return {(a.asname or a.name).split(".")[0] for a in node.names}
     if isinstance(node, (ast.If, ast.Try, ast.With)):
-        return set().union(*map(_bound, node.body)) if node.body else set()
+        return set().union(*map(bound, node.body)) if node.body else set()
     return set()
 
 

@@ -7,9 +7,11 @@ of it never runs student code: it forks the process that runs the cells, and the
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import gc
 import os
+import pickle
 import select
 import signal
 import socket
@@ -386,13 +388,12 @@ def serve_cells(connection: socket.socket) -> None:
     """Run cells in a `__main__` of their own and hand out what they defined."""
     import torch
 
-    from distlab.engines import by_value
     from distlab.rank import execute
 
     torch.set_num_threads(1)
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
-    answers: dict[str, object] = {}
+    answers: dict[str, _Answer] = {}
     while (message := payload.receive(connection)) is not None:
         tree = message[0]
         with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), \
@@ -402,7 +403,7 @@ def serve_cells(connection: socket.socket) -> None:
                 reply = payload.parts({"problem": problem, "number": tree["number"]})
             else:
                 try:
-                    blob = by_value.dumps(_answer(tree["name"], main.__dict__, answers))
+                    blob = _pickled(tree["name"], main.__dict__, answers)
                     reply = payload.parts({"error": None, "number": tree["number"]}, blob)
                 except Exception as error:
                     told = {"error": execute.describe(error), "number": tree["number"]}
@@ -410,9 +411,25 @@ def serve_cells(connection: socket.socket) -> None:
         framing.write(connection, *reply)
 
 
+@dataclasses.dataclass
+class _Answer:
+    """What a solution cell has defined, as it is after that cell, which is when a notebook checks
+    it: cells that come later may give its helpers' names to something else.
+
+    Args:
+        pickled: by value; empty where that was not possible yet.
+        names: of the notebook then, and what they stood for.
+    """
+
+    function: object
+    pickled: bytes
+    names: dict[str, Any]
+
+
 def _run_cell(
-    cell: Cell, namespace: dict[str, Any], answers: dict[str, Any]
+    cell: Cell, namespace: dict[str, Any], answers: dict[str, _Answer]
 ) -> dict[str, Any] | None:
+    from distlab.engines import by_value
     from distlab.rank import execute
 
     try:
@@ -421,13 +438,36 @@ def _run_cell(
         return {"status": "error", **execute.describe(error)}
     finally:
         if cell.kind == "solution" and cell.name in cell.defines() and cell.name in namespace:
-            answers[cell.name] = namespace[cell.name]
+            function, pickled = namespace[cell.name], b""
+            # it is tried once more, and told of then
+            with contextlib.suppress(Exception, SystemExit, KeyboardInterrupt):
+                pickled = by_value.dumps(function)
+            answers[cell.name] = _Answer(function, pickled, dict(namespace))
     return None
 
 
-def _answer(name: str, namespace: dict[str, Any], answers: dict[str, Any]) -> object:
-    if name in answers:
-        return answers[name]
-    if name in namespace:
-        return namespace[name]
-    raise NotImplementedError(f"TODO {name}")
+def _pickled(name: str, namespace: dict[str, Any], answers: dict[str, _Answer]) -> bytes:
+    """The answer to an exercise, by value. A helper that is defined after it is taken along."""
+    from distlab.engines import by_value
+
+    if (answer := answers.get(name)) is None:
+        if name not in namespace:
+            raise NotImplementedError(f"TODO {name}")
+        return by_value.dumps(namespace[name])
+    later = namespace.keys() - answer.names.keys()
+    if answer.pickled and not any(_names(answer.pickled, one) for one in later):
+        return answer.pickled
+    now = dict(namespace)
+    namespace.update(answer.names)
+    try:
+        return by_value.dumps(answer.function)
+    finally:
+        for gone in answer.names.keys() - now.keys():
+            del namespace[gone]
+        namespace.update(now)
+
+
+def _names(pickled: bytes, name: object) -> bool:
+    """Does a function that was sent by value use this name?"""
+    text = str(name).encode("utf-8", "surrogatepass")
+    return len(text) > 255 or pickle.SHORT_BINUNICODE + bytes([len(text)]) + text in pickled

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from distlab import notebook
-from distlab.checking import notebook_file
+from distlab.checking import notebook_file, shown
 from distlab.checking.notebook_file import Room, TooMuch
 from distlab.exercises.sources import Sources
 from distlab.notebook import Cell
@@ -219,7 +219,7 @@ def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
     blank = {c.name: c.source.strip() for c in notebook.cells(course) if c.kind == "solution"}
     cells = [
         cell
-        for cell in notebook.cells(rebuilt)
+        for cell in shown.needed(notebook.cells(rebuilt))
         if cell.kind in ("given", "added")
         or (cell.kind == "solution" and cell.source.strip() != blank.get(cell.name))
     ]

@@ -1,0 +1,122 @@
+"""An answer means in a grading what it means in the notebook, run from top to bottom."""
+
+import pytest
+
+from distlab.checking import submission
+from distlab.notebook import Cell
+from grader import collected, coursedir
+
+LAB = "01-message-passing"
+
+
+def verdicts(zygote, lab, **sources):
+    judge = collected.grader(lab, list(sources))
+    found = judge.grade(judge.plan(collected.handed_in(lab, **sources)), zygote)
+    return {one.exercise.name: one.status for one in found}
+
+
+RELAY = """
+FIRST = 0
+
+def step(tensor, source):
+    received = torch.empty_like(tensor)
+    dist.recv(received, source)
+    tensor += received
+
+def relay(rank, size, tensor):
+    if rank != FIRST:
+        step(tensor, rank - 1)
+    if rank != size - 1:
+        dist.send(tensor, rank + 1)
+    return tensor
+"""
+EXCHANGE = """
+FIRST = 1
+
+def step(tensor, partner):
+    received = torch.empty_like(tensor)
+    requests = [dist.isend(tensor, partner), dist.irecv(received, partner)]
+    for request in requests:
+        request.wait()
+    return received
+
+def exchange(rank, size, tensor):
+    return step(tensor, rank ^ FIRST)
+"""
+
+
+def test_a_name_that_a_later_cell_gives_to_something_else_is_what_it_was(zygote):
+    found = verdicts(zygote, LAB, relay=RELAY, exchange=EXCHANGE)
+    assert found == {"relay": "passed", "exchange": "passed"}
+
+
+def test_a_list_that_a_later_cell_fills_is_empty(zygote):
+    relay = RELAY.replace("FIRST = 0", "FIRST = 0\nseen = []").replace(
+        "    if rank != FIRST", "    assert not seen\n    if rank != FIRST"
+    )
+    found = verdicts(zygote, LAB, relay=relay, exchange=EXCHANGE + "\nseen.append(FIRST)")
+    assert found == {"relay": "passed", "exchange": "passed"}
+
+
+def test_a_helper_that_is_defined_in_a_later_cell_is_found_and_the_others_are_what_they_were(
+    zygote,
+):
+    relay = RELAY.replace("dist.recv(received, source)", "receive(received, source)")
+    exchange = EXCHANGE + "\n\ndef receive(tensor, source):\n    dist.recv(tensor, source)\n"
+    found = verdicts(zygote, LAB, relay=relay, exchange=exchange)
+    assert found == {"relay": "passed", "exchange": "passed"}
+
+
+def test_what_a_demonstration_has_imported_is_there(zygote):
+    source = next(
+        a.source for a in collected.answers("09-when-it-breaks", "latest_whole") if a.right
+    )
+    uses = source + "\n\n_plainly = latest_whole\n\ndef latest_whole(*args):\n"
+    uses += "    assert re.match('a', 'a') and callable(run)\n    return _plainly(*args)\n"
+    assert verdicts(zygote, "09-when-it-breaks", latest_whole=uses) == {"latest_whole": "passed"}
+
+
+def cells(*pairs):
+    return [Cell(f"cell {n}", source, kind) for n, (kind, source) in enumerate(pairs)]
+
+
+DEMONSTRATION = """
+import time, re as regular
+from torch import nn
+N = 4
+start = time.time()
+def my_device():
+    return where(N)
+def where(n):
+    return n
+class Layer(nn.Module): ...
+print(start)
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "kept"),
+    [
+        ("def relay(): return 1", None),
+        ("def relay(): return regular.X", "import time, re as regular"),
+        ("relay = lambda: N", "N = 4"),
+        ("def relay(x: nn.Module): ...", "from torch import nn"),
+        (
+            "def relay(): return my_device()",
+            "N = 4\ndef my_device():\n    return where(N)\ndef where(n):\n    return n",
+        ),
+        ("def relay(): return start", None),  # nothing that runs is run
+        ("def relay(:", None),
+    ],
+)
+def test_of_a_demonstration_only_what_is_used_is_defined(own, kept):
+    found = submission.shown.needed(cells(("shown", DEMONSTRATION), ("solution", own)))
+    sources = [cell.source for cell in found if cell.kind == "given"]
+    assert sources == ([] if kept is None else [kept])
+    assert found[-1].source == own
+
+
+def test_nothing_of_the_courses_answers_an_exercise():
+    lab = coursedir.lab("09-when-it-breaks")
+    plan = lab.plan(coursedir.released("09-when-it-breaks"))
+    assert not plan.answered and {cell.kind for cell in plan.cells} == {"given"}
