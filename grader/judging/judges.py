@@ -23,22 +23,24 @@ from typing import Any, Protocol
 from distlab import course
 from distlab.checking.judge_notebook import Grader, Lab
 from distlab.checking.lanes import CellsDoubtful, LaneEnded, Lanes
-from distlab.checking.session import SessionLost
+from distlab.checking.session import SessionLost, Source
 from distlab.checking.submission import Plan
 from distlab.engines.ipyparallel import answering
 from distlab.engines.ranks import SLURM
 from distlab.exercises.judge import Verdict
 from distlab.processes import frameworks
-from distlab.processes.forkserver import Forked, Zygote, ZygoteLost
+from distlab.processes.forkserver import TRAINS, Forked, Zygote, ZygoteLost
 from distlab.processes.isolation import Limits
 from grader import coursedir, secret
 from grader.coursedir import GradingFailed, NotGraded
 from grader.judging.ledger import Line, line
 from grader.judging.lending import Devices, Turns, Users
-from grader.sandbox import Grading, NoSandbox, Sandbox, cgroup, configured
+from grader.sandbox import WITHOUT_TRAINING, Grading, NoSandbox, Sandbox, cgroup, configured
 from grader.sandbox.ahead import Ahead, tried
 from grader.variants import references
 from grader.variants.variant import Variant, variant
+
+HOLD = 30.0  # seconds, at most, in which a single submission is judged before more is imported
 
 
 class Judges(Protocol):
@@ -147,18 +149,52 @@ class LocalJudges:
                 # what ends a sandbox that others use as well may be one of them
                 with contextlib.suppress(SessionLost, ZygoteLost):
                     shared = self._shared(sandbox, more)
-                    # without walls the cells of one lane could be in the way of another's
-                    parts = _parts(asked, plan, lanes if sandbox.walls else 1)
-                    if len(parts) > 1:
-                        with contextlib.suppress(CellsDoubtful):
-                            found = self._in_lanes(parts, plan, shared, devices, grader.seconds)
-                            return [found[name] for name in asked.exercises]
-                    return grader.grade(plan, shared, self._turns)
+                    if lanes > 1 and not (course.trains(lab) or _trains(plan)):
+                        return self._soon(asked, plan, shared, devices, lanes)
+                    return self._beside(asked, plan, shared, devices, lanes)
             with self._lone(sandbox, more) as lone:
                 return grader.grade(plan, lone, lone=True)
 
+    def _soon(
+        self, asked: Lab, plan: Plan, shared: Zygote, devices: Sequence[str], lanes: int
+    ) -> list[Verdict]:
+        """The verdicts on a submission that need not wait for what the zygote has not imported yet.
+        What the ranks return is to be believed; else the exercise is judged again, with everything.
+        """
+        early = _Early(shared)
+        found = self._beside(asked, plan, early, devices, lanes)
+        doubtful = {
+            one.exercise.name: one.exercise
+            for one in found
+            if early.was and one.status not in ("passed", "wrong", "unanswered")
+        }
+        if not doubtful:
+            return found
+        again = dataclasses.replace(asked, exercises=doubtful)
+        second = {
+            one.exercise.name: one for one in self._beside(again, plan, shared, devices, lanes)
+        }
+        return [second.get(one.exercise.name, one) for one in found]
+
+    def _beside(
+        self, asked: Lab, plan: Plan, shared: Source, devices: Sequence[str], lanes: int
+    ) -> list[Verdict]:
+        """The verdicts on a submission, in a sandbox that others use as well.
+
+        Raises:
+            SessionLost, ZygoteLost.
+        """
+        with self._admitted(asked, devices) as (sandbox, grader):
+            # without walls the cells of one lane could be in the way of another's
+            parts = _parts(asked, plan, lanes if sandbox.walls else 1)
+            if len(parts) > 1:
+                with contextlib.suppress(CellsDoubtful):
+                    found = self._in_lanes(parts, plan, shared, devices, grader.seconds)
+                    return [found[name] for name in asked.exercises]
+            return grader.grade(plan, shared, self._turns)
+
     def _in_lanes(
-        self, parts: Sequence[Lab], plan: Plan, shared: Zygote, devices: Sequence[str],
+        self, parts: Sequence[Lab], plan: Plan, shared: Source, devices: Sequence[str],
         seconds: float,
     ) -> dict[str, Verdict]:  # fmt: skip
         """The verdicts, by exercise, of a submission that is judged as if it were several, each
@@ -280,6 +316,40 @@ class LocalJudges:
         for one in self._started:
             one.close()
         self._turns.end()
+
+
+def _trains(plan: Plan) -> bool:
+    """Does a submission's code name what each of its ranks would import for itself?"""
+    return any(TRAINS.search(cell.source.encode()) for cell in plan.cells)
+
+
+class _Early:
+    """A zygote whose children need not wait until it has imported what trains. It imports nothing
+    while they are judged, unless somebody asks for more.
+    """
+
+    def __init__(self, zygote: Zygote) -> None:
+        self._zygote = zygote
+        self._forked: list[Forked] = []
+
+    @property
+    def was(self) -> bool:
+        """Has something been forked before all was imported?"""
+        return any(one.early for one in self._forked)
+
+    @property
+    def folder(self) -> Path:
+        return self._zygote.folder
+
+    def connect(self, entry: str, **arguments: Any) -> tuple[Forked, socket.socket]:
+        forked, connection = self._zygote.connect(
+            entry, after=WITHOUT_TRAINING, hold=HOLD, **arguments
+        )
+        self._forked.append(forked)
+        return forked, connection
+
+    def kill(self, pid: int) -> None:
+        self._zygote.kill(pid)
 
 
 def _parts(lab: Lab, plan: Plan, lanes: int) -> list[Lab]:

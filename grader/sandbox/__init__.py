@@ -19,7 +19,7 @@ from traitlets.config.loader import PyFileConfigLoader
 import distlab
 from distlab.processes.entry_points import ROOM_PRELOAD, ROOM_PREPARE, WALLS_TRIAL
 from distlab.processes.environment import loopback
-from distlab.processes.forkserver import PRELOAD, Zygote
+from distlab.processes.forkserver import FIRST_PRELOAD, TRAINING_PRELOAD, Zygote
 from distlab.processes.isolation import Limits
 from grader.paths import ROOT
 from grader.sandbox import bubblewrap
@@ -28,8 +28,10 @@ TRIAL = 30.0  # seconds in which a sandbox has to start
 _NO_NETWORKS = "ranks have no network of their own without walls in the sandbox"
 _ROOTS = 1 << 16  # users that submissions can be where the grader is root
 _FIRST_SUBORDINATE = 1000  # as `unshare --map-auto` numbers them inside, from 1
-#: what rooms need besides: imported once, before they are forked
-_PRELOAD = (*PRELOAD, *ROOM_PRELOAD)
+#: with what rooms need besides: imported once, before they are forked
+_PRELOAD = (*FIRST_PRELOAD, *ROOM_PRELOAD, *ROOM_PREPARE, *TRAINING_PRELOAD)
+#: until there: what is forked then has all but what trains
+WITHOUT_TRAINING = ROOM_PREPARE[-1]
 
 
 class NoSandbox(RuntimeError):

@@ -47,6 +47,8 @@ def test_the_children_have_its_processor_until_it_is_asked_again(tmp_path, monke
         "import json, sys, pathlib\n"
         "def tell(connection, of):\n"
         "    connection.sendall(str('imported_late' in sys.modules).encode())\n"
+        "def stay(connection):\n"
+        "    connection.recv(1)\n"
     )
     (tmp_path / "telling.py").write_text(source)
     with Zygote(("json", "imported_late")) as zygote:
@@ -54,9 +56,14 @@ def test_the_children_have_its_processor_until_it_is_asked_again(tmp_path, monke
         assert first.recv(5) == b"False"
         second = zygote.connect("telling:tell", after="json", hold=60.0, of=2)[1]
         assert second.recv(5) == b"False"
-        whole = zygote.connect("telling:tell", of=3)[1]
-        assert whole.recv(5) == b"True"
-        for connection in (first, second, whole):
+        endless = zygote.connect("telling:stay", after="json", hold=60.0)
+        zygote.kill(endless[0].pids()[0])
+        assert endless[1].recv(5) == b"" and endless[0].early  # and what comes next is early, too
+        third = zygote.connect("telling:tell", after="json", hold=60.0, of=3)[1]
+        assert third.recv(5) == b"False"
+        complete, whole = zygote.connect("telling:tell", of=4)
+        assert whole.recv(5) == b"True" and complete.pids() and not complete.early
+        for connection in (first, second, endless[1], third, whole):
             connection.close()
 
 

@@ -62,6 +62,14 @@ def needs(lab: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(named))
 
 
+def trains(lab: str) -> bool:
+    """Do its ranks need what `torch.optim` and DDP import at their first use
+    (`forkserver.TRAINING_PRELOAD`)? Where they don't, a lab's package says `TRAINS = False`, and a
+    single submission is graded without waiting for it.
+    """
+    return getattr(importlib.import_module(LABS[lab]), "TRAINS", True)
+
+
 def missing(lab: str) -> str:
     """One sentence on what a lab needs and this machine has not; empty where it has all."""
     return frameworks.missing(needs(lab), f"Lab {lab}")

@@ -10,20 +10,17 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import re
 import socket
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 
 from distlab.engines.spawned import SpawnedRanks
 from distlab.processes import entry_points, payload
-from distlab.processes.forkserver import NEEDED, ZygoteLost
+from distlab.processes.forkserver import NEEDED, TRAINS, ZygoteLost
 from distlab.processes.starting import Children, Source
 
 IDLE = 300.0  # seconds after a run in which ranks are kept for another one
 HOLD = 1.0  # seconds, at most, in which the first ranks have the source's processor
-#: what imports `torch._dynamo` at its first use, which takes ranks at once longer than their source
-_LATE = re.compile(rb"optim|DistributedDataParallel|fully_shard|checkpoint|compile")
 _Asked = tuple[Children, socket.socket]
 
 
@@ -81,7 +78,7 @@ class WarmRanks(SpawnedRanks):
             function: pickled, what runs next: do so only if it seems to need what these lack.
         """
         early = list(self._spares)
-        if early and (function is None or _LATE.search(function)):
+        if early and (function is None or TRAINS.search(function)):
             with self._whole_or_none():
                 self.replace(early)
                 super().settle()

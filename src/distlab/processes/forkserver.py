@@ -14,6 +14,7 @@ import gc
 import importlib
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -32,20 +33,16 @@ from distlab.processes import children, entry_points, framing
 from distlab.processes.entry_points import FORKSERVER, LAST_PRELOAD, RANK, RANK_PRELOAD
 from distlab.processes.environment import environment
 
-PRELOAD = (
-    "torch",
-    "torch.distributed",
-    "cloudpickle",
-    "safetensors.numpy",
-    *RANK_PRELOAD,
-    # torch.optim and DDP import this at first use, and it takes nearly as long as torch itself
-    "torch._dynamo",
-    "torch.nn.parallel",
-    "torch.optim",
-    *LAST_PRELOAD,
+#: without which no rank can run anything
+FIRST_PRELOAD = ("torch", "torch.distributed", "cloudpickle", "safetensors.numpy", *RANK_PRELOAD)
+#: torch.optim and DDP import this at first use, and it takes nearly as long as torch itself
+TRAINING_PRELOAD = ("torch._dynamo", "torch.nn.parallel", "torch.optim", *LAST_PRELOAD)
+PRELOAD = (*FIRST_PRELOAD, *TRAINING_PRELOAD)
+#: what programs name that do: processes at once take longer to import it than what they come from
+TRAINS = re.compile(
+    rb"optim|DistributedDataParallel|fully_shard|checkpoint|compile|autograd\.[Ff]unction"
 )
-#: of these, the last without which no rank can run anything
-NEEDED = RANK
+NEEDED = RANK  # the last of the first
 #: what others import where it is there. Keras the first two: one looks for fonts for seconds, the
 #: other for semaphores, and both complain in a sandbox. Engines the last, without a use for it
 UNWANTED = ("matplotlib", "sklearn", "debugpy")
@@ -97,8 +94,8 @@ class Zygote:
     def fork(self, entry: str, after: str | None = None, **arguments: Any) -> int:
         """Call `entry` ("module:function") in a new child; returns its process id.
 
-        The child gets `arguments` (JSON). `after`: do not wait until everything is imported, but
-        only until this module is.
+        The child gets `arguments` (JSON). `after`: do not wait for all of `preload`, but only for
+        what comes until there.
         """
         return self.forks(1, entry, after, **arguments).pids()[0]
 
@@ -228,10 +225,14 @@ class Zygote:
 
 
 class Forked:
-    """Children that a zygote has forked or is going to."""
+    """Children that a zygote has forked or is going to.
+
+    Attributes:
+        early: was that before it had imported everything? `pids` finds it out.
+    """
 
     def __init__(self, source: Zygote, number: int) -> None:
-        self._source, self._number = source, number
+        self._source, self._number, self.early = source, number, False
 
     @property
     def there(self) -> bool:
@@ -240,7 +241,9 @@ class Forked:
 
     def pids(self) -> list[int]:
         """Their process ids, as soon as it has; to be asked once."""
-        pids: list[int] = self._source.answer(self._number)["pids"]
+        answer = self._source.answer(self._number)
+        self.early = answer["early"]
+        pids: list[int] = answer["pids"]
         return pids
 
 
@@ -369,36 +372,44 @@ def _silent() -> Iterator[None]:
 
 
 class _Server:
-    """The zygote's own side: one request a line."""
+    """The zygote's own side: one request a line.
+
+    Attributes:
+        loaded: what of `preload` has been.
+    """
 
     def __init__(self, fd: int, listening: int) -> None:
+        self.loaded: set[str] = set()
         self._connection = socket.socket(fileno=fd)
         self._listener = socket.socket(fileno=listening)
         self._statuses: dict[int, int] = {}
         self._pending = b""
+        self._complete, self._held = False, 0.0  # until when nothing more is imported
 
     def early(self) -> None:
         """Answer the requests at the head of the line that wait for no further import."""
-        hold = self._answer_early()
-        while select.select([self._connection], [], [], hold)[0]:
+        while self._answer_early():
+            left = max(0.0, self._held - time.monotonic())
+            if not select.select([self._connection], [], [], left)[0]:
+                return
             if not self._receive():
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
-            hold = self._answer_early()
 
-    def _answer_early(self) -> float:
-        """Returns for how many seconds to wait for another request."""
-        hold = 0.0
+    def _answer_early(self) -> bool:
+        """Returns whether all are answered: none waits for what is still to be imported."""
         while b"\n" in self._pending:
             request = json.loads(self._pending.split(b"\n", 1)[0])
-            if request.get("after") not in sys.modules:
-                return 0.0
+            if "entry" in request:
+                if request["after"] not in self.loaded:
+                    return False
+                self._held = time.monotonic() + request.get("hold", 0.0)
             self._answer_next()
-            hold = request.get("hold", 0.0)
-        return hold
+        return True
 
     def serve(self) -> None:
         """Answer until the parent closes the socket."""
+        self._complete = True
         while True:
             while b"\n" in self._pending:
                 self._answer_next()
@@ -430,7 +441,7 @@ class _Server:
             made = [self._listener.accept()[0]] if request.get("connect") else []
             inherited = (self._connection, self._listener)
             pids = [spawn(_child, inherited, request, made) for _ in range(request["times"])]
-            answer = {"pids": pids}
+            answer = {"pids": pids, "early": not self._complete}
             for connection in made:
                 connection.close()
         with contextlib.suppress(ConnectionError):  # the parent has ended: `_receive` will tell
@@ -497,6 +508,7 @@ def run(arguments: Sequence[str]) -> None:
     for name in preload:
         server.early()  # outside `_without`: what is forked here may import anything
         load_ahead(name)
+        server.loaded.add(name)
     server.early()
     gc.collect()
     server.serve()

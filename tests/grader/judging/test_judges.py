@@ -164,6 +164,47 @@ def test_whoever_ends_its_forkserver_in_a_lane_and_alone_has_crashed_there(judge
     assert statuses(judges.lines(LAB, some(), lanes=2)) == {**SOME, "relay": "crashed"}
 
 
+def relayed(raises_with_dynamo):
+    """A right `relay` that raises where what trains has been imported, or where it has not."""
+    right = next(one.source for one in collected.answers(LAB, "relay") if one.right)
+    source = f"""{right}
+
+def unless(relay):
+    def relays(*args):
+        import sys
+        if ("torch._dynamo" in sys.modules) is {raises_with_dynamo}:
+            raise RuntimeError
+        return relay(*args)
+    return relays
+
+relay = unless(relay)
+"""
+    return submission.plan(
+        coursedir.released(LAB), collected.handed_in(LAB, relay=source), course.exercises(LAB)
+    )
+
+
+def test_a_single_submission_does_not_wait_for_what_trains(judges):
+    assert statuses(judges.lines(LAB, relayed(True), lanes=2))["relay"] == "passed"
+
+
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_what_fails_for_want_of_what_trains_is_judged_again_with_it(judges, lanes):
+    assert statuses(judges.lines(LAB, relayed(False), lanes=lanes))["relay"] == "passed"
+
+
+@pytest.mark.parametrize(("lab", "more"), [(LAB, "\nimport torch.optim"), (SHARDING, "")])
+def test_whoever_trains_waits_for_it(judges, monkeypatch, lab, more):
+    exercise = next(iter(course.exercises(lab)))
+    right = next(one.source for one in collected.answers(lab, exercise) if one.right)
+    plan = submission.plan(
+        coursedir.released(lab), collected.handed_in(lab, **{exercise: right + more}),
+        course.exercises(lab),
+    )  # fmt: skip
+    monkeypatch.setattr(judging, "_Early", None)  # nobody makes one
+    assert statuses(judges.lines(lab, plan, lanes=2))[exercise] == "passed"
+
+
 def test_there_are_no_more_lanes_than_answers():
     lab, names = coursedir.lab(LAB), list(PASSED)
     parts = judging._parts(lab, some(), 8)

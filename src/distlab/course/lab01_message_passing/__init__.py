@@ -13,3 +13,5 @@ EXERCISES = [
     "run_all_reduce",
     "group_mean",
 ]
+
+TRAINS = False  # see `distlab.course.trains`

@@ -9,3 +9,5 @@ EXERCISES = [
     "sync_parameter_server",
     "async_parameter_server",
 ]
+
+TRAINS = False  # see `distlab.course.trains`

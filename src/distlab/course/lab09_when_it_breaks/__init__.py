@@ -12,3 +12,5 @@ EXERCISES = [
     "checkpoint_interval",
     "expected_overhead",
 ]
+
+TRAINS = False  # see `distlab.course.trains`
