@@ -83,6 +83,20 @@ def test_a_todo_is_unanswered():
         check(relay)
 
 
+def test_what_cannot_be_sent_to_a_rank_is_named_and_no_rank_is_said_to_have_raised(tmp_path):
+    log = open(tmp_path / "log", "w")  # noqa: SIM115 - it is what a cell forgets to close
+
+    def exchange(rank, size, tensor):
+        print(rank, file=log)
+
+    with pytest.raises(CheckFailed, match="exchange: error") as failed:
+        check(exchange)
+    assert failed.value.verdict.happened == (
+        "log, which exchange uses, is an open file and cannot be sent to another process: "
+        "open it inside exchange."
+    )
+
+
 def test_the_name_of_the_exercise_can_be_given():
     check(lambda *arguments: exchange(*arguments), "exchange")
 

@@ -115,6 +115,32 @@ def test_an_exception_comes_with_the_line_of_its_cell(session):
     }  # fmt: skip
 
 
+def test_what_cannot_be_sent_to_a_rank_is_named_and_no_rank_is_said_to_have_raised(session):
+    log = Cell("cell 2", "log = open('log', 'w')", "added")
+    session.cells(
+        [GIVEN, log, solution("def exchange(rank, size, tensor):\n    print(rank, file=log)")], 5
+    )
+    asked = find(EXCHANGE)
+    verdict = judge(
+        asked, asked.visible, lambda *_: [],
+        lambda exercise, case, inputs, left, schedule=None: session.run(EXCHANGE, inputs, left),
+    )  # fmt: skip
+    assert (verdict.status, verdict.happened) == (
+        "error",
+        "log, which exchange uses, is an open file and cannot be sent to another process: "
+        "open it inside exchange.",
+    )
+
+
+def test_a_cell_s_standard_output_is_the_rank_s_own_in_the_function(session):
+    kept = Cell("cell 2", "import sys\nout, write = sys.stdout, sys.stderr.write", "added")
+    told = (
+        "import sys\ndef exchange(rank, size, tensor):\n    print(rank, file=out)\n    write('!')"
+    )
+    assert session.cells([GIVEN, kept, solution(told)], 5) == {}
+    assert [o.printed for o in session.run(EXCHANGE, inputs(), 10).outcomes] == ["0\n!", "1\n!"]
+
+
 def test_an_output_that_is_too_large_is_refused(session, monkeypatch):
     huge = "def exchange(rank, size, tensor):\n    return torch.zeros(6_000_000)"
     session.cells([GIVEN, solution(huge)], 5)

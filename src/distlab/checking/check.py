@@ -13,9 +13,9 @@ from typing import Any
 from distlab import course
 from distlab.checking import own_inputs
 from distlab.engines import by_value, live, progress
-from distlab.engines.runs import Run
+from distlab.engines.runs import Outcome, Run
 from distlab.exercises.exercise import Case, Exercise
-from distlab.exercises.judge import Verdict, judge
+from distlab.exercises.judge import UNSENT, Verdict, judge
 from distlab.exercises.reference import NoReference, References
 from distlab.exercises.sources import Sources
 from distlab.processes import frameworks, starting
@@ -95,7 +95,11 @@ class Local:
         from distlab.engines import ranks
 
         self._live = seen
-        self._blob, self._sources = by_value.dumps(answer), ranks.sources_of(answer)
+        self._blob, self._unsent, self._sources = b"", "", ranks.sources_of(answer)
+        try:
+            self._blob = by_value.dumps(answer)
+        except by_value.NotSent as error:
+            self._unsent = str(error)
         self.quoted = Sources(self._sources or _script_of(answer))
         self._size = max(size, 4)
         ranks.local(self._size)
@@ -109,6 +113,9 @@ class Local:
         """
         from distlab.engines import ranks
 
+        if self._unsent:
+            error = {"type": UNSENT, "message": self._unsent, "frames": []}
+            return Run([Outcome(0, "raised", error=error)], [], 0.0, left)
         with ranks.turn:
             run = self._driven(exercise, inputs, left, schedule)
             if not run.ok and ranks.local(self._size).ripen():

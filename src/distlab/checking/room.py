@@ -21,7 +21,7 @@ import time
 import types
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from distlab import notebook
 from distlab.checking import belongings
@@ -394,10 +394,11 @@ def serve_cells(connection: socket.socket) -> None:
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
     answers: dict[str, _Answer] = {}
+    nowhere = _nowhere()  # one for all: what a cell keeps of it is still `sys.stdout` later
     while (message := payload.receive(connection)) is not None:
         tree = message[0]
-        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), \
-                contextlib.redirect_stderr(nowhere):  # fmt: skip
+        nowhere = _nowhere() if nowhere.closed else nowhere
+        with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
             if tree["op"] == "cell":
                 problem = _run_cell(Cell(**tree["cell"]), main.__dict__, answers)
                 reply = payload.parts({"problem": problem, "number": tree["number"]})
@@ -409,6 +410,10 @@ def serve_cells(connection: socket.socket) -> None:
                     told = {"error": execute.describe(error), "number": tree["number"]}
                     reply = payload.parts(told, b"")
         framing.write(connection, *reply)
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w")
 
 
 @dataclasses.dataclass

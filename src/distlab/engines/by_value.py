@@ -5,10 +5,12 @@ too: after `from random import seed` it sends a copy of Python's generator, and 
 copy. So whatever is an attribute of a module that can be imported travels as that attribute here:
 methods of a module's own object, `os.environ`, `torch.backends.cudnn`, Horovod's `rank`. What
 `__main__` or a module sent by value has defined travels by value, wherever else it is entered.
+What has no value is made anew where it arrives (`made_anew`) or refused with a reason (`unsent`).
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import io
 import sys
@@ -18,6 +20,9 @@ from collections.abc import Callable
 from typing import Any
 
 import cloudpickle
+
+from distlab.engines import made_anew, unsent
+from distlab.engines.unsent import NotSent as NotSent
 
 #: what has no identity of its own, or is its module's business: never looked for
 _PLAIN = {
@@ -35,26 +40,40 @@ def dumps(value: Any) -> bytes:
 
     `pickle.loads` reads it where `distlab` and these modules can be imported. Nobody can import a
     notebook: what one that `notebook.load` has entered defines goes by value.
+
+    Raises:
+        NotSent: a part of it means something in this process only.
     """
     loaded = _notebooks()
     for module in loaded:
         cloudpickle.register_pickle_by_value(module)
     try:
-        with io.BytesIO() as file:
-            _Pickler(file).dump(value)
-            return file.getvalue()
+        return _pickled(value)
+    except MemoryError:
+        raise
+    except Exception as error:
+        told = unsent.explained(value, error, _pickled)
     finally:
         for module in loaded:
             cloudpickle.unregister_pickle_by_value(module)
+    raise told  # without what pickle went through
+
+
+def _pickled(value: Any) -> bytes:
+    with io.BytesIO() as file:
+        _Pickler(file).dump(value)
+        return file.getvalue()
 
 
 def _notebooks() -> list[types.ModuleType]:
     """Modules that `notebook.load` has entered and nobody has registered."""
     by_value = cloudpickle.list_registry_pickle_by_value()
     found = []
-    for name, module in list(sys.modules.items()):
-        # thousands, at each check: what Python's own loaders have entered stays what it is
-        if _imported.get(name) is module or not issubclass(type(module), types.ModuleType):
+    # thousands, at each check: what Python's own loaders have entered stays what it is
+    known = _imported.get
+    new = [(name, one) for name, one in list(sys.modules.items()) if known(name) is not one]
+    for name, module in new:
+        if not issubclass(type(module), types.ModuleType):
             continue
         contents = _contents(module)
         if contents.get("__spec__") is not None:
@@ -65,9 +84,9 @@ def _notebooks() -> list[types.ModuleType]:
 
 
 def attribute(module: str, name: str) -> Any:
-    """What `module` holds under `name`; the module itself where `name` is empty."""
+    """What `module` holds under `name`, which may have dots; itself where `name` is empty."""
     found = importlib.import_module(module)
-    return getattr(found, name) if name else found
+    return functools.reduce(getattr, name.split("."), found) if name else found
 
 
 class _Reference:
@@ -81,14 +100,31 @@ class _Reference:
 
 
 class _Pickler(cloudpickle.CloudPickler):
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
+        self._ways: dict[type, made_anew.Way | None] = {}
+
     def reducer_override(self, obj: Any) -> Any:
         reduced = super().reducer_override(obj)
         if isinstance(obj, (types.FunctionType, type)) and reduced is NotImplemented:
             return NotImplemented  # by its own name
         place = _place_of(obj)
-        return (attribute, place) if place else reduced
+        if place:
+            return attribute, place
+        return self._made_anew(obj) if reduced is NotImplemented else reduced
+
+    def _made_anew(self, obj: Any) -> Any:
+        kind = type(obj)
+        if kind not in self._ways:
+            self._ways[kind] = made_anew.way_of(kind)
+        way = self._ways[kind]
+        if name := made_anew.stream(obj):
+            return attribute, ("sys", name)
+        return NotImplemented if way is None or _named(obj) else way(obj)
 
     def _dynamic_function_reduce(self, func: types.FunctionType) -> tuple[Any, ...]:
+        if anew := made_anew.function(func):
+            return anew
         made, arguments, (own, slots), *rest = super()._dynamic_function_reduce(func)
         slots["__globals__"] = {
             name: _shared(value) for name, value in slots["__globals__"].items()
@@ -107,6 +143,8 @@ def _shared(value: Any) -> Any:
 
 def _place_of(obj: Any) -> tuple[str, str] | None:
     """(module, attribute) under which this very object can be imported."""
+    if type(obj) is types.ModuleType and sys.modules.get(obj.__name__) is not obj:
+        return _place_above(obj)
     if type(obj) in _PLAIN:
         return None
     if issubclass(type(obj), types.ModuleType):
@@ -125,7 +163,40 @@ def _place_of_module(module: types.ModuleType) -> tuple[str, str] | None:
     """Modules of classes of their own, which cloudpickle cannot send: `torch.backends.cudnn`."""
     found = (name for name, one in list(sys.modules.items()) if one is module)
     name = next(found, None)
-    return (name, "") if name else None
+    return (name, "") if name else _place_above(module)
+
+
+def _place_above(module: types.ModuleType) -> tuple[str, str] | None:
+    """Modules that only another one holds: `torch._C._functions`, `torch.ops.aten`."""
+    above, _, rest = str(_contents(module).get("__name__", "")).rpartition(".")
+    while above:
+        if (parent := sys.modules.get(above)) is not None:
+            return (above, rest) if _reached(parent, rest) is module else None
+        above, _, last = above.rpartition(".")
+        rest = f"{last}.{rest}"
+    return None
+
+
+def _reached(module: types.ModuleType, path: str) -> Any:
+    """What is found along modules, each in what the one before holds."""
+    found: Any = module
+    for name in path.split("."):
+        if not issubclass(type(found), types.ModuleType):
+            return None
+        found = _contents(found).get(name)
+    return found
+
+
+def _named(obj: Any) -> bool:
+    """Does pickle find it under its own name, in a module that travels by name?"""
+    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
+    module = sys.modules.get(getattr(obj, "__module__", None) or "")
+    if not isinstance(name, str) or module is None or not _travels_by_name(_contents(module)):
+        return False
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is obj
 
 
 def _defined_here(obj: Any) -> bool:

@@ -158,6 +158,7 @@ class Ranks:
 
         Raises:
             RunFailed: a rank raised, hung or died, and `may_fail` is false.
+            NotSent: the function or an argument uses what means something in this process only.
             ValueError: `schedules` is no schedule of this function.
         """
         from distlab.engines import by_value, live, runs  # NumPy: ranks begin to start before it

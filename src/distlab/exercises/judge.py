@@ -33,6 +33,7 @@ MOST_SCHEDULES = 64  # of one case
 NOT_READABLE = "something that cannot be read"  # what messages call output that is no payload
 #: what ranks raise when processes of a runtime that is not recorded wait for ever (`standstill`)
 STANDSTILL = "Standstill"
+UNSENT = "NotSent"  # what is raised, before any rank runs, where a function cannot be sent to them
 DIED = "Died"  # and when a process that a rank has started for the function ended in it (`fresh`)
 
 
@@ -261,6 +262,10 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run, sources: Sources) -> 
         return Verdict(
             exercise, "unanswered", exercise.asks, f"{exercise.name} is still to be written."
         )
+    if said := _unsent(run):
+        if case.hidden:
+            said = f"{exercise.name} uses what cannot be sent to another process."
+        return Verdict(exercise, "error", exercise.asks, said)
     if run.finding and run.finding.kind == "limit":
         return Verdict(
             exercise, "crashed", exercise.asks,
@@ -298,6 +303,14 @@ def _ended_badly(exercise: Exercise, case: Case, run: Run, sources: Sources) -> 
             _slow(run, busy),
         )  # fmt: skip
     return None
+
+
+def _unsent(run: Run) -> str:
+    """What the function uses that no rank can have; "" where it came to run."""
+    error = run.outcomes[0].error if len(run.outcomes) == 1 else None
+    if error is None or error["type"] != UNSENT or any(one.events for one in run.records):
+        return ""
+    return str(error["message"])
 
 
 def _slow(run: Run, ranks: list[int]) -> str:
