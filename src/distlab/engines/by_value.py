@@ -100,10 +100,6 @@ class _Reference:
 
 
 class _Pickler(cloudpickle.CloudPickler):
-    def __init__(self, file: io.BytesIO) -> None:
-        super().__init__(file)
-        self._ways: dict[type, made_anew.Way | None] = {}
-
     def reducer_override(self, obj: Any) -> Any:
         reduced = super().reducer_override(obj)
         if isinstance(obj, (types.FunctionType, type)) and reduced is NotImplemented:
@@ -114,11 +110,8 @@ class _Pickler(cloudpickle.CloudPickler):
         return self._made_anew(obj) if reduced is NotImplemented else reduced
 
     def _made_anew(self, obj: Any) -> Any:
-        kind = type(obj)
-        if kind not in self._ways:
-            self._ways[kind] = made_anew.way_of(kind)
-        way = self._ways[kind]
-        if name := made_anew.stream(obj):
+        way, writes = made_anew.way_of(type(obj))
+        if writes and (name := made_anew.stream(obj)):
             return attribute, ("sys", name)
         return NotImplemented if way is None or _named(obj) else way(obj)
 

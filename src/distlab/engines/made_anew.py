@@ -30,14 +30,14 @@ _TEE = "InteractiveShell._tee.<locals>.write"  # of IPython
 _MADE_BY_DISPATCH = {"register", "dispatch", "registry", "_clear_cache"}
 
 
-def way_of(kind: type) -> Way | None:
-    """How instances of this class are made anew, by the names of its bases: modules that nobody
-    has imported are not imported for it.
+@functools.lru_cache(maxsize=128)
+def way_of(kind: type) -> tuple[Way | None, bool]:
+    """How instances of this class are made anew, and whether one may be a standard stream. It goes
+    by the names of bases: modules that nobody has imported are not imported for it.
     """
-    for base in kind.__mro__:
-        if (way := _WAYS.get(f"{base.__module__}.{base.__qualname__}")) is not None:
-            return way
-    return None
+    names = (f"{base.__module__}.{base.__qualname__}" for base in kind.__mro__)
+    way = next((_WAYS[name] for name in names if name in _WAYS), None)
+    return way, hasattr(kind, "readline")
 
 
 def stream(obj: Any) -> str:
