@@ -2,8 +2,10 @@
 
 import gc
 
+import pytest
 import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from distlab.training import memory
 
@@ -52,20 +54,48 @@ def test_held_counts_nested_tensors_and_shared_memory_once():
     assert memory.held({"a": [tensor, tensor.view(2, 5)]}, torch.zeros(5)) == 60
 
 
-def test_of_a_tensor_that_is_divided_only_what_lies_here_counts():
+@pytest.fixture
+def mesh_of_four():
+    """This process as rank 0 of four, the others of which nobody has started."""
     import torch.distributed as dist
-    from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
+    from torch.distributed.device_mesh import init_device_mesh
 
-    store = dist.HashStore()
-    dist.init_process_group("fake", store=store, rank=0, world_size=4)
+    dist.init_process_group("fake", store=dist.HashStore(), rank=0, world_size=4)
     try:
-        mesh = init_device_mesh("cpu", (4,))
-        whole = torch.zeros(8, 10)
-        with memory.tracked() as used:
-            divided = distribute_tensor(whole, mesh, [Shard(0)], src_data_rank=None)
-            moments = torch.zeros_like(divided)
-            gc.collect()
-            assert memory.held([moments]) == 80
-            assert used.now == 160 and divided.shape == moments.shape
+        yield init_device_mesh("cpu", (4,))
     finally:
         dist.destroy_process_group()
+
+
+def test_of_a_tensor_that_is_divided_only_what_lies_here_counts(mesh_of_four):
+    from torch.distributed.tensor import Shard, distribute_tensor
+
+    whole = torch.zeros(8, 10)
+    with memory.tracked() as used:
+        divided = distribute_tensor(whole, mesh_of_four, [Shard(0)], src_data_rank=None)
+        moments = torch.zeros_like(divided)
+        gc.collect()
+        assert memory.held([moments]) == 80
+        assert used.now == 160 and divided.shape == moments.shape
+
+
+def test_a_mode_that_leaves_divided_tensors_alone_sees_the_work_that_is_done_here(mesh_of_four):
+    from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+
+    class Products(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if memory.hold_others(types):
+                return NotImplemented
+            result = func(*args, **(kwargs or {}))
+            if func.overloadpacket.__name__ == "mm":
+                (asked if memory.is_fake(result) else made).append(tuple(result.shape))
+            return result
+
+    asked, made = [], []
+    weight = distribute_tensor(torch.ones(8, 3), mesh_of_four, [Shard(0)], src_data_rank=None)
+    x = distribute_tensor(torch.ones(5, 3), mesh_of_four, [Replicate()], src_data_rank=None)
+    with Products():
+        y = x @ weight.t()
+        torch.ones(2, 3) @ torch.ones(3, 1)
+    assert y.shape == (5, 8)
+    assert made == [(5, 2), (2, 1)] and set(asked) <= {(5, 8)}

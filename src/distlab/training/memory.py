@@ -13,12 +13,16 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper_subclass
+from torch.utils._python_dispatch import (
+    TorchDispatchMode,
+    is_traceable_wrapper_subclass,
+    is_traceable_wrapper_subclass_type,
+)
 
 
 class Used:
@@ -110,13 +114,27 @@ class OnCPU(TorchDispatchMode, Used):
         self._peak = self.now
 
 
+def hold_others(types: Iterable[type]) -> bool:
+    """Are there tensors of a type that holds others, on which the work is done, as DTensors do?
+
+    A `TorchDispatchMode` that returns `NotImplemented` to these types sees that work instead: what
+    is computed and what lies here, where the outer tensors have the shape of the whole.
+    """
+    return any(map(is_traceable_wrapper_subclass_type, types))
+
+
+def is_fake(tensor: torch.Tensor) -> bool:
+    """Has it a shape and no elements? From such tensors DTensor learns the shape of the whole."""
+    return tensor.device.type == "meta" or type(tensor).__name__ == "FakeTensor"
+
+
 def tensors(tree: Any) -> Iterator[torch.Tensor]:
     """All tensors in lists, dicts and the like; of a DTensor what lies here."""
     for leaf in pytree.tree_leaves(tree):
         if is_traceable_wrapper_subclass(leaf):
             names, _ = leaf.__tensor_flatten__()
             yield from tensors([getattr(leaf, name) for name in names])
-        elif isinstance(leaf, torch.Tensor) and leaf.device.type != "meta":
+        elif isinstance(leaf, torch.Tensor) and not is_fake(leaf):
             yield leaf
 
 

@@ -75,15 +75,23 @@ def _share(tensor, dim: int, rank: int, size: int):
 
 
 def _products():
-    """Notes the floating-point operations of each matrix product, in whatever form it comes."""
+    """Notes the floating-point operations of each matrix product, in whatever form it comes; of
+    DTensors those of the product that is made here.
+    """
     import contextlib
 
     from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils.flop_counter import flop_registry
 
+    from distlab.training.memory import hold_others, is_fake
+
     class Counter(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if hold_others(types):
+                return NotImplemented
             result = func(*args, **(kwargs or {}))
+            if hasattr(result, "device") and is_fake(result):
+                return result
             of = flop_registry.get(func.overloadpacket)
             if of is not None:
                 found.append(of(*args, **(kwargs or {}), out_val=result))

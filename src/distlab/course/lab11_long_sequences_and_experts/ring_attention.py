@@ -26,18 +26,25 @@ def _call(function, rank, size, inputs):
 
 
 def _made():
-    """Notes the elements of each tensor that is made; views of one that is there are none."""
+    """Notes the elements of each tensor that is made, of DTensors the part that lies here; views
+    of one that is there are none.
+    """
     import contextlib
 
     import torch
     from torch.utils import _pytree as pytree
     from torch.utils._python_dispatch import TorchDispatchMode
 
+    from distlab.training.memory import hold_others, is_fake
+
     def tensors(tree):
-        return [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+        leaves = pytree.tree_leaves(tree)
+        return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and not is_fake(leaf)]
 
     class Sizes(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if hold_others(types):
+                return NotImplemented
             result = func(*args, **(kwargs or {}))
             there = {t.untyped_storage().data_ptr() for t in tensors((args, kwargs))}
             found.extend(
