@@ -8,6 +8,7 @@ from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.inputs import portable
 
+_PASSING = 4  # shares beside the moments that the variables of a generator may hold in between
 FEW = 8  # elements beside the moments that a state may hold: counts of steps and the like
 _BEYOND = "state: elements beyond 2⌈n/size⌉ and a few scalars"
 _SHORT = "state: elements of moments that are kept elsewhere"
@@ -64,13 +65,20 @@ class _Model:
         self.beyond = self.short = 0
 
     def step(self, function, rank: int, size: int, number: int) -> None:
+        from distlab.course.lab06_model_parallel.kept import elements
+
         gradients = [g.clone() for g in self.gradients[number]]
         # a list of its own: only the tensors in it count
         function(rank, size, list(self.parameters), gradients, self.state)
         self.after_one = self.after_one or [p.clone() for p in self.parameters]
         count = sum(p.numel() for p in self.parameters)
-        held = _elements(self.state) + sum(_elements(vars(p)) for p in self.parameters)
-        self.beyond = max(self.beyond, held - 2 * -(-count // size) - FEW)
+        share = -(-count // size)
+        kept = elements([self.state, *map(vars, self.parameters)], besides=self.parameters)
+        held = kept.lasting + kept.passing
+        # a generator's variables: its moments, its share of parameters and gradients, and two more
+        self.beyond = max(
+            self.beyond, kept.lasting - 2 * share - FEW, held - 2 * share - FEW - _PASSING * share
+        )
         # where all but the last share are rounded up, the last is so much shorter
         self.short = max(self.short, 2 * (count // size - size) - held)
 
@@ -127,25 +135,6 @@ def _moved(before, after) -> float:
     """The largest step that an element has made."""
     steps = [np.abs(a - b).max(initial=0.0) for a, b in zip(before, after, strict=True)]
     return float(max(steps, default=0.0))
-
-
-def _elements(held, depth: int = 0) -> int:
-    """Elements of all tensors in a state, however it is nested."""
-    import torch
-
-    if isinstance(held, torch.Tensor):
-        return held.numel()
-    if isinstance(held, torch.optim.Optimizer):
-        return _elements(dict(held.state), depth + 1)
-    if depth > 6:
-        return 0
-    if isinstance(held, dict):
-        return sum(_elements(value, depth + 1) for value in held.values())
-    if isinstance(held, (list, tuple, set)):
-        return sum(_elements(value, depth + 1) for value in held)
-    if isinstance(held, np.ndarray):
-        return held.size
-    return _elements(vars(held), depth + 1) if hasattr(held, "__dict__") else 0
 
 
 def _looks_like(mistake: str):
@@ -207,15 +196,18 @@ exercise = Exercise(
             _unevenly_kept,
             "A rank's state holds more than its share: two moments for ⌈n/size⌉ elements, n "
             "counting the elements of all tensors. Whole tensors cannot be dealt out evenly: one "
-            "may be larger than all the others. What is kept in an attribute of a parameter, or "
-            "as a copy of the parameters, counts as well.",
+            "may be larger than all the others. What is kept in an attribute of a parameter, as a "
+            "copy of the parameters, or in the variables of a function or generator counts as "
+            "well.",
         ),
         Hint(
             "kept elsewhere",
             lambda look: all(got[_SHORT] > 0 for got in look.got),
-            "The states hold less than the two moments of each rank's share. `state` is where they "
-            "are kept from one step to the next. In a global variable they would be mixed up when "
-            "several models take turns, and nobody would see how much memory they take.",
+            "The states hold less than the two moments of each rank's share, as far as tensors are "
+            "found in them: in lists, objects, closures and generators as well. `state` is where "
+            "the moments are kept from one step to the next, and nowhere else: what is kept for "
+            "all calls is mixed up when several models take turns, and nobody sees how much memory "
+            "it takes.",
         ),
         Hint(
             "not in place",

@@ -1,0 +1,104 @@
+"""How much an optimizer's state holds: its tensors, in whatever kind of object they lie."""
+
+from __future__ import annotations
+
+import gc
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+_MOST = 100_000  # objects that are looked into
+_PLAIN = (str, bytes, bytearray, int, float, complex, type(None), type, types.ModuleType)
+_SUSPENDED = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
+#: what `torch.optim.Optimizer` has besides its state: the parameters are not its own
+_OF_OPTIMIZERS = {"defaults", "param_groups", "state"}
+
+
+class Kept(NamedTuple):
+    """Elements of tensors. `passing`: those that only a suspended generator's variables hold, where
+    what it was sent last lies beside what it keeps.
+    """
+
+    lasting: int
+    passing: int
+
+
+def elements(roots: Iterable[Any], besides: Iterable[torch.Tensor] = ()) -> Kept:
+    """The elements of all tensors that can be reached from `roots`, shared memory once.
+
+    It looks into containers, objects (with slots too), closures, partials, bound methods and
+    generators; not at global variables.
+
+    Args:
+        besides: tensors whose memory does not count.
+    """
+    others = {_memory(tensor)[0] for tensor in besides}
+    found: dict[Any, tuple[int, int, bool]] = {}
+    for tensor, suspended in _tensors(roots):
+        key, room = _memory(tensor)
+        if key not in others:
+            _, counted, before = found.get(key, (0, 0, True))
+            found[key] = room, counted + _number(tensor), before and suspended
+    lasting = sum(min(room, count) for room, count, passing in found.values() if not passing)
+    together = sum(min(room, count) for room, count, _ in found.values())
+    return Kept(lasting, together - lasting)
+
+
+def _number(tensor: torch.Tensor | np.ndarray) -> int:
+    return tensor.size if isinstance(tensor, np.ndarray) else tensor.numel()
+
+
+def _memory(tensor: torch.Tensor | np.ndarray) -> tuple[Any, int]:
+    """What tells its memory from others', and how many elements there is room for."""
+    if isinstance(tensor, np.ndarray) or tensor.layout != torch.strided:
+        return id(tensor), _number(tensor)
+    storage = tensor.untyped_storage()
+    return ("storage", storage.data_ptr()), storage.nbytes() // tensor.element_size()
+
+
+def _tensors(roots: Iterable[Any]) -> Iterator[tuple[torch.Tensor | np.ndarray, bool]]:
+    """(a tensor, was it found among the variables of what is suspended?)"""
+    todo = [(root, False) for root in roots]
+    seen: dict[int, Any] = {}  # with the objects, so that no id comes again
+    while todo and len(seen) < _MOST:
+        one, suspended = todo.pop()
+        if id(one) in seen or isinstance(one, _PLAIN):
+            continue
+        seen[id(one)] = one
+        if isinstance(one, (torch.Tensor, np.ndarray)):
+            yield one, suspended
+        suspended = suspended or isinstance(one, _SUSPENDED)
+        todo += [(inner, suspended) for inner in _inside(one)]
+
+
+def _inside(one: Any) -> Iterable[Any]:
+    """What an object holds, but for what is global."""
+    if isinstance(one, (torch.Tensor, np.ndarray)):
+        return list(getattr(one, "__dict__", {}).values())
+    if isinstance(one, torch.optim.Optimizer):
+        own = {k: v for k, v in vars(one).items() if k not in _OF_OPTIMIZERS and k[:1] != "_"}
+        return [dict(one.state), own]
+    if isinstance(one, dict):
+        return [] if "__builtins__" in one else list(one.values())
+    if isinstance(one, types.FunctionType):
+        cells = [cell for cell in one.__closure__ or () if cell != types.CellType()]
+        defaults = [*(one.__defaults__ or ()), one.__kwdefaults__, vars(one)]
+        return [*(cell.cell_contents for cell in cells), *defaults]
+    if isinstance(one, _SUSPENDED):
+        return _variables(one)
+    if isinstance(one, types.FrameType):
+        return []
+    return gc.get_referents(one)
+
+
+def _variables(suspended: Any) -> list[Any]:
+    """The variables of a generator or coroutine, and what it waits for in its turn."""
+    for kind in ("gi", "cr", "ag"):
+        if hasattr(suspended, f"{kind}_frame"):
+            frame = getattr(suspended, f"{kind}_frame")
+            inner = getattr(suspended, "gi_yieldfrom" if kind == "gi" else f"{kind}_await", None)
+            return [*(frame.f_locals.values() if frame is not None else ()), inner]
+    return []

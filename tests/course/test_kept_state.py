@@ -1,0 +1,107 @@
+"""How much an optimizer's state holds, in whatever kind of object its tensors lie."""
+
+import functools
+import itertools
+from collections import deque
+
+import numpy as np
+import pytest
+import torch
+
+from distlab.course.lab06_model_parallel.kept import Kept, elements
+
+
+class Slots:
+    __slots__ = ("first", "later")
+
+    def __init__(self, tensor):
+        self.first = tensor
+
+    def add(self, other):
+        self.first += other
+
+
+class Attributes:
+    def __init__(self, tensor):
+        self.held = {"one": [tensor]}
+
+
+class OwnOptimizer(torch.optim.Optimizer):
+    def __init__(self, parameters):
+        super().__init__(parameters, {})
+        self.moments = torch.zeros(5)
+
+
+def closure(tensor):
+    later = None
+
+    def inner():
+        return tensor, later, unset
+
+    if later:
+        unset = 1
+    return inner
+
+
+def default(tensor):
+    return lambda held=tensor: held
+
+
+def named_default(tensor):
+    return lambda *, held=tensor: held
+
+
+@pytest.mark.parametrize(
+    "holding",
+    [
+        lambda t: t,
+        lambda t: [(t,), {1}],
+        lambda t: deque([t]),
+        lambda t: np.array(t),
+        Slots,
+        Attributes,
+        closure,
+        default,
+        named_default,
+        lambda t: functools.partial(print, t, end=""),
+        lambda t: Slots(t).add,
+        lambda t: t.add_,
+        lambda t: itertools.chain([[t]]),
+        lambda t: functools.reduce(lambda inner, _: [inner], range(30), t),
+        lambda t: OwnOptimizer([torch.zeros(99)]),
+    ],
+)
+def test_a_tensor_is_found_wherever_it_is_kept(holding):
+    assert elements([{"state": holding(torch.zeros(5))}]) == Kept(5, 0)
+
+
+def test_what_a_suspended_generator_holds_is_told_apart():
+    def averages(count):
+        kept = torch.zeros(count)
+        while True:
+            sent = yield kept
+            kept += sent
+
+    def outer(count):
+        yield from averages(count)
+
+    running = outer(3)
+    next(running)
+    running.send(torch.ones(3))
+    assert elements([{"a": running, "b": torch.zeros(2)}]) == Kept(2, 6)
+    running.close()
+    assert elements([running]) == Kept(0, 0)
+
+
+def test_memory_that_is_shared_counts_once_and_given_memory_not_at_all():
+    both = torch.zeros(2, 4)
+    assert elements([{"both": both, "first": both[0], "second": both[1]}]) == Kept(8, 0)
+    given = torch.zeros(6)
+    assert elements([[given.view(2, 3), torch.zeros(1)]], besides=[given]) == Kept(1, 0)
+
+
+def test_global_variables_are_not_looked_at():
+    assert elements([closure(None), Slots, torch, test_global_variables_are_not_looked_at]) == (
+        0,
+        0,
+    )
