@@ -15,7 +15,8 @@ from typing import Any
 from distlab.course.lab06_model_parallel.pipeline import (
     GRADIENTS,
     OF_A_STEP,
-    chain,
+    as_many_as_asked,
+    both_ways,
     gradients_of,
     microbatches,
     model_inputs,
@@ -187,7 +188,9 @@ def _began_with(look: Look, forwards) -> bool:
     """Is the number of forward passes that each rank began with what `forwards(rank)` says?"""
     parts, right = microbatches(look), lambda rank: _ahead(look, rank) + 1
     began = [_forwards_first(look, rank) for rank in look.ranks]
-    if look.size == 1 or began == [min(right(rank), parts) for rank in look.ranks]:
+    if look.size == 1 or not as_many_as_asked(look):
+        return False
+    if began == [min(right(rank), parts) for rank in look.ranks]:
         return False
     return began == [min(max(forwards(rank), 1), parts) for rank in look.ranks]
 
@@ -213,9 +216,7 @@ exercise = Exercise(
     ),
     traffic=(
         traffic.no_collective_but_barrier,
-        traffic.messages(
-            lambda case: chain(1, "microbatches")(case) + chain(-1, "microbatches")(case)
-        ),
+        traffic.messages(both_ways),
         _in_order,
     ),
     hints=(
@@ -261,7 +262,7 @@ exercise = Exercise(
         ),
         Hint(
             "backward first",
-            lambda look: _in_order(look) is not None and any(
+            lambda look: as_many_as_asked(look) and _in_order(look) is not None and any(
                 found is not None and (found[0].op, found[0].peer) == ("recv", rank + 1)
                 for rank in look.ranks
                 if (found := _out_of_order(look, rank))
@@ -271,7 +272,7 @@ exercise = Exercise(
         ),
         Hint(
             "received ahead",
-            lambda look: _in_order(look) is not None and any(
+            lambda look: as_many_as_asked(look) and _in_order(look) is not None and any(
                 found is not None and (found[0].op, found[0].peer) == ("recv", rank - 1)
                 for rank in look.ranks
                 if (found := _out_of_order(look, rank))
@@ -280,13 +281,13 @@ exercise = Exercise(
             "its message is needed, and the buffer takes memory from then on.",
         ),
         Hint(
-            "graphs kept", lambda look: _left(look, _KEPT),
+            "graphs kept", lambda look: as_many_as_asked(look) and _left(look, _KEPT),
             "The order is right, but the graphs of more micro-batches are alive than are under "
             "way. backward() lets go of a graph, unless it is told to retain it, and a loss that "
             "is added up as a tensor holds on to all of them.",
         ),
         Hint(
-            "inputs kept", lambda look: _left(look, _INPUTS),
+            "inputs kept", lambda look: as_many_as_asked(look) and _left(look, _INPUTS),
             "The order is right, but what was received is still there after its backward pass: a "
             "list that only grows keeps every tensor in it. Take out what has come back.",
         ),

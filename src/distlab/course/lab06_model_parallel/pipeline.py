@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -89,6 +90,18 @@ def chain(step: int, times: str = ""):
         return ends * (case.get(times, 1) if times else 1)
 
     return pairs
+
+
+def both_ways(case: Case) -> list[tuple[int, int]]:
+    """The messages of a pipeline's step: a micro-batch forward and its gradient back, each time."""
+    return chain(1, "microbatches")(case) + chain(-1, "microbatches")(case)
+
+
+def as_many_as_asked(look: Look) -> bool:
+    """Do the ranks send the messages that are asked for, in whatever order? The order of others
+    tells nothing: torch's own schedules exchange shapes as well.
+    """
+    return Counter((e.rank, e.peer) for e in look.events("send")) == Counter(both_ways(look.case))
 
 
 def lost(name: str):

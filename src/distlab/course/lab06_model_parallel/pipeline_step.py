@@ -5,7 +5,8 @@ from __future__ import annotations
 from distlab.course.lab06_model_parallel.pipeline import (
     GRADIENTS,
     OF_A_STEP,
-    chain,
+    as_many_as_asked,
+    both_ways,
     gradients_of,
     microbatches,
     model_inputs,
@@ -99,9 +100,7 @@ exercise = Exercise(
     ),
     traffic=(
         traffic.no_collective_but_barrier,
-        traffic.messages(
-            lambda case: chain(1, "microbatches")(case) + chain(-1, "microbatches")(case)
-        ),
+        traffic.messages(both_ways),
         _forward_first,
         _overlapping,
     ),
@@ -109,7 +108,7 @@ exercise = Exercise(
         hints.EARLY,
         Hint(
             "one micro-batch at a time",
-            lambda look: look.size > 1 and microbatches(look) > 1
+            lambda look: look.size > 1 and microbatches(look) > 1 and as_many_as_asked(look)
             and _forward_first(look) is not None and _in_flight(look) == 1,
             "Each micro-batch goes forward and back before the next one begins, so only one rank "
             "works at any time. Two loops are needed: one in which all go forward, and after it "
@@ -117,7 +116,7 @@ exercise = Exercise(
         ),
         Hint(
             "1F1B",
-            lambda look: look.size > 1 and microbatches(look) > 1
+            lambda look: look.size > 1 and microbatches(look) > 1 and as_many_as_asked(look)
             and _forward_first(look) is not None and _in_flight(look) > 1,
             "This looks like 1F1B, one forward, one backward in turn: a good schedule, which needs "
             "less memory, but another one. GPipe is asked for here: no backward pass begins "
