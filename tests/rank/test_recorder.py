@@ -170,6 +170,20 @@ def test_ddp_is_recorded_as_torchs_own_and_its_gradients_are_right(two):
     assert found[0].nbytes == 12
 
 
+def test_what_is_called_in_torchs_place_is_recorded_as_torchs_own(two):
+    def program(rank, size):
+        from distlab.rank import recorder
+
+        with recorder.as_internal():
+            with recorder.as_internal():
+                dist.all_reduce(torch.ones(1))
+            dist.all_reduce(torch.ones(1))
+        dist.all_reduce(torch.ones(1))
+
+    found = two.run(program).records[0].events
+    assert [event.internal for event in found] == [True, True, False]
+
+
 def test_a_member_of_no_group_still_has_its_call_of_new_group_recorded(two):
     def program(rank, size):
         dist.new_group([0])

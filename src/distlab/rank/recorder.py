@@ -224,7 +224,7 @@ class Recorder:
                 nbytes = tensor.numel() * tensor.element_size() * pieces
             if op == "send":
                 value, crc = _content(tensor)
-        flags |= also
+        flags |= also | (events.INTERNAL if getattr(self._here, "internal", False) else 0)
         if peer == -2:
             flags, peer = flags | events.ANY_SOURCE, -1
         own = tensor is not None and op != "recv" and not flags & events.INTERNAL
@@ -473,6 +473,20 @@ def paused():
         yield
     finally:
         recorder._paused = False
+
+
+@contextlib.contextmanager
+def as_internal():
+    """What this thread begins meanwhile is torch's own, whoever wrote the call: what DDP's hooks do
+    is DDP's.
+    """
+    here = _active._here if _active is not None else threading.local()
+    before = getattr(here, "internal", False)
+    here.internal = True
+    try:
+        yield
+    finally:
+        here.internal = before
 
 
 def uninstall() -> None:

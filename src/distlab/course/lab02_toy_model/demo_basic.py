@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+
 import numpy as np
 
 from distlab.course.lab02_toy_model.weights import (
@@ -26,8 +29,32 @@ def _step_inputs(case: Case) -> list[dict]:
     ]
 
 
+@contextlib.contextmanager
+def _hooks_are_ddps():
+    """What a communication hook does is DDP's own, like the all-reduce in whose place it stands."""
+    from torch.nn.parallel import DistributedDataParallel
+
+    from distlab.rank import recorder
+
+    registered = DistributedDataParallel.register_comm_hook
+
+    def register_comm_hook(self, state, hook):
+        @functools.wraps(hook)  # DDP looks at its signature and its name
+        def own(state, bucket):
+            with recorder.as_internal():
+                return hook(state, bucket)
+
+        return registered(self, state, own if callable(hook) else hook)
+
+    DistributedDataParallel.register_comm_hook = register_comm_hook
+    try:
+        yield
+    finally:
+        DistributedDataParallel.register_comm_hook = registered
+
+
 def _call_demo_basic(function, rank, size, inputs):
-    with starting_from(inputs["weights"]):
+    with starting_from(inputs["weights"]), _hooks_are_ddps():
         return function(rank, size, inputs["inputs"], inputs["targets"])
 
 

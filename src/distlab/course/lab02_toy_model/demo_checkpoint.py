@@ -27,19 +27,29 @@ def _checkpoint_inputs(case: Case) -> list[dict]:
     return [{"weights": pinned_weights(case, rank), "older": older} for rank in range(case.size)]
 
 
+_MOVES = ("os.rename", "os.link", "os.symlink")
+
+
 def _audit(event: str, args: tuple) -> None:
-    if event != "open" or not _watched["folder"] or not args:
+    """A file is saved by who writes it in the folder, or writes it elsewhere and moves it there."""
+    moved = event in _MOVES
+    if not _watched["folder"] or not (moved or event == "open") or not args:
         return
     path, mode, flags = (*args, None, None)[:3]
-    if not isinstance(path, (str, bytes, os.PathLike)):
+    if moved:
+        path = args[1]
+    if not isinstance(path, (str, bytes, os.PathLike)) or not _inside(path):
         return
-    where = os.path.realpath(os.fsdecode(path))
-    if not where.startswith(_watched["folder"]):
-        return
-    writes = bool(set(mode or "") & set("wax+")) if mode else bool((flags or 0) & 3)
+    writes = moved or (bool(set(mode or "") & set("wax+")) if mode else bool((flags or 0) & 3))
     _watched["log"].add("saved" if writes else "loaded")
     if writes and _watched["slow"]:
         time.sleep(2 * _SLOW)
+
+
+def _inside(path: str | bytes | os.PathLike) -> bool:
+    """Is this a name in the folder that is watched, wherever a link of that name leads?"""
+    folder = os.path.dirname(os.path.abspath(os.fsdecode(path)))
+    return f"{os.path.realpath(folder)}{os.sep}".startswith(f"{_watched['folder']}{os.sep}")
 
 
 @contextlib.contextmanager
@@ -56,7 +66,7 @@ def _watching(folder: str, slow: bool):
     def opened(target):
         if not isinstance(target, (str, os.PathLike)):
             return writer(target)
-        if os.path.realpath(target).startswith(folder):
+        if _inside(target):
             log.add("saved")
         time.sleep(_SLOW if slow else 0)
         file = writer(target)

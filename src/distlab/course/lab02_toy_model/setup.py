@@ -30,6 +30,14 @@ def _setup_inputs(case: Case) -> list[dict]:
     return [{"gpus": case.get("gpus", 0), "number": number} for number in numbers]
 
 
+def _chosen(name: str) -> str:
+    """The back end of a name such as "gloo", "cpu:gloo,cuda:gloo" or "cpu:gloo,cuda:nccl"."""
+    if "nccl" in name:
+        return "nccl"
+    serving = dict(pair.split(":") for pair in name.split(",")) if ":" in name else {"cpu": name}
+    return "gloo" if serving.get("cpu") == "gloo" and {*serving.values()} == {"gloo"} else name
+
+
 @contextlib.contextmanager
 def _pretending(gpus: int, asked: list[str]):
     """A machine with this many GPUs, where gloo takes NCCL's part; notes what was asked for."""
@@ -45,7 +53,7 @@ def _pretending(gpus: int, asked: list[str]):
         name = str(backend).lower()
         if name == "undefined":  # torch then takes what the machine has
             name = "nccl" if gpus else "gloo"
-        asked.append("nccl" if "nccl" in name else name)
+        asked.append(_chosen(name))
         kwargs.pop("device_id", None)
         return make(size, rank, ranks, c10d.Backend("gloo"), *args, **kwargs)
 
