@@ -41,8 +41,9 @@ def shortened(value: Any, lengths: bool = False) -> Any:
     """
     import torch
 
-    if type(value) in (list, tuple):
-        return type(value)(shortened(item, lengths) for item in value)
+    if isinstance(value, (list, tuple)):  # named tuples too, which cannot be made of one iterable
+        kind = list if isinstance(value, list) else tuple
+        return kind(shortened(item, lengths) for item in value)
     if not isinstance(value, torch.Tensor) or value.numel() <= LARGE or value.is_sparse:
         return value
     flat = value.detach().reshape(-1)
