@@ -114,9 +114,13 @@ def _told_no_epoch(look: Look) -> bool:
     return any(set(look.got[r]["sampler's epoch"]) == {-1} for r in look.ranks)
 
 
-def _values_right(look: Look) -> bool:
-    """Everything is right but what is returned."""
+def _trained_right(look: Look) -> bool:
     return not differs(look, "parameters") and not differs(look, "sampler's epoch")
+
+
+def _values_right(look: Look) -> bool:
+    """Training is right, and what is returned is not."""
+    return _trained_right(look) and differs(look, "returned")
 
 
 exercise = Exercise(
@@ -195,6 +199,14 @@ exercise = Exercise(
         Hint(
             "loss not that before the step", _values_right,
             "Training is right, but the figure is another than the cross-entropy before each step.",
+        ),
+        Hint(
+            "BatchNorm moved otherwise",
+            lambda look: _trained_right(look) and differs(look, "mean of BatchNorm"),
+            "Parameters and figure are right, BatchNorm's running mean is not: each batch goes "
+            "through the model once, in train mode, and DDP takes the mean from rank 0 before each "
+            "forward pass. (Within model.join() it takes the last rank's. That is for ranks with "
+            "unequal numbers of batches, which there are none of here.)",
         ),
         Hint(
             "gradients kept",
