@@ -80,13 +80,26 @@ def _one_worker_at_a_time(look: Look) -> str | None:
 
 
 def _every_push_answered(look: Look) -> str | None:
-    """In bytes, because a push may be one message or several."""
-    asked = look.inputs[0]["steps"] * sum(p.nbytes for p in look.inputs[0]["parameters"])
+    """In bytes, because a push may be one message or several. Of a worker without any, which takes
+    the store for both, its parameters and the server's tell as much: what goes over a store is not
+    recorded.
+    """
+    steps = look.inputs[0]["steps"]
+    asked = steps * sum(p.nbytes for p in look.inputs[0]["parameters"])
     for record in look.records[1:]:
         together = sum(e.nbytes for e in record.collectives())
-        if sum(e.nbytes for e in record.sends()) + together < asked:
-            return f"rank {record.rank} pushed less than {look.inputs[0]['steps']} times."
-        if sum(e.nbytes for e in record.receives()) + together < asked:
+        pushed, answered = (
+            sum(e.nbytes for e in events) + together
+            for events in (record.sends(), record.receives())
+        )
+        if not pushed and not answered:
+            continue
+        if pushed < asked:
+            return (
+                f"rank {record.rank} pushed less than {steps} times by messages. (What goes over "
+                "the store is not counted: use it for all pushes and answers, or for none.)"
+            )
+        if answered < asked:
             return (
                 f"rank {record.rank} did not receive new parameters after each of its pushes, the "
                 "last one included."
