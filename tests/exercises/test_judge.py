@@ -4,12 +4,14 @@ import types
 from dataclasses import replace
 
 import pytest
+from recorded import event
 
 from distlab import course
 from distlab.engines import runs
 from distlab.exercises import judge
 from distlab.exercises.exercise import Case
 from distlab.processes import payload
+from distlab.records import events
 
 
 @pytest.mark.parametrize(
@@ -72,3 +74,22 @@ def test_a_verdict_in_two_goes_is_that_in_one(monkeypatch, wrong):
         assert verdict.seconds == len(goes)  # those of all goes
     assert told[0] == told[1]
     assert told[0][1:3] == (4 if wrong is None else 2 + wrong, 4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "polls_in_vain"),
+    [
+        ({"polls": 500}, True),
+        ({"polls": 1}, False),  # asked, and gone on to something else
+        ({"polls": 500, "seen": 501}, False),
+        ({"polls": 500, "op": "all_reduce"}, False),  # which gloo ends by itself
+    ],
+)
+def test_a_loop_on_a_message_that_is_never_completed_is_told_from_other_loops(
+    changes, polls_in_vain
+):
+    begun = event(0, 0, changes.pop("op", "recv"), state=events.POSTED, **changes)
+    record = types.SimpleNamespace(events=[begun], stands_in="")
+    said = judge._slow(types.SimpleNamespace(records=[record]), [0])
+    assert ("is_completed()" in said) == polls_in_vain
+    assert ("does not end" in said) != polls_in_vain

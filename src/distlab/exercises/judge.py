@@ -313,12 +313,22 @@ def _unsent(run: Run) -> str:
     return str(error["message"])
 
 
+_POLLS = 5  # calls of `is_completed` in vain that make a loop of them
+
+
 def _slow(run: Run, ranks: list[int]) -> str:
     """Where to look when ranks have not returned in time."""
     if any(run.records[rank].stands_in == "init_process_group" for rank in ranks):
         return (
             "init_process_group returns on no rank before world_size ranks have called it with one "
             "address, each with a number of its own from 0 to world_size - 1."
+        )
+    events = [event for rank in ranks for event in run.records[rank].events]
+    if any(e.is_message and e.polls >= _POLLS and not e.seen and not e.done for e in events):
+        return (
+            "A loop asks a request again and again whether it is completed. With gloo, "
+            "is_completed() of an isend or irecv stays False until wait() has been called on it: "
+            "it is wait() that lets the request end."
         )
     return "Look for a loop that does not end, or for work that is far too large."
 
