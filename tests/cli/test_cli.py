@@ -226,6 +226,18 @@ def test_run_calls_a_function_of_a_notebook(tmp_path):
     assert "[rank 1] run_blocking(1, 2) = tensor([1.])" in done.stdout, done.stderr + done.stdout
 
 
+def test_check_away_from_its_folder_says_how_to_get_what_is_missing(tmp_path):
+    path = tmp_path / "message_passing.ipynb"
+    shutil.copy(coursedir.LABS / "01-message-passing" / path.name, path)
+    done = distlab("check", path.name, cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert f"reference.json of lab 01-message-passing is not in {tmp_path}" in done.stderr
+    assert "`distlab fetch 01-message-passing .`" in done.stderr
+    assert "reference record" not in done.stderr
+    assert distlab("fetch", "01-message-passing", ".", cwd=tmp_path).returncode == 0
+    assert distlab("check", path.name, cwd=tmp_path).returncode == 0
+
+
 @pytest.mark.parametrize(("words", "begun"), [([], 1), (["--cluster", "c"], 0)])
 def test_a_sandbox_is_begun_here_unless_a_cluster_judges(words, begun, monkeypatch):
     from grader import commands

@@ -14,6 +14,7 @@ from distlab import course
 from distlab.checking import own_inputs
 from distlab.engines import by_value, live, progress
 from distlab.engines.runs import Outcome, Run
+from distlab.exercises import reference
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import UNSENT, Verdict, judge
 from distlab.exercises.reference import NoReference, References
@@ -143,13 +144,9 @@ def _script_of(answer: Any) -> dict[str, str]:
 
 def _reference(exercise: Exercise, case: Case) -> list[Any]:
     if exercise.lab not in _references:
-        folder = _folder(exercise.lab)
-        if not (folder / "reference.json").exists():
-            raise NoReference(
-                f"reference.json of lab {exercise.lab} is not in {folder.resolve()}: open the "
-                "notebook in the folder that it came in"
-            )
-        _references[exercise.lab] = References(folder, "reference")
+        _references[exercise.lab] = reference.released(
+            _folder(exercise.lab), exercise.lab, "open the notebook in the folder that it came in"
+        )
     return _references[exercise.lab](exercise, case)
 
 

@@ -5,6 +5,7 @@ gradebook.
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ from distlab.checking import own_inputs, submission
 from distlab.checking.judge_notebook import Code, Grader, Lab
 from distlab.checking.session import Source
 from distlab.checking.spawned_session import SpawnedSession
+from distlab.exercises import reference
 from distlab.exercises.exercise import Exercise
 from distlab.exercises.judge import Verdict
-from distlab.exercises.reference import References
 from distlab.processes import frameworks, starting
 from distlab.processes.forkserver import PRELOAD
 
@@ -45,11 +46,12 @@ def check_notebook(path: Path) -> list[Verdict]:
 
     Raises:
         Missing: the lab needs a framework that is not installed.
+        NoReference: the references are not there.
     """
     content = submission.read(path)
     lab = lab_of(path, content)
     frameworks.need(*course.needs(lab), what=f"Lab {lab}")
-    usual = References(path.parent, "reference")
+    usual = reference.released(path.parent, lab, _instead(path, lab))
     found = {
         name: own_inputs.asked(exercise, path.parent)
         for name, exercise in course.exercises(lab).items()
@@ -66,6 +68,15 @@ def check_notebook(path: Path) -> list[Verdict]:
         if sizes:
             source.prepare(1 + max(sizes))  # one process for the cells
         return grader.grade(plan, source)
+
+
+def _instead(path: Path, lab: str) -> str:
+    """What to do where the references are not beside a notebook."""
+    fetch = f"distlab fetch {lab} {shlex.quote(str(path.parent))}"
+    return (
+        f"check the notebook in the folder that it came in, or say `{fetch}`, which brings what "
+        "is missing and keeps what is there"
+    )
 
 
 class _Spawning(Grader):

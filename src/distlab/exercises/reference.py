@@ -81,6 +81,23 @@ class References:
         return [_up(tree, self._tensors) for tree in entry["outputs"]]
 
 
+def released(folder: Path, lab: str, instead: str) -> References:
+    """The references that a lab came with, in the folder of its notebook.
+
+    Args:
+        instead: what to do where they are not there.
+
+    Raises:
+        NoReference: one of the two files is missing, or cannot be read.
+    """
+    for suffix in (".json", ".safetensors"):
+        if not (folder / f"reference{suffix}").exists():
+            raise NoReference(
+                f"reference{suffix} of lab {lab} is not in {folder.resolve()}: {instead}"
+            )
+    return References(folder, "reference")
+
+
 def write(
     folder: str | Path,
     stem: str,
