@@ -199,27 +199,47 @@ def definitions(cell: Cell) -> Cell:
     return Cell(cell.name, "\n".join(kept), cell.kind)
 
 
-def load(path: str | Path, name: str | None = None) -> types.ModuleType:
+def loaded(path: Path) -> list[Cell]:
+    """The cells of a notebook that `load` runs: those that may define something.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is no notebook.
+    """
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is no notebook: {error}") from error
+    return [cell for cell in cells(content) if cell.kind in ("given", "solution", "added")]
+
+
+def load(
+    path: str | Path, name: str | None = None, failed: dict[str, Exception] | None = None
+) -> types.ModuleType:
     """Import a notebook: its given cells, the student's answers, and what other cells define.
 
     The module is entered in `sys.modules` under `name` (the file's stem by default), so that
     what it defines can be pickled by processes that load it too.
+
+    Args:
+        failed: takes what cells raise, by their names, and the next cell is run; else that is
+            raised.
 
     Raises:
         FileNotFoundError: there is no such file.
         ValueError: it is no notebook.
     """
     path = Path(path)
-    try:
-        content = json.loads(path.read_text("utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is no notebook: {error}") from error
+    found = loaded(path)
     module = types.ModuleType(name or path.stem)
     module.__file__ = str(path)
     sys.modules[module.__name__] = module
-    for cell in cells(content):
-        if cell.kind in ("given", "solution"):
-            run_cell(cell, module.__dict__)
-        elif cell.kind == "added":
-            run_cell(definitions(cell), module.__dict__, keep_going=True)
+    for cell in found:
+        added = cell.kind == "added"
+        try:
+            run_cell(definitions(cell) if added else cell, module.__dict__, keep_going=added)
+        except Exception as error:
+            if failed is None:
+                raise
+            failed[cell.name] = error
     return module

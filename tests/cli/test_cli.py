@@ -238,6 +238,72 @@ def test_check_away_from_its_folder_says_how_to_get_what_is_missing(tmp_path):
     assert distlab("check", path.name, cwd=tmp_path).returncode == 0
 
 
+NOTEBOOK = {
+    "given": "import torch\nimport torch.distributed as dist",
+    "exchange": "def exchange(rank, size, tensor):\n    return tensor",
+    "summed": "def summed(rank, size):\n"
+    "    tensor = torch.ones(1)\n    dist.all_reduce(tensor)\n    return tensor.item()",
+    "raises": "def raises(rank, size):\n    dist.barrier()\n    return torch.ones(rank, ()) + x",
+    "broken": "def broken(rank, size):\n    x = (1\n    return x",
+    "bad": "1 / 0\ndef later(rank, size):\n    return 1",
+}
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """A notebook of one's own, two cells of which do not work."""
+    cells = [
+        {"cell_type": "code", "source": source,
+         "metadata": {"nbgrader": {"grade_id": name, "solution": True}}}
+        for name, source in NOTEBOOK.items()
+    ]  # fmt: skip
+    path = tmp_path / "lab.ipynb"
+    path.write_text(json.dumps({"cells": cells, "nbformat": 4}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("sumed", "lab.ipynb defines no sumed: did you mean summed?"),
+        (
+            "xyz",
+            "lab.ipynb defines no xyz: its functions of (rank, size) are summed, raises, later",
+        ),
+        ("exchange", "exchange takes (rank, size, tensor) and --function calls exchange(rank, siz"),
+        ("broken", "Python cannot read the cell of lab.ipynb that defines broken (SyntaxError: "),
+    ],
+)
+def test_a_function_that_cannot_be_called_is_said_once_before_anything_runs(lab, name, said):
+    for command in ("run", "submit"):
+        done = distlab(command, lab, "--function", name)
+        assert done.returncode == 1 and not done.stdout, done.stdout
+        assert said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_function_runs_whatever_is_wrong_in_other_cells(lab):
+    done = distlab("run", lab, "--function", "summed")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "[rank 1] summed(1, 2) = 2.0" in done.stdout
+    for said in ("the cell 'broken' of lab.ipynb could not be run (SyntaxError: ", "'bad'"):
+        assert done.stdout.count(said) == 1
+
+
+def test_a_function_that_its_cell_does_not_come_to_is_said_once(lab):
+    done = distlab("run", lab, "--function", "later")
+    assert done.returncode == 1 and "Traceback" not in done.stdout
+    said = "the cell 'bad' of lab.ipynb could not be run (ZeroDivisionError: division by zero)"
+    assert done.stdout.count(said) == 1
+
+
+def test_a_traceback_has_none_of_our_own_frames(lab, script):
+    for words in ((lab, "--function", "raises"), (script, "--fail")):
+        done = distlab("run", *words)
+        assert done.returncode == 1 and "[rank 1] Traceback" in done.stdout
+        files = [line for line in done.stdout.splitlines() if '  File "' in line]
+        assert files and not [line for line in files if "src/distlab" in line or "runpy" in line]
+
+
 @pytest.mark.parametrize(("words", "begun"), [([], 1), (["--cluster", "c"], 0)])
 def test_a_sandbox_is_begun_here_unless_a_cluster_judges(words, begun, monkeypatch):
     from grader import commands

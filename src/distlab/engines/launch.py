@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from distlab.engines import ranks
+from distlab.engines import notebook_function, ranks
 from distlab.processes import entry_points, starting
 from distlab.records import events, reading
 from distlab.records.deadlock import Watcher
@@ -46,8 +46,8 @@ def launch(
         0, or 1 when a rank failed, hung or was ended.
 
     Raises:
-        ValueError: the program is not there or is of no known kind, or there is no room for so
-        many ranks.
+        ValueError: the program is not there or is of no known kind, it has no such function, or
+        there is no room for so many ranks.
     """
     _checked(program, size, function)
     with starting.way().source(spares=0) as source:
@@ -69,6 +69,10 @@ def _checked(program: Path, size: int, function: str | None) -> None:
         raise ValueError(
             f"say by --function which function of {program.name} to run, as NAME(rank, size)"
         )
+    if program.suffix != ".ipynb" and function:
+        raise ValueError(f"--function is for notebooks: {program.name} runs as a whole")
+    if function:
+        notebook_function.need(program, function)
     ranks.check_size(size, "a program")
 
 
@@ -215,13 +219,17 @@ def serve(
     record.started()
     raised = True
     try:
-        if function is None:
-            run_script(program, arguments)
-        else:
-            run_function(program, function, rank, size)
-        raised = False
-    finally:
-        record.ended(raised)
+        try:
+            if function is None:
+                run_script(program, arguments)
+            else:
+                notebook_function.call(Path(program), function, rank, size)
+            raised = False
+        finally:
+            record.ended(raised)
+    except Exception as error:
+        notebook_function.print_error(error)
+        raise SystemExit(1) from error
 
 
 def run_script(program: str, arguments: list[str]) -> None:
@@ -236,21 +244,3 @@ def run_script(program: str, arguments: list[str]) -> None:
             raise SystemExit(1) from None
         if stop.code not in (None, 0):
             raise
-
-
-def run_function(program: str, function: str, rank: int, size: int) -> None:
-    """Call a notebook's `function(rank, size)` in a process group, and print what it returns."""
-    import torch.distributed as dist
-
-    from distlab import notebook
-    from distlab.rank import world
-
-    found = getattr(notebook.load(program), function, None)
-    if found is None:
-        raise SystemExit(f"{Path(program).name} defines no {function}")
-    dist.init_process_group(world.backend_for(size))
-    try:
-        print(f"{function}({rank}, {size}) = {found(rank, size)}")
-        dist.barrier()
-    finally:
-        dist.destroy_process_group()

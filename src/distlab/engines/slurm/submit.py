@@ -19,7 +19,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from distlab.engines import progress
+from distlab.engines import notebook_function, progress
 from distlab.engines.slurm.batch_file import faults
 from distlab.engines.slurm.job import Job, Status, sbatch
 from distlab.processes import entry_points
@@ -130,6 +130,11 @@ def _checked(program: Path, function: str | None) -> None:
         )
     if program.suffix != ".ipynb" and function:
         raise Refused(f"--function is for notebooks: {program.name} runs as a whole")
+    if function:
+        try:
+            notebook_function.need(program, function)
+        except ValueError as error:
+            raise Refused(str(error)) from error
 
 
 def _wanted(

@@ -49,13 +49,13 @@ def main() -> None:
         ) from None
     assert isinstance(sys.stdout, io.TextIOWrapper)  # nobody has replaced it yet
     sys.stdout.reconfigure(line_buffering=True)
-    from distlab.engines import launch
+    from distlab.engines import launch, notebook_function
 
-    program, rank, size = str(chosen.program.resolve()), *_place()
+    program = chosen.program.resolve()
     if chosen.function:
-        launch.run_function(program, chosen.function, rank, size)
+        notebook_function.call(program, chosen.function, *_place())
     else:
-        launch.run_script(program, chosen.arguments)
+        launch.run_script(str(program), chosen.arguments)
 
 
 def _place() -> tuple[int, int]:
