@@ -9,7 +9,7 @@ from distlab.checking import judge_notebook
 from distlab.checking.submission import Plan
 from distlab.engines.runs import Outcome, Run
 from distlab.exercises.judge import Verdict
-from distlab.notebook import Cell
+from distlab.notebook import Cell, run_cell
 from distlab.processes.isolation import Limits
 
 LAB = "01-message-passing"
@@ -94,3 +94,31 @@ def test_a_submission_has_so_much_time_in_all(monkeypatch):
     monkeypatch.setattr(judge_notebook.time, "monotonic", iter(range(0, 10_000, 100)).__next__)
     told, _ = judged(monkeypatch, limits=Limits(seconds=50))
     assert told.status == "timeout" and "50 s of the submission" in told.message
+
+
+@pytest.mark.parametrize(
+    ("source", "look"),
+    [
+        (
+            "def relay(rank, size, tensor):\n    x = (1\n    return x",
+            "that line and the one above it",
+        ),
+        ("def relay(rank, size, tensor):\nreturn tensor", "that line and the one above it"),
+        ("await relay()", "IPython allows `await`"),
+        ("1 / 0", "besides defining the function"),
+    ],
+)
+def test_what_is_wrong_in_a_cell_decides_where_to_look(monkeypatch, source, look):
+    with pytest.raises(Exception) as raised:  # noqa: PT011  # as a session tells what a cell raises
+        run_cell(Cell("relay", source, "solution"), {})
+    told = {"status": "error", "type": raised.type.__name__, "message": str(raised.value)}
+
+    class Fails(NoSession):
+        def cells(self, *_):
+            return {"relay": told}
+
+    monkeypatch.setattr(judge_notebook.Grader, "session", lambda *_: Fails())
+    monkeypatch.setattr(judge_notebook.Grader, "judged", lambda *_: verdict("unanswered"))
+    lab = judge_notebook.Lab({}, {"relay": EXERCISE}, lambda _: (), lambda *_: [])
+    (told,) = judge_notebook.Grader(lab).grade(PLAN, None)
+    assert told.status == "error" and look in told.look

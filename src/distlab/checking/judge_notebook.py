@@ -37,6 +37,11 @@ _USED_UP = tuple(
     )
 )  # fmt: skip
 
+#: errors in what the text of a cell says, not in what it does
+_UNREADABLE = ("SyntaxError", "IndentationError", "TabError")
+#: how Python's words on what only IPython allows outside of a function begin
+_IPYTHONS = ("'await'", "'async for'", "'async with'", "asynchronous comprehension")
+
 
 class Code(Protocol):
     """A submission's code, where it runs: a `Session`, or what stands for one.
@@ -487,7 +492,16 @@ def _cell_verdict(exercise: Exercise, problem: dict[str, Any]) -> Verdict:
     said = problem["message"][:300]
     if problem["status"] == "error":
         said = f"its cell raised {problem['type']}: {said}"
-    return Verdict(
-        exercise, problem["status"], exercise.asks, f"{exercise.name} could not be run: {said}.",
-        "Look at what the cell does besides defining the function.",
-    )  # fmt: skip
+    happened = f"{exercise.name} could not be run: {said}."
+    return Verdict(exercise, problem["status"], exercise.asks, happened, _where_to_look(problem))
+
+
+def _where_to_look(problem: dict[str, Any]) -> str:
+    if problem["type"] not in _UNREADABLE:
+        return "Look at what the cell does besides defining the function."
+    if any(f"{word} outside" in problem["message"] for word in _IPYTHONS):
+        return (
+            "IPython allows `await` outside of a function; ranks are not run by IPython. Take it "
+            "out of this cell."
+        )
+    return "Python cannot read the cell: look at that line and the one above it."
