@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from distlab import course
-from distlab.checking import submission
 from distlab.checking.submission import Unreadable
 from distlab.exercises import exercise
 from distlab.processes import repetition
@@ -27,7 +26,7 @@ from grader.coursedir import GradingFailed, NotGraded
 from grader.judging import handed_in
 from grader.judging.judges import Judges
 from grader.judging.ledger import Entry, Ledger
-from grader.judging.referee import Referee, not_graded, unreadable_lines
+from grader.judging.referee import Referee, not_graded, note, unreadable_lines
 from grader.policy import policy as policies
 from grader.policy.exact import total
 from grader.policy.roster import RosterFile
@@ -296,7 +295,7 @@ def _judged(referee: Referee, one: Submission, staged: Path) -> Entry:
         content = coursedir.released(lab)
         entry = referee.unreadable(lab, one.student, reason, one.by)
         rebuilt, _ = referee.rebuild(lab, content)
-        rebuilt["cells"].insert(0, _note(reason))
+        rebuilt["cells"].insert(0, note(str(reason)))
     else:
         rebuilt, repaired = referee.rebuild(lab, content)
         entry = referee.judge(lab, one.student, rebuilt, repaired, one.by)
@@ -310,12 +309,6 @@ def _judged(referee: Referee, one: Submission, staged: Path) -> Entry:
     if secret := handed_in.secret(one.folder.parent.parent / one.student / lab):
         (folder / "submission_secret.txt").write_text(secret, "utf-8")
     return entry
-
-
-def _note(reason: Unreadable) -> submission.Content:
-    """A cell that says on the feedback page why there is nothing else."""
-    said = f"**This submission could not be read.** {reason}"
-    return {"cell_type": "markdown", "id": "unreadable", "metadata": {}, "source": said}
 
 
 def _enter(

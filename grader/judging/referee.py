@@ -119,6 +119,16 @@ class Referee:
         self.ledger.put(entry)
         return entry
 
+    def found_unreadable(self, lab: str, student: str, rebuilt: dict[str, Any]) -> Entry | None:
+        """The entry on a submission that could not be read, where this notebook stands for it: its
+        first cell says so, and the ledger too, which no submission writes to.
+        """
+        entry = self.ledger.latest(lab, student)
+        if entry is None or not entry.unreadable or not rebuilt["cells"]:
+            return None
+        told = note(entry.unreadable)["source"]
+        return entry if rebuilt["cells"][0]["source"] == told else None
+
     def close(self) -> None:
         self._opened.close()
 
@@ -136,6 +146,12 @@ def _digest(lab: str, plan: Plan, own: variants.Variant | None) -> str:
     else:
         told = variants_digest(lab, secret.current()) + own.fingerprint
     return hashlib.sha256((told + plan.digest).encode()).hexdigest()
+
+
+def note(reason: str) -> dict[str, Any]:
+    """The first cell of the notebook that stands for a submission that could not be read."""
+    said = f"**This submission could not be read.** {reason}"
+    return {"cell_type": "markdown", "id": "unreadable", "metadata": {}, "source": said}
 
 
 def not_graded(lab: str, student: str, reason: str) -> Entry:

@@ -72,8 +72,13 @@ class Verdicts(preprocessors.NbGraderPreprocessor):
     def preprocess(self, nb, resources):
         about = resources["nbgrader"]
         repaired = nb.metadata.pop("repaired", [])
-        entry = referee().judge(about["assignment"], about["student"], nb, repaired)
+        whose = about["assignment"], about["student"]
+        unread = referee().found_unreadable(*whose, nb)
+        entry = unread or referee().judge(*whose, nb, repaired)
         nb.metadata["distlab"] = {"repaired": entry.repaired}
+        if unread is not None:
+            nb.metadata["distlab"]["unreadable"] = unread.unreadable
+            nb.cells[0].metadata["tags"] = ["unreadable"]
         scored = policies.current().lab(about["assignment"]).partial.entry(entry)
         for cell in nb.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id", "")

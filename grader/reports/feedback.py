@@ -69,6 +69,9 @@ def content(nb: dict[str, Any], about: dict[str, Any], why: str = "") -> dict[st
         why: show text and code as they are, for this reason.
     """
     parts = list(_Parts(nb["cells"], plain=bool(why)))
+    said = nb["metadata"].get("distlab", {})
+    if said.get("unreadable"):
+        parts = [_unread(part) for part in parts]
     graded = [part for part in parts if part.kind in ("exercise", "free text")]
     for part in parts:
         if part.kind == "exercise":
@@ -79,8 +82,21 @@ def content(nb: dict[str, Any], about: dict[str, Any], why: str = "") -> dict[st
         "late_penalty": about["late_penalty"], "policy": about.get("policy", []),
         "parts": parts, "graded": graded,
         "waiting": sum(part.points for part in graded if part.waits),
-        "repaired": nb["metadata"].get("distlab", {}).get("repaired", []), "why": why,
+        "repaired": said.get("repaired", []), "unreadable": said.get("unreadable", ""), "why": why,
     }  # fmt: skip
+
+
+def _unread(part: Part) -> Part:
+    """A part where the submission could not be read: without an answer, of which nbgrader says that
+    there was none. What a person has said and given stays.
+    """
+    if part.kind == "given":
+        return part
+    comment = Markup() if part.comment.striptags() == "No response." else part.comment
+    return Part(
+        part.kind, part.name, status="unreadable", score=part.score, points=part.points,
+        comment=comment, judged=part.judged,
+    )  # fmt: skip
 
 
 def _tell_looks(part: Part, about: dict[str, Any]) -> None:
@@ -133,6 +149,8 @@ class _Parts:
             part.score = None if grading.get("waits") else grading.get("score", 0.0)
         elif grading.get("grade"):
             _judge(self._exercise(name.removeprefix("test_")), cell)
+        elif "unreadable" in _tags(cell):
+            return  # the page says it on top
         elif "added" in _tags(cell):
             self._add(Part("added", cells=[self._students(cell["source"], self._way(cell))]))
         else:

@@ -190,8 +190,37 @@ def test_hidden_inputs_are_nowhere_though_the_code_shouts_them(grades):
     assert exercise(grades, "leak", "relay").find("svg") is None
 
 
-def test_the_page_of_an_unreadable_file_says_so(grades):
-    assert "This submission could not be read." in page(grades, "gus")
+def test_the_page_of_an_unreadable_file_says_so_on_top_and_calls_nothing_unanswered(grades):
+    soup = BeautifulSoup(page(grades, "gus"), "html.parser")
+    banner = soup.select_one(".banner")
+    assert "This submission could not be read" in text(banner)
+    assert f"{NAME} is no notebook" in text(banner) and "save it again in Jupyter" in text(banner)
+    assert soup.find("section") in banner.find_all_next("section")
+    for name in course.exercises(LAB):
+        section = soup.find(id=html.anchor(name))
+        assert text(section.select_one(".badge")) == "? unreadable"
+        assert "your answer" not in text(section) and "comment" not in text(section)
+    said = text(soup)
+    for wrong in ("unanswered", "still to be written", "an added cell", "TODO"):
+        assert wrong not in said
+
+
+def test_what_a_person_says_of_an_unreadable_file_stays():
+    said = [
+        graded_cell("code", name, solution=True, comment=comment)
+        for name, comment in (("relay", "No response."), ("exchange", "Bring it on paper."))
+    ]
+    shown = html.render(
+        "feedback.html.j2", **content(*said, distlab={"unreadable": "x is <i>no</i> notebook"})
+    )
+    assert "Bring it on paper." in shown and "No response." not in shown
+    assert "x is &lt;i&gt;no&lt;/i&gt; notebook" in shown
+
+
+def test_a_student_cannot_write_the_note_of_an_unreadable_file(grades):
+    cell = {"cell_type": "markdown", "source": "x", "metadata": {"tags": ["unreadable", "added"]}}
+    shown = html.render("feedback.html.j2", **content(cell))
+    assert "could not be read" not in shown
 
 
 def graded_cell(kind, name, source="x", **grading):
