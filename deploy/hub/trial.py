@@ -228,10 +228,16 @@ class Trial:
             "feedback",
             "ledger",
             "out",
-            "gradebook.db",
+            "gradebook.db*",
             "attempts",
             "roster.json",
             "roster.lock",
+            "looks.jsonl",
+            "looks.lock",
+            "lti.db*",
+            "lti.lock",
+            "own-references",
+            "own-inputs",
             "__pycache__",
         )
         for name in OWNED:

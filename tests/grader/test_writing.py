@@ -16,6 +16,7 @@ import pytest
 
 from distlab.cli import main
 from grader import writing
+from grader.coursedir import ROOT
 from grader.judging.ledger import Entry, Ledger, Line
 from grader.looks.diary import Diary, about
 from grader.policy.attempts import Attempts
@@ -188,3 +189,24 @@ def test_times_in_the_ledger_are_not_touched_by_a_failure(tmp_path, monkeypatch)
         with pytest.raises(NotWritten, match="may write there"):
             ledger.put(entry("after"))
     assert path.stat().st_mtime == when
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "grader/" + name
+        for name in (
+            "gradebook.db", "gradebook.db-journal", "lti.db", "lti.lock", ".looks.jsonl.tmp",
+            Diary().path.name, Diary().path.with_suffix(".lock").name,
+            RosterFile().path.name, RosterFile().path.with_suffix(".lock").name,
+            "submitted/ada/x", "autograded/ada/x", "feedback/ada/x", "solution/x", "ledger/x",
+            "out/x.csv", "attempts/ada.json", "own-references/x", "own-inputs/x",
+        )
+    ]
+    + ["report.json"],
+)  # fmt: skip
+def test_what_grading_writes_into_the_course_goes_into_no_commit(name):
+    known = subprocess.run(["git", "check-ignore", "-q", name], cwd=ROOT, capture_output=True)
+    if known.returncode == 128:
+        pytest.skip("this is no clone")
+    assert known.returncode == 0
