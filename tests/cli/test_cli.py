@@ -57,6 +57,31 @@ def test_usage_that_makes_no_sense_is_exit_status_2():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["grade", "--jobs", "-3"], "argument --jobs: '-3' is no number of 1 or more"),
+        (["grade", "--jobs", "0"], "argument --jobs: '0' is no number of 1 or more"),
+        (["variants", "hand-out", "01-message-passing", "--jobs", "x"], "'x' is no number of 1"),
+        (["grade", "--json", "/none/x.json"], "argument --json: the folder /none is not there"),
+        (["check", "README.md", "--json", "docs"], "docs is a folder: name a file in it"),
+        (["run", "x.py", "--timeout", "-5"], "'-5' is no number of seconds above 0"),
+        (["run", "--timeout", "nan", "x.py"], "'nan' is no number of seconds above 0"),
+        (["run", "x.py", "--trace", "/none/t.json"], "--trace: the folder /none is not there"),
+        (["explain", "x", "--svg", "/none/t.svg"], "--svg: the folder /none is not there"),
+        (["explain", "nothere"], "nothere is not there: name the dumps of all ranks, or their fo"),
+        (["bench", "--json", "/none/x.json"], "--json: the folder /none is not there"),
+    ],
+)
+def test_what_cannot_be_meant_is_said_before_anything_runs(words, said, capsys):
+    try:
+        status = cli.main(words)
+    except SystemExit as stop:
+        status = stop.code
+    assert status == 2 and said in capsys.readouterr().err
+    assert not os.path.exists("/none")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
         (["run", "nothing.py"], "nothing.py is not there"),
         (["run", "README.md"], "neither a script"),
         (["run", "labs/01-message-passing/message_passing.ipynb"], "--function"),

@@ -86,6 +86,16 @@ def test_dumps_of_older_versions_tell_which_call_is_missing(kept, capsys):
     assert "but rank 2 has not called it: it went no further than all_reduce() at train:51" in said
 
 
+def test_the_folder_of_all_dumps_stands_for_them(kept, capsys, tmp_path):
+    dumps = kept("missing")
+    assert cli.main(["explain", *map(str, dumps)]) == 0
+    said = capsys.readouterr().out
+    assert cli.main(["explain", str(dumps[0].parent)]) == 0
+    assert capsys.readouterr().out == said
+    assert cli.main(["explain", str(tmp_path)]) == 2
+    assert f"there is no dump in {tmp_path}: name the dumps" in capsys.readouterr().err
+
+
 def test_a_program_gets_the_same_as_data(kept, capsys):
     assert cli.main(["explain", "--json", *map(str, kept("missing"))]) == 0
     told = json.loads(capsys.readouterr().out)

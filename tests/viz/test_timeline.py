@@ -401,6 +401,9 @@ def test_pictures_are_saved_as_svg_or_html_and_nothing_else(tmp_path):
     assert "<!doctype html>" in picture.save(tmp_path / "run.html").read_text("utf-8")
     with pytest.raises(ValueError, match=r"run\.png: a picture is saved as \.svg or \.html"):
         picture.save(tmp_path / "run.png")
+    for name in ("run.svg", "run.html"):
+        with pytest.raises(FileNotFoundError, match="/none is not there: make it, or name another"):
+            picture.save(tmp_path / "none" / name)
     assert not (tmp_path / "run.png").exists()
 
 

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING
 
 from distlab import __version__
 from distlab.cli import instructors, looks
-from distlab.cli.parts import Refused, command, enter_course, write_json
+from distlab.cli.parts import (
+    Mistaken,
+    Refused,
+    command,
+    enter_course,
+    output,
+    seconds,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from distlab.cli.parts import Commands
@@ -114,7 +122,7 @@ def _add_check(commands: Commands) -> None:
         "check labs/01-message-passing/message_passing.ipynb",
     )  # fmt: skip
     parser.add_argument("notebook", type=Path, help="or the folder that it lies in")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report there")
+    parser.add_argument("--json", type=output, metavar="FILE", help="also write the report there")
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -164,9 +172,11 @@ def _add_run(commands: Commands) -> None:
 def _run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ranks", type=int, default=2, metavar="N", help="how many (default: 2)")
     parser.add_argument("--function", metavar="NAME", help="of a notebook: call NAME(rank, size)")
-    parser.add_argument("--trace", type=Path, metavar="FILE", help="write a Chrome/Perfetto trace")
     parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="end the run after this time"
+        "--trace", type=output, metavar="FILE", help="write a Chrome/Perfetto trace"
+    )
+    parser.add_argument(
+        "--timeout", type=seconds, metavar="SECONDS", help="end the run after this time"
     )
 
 
@@ -261,8 +271,10 @@ def _add_explain(commands: Commands) -> None:
         "(TORCH_FR_BUFFER_SIZE=2000).",
         "explain /tmp/nccl_trace_rank_*",
     )  # fmt: skip
-    parser.add_argument("dumps", nargs="+", type=Path, metavar="DUMP", help="one for each rank")
-    parser.add_argument("--svg", type=Path, metavar="FILE", help="the run as a picture")
+    parser.add_argument(
+        "dumps", nargs="+", type=Path, metavar="DUMP", help="one for each rank, or their folder"
+    )
+    parser.add_argument("--svg", type=output, metavar="FILE", help="the run as a picture")
     parser.add_argument("--json", action="store_true", help="print data, for a program to read")
 
 
@@ -271,7 +283,7 @@ def explain(arguments: argparse.Namespace) -> int:
     from distlab.viz.timeline import timeline
 
     try:
-        found = flight_recorder.read(arguments.dumps)
+        found = flight_recorder.read(_dumps(arguments.dumps))
     except (flight_recorder.Unreadable, OSError) as error:
         raise Refused(str(error)) from error
     verdict = flight_recorder.explain(found)
@@ -286,6 +298,22 @@ def explain(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _dumps(paths: list[Path]) -> list[Path]:
+    """The files that were named, or all of the one folder that was named.
+
+    Raises:
+        Mistaken: one is not there, or none is in the folder.
+    """
+    for path in paths:
+        if not path.exists():
+            raise Mistaken(f"{path} is not there: name the dumps of all ranks, or their folder")
+    if len(paths) > 1 or not paths[0].is_dir():
+        return paths
+    if found := sorted(path for path in paths[0].iterdir() if path.is_file()):
+        return found
+    raise Mistaken(f"there is no dump in {paths[0]}: name the dumps of all ranks, or their folder")
+
+
 def _add_bench(commands: Commands) -> None:
     parser = command(
         commands,
@@ -295,12 +323,12 @@ def _add_bench(commands: Commands) -> None:
         "bench startup",
     )
     parser.add_argument("names", nargs="*", help="which (default: all)")
-    parser.add_argument("--json", metavar="FILE", default="", help="every measurement as data")
-    parser.add_argument("--page", metavar="FILE", default="", help="the table as Markdown")
+    parser.add_argument("--json", type=output, metavar="FILE", help="every measurement as data")
+    parser.add_argument("--page", type=output, metavar="FILE", help="the table as Markdown")
 
 
 def bench(arguments: argparse.Namespace) -> int:
     enter_course()
     from bench import run_all
 
-    return run_all(arguments.names, arguments.json, arguments.page)
+    return run_all(arguments.names, str(arguments.json or ""), str(arguments.page or ""))

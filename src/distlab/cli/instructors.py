@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from distlab.cli.parts import command, enter_course, write_json
+from distlab.cli.parts import command, count, enter_course, output, write_json
 
 if TYPE_CHECKING:
     from distlab.cli.parts import Commands
@@ -38,14 +38,14 @@ def _add_grade(commands: Commands) -> None:
     parser.add_argument("--submitted", type=Path, metavar="DIR", help="where the submissions lie")
     parser.add_argument("--student", metavar="ID", help="only this student's")
     parser.add_argument(
-        "--jobs", type=int, metavar="N", help="submissions at once (default: twice the cores)"
+        "--jobs", type=count, metavar="N", help="submissions at once (default: twice the cores)"
     )
     parser.add_argument(
         "--cluster", metavar="PROFILE",
         help="judge on the engines of this ipyparallel cluster, one submission an engine, or with "
         "`slurm` on --jobs engines of a Slurm job",
     )  # fmt: skip
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there")
+    parser.add_argument("--json", type=output, metavar="FILE", help="write the report there")
     parser.add_argument("--demo", action="store_true", help="hand in the demonstration class first")
     parser.add_argument(
         "--watch",
@@ -163,7 +163,7 @@ def _add_variants(commands: Commands) -> None:
         "--to", type=Path, metavar="DIR",
         help="where to (default: the exchange, or own-inputs beside the gradebook)",
     )  # fmt: skip
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="students at once")
+    parser.add_argument("--jobs", type=count, default=2, metavar="N", help="students at once")
 
 
 def variants(arguments: argparse.Namespace) -> int:

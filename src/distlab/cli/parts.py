@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -40,6 +42,42 @@ def command(
     return parser
 
 
+def count(text: str) -> int:
+    """A number of things for argparse: 1 or more."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of 1 or more")
+    return number
+
+
+def seconds(text: str) -> float:
+    """A time for argparse, more than none."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return number
+
+
+def output(text: str) -> Path:
+    """A file to write for argparse: that it cannot be is said before anything runs."""
+    path = Path(text)
+    if not path.parent.is_dir():
+        said = f"the folder {path.parent} is not there: make it, or name another file"
+    elif path.is_dir():
+        said = f"{path} is a folder: name a file in it"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        said = f"{path} cannot be written: name a file in a folder of your own"
+    else:
+        return path
+    raise argparse.ArgumentTypeError(said)
+
+
 def enter_course() -> Path:
     """Make the course's own packages (`grader`, `bench`) importable; returns its root.
 
@@ -58,7 +96,6 @@ def enter_course() -> Path:
 
 def write_json(path: Path, content: object) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
     except OSError as error:
         raise Refused(

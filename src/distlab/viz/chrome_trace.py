@@ -16,6 +16,7 @@ from distlab.records.events import NOT_STARTED, RAISED, RETURNED, RUNNING, Event
 from distlab.records.pairing import Pairs, pair
 from distlab.records.wording import call_text, name_of, payload_text, summary
 from distlab.viz.layout import closing, ending, extent
+from distlab.viz.picture import target
 
 _PROGRESS = {NOT_STARTED: "never started", RUNNING: "did not end", RETURNED: "returned",
              RAISED: "raised"}  # fmt: skip
@@ -39,8 +40,12 @@ def chrome_trace(records: Sequence[RankRecord]) -> dict[str, Any]:
 
 
 def write(records: Sequence[RankRecord], path: str | Path) -> Path:
-    """Write the trace of a run to `path`, a .json file."""
-    path = Path(path)
+    """Write the trace of a run to `path`, a .json file.
+
+    Raises:
+        FileNotFoundError: the folder is not there.
+    """
+    path = target(path)
     path.write_text(json.dumps(chrome_trace(records), ensure_ascii=False), encoding="utf-8")
     return path
 

@@ -22,7 +22,7 @@ from distlab.records.events import Event, RankRecord
 from distlab.records.wording import call_text, duration
 from distlab.viz import widget
 from distlab.viz.layout import extent, stay
-from distlab.viz.picture import page
+from distlab.viz.picture import page, target
 from distlab.viz.run_model import Model
 from distlab.viz.timeline import Timeline, timeline
 from distlab.viz.widget import kernel
@@ -231,8 +231,9 @@ class Comparison:
 
         Raises:
             ValueError: another kind of file.
+            FileNotFoundError: the folder is not there.
         """
-        path = Path(path)
+        path = target(path)
         if path.suffix not in (".html", ".htm"):
             raise ValueError(f"{path.name}: a comparison is saved as .html")
         content = widget.embedded("comparison", self._still(), self.model(sources))

@@ -57,6 +57,20 @@ for (const s of document.querySelectorAll('svg[id="{id}"]')) {{
 """
 
 
+def target(path: str | Path) -> Path:
+    """A file to write.
+
+    Raises:
+        FileNotFoundError: its folder is not there.
+    """
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"the folder {path.parent} is not there: make it, or name another file"
+        )
+    return path
+
+
 def page(title: str | None, content: str) -> str:
     """A whole page of this HTML."""
     title = escape(printable(title or "A run on distlab"))
@@ -121,8 +135,9 @@ class Picture:
 
         Raises:
             ValueError: another kind of file.
+            FileNotFoundError: the folder is not there.
         """
-        path = Path(path)
+        path = target(path)
         if path.suffix == ".svg":
             content = self.svg()
         elif path.suffix in (".html", ".htm"):

@@ -23,7 +23,7 @@ from distlab.records.reports import Report
 from distlab.viz import terminal, widget
 from distlab.viz.diagram import Drawing
 from distlab.viz.layout import lay_out
-from distlab.viz.picture import Picture, page
+from distlab.viz.picture import Picture, page, target
 from distlab.viz.run_model import Model, model
 from distlab.viz.widget import kernel
 
@@ -80,8 +80,9 @@ class Timeline(Picture):
 
         Raises:
             ValueError: another kind of file.
+            FileNotFoundError: the folder is not there.
         """
-        path = Path(path)
+        path = target(path)
         if path.suffix not in (".html", ".htm"):
             return super().save(path)
         run = self.model(sources or kernel.sources(self.records))
