@@ -66,7 +66,6 @@ def test_usage_that_makes_no_sense_is_exit_status_2():
         (["run", "--timeout", "nan", "x.py"], "'nan' is no number of seconds above 0"),
         (["run", "x.py", "--trace", "/none/t.json"], "--trace: the folder /none is not there"),
         (["explain", "x", "--svg", "/none/t.svg"], "--svg: the folder /none is not there"),
-        (["explain", "nothere"], "nothere is not there: name the dumps of all ranks, or their fo"),
         (["bench", "--json", "/none/x.json"], "--json: the folder /none is not there"),
     ],
 )
@@ -86,7 +85,8 @@ def test_what_cannot_be_meant_is_said_before_anything_runs(words, said, capsys):
         (["run", "README.md"], "neither a script"),
         (["run", "labs/01-message-passing/message_passing.ipynb"], "--function"),
         (["check", "README.md"], "is no notebook"),
-        (["check", "nothing.ipynb"], "is not there"),
+        (["check", "nothing.ipynb"], "is not there: name a notebook, or the folder of a lab"),
+        (["explain", "nothere"], "nothere is not there: name the dumps of all ranks, or their fo"),
         (["check", "docs"], "there is no notebook in docs"),
         (["bench", "nothing"], "there is no benchmark"),
         (["reference", "verify", "99"], "there is no lab"),

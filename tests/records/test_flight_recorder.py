@@ -92,7 +92,7 @@ def test_the_folder_of_all_dumps_stands_for_them(kept, capsys, tmp_path):
     said = capsys.readouterr().out
     assert cli.main(["explain", str(dumps[0].parent)]) == 0
     assert capsys.readouterr().out == said
-    assert cli.main(["explain", str(tmp_path)]) == 2
+    assert cli.main(["explain", str(tmp_path)]) == 1
     assert f"there is no dump in {tmp_path}: name the dumps" in capsys.readouterr().err
 
 

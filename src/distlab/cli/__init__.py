@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from distlab import __version__
 from distlab.cli import instructors, looks
 from distlab.cli.parts import (
-    Mistaken,
     Refused,
     command,
     enter_course,
@@ -146,8 +145,10 @@ def _notebook(path: Path) -> Path:
     """The notebook that was named, or the only one of the folder that was named.
 
     Raises:
-        Refused: it has none or several.
+        Refused: it is not there, or the folder has none or several.
     """
+    if not path.exists():
+        raise Refused(f"{path} is not there: name a notebook, or the folder of a lab")
     if not path.is_dir():
         return path
     found = sorted(path.glob("*.ipynb"))
@@ -302,16 +303,16 @@ def _dumps(paths: list[Path]) -> list[Path]:
     """The files that were named, or all of the one folder that was named.
 
     Raises:
-        Mistaken: one is not there, or none is in the folder.
+        Refused: one is not there, or none is in the folder.
     """
     for path in paths:
         if not path.exists():
-            raise Mistaken(f"{path} is not there: name the dumps of all ranks, or their folder")
+            raise Refused(f"{path} is not there: name the dumps of all ranks, or their folder")
     if len(paths) > 1 or not paths[0].is_dir():
         return paths
     if found := sorted(path for path in paths[0].iterdir() if path.is_file()):
         return found
-    raise Mistaken(f"there is no dump in {paths[0]}: name the dumps of all ranks, or their folder")
+    raise Refused(f"there is no dump in {paths[0]}: name the dumps of all ranks, or their folder")
 
 
 def _add_bench(commands: Commands) -> None:
