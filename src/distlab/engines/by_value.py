@@ -110,7 +110,8 @@ class _Pickler(cloudpickle.CloudPickler):
         return self._made_anew(obj) if reduced is NotImplemented else reduced
 
     def _made_anew(self, obj: Any) -> Any:
-        way, writes = made_anew.way_of(type(obj))
+        kind: Any = type(obj)  # hashable, which mypy does not know
+        way, writes = made_anew.way_of(kind)
         if writes and (name := made_anew.stream(obj)):
             return attribute, ("sys", name)
         return NotImplemented if way is None or _named(obj) else way(obj)

@@ -35,12 +35,12 @@ def need(path: Path, name: str) -> None:
         names |= bound
         functions = {known: node for known, node in functions.items() if known not in bound}
         functions |= {node.name: node for node in tree.body if isinstance(node, Function)}
-    for cell, error in unread.items():
+    for cell, why in unread.items():
         if name not in names and re.search(
             rf"^\s*(async\s+)?def\s+{re.escape(name)}\b", cell.source, re.M
         ):
             raise ValueError(
-                f"Python cannot read the cell of {path.name} that defines {name} ({_told(error)}): "
+                f"Python cannot read the cell of {path.name} that defines {name} ({_told(why)}): "
                 "look at that line and the one above it"
             )
     if name not in names:
