@@ -12,6 +12,7 @@ results are looked at: a tensor made inside of the `with` counts until its memor
 from __future__ import annotations
 
 import contextlib
+import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -125,7 +126,9 @@ def hold_others(types: Iterable[type]) -> bool:
 
 def is_fake(tensor: torch.Tensor) -> bool:
     """Has it a shape and no elements? From such tensors DTensor learns the shape of the whole."""
-    return tensor.device.type == "meta" or type(tensor).__name__ == "FakeTensor"
+    fakes = sys.modules.get("torch._subclasses.fake_tensor")  # before it is imported there are none
+    is_one = fakes is not None and isinstance(tensor, fakes.FakeTensor)
+    return is_one or tensor.device.type == "meta"
 
 
 def tensors(tree: Any) -> Iterator[torch.Tensor]:
