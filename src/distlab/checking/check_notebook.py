@@ -17,7 +17,7 @@ from distlab.checking.spawned_session import SpawnedSession
 from distlab.exercises import reference
 from distlab.exercises.exercise import Exercise
 from distlab.exercises.judge import Verdict
-from distlab.processes import frameworks, starting
+from distlab.processes import frameworks, origin, starting
 from distlab.processes.forkserver import PRELOAD
 
 
@@ -72,6 +72,9 @@ def check_notebook(path: Path) -> list[Verdict]:
 
 def _instead(path: Path, lab: str) -> str:
     """What to do where the references are not beside a notebook."""
+    repository = Path(origin.ROOT).parent.parent
+    if path.resolve().parent in (repository / "labs" / lab, repository / "solutions" / lab):
+        return f"record it with `distlab reference record {lab}`, then `make labs`"
     fetch = f"distlab fetch {lab} {shlex.quote(str(path.parent))}"
     return (
         f"check the notebook in the folder that it came in, or say `{fetch}`, which brings what "
