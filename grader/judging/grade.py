@@ -123,6 +123,7 @@ def grade(
     student: str | Collection[str] | None,
     judges: Judges,
     live: Live | None = None,
+    fresh: set[tuple[str, str]] | None = None,
 ) -> list[Graded]:
     """Judge the submissions of an assignment and enter them in the gradebook.
 
@@ -130,6 +131,7 @@ def grade(
         judges: who judges; they stay as they are, for the next assignment, unless this is
             interrupted, which ends them.
         live: hears which are in work.
+        fresh: takes (lab, student) of each feedback page that is written.
 
     Raises:
         NothingSubmitted: there are none.
@@ -174,6 +176,8 @@ def grade(
             for one in found:  # a free late day that was taken here is missing elsewhere
                 _, problems = pages.refresh(one.student)
                 graded[one].problem = graded[one].problem or " ".join(problems)
+        if fresh is not None:
+            fresh |= pages.fresh
     return [graded[one] for one in found]
 
 

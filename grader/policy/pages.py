@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 
 
 class Pages:
-    """The feedback pages of a gradebook, under the policy in force."""
+    """The feedback pages of a gradebook, under the policy in force.
+
+    Attributes:
+        fresh: (lab, student) of those that were written.
+    """
 
     def __init__(self, book: Gradebook, ledger: Ledger) -> None:
         self.policy, self.roster = policies.current(), RosterFile().read()
         self._book, self._ledger = book, ledger
+        self.fresh: set[tuple[str, str]] = set()
 
     def standings(self, student: str) -> dict[str, Standing]:
         """Settle a student's submissions; {lab: where the student stands}."""
@@ -37,6 +42,7 @@ class Pages:
 
     def written(self, lab: str, student: str) -> None:
         """Note that a page was written just now."""
+        self.fresh.add((lab, student))
         if (one := self.standings(student).get(lab)) is not None:
             self._ledger.note_page(lab, student, self._facts(lab, student, one))
 
@@ -72,6 +78,7 @@ class Pages:
         for lab in had:
             try:
                 self._book.write_feedback(lab, student)
+                self.fresh.add((lab, student))
                 self._ledger.forget_page(lab, student)
             except GradingFailed as error:
                 problems.append(str(error))
@@ -83,6 +90,7 @@ class Pages:
         if there and self._ledger.page_shows(lab, student, facts):
             return False
         self._book.write_feedback(lab, student)
+        self.fresh.add((lab, student))
         self._ledger.note_page(lab, student, facts)
         return True
 

@@ -56,6 +56,7 @@ class Recomputing:
         self._ledger = Ledger(GRADES / "ledger")
         self._pages = Pages(self._book, self._ledger)
         self.policy, self.roster = self._pages.policy, self._pages.roster
+        self._fresh: set[tuple[str, str]] = set()  # pages of groups that were written
 
     def _notice(self, lab: str) -> list[str]:
         """Have a lab that is handed out say what holds now; what could not be done."""
@@ -68,7 +69,7 @@ class Recomputing:
     def all(
         self, chosen: Collection[str] = (), students: Collection[str] | None = None
     ) -> tuple[int, list[str]]:
-        """Recompute; how many pages were written, and what could not be done.
+        """Recompute, once; how many pages were written, and what could not be done.
 
         Args:
             chosen: labs whose groups are entered, and that are brought up to date where they are
@@ -84,24 +85,22 @@ class Recomputing:
         with self._book.database() as database:
             set_due_dates(database, self.policy)
             known = [student.id for student in database.students]
-        written = 0
         for student in known:
             if students is None or student in students:
-                pages, said = self.student(student)
-                written, problems = written + pages, problems + said
-        return written, problems
+                problems += self.student(student)
+        return len(self._fresh | self._pages.fresh), problems
 
-    def student(self, student: str) -> tuple[int, list[str]]:
+    def student(self, student: str) -> list[str]:
         """Recompute all of a student's submissions: a free late day that one lab takes is missing
-        in another.
+        in another. Returns what could not be done.
         """
         with self._book.database() as database:
             found = database.find_student(student).submissions
             scored = [
                 self._rescore(database, one) for one in found if one.assignment.name in course.LABS
             ]
-        written, problems = self._pages.refresh(student)
-        return written, [said for said in scored if said] + problems
+        _, problems = self._pages.refresh(student)
+        return [said for said in scored if said] + problems
 
     def _rescore(self, database: Any, submission: Any) -> str:
         """Give the points that the policy has now for the verdicts that the gradebook has; returns
@@ -158,7 +157,7 @@ class Recomputing:
         if not students:
             return {}
         try:
-            graded = grade.grade(lab, self._submitted, students, LedgerAlone())
+            graded = grade.grade(lab, self._submitted, students, LedgerAlone(), fresh=self._fresh)
         except grade.NothingSubmitted:
             return {}
         return {one.entry.student: one.problem for one in graded}
