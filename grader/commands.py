@@ -244,12 +244,17 @@ def new(kind: str, names: list[str]) -> int:
     return 0
 
 
-def lint(assignments: list[str]) -> int:
-    """Say what is missing of labs; returns the exit status: 1 if anything is."""
-    from grader.authoring.lint import complaints
+def lint(words: list[str], hints: bool = False) -> int:
+    """Say what is missing of labs or exercises; returns the exit status: 1 if anything is.
 
-    found = [said for lab in _named(assignments) or course.LABS for said in complaints(lab)]
-    for said in found:
+    Args:
+        hints: name those that no collected answer gets, too, which is nothing missing.
+    """
+    from grader.authoring.lint import complaints, unasked_hints
+
+    chosen = _chosen(words)
+    found = [said for one in chosen for said in complaints(*one)]
+    for said in found + [said for one in chosen for said in unasked_hints(*one) if hints]:
         print(said)
     return 1 if found else 0
 

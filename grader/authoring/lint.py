@@ -28,8 +28,11 @@ AUTHOR = "AUTHOR:"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
-def complaints(lab: str) -> Iterator[str]:
+def complaints(lab: str, only: str | None = None) -> Iterator[str]:
     """Sentences on a lab; none where nothing is missing.
+
+    Args:
+        only: an exercise, and nothing of the others.
 
     Raises:
         ValueError: there is no such lab.
@@ -43,6 +46,10 @@ def complaints(lab: str) -> Iterator[str]:
     except FileNotFoundError:
         yield f"{lab} has no notebook: {course.notebook_name(lab)} belongs in {SOLUTIONS / lab}."
         return
+    if only is not None:
+        yield from _of_own_cells(exercises[only], cells)
+        yield from _of_exercise(exercises[only])
+        return
     yield from _of_cells(lab, cells, exercises)
     yield from _of_hidden(lab, exercises)
     if not list((SOLUTIONS / lab).glob("*.sbatch")):
@@ -50,6 +57,17 @@ def complaints(lab: str) -> Iterator[str]:
     yield from _unfinished(f"{lab}'s notebook", "\n".join(map(_source, _all(cells))))
     for exercise in exercises.values():
         yield from _of_exercise(exercise)
+
+
+def unasked_hints(lab: str, only: str | None = None) -> Iterator[str]:
+    """Sentences on hints that no collected answer gets: they may be right, and nothing shows it."""
+    shared = {hint.name for hint in (*hints.FIRST, *hints.LAST, *hints.MESSAGES)}
+    for exercise in course.exercises(lab).values():
+        if only in (None, exercise.name):
+            named = {one.expected.get("hint") for one in answers(lab, exercise.name)}
+            for hint in exercise.hints:
+                if hint.name not in named | shared:
+                    yield f"{exercise.id}: no collected answer gets the hint {hint.name!r}."
 
 
 def _of_modules(lab: str) -> Iterator[str]:
@@ -175,11 +193,6 @@ def _of_answers(exercise: Exercise, collected: list[Answer]) -> Iterator[str]:
         if count[right] < least:
             kind = "right" if right else "wrong"
             yield f"{exercise.id} has {count[right]} {kind} answers, and should have {least}."
-    named = {answer.expected.get("hint") for answer in collected}
-    shared = {hint.name for hint in (*hints.FIRST, *hints.LAST, *hints.MESSAGES)}
-    for hint in exercise.hints:
-        if hint.name not in named | shared:
-            yield f"{exercise.id}: no collected answer gets the hint {hint.name!r}."
     for answer in collected:
         yield from _unfinished(f"{exercise.id}: {answer.path.name}", answer.source)
 

@@ -159,8 +159,19 @@ def test_a_solution_that_breaks_its_own_rules_is_not_recorded(course):
     assert refused.returncode == 1 and f"the solution of {LAB}/{NAME}" in refused.stderr
 
 
-def test_nothing_but_hints_without_an_answer_is_missing_in_the_course():
-    from distlab.course import LABS
+def test_lint_says_nothing_of_the_course_and_names_hints_where_it_is_asked(capsys):
+    from grader import commands
 
-    found = [said for lab in LABS for said in lint.complaints(lab)]
-    assert [said for said in found if "no collected answer gets the hint" not in said] == []
+    assert commands.lint([]) == 0 and capsys.readouterr().out == ""
+    assert commands.lint(["01-message-passing", "relay"], hints=True) == 0
+    told = capsys.readouterr().out.splitlines()
+    whole = list(lint.unasked_hints("01-message-passing"))
+    assert told == [said for said in whole if said.startswith("01-message-passing/relay: no coll")]
+    assert told and len(told) < len(whole)
+
+
+def test_lint_of_one_exercise_says_nothing_of_the_others(course):
+    told = distlab(course, "lint", LAB, NAME)
+    assert told.returncode == 1
+    assert all(said.startswith(f"{LAB}/{NAME}") for said in told.stdout.splitlines())
+    assert f"has 1 right answers, and should have {lint.RIGHT}." in told.stdout

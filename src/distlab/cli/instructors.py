@@ -316,11 +316,17 @@ def _add_lint(commands: Commands) -> None:
         commands, "lint", lint, "What is missing of a lab or does not fit, in a sentence each.",
         "lint 01-message-passing",
     )  # fmt: skip
-    parser.add_argument("assignment", nargs="*", metavar="LAB", help="labs (default: all)")
+    parser.add_argument(
+        "assignment", nargs="*", metavar="LAB [EXERCISE]",
+        help="labs, each whole or one exercise of it (default: all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--hints", action="store_true", help="name hints that no collected answer gets, too"
+    )
 
 
 def lint(arguments: argparse.Namespace) -> int:
     enter_course()
     from grader import commands
 
-    return commands.lint(arguments.assignment)
+    return commands.lint(arguments.assignment, arguments.hints)
