@@ -60,6 +60,8 @@ if folder := os.environ.get("DISTLAB_EXCHANGE"):  # a Hub has one of its own
 c.ExchangeFactory.collect = "grader.plugins.collect.Collect"
 # due dates and rules of policy.yaml stand in the notebooks that are handed out
 c.ExchangeFactory.release_assignment = "grader.plugins.release.Release"
+# a submission that was put there by hand does not stop the others' feedback
+c.ExchangeFactory.release_feedback = "grader.plugins.release.ReleaseFeedback"
 
 if os.environ.get("DISTLAB_EXCHANGE_URL"):  # or a service of the Hub's, where servers share no disk
     from distlab import exchange

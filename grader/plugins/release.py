@@ -1,12 +1,15 @@
-"""Labs are handed out with their due date and rules in the notebook's first cell."""
+"""Labs are handed out with their due date and rules in the notebook's first cell, and feedback to
+those who have handed in through the exchange.
+"""
 
 from __future__ import annotations
 
+import glob
 import json
 from pathlib import Path
 from typing import Any
 
-from nbgrader.exchange.default import ExchangeReleaseAssignment
+from nbgrader.exchange.default import ExchangeReleaseAssignment, ExchangeReleaseFeedback
 
 from distlab import course
 from distlab.exchange.instructor import ReleaseAssignment
@@ -34,6 +37,40 @@ class Release(_WithNotice, ExchangeReleaseAssignment):
 
 class ReleaseOverHTTP(_WithNotice, ReleaseAssignment):
     """The same, to the exchange's service."""
+
+
+class ReleaseFeedback(ExchangeReleaseFeedback):
+    """nbgrader's releasing of feedback, of those pages that can be fetched: by the time and the
+    secret that the exchange has given a submission.
+    """
+
+    src_path: str
+
+    def copy_files(self) -> None:
+        """One student by the other: one whose page cannot be released does not keep the others.
+
+        Raises:
+            ExchangeError: none could be released.
+        """
+        pattern, folders = self.src_path, sorted(map(Path, glob.glob(self.src_path)))
+        ready = [folder for folder in folders if _can_be_fetched(folder)]
+        for folder in ready:
+            self.src_path = glob.escape(str(folder))
+            super().copy_files()
+        self.src_path = pattern
+        if left := [folder.parent.name for folder in folders if folder not in ready]:
+            said = (
+                f"{self.coursedir.assignment_id} of {', '.join(left)} was not handed in through "
+                "the exchange, where nobody could fetch its feedback: send the page yourself"
+            )
+            if not ready:
+                self.fail(said)
+            self.log.warning(said)
+
+
+def _can_be_fetched(folder: Path) -> bool:
+    names = ("timestamp.txt", "submission_secret.txt")
+    return all((folder / name).is_file() and (folder / name).stat().st_size for name in names)
 
 
 def put_notice(folder: Path, lab: str, policy: Policy) -> bool:
