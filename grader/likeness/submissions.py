@@ -26,7 +26,7 @@ class Work:
     student: str
     sources: dict[str, str] = field(default_factory=dict)
     lines: dict[str, Line] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)  # what was not compared, in sentences
+    left_out: list[str] = field(default_factory=list)  # what was not compared and why, in sentences
 
 
 def starter(assignment: str) -> dict[str, str]:
@@ -44,8 +44,10 @@ def read(assignment: str, submitted: Path, entries: Iterable[Entry]) -> Iterator
     names = list(course.exercises(assignment))
     for entry in entries:
         work = Work(entry.student)
-        if entry.unreadable or entry.not_graded:
-            work.left_out.append("it was not compared: it could not be read or was not graded")
+        if entry.unreadable:
+            work.left_out.append("it could not be read")
+        elif entry.not_graded:
+            work.left_out.append("it was not graded")
         else:
             work.lines = {line.name: line for line in entry.lines}
             try:
@@ -54,7 +56,7 @@ def read(assignment: str, submitted: Path, entries: Iterable[Entry]) -> Iterator
                     work, submission.plan(released, submission.rebuild(released, content)[0], names)
                 )
             except Unreadable as reason:  # it was changed since
-                work.left_out.append(f"its text was not compared: {reason}")
+                work.left_out.append(f"its text cannot be read any more: {reason}")
         yield work
 
 

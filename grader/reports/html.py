@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from distlab.records import redaction
 
@@ -94,6 +95,15 @@ def _breakable(name: str) -> Markup:
     return Markup("_<wbr>").join(name.split("_"))
 
 
+_CODE = re.compile(r"`([^`\n]+)`")
+
+
+def _coded(said: str) -> Markup:
+    """A sentence of ours, what stands between backticks as code; all of it is escaped."""
+    escaped = str(escape(redaction.visible(said)))
+    return Markup(_CODE.sub(r"<code>\1</code>", escaped))
+
+
 @functools.cache
 def _environment() -> jinja2.Environment:
     made = jinja2.Environment(
@@ -101,7 +111,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True, undefined=jinja2.StrictUndefined, finalize=_finalize,
     )  # fmt: skip
     made.globals.update(status=status, statuses=STATUSES, anchor=anchor, counted=counted)
-    made.filters.update(seconds=seconds, cut=_cut, breakable=_breakable)
+    made.filters.update(seconds=seconds, cut=_cut, breakable=_breakable, coded=_coded)
     return made
 
 

@@ -139,7 +139,8 @@ def show_likeness(alike: Likeness, console: Console) -> None:
         names = f"{_plain(pair.one.student)} · {_plain(pair.other.student)}"
         console.print(Text(f"{pair.weight:5.0f}  {names}: alike in {said}"), soft_wrap=True)
     for student, said in alike.left_out:
-        console.print(Text(f"  {_plain(student)}: {_plain(said)}", style="dim"), soft_wrap=True)
+        left = f"  not compared, or not in full: {_plain(student)}: {_plain(said)}"
+        console.print(Text(left, style="dim"), soft_wrap=True)
     listed = html.counted(len(alike.pairs) + alike.more, "pair")
     count = html.counted(alike.compared, "submission")
     console.print(

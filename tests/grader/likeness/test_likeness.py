@@ -282,6 +282,14 @@ def test_a_ledger_from_before_patterns_loads_and_stays_entered(tmp_path):
     assert book.entered(entry, 1)
 
 
+def test_who_was_not_compared_is_named_with_the_reason_alone(tmp_path, capsys):
+    entries = [Entry("dora", LAB, "", unreadable="x"), Entry("eve", LAB, "", not_graded="x")]
+    found = likeness([*submissions.read(LAB, tmp_path, entries), *drawn(3)], starter())
+    assert found.left_out == [("dora", "it could not be read"), ("eve", "it was not graded")]
+    commands.table.show_likeness(found, commands.Console())
+    assert "not compared, or not in full: dora: it could not be read" in capsys.readouterr().out
+
+
 def test_what_strangers_wrote_is_shown_and_does_nothing(tmp_path):
     evil = "</pre><script>alert(1)</script>\x1b[2J\u202e " + "".join(harmless.PAYLOADS)
     works = with_copy()

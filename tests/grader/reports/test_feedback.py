@@ -217,6 +217,15 @@ def test_what_a_person_says_of_an_unreadable_file_stays():
     assert "x is &lt;i&gt;no&lt;/i&gt; notebook" in shown
 
 
+def test_code_in_a_sentence_is_shown_as_code_and_nothing_of_it_is_markup():
+    told = {"status": "error", "happened": "`a<b>`, `open", "look": "Call `wait()` & `<script>x`."}
+    cell = graded_cell("code", "test_relay", grade=True, score=0.0, points=3.0)
+    cell["metadata"]["distlab"] = told
+    shown = html.render("feedback.html.j2", **content(cell))
+    assert "Call <code>wait()</code> &amp; <code>&lt;script&gt;x</code>." in shown
+    assert "<code>a&lt;b&gt;</code>, `open" in shown and harmless.harm(shown) == []
+
+
 def test_a_student_cannot_write_the_note_of_an_unreadable_file(grades):
     cell = {"cell_type": "markdown", "source": "x", "metadata": {"tags": ["unreadable", "added"]}}
     shown = html.render("feedback.html.j2", **content(cell))
