@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from distlab import course
+from distlab.cli import labs
 from distlab.engines.ranks import SLURM
 from distlab.processes import frameworks
 from distlab.records import redaction
@@ -32,9 +33,7 @@ JOBS = 2  # submissions at once, a core: half of the time of one is waiting
 
 
 def _named(assignments: list[str]) -> list[str]:
-    for name in assignments:
-        course.exercises(name)  # says which labs there are, if this is none
-    return list(assignments)
+    return [labs.named(name) for name in assignments]
 
 
 def grade(
@@ -152,7 +151,7 @@ def likeness(assignment: str, submitted: Path | None) -> int:
     """Say which submissions that were graded are alike, and write the page; returns the exit
     status: 1 if that failed.
     """
-    _named([assignment])
+    (assignment,) = _named([assignment])
     console = _console()
     submitted = (submitted or grading.SUBMITTED).resolve()
     entries = list(Ledger(coursedir.GRADES / "ledger").entries(assignment))
@@ -183,7 +182,7 @@ def _chosen(words: list[str]) -> list[tuple[str, str | None]]:
     """Labs, and of those whose exercises are named behind them these; all labs without a word.
 
     Raises:
-        ValueError: a word is neither a lab nor an exercise of the lab before it.
+        Mistaken: a word is neither a lab nor an exercise of the lab before it.
     """
     chosen: list[tuple[str, str | None]] = []
     for word in words:
@@ -193,8 +192,7 @@ def _chosen(words: list[str]) -> list[tuple[str, str | None]]:
             else:
                 chosen.append((chosen[-1][0], word))
         else:
-            _named([word])
-            chosen.append((word, None))
+            chosen.append((labs.named(word), None))
     return chosen or [(lab, None) for lab in course.LABS]
 
 
@@ -264,11 +262,12 @@ def new_secret(assignments: list[str], file: Path | None, force: bool) -> int:
     status: 1 if a solution failed.
     """
     path = (file.expanduser().absolute() if file else secret.chosen_path()) or secret.default_path()
+    chosen = _named(assignments) or list(course.LABS)
     new = secret.draw(path, force)
     print(f"A new secret, {new.fingerprint}. Recording takes a few minutes:", flush=True)
     try:
         with secret.using(new):
-            left, failed = _recorded(_named(assignments) or list(course.LABS))
+            left, failed = _recorded(chosen)
     except BaseException:
         shutil.rmtree(new.references, ignore_errors=True)
         raise

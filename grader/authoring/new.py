@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from distlab import course
+from distlab.cli import labs
 from grader.collected import ANSWERS
 from grader.paths import ROOT, SOLUTIONS
 
@@ -61,11 +62,10 @@ def exercise(lab: str, name: str) -> list[Path]:
         the files that were written or changed.
 
     Raises:
-        NotMade: there is no such lab, or such an exercise; the name is no function's; or a file is
-            in the way.
+        Mistaken: there is no such lab.
+        NotMade: there is such an exercise; the name is no function's; or a file is in the way.
     """
-    if lab not in course.LABS:
-        raise NotMade(f"there is no lab {lab!r}; the labs are {', '.join(course.LABS)}")
+    lab = labs.named(lab)
     if not name.isidentifier() or not name.islower():
         raise NotMade(f"{name!r} is no name of an exercise: a function's, as ring_all_reduce")
     if name in course.exercises(lab):

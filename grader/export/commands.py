@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from distlab import course
+from distlab.cli.labs import named as lab_named
 from distlab.records import redaction
 from grader.export import canvas, long_form, moodle, points, sheet
 from grader.export.made import Made
@@ -15,7 +16,6 @@ from grader.export.points import Result
 from grader.export.sheet import Unusable, listed, shown
 from grader.paths import GRADES
 from grader.policy import policy as policies
-from grader.policy import reading
 from grader.policy.roster import RosterFile
 
 _FROM = {
@@ -51,7 +51,7 @@ def export(
         raise Unusable("--dry-run goes with --for lti: the others write a file and send nothing")
     if out and system == "lti":
         raise Unusable("--out does not go with --for lti, which writes no file")
-    asked = [_lab(name) for name in dict.fromkeys(labs)]
+    asked = list(dict.fromkeys(map(lab_named, labs)))
     named = _named(columns)
     results = points.read(GRADES / "gradebook.db", policies.current(), RosterFile().read())
     graded = [lab for lab in course.LABS if any(one.lab == lab for one in results)]
@@ -107,22 +107,16 @@ def _sent(
     return lti.export(lti.settings(), results, labs, named, keys, roster, GRADES / "lti.db", dry)
 
 
-def _lab(name: str) -> str:
-    if name not in course.LABS:
-        like = reading.nearest(name, course.LABS) or f": the labs are {', '.join(course.LABS)}"
-        raise Unusable(f"there is no lab {shown(name)!r}{like}")
-    return name
-
-
 def _named(columns: Sequence[str]) -> dict[str, str]:
     named: dict[str, str] = {}
     for one in columns:
         lab, equals, column = one.partition("=")
         if not equals or not column.strip():
             raise Unusable(f'{shown(one)!r} names no column: write --column LAB="Lab 1 (1234)"')
-        if _lab(lab.strip()) in named:
-            raise Unusable(f"--column names two columns for {lab.strip()}: leave one out")
-        named[lab.strip()] = column.strip()
+        lab = lab_named(lab.strip())
+        if lab in named:
+            raise Unusable(f"--column names two columns for {lab}: leave one out")
+        named[lab] = column.strip()
     return named
 
 

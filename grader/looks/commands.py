@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 
 from distlab import course
 from distlab.checking.second_look import Mistaken, need_exercise
+from distlab.cli import labs
 from distlab.records import redaction
 from grader.coursedir import GRADES, GradingFailed
 from grader.judging import grade, handed_in
@@ -39,16 +40,15 @@ def collect(book: Gradebook) -> list[str]:
     return [*refused[:TOLD], *more]
 
 
-def looks(labs: list[str]) -> int:
+def looks(asked: list[str]) -> int:
     """Print what waits for an answer, and write it beside the verdicts, a page a lab."""
     from grader.reports import report
 
-    for lab in labs:
-        _lab(lab)
+    chosen = [labs.named(name) for name in asked] or list(course.LABS)
     book, ledger = Gradebook(grade.SUBMITTED), Ledger(GRADES / "ledger")
     _say(collect(book))
     state = Diary().read()
-    for lab in labs or course.LABS:
+    for lab in chosen:
         graded = [
             grade.Graded(entry, None, 0.0, book.feedback(lab, entry.student))
             for entry in ledger.counting(lab)
@@ -81,7 +81,7 @@ def answer(
     Raises:
         Mistaken: something cannot be done; nothing is changed then.
     """
-    _lab(lab)
+    lab = labs.named(lab)
     need_exercise(lab, exercise)
     book, diary = Gradebook(grade.SUBMITTED), Diary()
     _say(collect(book))
@@ -119,7 +119,7 @@ def replay(student: str, lab: str, exercise: str) -> int:
     """Judge an exercise of a student's once more, and write what its ranks did as a page."""
     from grader.looks import replay as replaying
 
-    _lab(lab)
+    lab = labs.named(lab)
     need_exercise(lab, exercise)
     _known(student, lab)
     verdict = replaying.again(student, lab, exercise)
@@ -186,12 +186,6 @@ def _name_to_keep(name: str, comment: str, state: State) -> str:
     if name not in state.comments and len(state.comments) >= MOST_KEPT:
         raise Mistaken(f"{MOST_KEPT} comments are kept already: keep this one under another's name")
     return name
-
-
-def _lab(name: str) -> None:
-    if name not in course.LABS:
-        like = reading.nearest(name, course.LABS) or f": the labs are {', '.join(course.LABS)}"
-        raise Mistaken(f"there is no lab {redaction.shown(name[:60])!r}{like}")
 
 
 def _known(student: str, lab: str) -> None:

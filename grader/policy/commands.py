@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Collection, Iterable, Iterator
 
 from distlab import course
+from distlab.cli import labs
 from distlab.records import redaction
 from grader.judging import grade
 from grader.paths import GRADES
@@ -19,7 +20,7 @@ NEW = "--new"  # a student of whom nothing is known yet
 
 def show(chosen: list[str]) -> int:
     """Print what is in force; returns the exit status, as all of these do."""
-    asked = [named_lab(name) for name in chosen] or list(course.LABS)
+    asked = [labs.named(name) for name in chosen] or list(course.LABS)
     policy, roster = policies.current(), RosterFile().read()
     if not policy.in_force:
         print(
@@ -50,7 +51,7 @@ def _granted(policy: Policy, roster: Roster, lab: str) -> Iterator[str]:
 
 def extend(student: str, lab: str, words: list[str]) -> int:
     """Give a student more time for a lab, in place of what was given before, and recompute."""
-    policy, lab = policies.current(), named_lab(lab)
+    policy, lab = policies.current(), labs.named(lab)
     said = " ".join(word for word in words if word != NEW).strip()
     extension = _extension(said, policy, lab)
     with RosterFile().changing() as held:
@@ -96,7 +97,7 @@ def _extension(said: str, policy: Policy, lab: str) -> Extension | None:
 
 def group(lab: str, words: list[str]) -> int:
     """Put students into a group of a lab, out of the groups that they were in, and recompute."""
-    policy, lab = policies.current(), named_lab(lab)
+    policy, lab = policies.current(), labs.named(lab)
     members = tuple(dict.fromkeys(word for word in words if word != NEW))
     most = policy.lab(lab).largest_group or MOST_MEMBERS
     if not members:
@@ -116,7 +117,7 @@ def group(lab: str, words: list[str]) -> int:
 def recompute(chosen: list[str]) -> int:
     """Bring gradebook and pages up to date with the policy."""
     policies.current()
-    return _recompute([named_lab(name) for name in chosen])
+    return _recompute([labs.named(name) for name in chosen])
 
 
 def _recompute(chosen: list[str], students: Collection[str] | None = None) -> int:
@@ -142,18 +143,6 @@ def _locked(then: str) -> Iterator[None]:
         yield
     except GradebookBusy as error:
         raise PolicyError(f"{error}: {then}") from error
-
-
-def named_lab(name: str) -> str:
-    """The lab of this name.
-
-    Raises:
-        PolicyError: there is none.
-    """
-    if name not in course.LABS:
-        like = reading.nearest(name, course.LABS) or f": the labs are {', '.join(course.LABS)}"
-        raise PolicyError(f"there is no lab {name!r}{like}")
-    return name
 
 
 def _known(named: Iterable[str], roster: Roster, new: bool) -> None:

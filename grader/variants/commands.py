@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+from distlab.cli import labs
 from distlab.records import redaction
 from grader.judging.judges import local_judges
-from grader.policy.commands import named_lab, students
+from grader.policy.commands import students
 from grader.policy.policy import PolicyError
 from grader.policy.roster import RosterFile
 from grader.variants.hand_out import course_exchange, default_folder, hand_out, warning
@@ -17,7 +18,7 @@ def run(lab: str, names: list[str], listed: Path | None, to: Path | None, jobs: 
     """Write the files of these students, or of all that are known; returns the exit status: 1 if
     one of them could not be made.
     """
-    lab = named_lab(lab)
+    lab = labs.named(lab)
     chosen = list(dict.fromkeys([*names, *(_listed(listed) if listed else ())]))
     chosen = chosen or sorted(students(RosterFile().read()))
     if not chosen:

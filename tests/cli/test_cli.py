@@ -89,13 +89,29 @@ def test_what_cannot_be_meant_is_said_before_anything_runs(words, said, capsys):
         (["explain", "nothere"], "nothere is not there: name the dumps of all ranks, or their fo"),
         (["check", "docs"], "there is no notebook in docs"),
         (["bench", "nothing"], "there is no benchmark"),
-        (["reference", "verify", "99"], "there is no lab"),
     ],
 )
 def test_bad_input_gets_one_line_that_says_what_to_do(words, said):
     done = distlab(*words)
     assert done.returncode == 1
     assert said in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["grade", "99"], ["lint", "99"], ["looks", "99"], ["policy", "99"], ["likeness", "99"],
+        ["reference", "verify", "99"], ["export", "--for", "csv", "--lab", "99"], ["fetch", "99"],
+        ["ask", "99", "relay", "x"], ["replay", "ada", "99", "relay"], ["group", "99", "ada"],
+        ["new", "exercise", "99", "x"], ["secret", "new", "99"], ["variants", "hand-out", "99"],
+    ],
+)  # fmt: skip
+def test_a_lab_that_is_none_has_the_same_exit_status_everywhere(
+    words, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("DISTLAB_GRADES", str(tmp_path))
+    assert cli.main(words) == 2
+    assert "there is no lab '99'; the labs are 01-" in capsys.readouterr().err
 
 
 def test_grade_outside_of_a_course_says_where_to_go(tmp_path):

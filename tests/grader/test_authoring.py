@@ -100,12 +100,13 @@ def test_what_is_there_already_is_left_alone(course):
         (("lab", LAB), "there is a lab 12 already"),
         (("lab", "Trying"), "is no name of a lab"),
         (("exercise", LAB, NAME), "has an exercise sum_of_all already"),
-        (("exercise", "13-none", NAME), "there is no lab '13-none'"),
         (("exercise", LAB, "Sum-Of"), "is no name of an exercise"),
     ]:
         refused = distlab(course, "new", *words)
         assert refused.returncode == 1 and said in refused.stderr
         assert len(refused.stderr.splitlines()) == 1
+    mistaken = distlab(course, "new", "exercise", "13-none", NAME)
+    assert mistaken.returncode == 2 and "there is no lab '13-none'" in mistaken.stderr
     assert before == {path: path.read_bytes() for path in course.rglob("*.py")}
 
 

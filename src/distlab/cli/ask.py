@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from distlab.checking.second_look import PREFIX, Mistaken, request
+from distlab.cli import labs
 
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -54,7 +55,7 @@ def ask(lab: str, exercise: str, words: list[str], course: str = "") -> int:
     Raises:
         Mistaken: there is no such exercise, no sentence, or no way to hand it over.
     """
-    wanted = request(lab, exercise, " ".join(words))
+    wanted = request(labs.named(lab), exercise, " ".join(words))
     found_carrier(course).hand_over(wanted.content())
     print(
         f"Your request for a second look at {wanted.exercise} ({wanted.lab}) is handed over. The "

@@ -1,7 +1,10 @@
-"""`distlab fetch`: a student's lab folder, out of the package or the repository."""
+"""Labs by the names that people type, and `distlab fetch`: a student's lab folder, out of the
+package or the repository.
+"""
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 
 from distlab import course
@@ -12,7 +15,7 @@ _PACKAGE = Path(origin.ROOT)
 
 
 def named(asked: str) -> str:
-    """The lab that is meant: by its name, its number, or its name without the number.
+    """The lab that any command means: by its name, its number, or its name without the number.
 
     Raises:
         Mistaken: there is none.
@@ -21,7 +24,9 @@ def named(asked: str) -> str:
         number, _, name = lab.partition("-")
         if asked in (lab, name, number, number.lstrip("0")):
             return lab
-    raise Mistaken(f"there is no lab {asked!r}; the labs are {', '.join(course.LABS)}")
+    like = difflib.get_close_matches(asked, course.LABS, 1)
+    meant = f" (did you mean {like[0]}?)" if like else ""
+    raise Mistaken(f"there is no lab {asked[:60]!r}{meant}; the labs are {', '.join(course.LABS)}")
 
 
 def folder_of(lab: str) -> Path:

@@ -330,7 +330,6 @@ def test_a_second_run_judges_nothing_again(graded):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["99-nothing"], "there is no lab '99-nothing'"),
         ([LAB], "there is no submission"),
         ([], "there are no submissions"),
     ],
@@ -339,3 +338,9 @@ def test_what_cannot_be_graded_is_said_in_one_line(tmp_path, words, said):
     done = run("distlab", "grade", *words, grades=tmp_path)
     assert done.returncode == 1
     assert said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_lab_that_is_none_is_a_mistake_of_the_command(tmp_path):
+    done = run("distlab", "grade", "99-nothing", grades=tmp_path)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "there is no lab '99-nothing'" in done.stderr

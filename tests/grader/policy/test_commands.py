@@ -53,7 +53,6 @@ def granted(tmp_path):
         (["extend", "ada", LAB, "2027-03-28 02:30"], "skip this time"),
         (["extend", "adda", LAB, "3d"], "did you mean ada?"),
         (["extend", "zoe", LAB, "3d"], "is added with --new"),
-        (["extend", "ada", "01-mesage-passing", "3d"], f"did you mean {LAB}?"),
         (["extend", "ada", "03-cifar10-ddp", "3d"], "has no due date"),
         (["extend", "../ada", LAB, "3d", "--new"], "cannot be a student's name"),
         (["extend", "a\x1b[31mda", LAB, "3d", "--new"], "cannot be a student's name"),
@@ -61,8 +60,6 @@ def granted(tmp_path):
         (["group", LAB, "ada", "adda"], "did you mean ada?"),
         (["group", LAB], "who?"),
         (["group", LAB, "a", "b", "c", "d", "--new"], "at most 3 members"),
-        (["policy", "nothing"], "there is no lab"),
-        (["recompute", "nothing"], "there is no lab"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_said_in_one_line_and_changes_nothing(
@@ -72,6 +69,25 @@ def test_what_cannot_be_done_is_said_in_one_line_and_changes_nothing(
     assert status == 1 and not out
     assert error.count("\n") == 1 and said in error and "\x1b" not in error
     assert granted(tmp_path) == roster.Roster()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["extend", "ada", "01-mesage-passing", "3d"], f"did you mean {LAB}?"),
+        (["policy", "nothing"], "there is no lab"),
+        (["recompute", "nothing"], "there is no lab"),
+    ],
+)
+def test_a_lab_that_is_none_is_said_in_one_line_and_changes_nothing(tmp_path, distlab, words, said):
+    status, out, error = distlab(*words)
+    assert status == 2 and not out
+    assert error.count("\n") == 1 and said in error
+    assert granted(tmp_path) == roster.Roster()
+
+
+def test_a_number_names_a_lab(distlab):
+    assert distlab("policy", "1") == distlab("policy", "01") == distlab("policy", LAB)
 
 
 def test_an_extension_is_granted_printed_and_taken_back(tmp_path, distlab):

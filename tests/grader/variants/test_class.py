@@ -231,13 +231,18 @@ def test_students_are_handed_their_own_inputs_once(graded, grades):
     ("words", "said"),
     [
         ([LAB, "../ada"], "cannot be a student's name"),
-        (["01-mesage-passing", "ada"], f"did you mean {LAB}?"),
         ([LAB, "--names", "/nowhere"], "cannot be read"),
     ],
 )
 def test_what_cannot_be_handed_out_is_told(grades, words, said):
     done = run(grades, "variants", "hand-out", *words)
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and said in done.stderr
+
+
+def test_a_lab_that_is_none_is_told_with_the_one_that_was_meant(grades):
+    done = run(grades, "variants", "hand-out", "01-mesage-passing", "ada")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert f"did you mean {LAB}?" in done.stderr
 
 
 def test_where_all_have_the_same_inputs_nothing_is_handed_out(tmp_path, grades):
