@@ -149,7 +149,8 @@ class LocalJudges:
                 # what ends a sandbox that others use as well may be one of them
                 with contextlib.suppress(SessionLost, ZygoteLost):
                     shared = self._shared(sandbox, more)
-                    if lanes > 1 and not (course.trains(lab) or _trains(plan)):
+                    waits = shared.complete or course.trains(lab) or _trains(plan)
+                    if lanes > 1 and not waits:
                         return self._soon(asked, plan, shared, devices, lanes)
                     return self._beside(asked, plan, shared, devices, lanes)
             with self._lone(sandbox, more) as lone:
@@ -161,12 +162,14 @@ class LocalJudges:
         """The verdicts on a submission that need not wait for what the zygote has not imported yet.
         What the ranks return is to be believed; else the exercise is judged again, with everything.
         """
-        early = _Early(shared)
-        found = self._beside(asked, plan, early, devices, lanes)
+        try:
+            found = self._beside(asked, plan, _Early(shared), devices, lanes, once=True)
+        except CellsDoubtful:
+            return self._beside(asked, plan, shared, devices, 1)
         doubtful = {
             one.exercise.name: one.exercise
             for one in found
-            if early.was and one.status not in ("passed", "wrong", "unanswered")
+            if one.status not in ("passed", "wrong", "unanswered")
         }
         if not doubtful:
             return found
@@ -177,25 +180,33 @@ class LocalJudges:
         return [second.get(one.exercise.name, one) for one in found]
 
     def _beside(
-        self, asked: Lab, plan: Plan, shared: Source, devices: Sequence[str], lanes: int
-    ) -> list[Verdict]:
+        self, asked: Lab, plan: Plan, shared: Source, devices: Sequence[str], lanes: int,
+        once: bool = False,
+    ) -> list[Verdict]:  # fmt: skip
         """The verdicts on a submission, in a sandbox that others use as well.
 
+        Args:
+            once: nothing is judged a second time: whoever asks will.
+
         Raises:
+            CellsDoubtful: with `once`, in lanes.
             SessionLost, ZygoteLost.
         """
         with self._admitted(asked, devices) as (sandbox, grader):
             # without walls the cells of one lane could be in the way of another's
             parts = _parts(asked, plan, lanes if sandbox.walls else 1)
             if len(parts) > 1:
-                with contextlib.suppress(CellsDoubtful):
-                    found = self._in_lanes(parts, plan, shared, devices, grader.seconds)
+                try:
+                    found = self._in_lanes(parts, plan, shared, devices, grader.seconds, once)
                     return [found[name] for name in asked.exercises]
-            return grader.grade(plan, shared, self._turns)
+                except CellsDoubtful:
+                    if once:
+                        raise
+            return grader.grade(plan, shared, self._turns, once=once)
 
     def _in_lanes(
         self, parts: Sequence[Lab], plan: Plan, shared: Source, devices: Sequence[str],
-        seconds: float,
+        seconds: float, once: bool,
     ) -> dict[str, Verdict]:  # fmt: skip
         """The verdicts, by exercise, of a submission that is judged as if it were several, each
         with a part of the exercises: its cells run in each.
@@ -214,7 +225,7 @@ class LocalJudges:
             try:
                 with self._admitted(part, devices) as (_, grader):
                     grader.seconds = seconds
-                    return grader.grade(plan, shared, self._turns, lanes=lanes)
+                    return grader.grade(plan, shared, self._turns, lanes=lanes, once=once)
             except BaseException:
                 lanes.end()
                 raise
@@ -330,23 +341,13 @@ class _Early:
 
     def __init__(self, zygote: Zygote) -> None:
         self._zygote = zygote
-        self._forked: list[Forked] = []
-
-    @property
-    def was(self) -> bool:
-        """Has something been forked before all was imported?"""
-        return any(one.early for one in self._forked)
 
     @property
     def folder(self) -> Path:
         return self._zygote.folder
 
     def connect(self, entry: str, **arguments: Any) -> tuple[Forked, socket.socket]:
-        forked, connection = self._zygote.connect(
-            entry, after=WITHOUT_TRAINING, hold=HOLD, **arguments
-        )
-        self._forked.append(forked)
-        return forked, connection
+        return self._zygote.connect(entry, after=WITHOUT_TRAINING, hold=HOLD, **arguments)
 
     def kill(self, pid: int) -> None:
         self._zygote.kill(pid)

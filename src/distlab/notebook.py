@@ -51,12 +51,15 @@ def parse(source: str, filename: str = "<unknown>", mode: str = "exec") -> Any:
 @dataclass(frozen=True)
 class Cell:
     """A code cell. `kind`: "given" (the course's, defines), "shown" (the course's, does not),
-    "solution" (the student's answer to `name`), "test", or "added" (the student's own)."""
+    "solution" (the student's answer to `name`), "test", or "added" (the student's own). `takes`:
+    exercises whose answer is what stands under their name after this cell, as a test cell finds it.
+    """
 
     name: str
     source: str
     kind: str
     id: str = ""
+    takes: tuple[str, ...] = ()
 
     def tree(self) -> ast.Module | None:
         """Its code without magics; `None` where it cannot be parsed."""

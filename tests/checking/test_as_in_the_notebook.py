@@ -58,11 +58,59 @@ def test_a_list_that_a_later_cell_fills_is_empty(zygote):
     assert found == {"relay": "passed", "exchange": "passed"}
 
 
-def test_a_helper_that_is_defined_in_a_later_cell_is_found_and_the_others_are_what_they_were(
-    zygote,
-):
+def test_what_needs_a_helper_of_a_later_cell_is_what_all_cells_together_have_left(zygote):
     relay = RELAY.replace("dist.recv(received, source)", "receive(received, source)")
-    exchange = EXCHANGE + "\n\ndef receive(tensor, source):\n    dist.recv(tensor, source)\n"
+    relay = relay.replace("FIRST = 0", "FIRST = 0\nTAG = None")
+    exchange = EXCHANGE.replace("FIRST", "OTHER").replace("step", "swap")
+    exchange += (
+        "\nTAG = 0\n\ndef receive(tensor, source):\n    dist.recv(tensor, source, tag=TAG)\n"
+    )
+    found = verdicts(zygote, LAB, relay=relay, exchange=exchange)
+    assert found == {"relay": "passed", "exchange": "passed"}
+
+
+def test_what_a_later_cell_calls_like_a_builtin_or_a_local_variable_is_not_meant(zygote):
+    relay = RELAY.replace("FIRST = 0", "FIRST = 0\nseen = []").replace(
+        "    if rank != FIRST", "    assert not seen and sum([1]) == 1\n    if rank != FIRST"
+    )
+    exchange = EXCHANGE + "\nsum = 0\nreceived = 1\nseen.append(sum)"
+    found = verdicts(zygote, LAB, relay=relay, exchange=exchange)
+    assert found == {"relay": "passed", "exchange": "passed"}
+
+
+ADDED = {
+    "fills a table": ("TABLE = {}", "TABLE[0] = 0", "TABLE[0]"),
+    "mends a constant": ("FIRST = 1", "FIRST = 0", "FIRST"),
+    "mends a helper": ("def first():\n    raise NotImplementedError", "def first():\n    return 0",
+                       "first()"),
+    "mends the answer": ("FIRST = 0", RELAY, "1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ADDED)
+def test_a_cell_of_ones_own_before_the_check_belongs_to_the_answer(zygote, what):
+    begin, added, first = ADDED[what]
+    content = collected.handed_in(
+        LAB, relay=RELAY.replace("FIRST = 0", begin).replace("rank != FIRST", f"rank != {first}")
+    )
+    place = 1 + next(
+        n
+        for n, cell in enumerate(content["cells"])
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == "relay"
+    )
+    own = {"cell_type": "code", "id": "mine", "metadata": {}, "outputs": [],
+           "execution_count": None, "source": added}  # fmt: skip
+    content["cells"].insert(place, own)
+    judge = collected.grader(LAB, ["relay"])
+    rebuilt, _ = submission.rebuild(coursedir.released(LAB), content)
+    (found,) = judge.grade(judge.plan(rebuilt), zygote)
+    assert (found.status, found.message) == ("passed", "")
+
+
+def test_what_stood_under_a_name_before_is_not_kept_alive(zygote):
+    relay = RELAY.replace("FIRST = 0", "FIRST = 0\nimport weakref\nlarge = torch.ones(10)\n"
+                          "gone = weakref.ref(large)")  # fmt: skip
+    exchange = EXCHANGE + "\ndel large\nassert gone() is None"
     found = verdicts(zygote, LAB, relay=relay, exchange=exchange)
     assert found == {"relay": "passed", "exchange": "passed"}
 
@@ -85,6 +133,7 @@ import time, re as regular
 from torch import nn
 N = 4
 start = time.time()
+os.environ["A"] = "1"
 def my_device():
     return where(N)
 def where(n):
@@ -106,6 +155,7 @@ print(start)
             "N = 4\ndef my_device():\n    return where(N)\ndef where(n):\n    return n",
         ),
         ("def relay(): return start", None),  # nothing that runs is run
+        ("import os", None),
         ("def relay(:", None),
     ],
 )
@@ -114,6 +164,25 @@ def test_of_a_demonstration_only_what_is_used_is_defined(own, kept):
     sources = [cell.source for cell in found if cell.kind == "given"]
     assert sources == ([] if kept is None else [kept])
     assert found[-1].source == own
+
+
+def test_a_helper_of_ones_own_is_not_replaced_by_a_demonstration():
+    found = submission.shown.needed(
+        cells(
+            ("added", "def where(n):\n    return 1"),
+            ("shown", DEMONSTRATION),
+            ("solution", "def relay(): return my_device() + where(0)"),
+        )
+    )
+    (given,) = (cell.source for cell in found if cell.kind == "given")
+    assert given == "N = 4\ndef my_device():\n    return where(N)"
+
+
+def test_a_long_notebook_is_not_parsed_for_it(monkeypatch):
+    long = "\n".join(f"x{n} = {n}" for n in range(100_000))
+    monkeypatch.setattr(Cell, "defines", None)
+    pairs = [("shown", DEMONSTRATION), *[("added", long)] * 20]
+    assert len(submission.shown.needed(cells(*pairs))) == 20
 
 
 def test_nothing_of_the_courses_answers_an_exercise():

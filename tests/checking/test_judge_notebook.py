@@ -49,14 +49,14 @@ def verdict(status, said=""):
     return made
 
 
-def judged(monkeypatch, *verdicts, limits=None):
+def judged(monkeypatch, *verdicts, limits=None, once=False):
     """The verdict on `relay` where judging it comes to these, in turn; and how turns were taken."""
     left, turns = list(verdicts), Turns()
     monkeypatch.setattr(judge_notebook.Grader, "session", lambda *_: NoSession())
     monkeypatch.setattr(judge_notebook.Grader, "judged", lambda *_: left.pop(0))
     lab = judge_notebook.Lab({}, {"relay": EXERCISE}, lambda _: (), lambda *_: [])
     grader = judge_notebook.Grader(lab, limits)
-    (told,) = grader.grade(PLAN, None, turns)
+    (told,) = grader.grade(PLAN, None, turns, once=once)
     assert not left
     return told, turns.told[1:]  # the first was for the cells
 
@@ -64,6 +64,11 @@ def judged(monkeypatch, *verdicts, limits=None):
 def test_a_right_answer_that_timed_out_once_on_a_busy_machine_passes(monkeypatch):
     told, turns = judged(monkeypatch, verdict("timeout"), verdict("passed"))
     assert told.status == "passed" and turns == ["shared", "alone"]
+
+
+def test_whoever_judges_it_again_anyhow_asks_for_one_try(monkeypatch):
+    told, turns = judged(monkeypatch, verdict("timeout"), once=True)
+    assert told.status == "timeout" and turns == ["shared"]
 
 
 def test_what_times_out_alone_as_well_has_timed_out(monkeypatch):

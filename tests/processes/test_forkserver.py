@@ -58,11 +58,11 @@ def test_the_children_have_its_processor_until_it_is_asked_again(tmp_path, monke
         assert second.recv(5) == b"False"
         endless = zygote.connect("telling:stay", after="json", hold=60.0)
         zygote.kill(endless[0].pids()[0])
-        assert endless[1].recv(5) == b"" and endless[0].early  # and what comes next is early, too
+        assert endless[1].recv(5) == b"" and not zygote.complete  # what comes next is early, too
         third = zygote.connect("telling:tell", after="json", hold=60.0, of=3)[1]
         assert third.recv(5) == b"False"
         complete, whole = zygote.connect("telling:tell", of=4)
-        assert whole.recv(5) == b"True" and complete.pids() and not complete.early
+        assert whole.recv(5) == b"True" and complete.pids() and zygote.complete
         for connection in (first, second, endless[1], third, whole):
             connection.close()
 

@@ -145,7 +145,7 @@ class Grader:
 
     def grade(
         self, plan: submission.Plan, source: Source, turns: Turns = _ALWAYS, lone: bool = False,
-        lanes: Lanes | None = None,
+        lanes: Lanes | None = None, once: bool = False,
     ) -> list[Verdict]:  # fmt: skip
         """The verdicts on a submission, in the order of the exercises; its code is run in sessions
         forked from `source`.
@@ -153,6 +153,7 @@ class Grader:
         Args:
             lone: nobody else uses `source`, so that whatever ends it was this submission.
             lanes: this is one of them: others judge other parts of this submission meanwhile.
+            once: what may have been the machine's fault is not judged a second time.
 
         Raises:
             CellsDoubtful: in a lane, the cells are to be run again, alone.
@@ -162,7 +163,7 @@ class Grader:
         """
         if all(cell.kind == "given" for cell in plan.cells):
             return [self.unanswered(exercise) for exercise in self.exercises]
-        with _Sitting(self, plan, source, turns, lone, lanes) as sitting:
+        with _Sitting(self, plan, source, turns, lone, lanes, once) as sitting:
             sitting.judge_together()
             # what is judged now has visible cases and hidden ones
             with lanes.alone() if lanes else contextlib.nullcontext():
@@ -248,10 +249,10 @@ class _Sitting:
 
     def __init__(
         self, grader: Grader, plan: submission.Plan, source: Source, turns: Turns, lone: bool,
-        lanes: Lanes | None,
+        lanes: Lanes | None, once: bool,
     ) -> None:  # fmt: skip
         self._grader, self._plan, self._source = grader, plan, source
-        self._turns, self._lone, self._lanes = turns, lone, lanes
+        self._turns, self._lone, self._lanes, self._once = turns, lone, lanes, once
         self._session: Code | None = None
         self._problems: dict[str, dict[str, Any]] = {}
         self._first: dict[str, _First] = {}
@@ -265,7 +266,7 @@ class _Sitting:
         if doubtful and self._lanes:  # each lane would do it, one after the other
             self.__exit__()
             raise CellsDoubtful
-        if doubtful and self._turns is not _ALWAYS:
+        if doubtful and self._turns is not _ALWAYS and not self._once:
             with self._clocked(self._turns.alone()):
                 self._ask_cells()
         return self
@@ -422,7 +423,7 @@ class _Sitting:
         else:
             with self._clocked(self._turns.shared(), exercise.name):
                 verdict = self._judged(exercise)
-        if _doubtful(verdict) and self._losses == losses and not alone:
+        if _doubtful(verdict) and self._losses == losses and not (alone or self._once):
             again = self._turns.alone() if _tried_alone(verdict) else self._turns.shared()
             with self._clocked(again, exercise.name):
                 verdict = self._judged(exercise)

@@ -11,7 +11,6 @@ import dataclasses
 import functools
 import gc
 import os
-import pickle
 import select
 import signal
 import socket
@@ -418,23 +417,22 @@ def _nowhere() -> TextIO:
 
 @dataclasses.dataclass
 class _Answer:
-    """What a solution cell has defined, as it is after that cell, which is when a notebook checks
-    it: cells that come later may give its helpers' names to something else.
+    """The answer to an exercise as it is where the notebook checks it: cells that come later may
+    give its helpers' names to something else.
 
     Args:
         pickled: by value; empty where that was not possible yet.
-        names: of the notebook then, and what they stood for.
+        lacking: names that it uses and that nothing had yet.
     """
 
     function: object
-    pickled: bytes
-    names: dict[str, Any]
+    pickled: bytes = b""
+    lacking: frozenset[str] = frozenset()
 
 
 def _run_cell(
     cell: Cell, namespace: dict[str, Any], answers: dict[str, _Answer]
 ) -> dict[str, Any] | None:
-    from distlab.engines import by_value
     from distlab.rank import execute
 
     try:
@@ -442,37 +440,31 @@ def _run_cell(
     except (Exception, SystemExit, KeyboardInterrupt) as error:
         return {"status": "error", **execute.describe(error)}
     finally:
-        if cell.kind == "solution" and cell.name in cell.defines() and cell.name in namespace:
-            function, pickled = namespace[cell.name], b""
-            # it is tried once more, and told of then
-            with contextlib.suppress(Exception, SystemExit, KeyboardInterrupt):
-                pickled = by_value.dumps(function)
-            answers[cell.name] = _Answer(function, pickled, dict(namespace))
+        for name in cell.takes:
+            if name in namespace:
+                answers[name] = _taken(namespace[name])
     return None
 
 
+def _taken(function: object) -> _Answer:
+    from distlab.engines import by_value
+
+    try:
+        return _Answer(function, *by_value.taken(function))
+    except (Exception, SystemExit, KeyboardInterrupt):  # it is tried once more, and told of then
+        return _Answer(function)
+
+
 def _pickled(name: str, namespace: dict[str, Any], answers: dict[str, _Answer]) -> bytes:
-    """The answer to an exercise, by value. A helper that is defined after it is taken along."""
+    """The answer to an exercise, by value. One that needs what a later cell has defined is that
+    which the notebook has when it is checked again: what all cells together have left.
+    """
     from distlab.engines import by_value
 
     if (answer := answers.get(name)) is None:
         if name not in namespace:
             raise NotImplementedError(f"TODO {name}")
         return by_value.dumps(namespace[name])
-    later = namespace.keys() - answer.names.keys()
-    if answer.pickled and not any(_names(answer.pickled, one) for one in later):
+    if answer.pickled and not answer.lacking & namespace.keys():
         return answer.pickled
-    now = dict(namespace)
-    namespace.update(answer.names)
-    try:
-        return by_value.dumps(answer.function)
-    finally:
-        for gone in answer.names.keys() - now.keys():
-            del namespace[gone]
-        namespace.update(now)
-
-
-def _names(pickled: bytes, name: object) -> bool:
-    """Does a function that was sent by value use this name?"""
-    text = str(name).encode("utf-8", "surrogatepass")
-    return len(text) > 255 or pickle.SHORT_BINUNICODE + bytes([len(text)]) + text in pickled
+    return by_value.dumps(answer.function)

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from distlab import notebook
 from distlab.notebook import Cell
+
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True)
@@ -29,45 +32,63 @@ class _Statement:
 
 def needed(cells: Sequence[Cell]) -> list[Cell]:
     """The cells of a notebook, its demonstrations with only those statements that define, and only
-    what cells of the student's use; without demonstrations of which nothing is left.
+    what cells of the student's use and none of them has defined before; without demonstrations of
+    which nothing is left.
     """
     found = {id(cell): _statements(cell.source) for cell in cells if cell.kind == "shown"}
-    wanted = _names(cell for cell in cells if cell.kind in ("solution", "added"))
     every = [one for statements in found.values() for one in statements]
+    wanted = _words(cell for cell in cells if _is_own(cell))
     while more := {n for one in every if one.binds & wanted for n in one.uses} - wanted:
         wanted |= more
-    kept = []
+    kept: list[Cell] = []
+    own: list[Cell] = []
     for cell in cells:
         if cell.kind == "shown":
-            lines = [one.source for one in found[id(cell)] if one.binds & wanted]
+            used = [one for one in found[id(cell)] if one.binds & wanted]
+            lines = [one.source for one in used if not _defined(one.binds, own)]
             if lines:
                 kept.append(replace(cell, source="\n".join(lines), kind="given"))
-        else:
-            kept.append(cell)
+            continue
+        kept.append(cell)
+        if _is_own(cell):
+            own.append(cell)
     return kept
+
+
+def _is_own(cell: Cell) -> bool:
+    return cell.kind in ("solution", "added")
+
+
+def _defined(names: frozenset[str], cells: Iterable[Cell]) -> bool:
+    """Does one of these cells bind one of these names? Few are parsed for it."""
+    return any(names & cell.defines() for cell in cells if names & _words([cell]))
 
 
 @functools.lru_cache(maxsize=1024)
 def _statements(source: str) -> list[_Statement]:
     tree = Cell("", source, "shown").tree()
-    return [
-        _Statement(ast.unparse(one), frozenset(notebook.bound(one)), frozenset(_used(one)))
-        for one in (tree.body if tree is not None else ())
-        if _defines(one)
-    ]
+    try:
+        return [
+            _Statement(ast.unparse(one), frozenset(notebook.bound(one)), frozenset(_used(one)))
+            for one in (tree.body if tree is not None else ())
+            if _defines(one)
+        ]
+    except RecursionError:  # of a notebook that is no course's
+        return []
 
 
 def _defines(node: ast.stmt) -> bool:
     if isinstance(node, ast.Assign):
-        return isinstance(node.value, ast.Constant)
+        plain = all(isinstance(target, ast.Name) for target in node.targets)
+        return plain and isinstance(node.value, ast.Constant)
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return isinstance(node, kinds)
 
 
-def _names(cells: Iterable[Cell]) -> set[str]:
-    trees = (cell.tree() for cell in cells)
-    return {name for tree in trees if tree is not None for name in _used(tree)}
-
-
 def _used(tree: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _words(cells: Iterable[Cell]) -> set[str]:
+    """All that could be a name: nothing is parsed, which takes long where a cell is."""
+    return {found.group() for cell in cells for found in _WORD.finditer(cell.source)}

@@ -14,7 +14,7 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -217,12 +217,14 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
 def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
     """Which cells of a rebuilt notebook to run, and which of the exercises `names` they answer."""
     blank = {c.name: c.source.strip() for c in notebook.cells(course) if c.kind == "solution"}
-    cells = [
-        cell
-        for cell in shown.needed(notebook.cells(rebuilt))
-        if cell.kind in ("given", "added")
-        or (cell.kind == "solution" and cell.source.strip() != blank.get(cell.name))
-    ]
+    names, cells = list(names), list[Cell]()
+    for cell in shown.needed(notebook.cells(rebuilt)):
+        if cell.kind in ("given", "added") or (
+            cell.kind == "solution" and cell.source.strip() != blank.get(cell.name)
+        ):
+            cells.append(cell)
+        elif cell.kind == "test" and cells and (tested := _tested(cell)) in names:
+            cells[-1] = replace(cells[-1], takes=(*cells[-1].takes, tested))
     own = [(cell.name, cell.defines()) for cell in cells if cell.kind != "given"]
     # a cell that cannot be parsed is an answer too, only one that does not work
     answered = {
@@ -231,6 +233,11 @@ def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
         if any(name in defined or (cell == name and not defined) for cell, defined in own)
     }
     return Plan(cells, answered)
+
+
+def _tested(cell: Cell) -> str:
+    """The exercise that a test cell checks."""
+    return cell.name.removeprefix("test_")
 
 
 def _grade_id(cell: Mapping[str, Any]) -> str:

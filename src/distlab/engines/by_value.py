@@ -10,6 +10,7 @@ What has no value is made anew where it arrives (`made_anew`) or refused with a 
 
 from __future__ import annotations
 
+import builtins
 import functools
 import importlib
 import io
@@ -44,6 +45,15 @@ def dumps(value: Any) -> bytes:
     Raises:
         NotSent: a part of it means something in this process only.
     """
+    return taken(value)[0]
+
+
+def taken(value: Any) -> tuple[bytes, frozenset[str]]:
+    """`dumps`, and the global names that functions in it use and that nothing has yet.
+
+    Raises:
+        NotSent: a part of it means something in this process only.
+    """
     loaded = _notebooks()
     for module in loaded:
         cloudpickle.register_pickle_by_value(module)
@@ -59,10 +69,11 @@ def dumps(value: Any) -> bytes:
     raise told  # without what pickle went through
 
 
-def _pickled(value: Any) -> bytes:
+def _pickled(value: Any) -> tuple[bytes, frozenset[str]]:
     with io.BytesIO() as file:
-        _Pickler(file).dump(value)
-        return file.getvalue()
+        pickler = _Pickler(file)
+        pickler.dump(value)
+        return file.getvalue(), frozenset(pickler.lacking)
 
 
 def _notebooks() -> list[types.ModuleType]:
@@ -100,6 +111,10 @@ class _Reference:
 
 
 class _Pickler(cloudpickle.CloudPickler):
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
+        self.lacking: set[str] = set()
+
     def reducer_override(self, obj: Any) -> Any:
         reduced = super().reducer_override(obj)
         if isinstance(obj, (types.FunctionType, type)) and reduced is NotImplemented:
@@ -119,6 +134,8 @@ class _Pickler(cloudpickle.CloudPickler):
     def _dynamic_function_reduce(self, func: types.FunctionType) -> tuple[Any, ...]:
         if anew := made_anew.function(func):
             return anew
+        used = cloudpickle.cloudpickle._extract_code_globals(func.__code__)
+        self.lacking.update(used.keys() - func.__globals__.keys() - vars(builtins).keys())
         made, arguments, (own, slots), *rest = super()._dynamic_function_reduce(func)
         slots["__globals__"] = {
             name: _shared(value) for name, value in slots["__globals__"].items()

@@ -65,6 +65,9 @@ class Zygote:
         prefix: command that starts it, a sandbox say; file descriptors must stay open across it.
         env: its environment, this process's own if `None`.
         within: where its folder is made, with temporary files by default.
+
+    Attributes:
+        complete: has it imported everything, as far as its answers have told?
     """
 
     #: what is forked `after` a module lacks what is imported later
@@ -77,7 +80,7 @@ class Zygote:
         env: dict[str, str] | None = None,
         within: Path | None = None,
     ) -> None:
-        self._owner, self._closed = os.getpid(), False
+        self._owner, self._closed, self.complete = os.getpid(), False, False
         ours, theirs = socket.socketpair()
         #: for whatever its children write; removed with the zygote, also when that is killed
         self.folder = Path(tempfile.mkdtemp(prefix="distlab-", dir=within))
@@ -225,14 +228,10 @@ class Zygote:
 
 
 class Forked:
-    """Children that a zygote has forked or is going to.
-
-    Attributes:
-        early: was that before it had imported everything? `pids` finds it out.
-    """
+    """Children that a zygote has forked or is going to."""
 
     def __init__(self, source: Zygote, number: int) -> None:
-        self._source, self._number, self.early = source, number, False
+        self._source, self._number = source, number
 
     @property
     def there(self) -> bool:
@@ -242,7 +241,7 @@ class Forked:
     def pids(self) -> list[int]:
         """Their process ids, as soon as it has; to be asked once."""
         answer = self._source.answer(self._number)
-        self.early = answer["early"]
+        self._source.complete = not answer["early"]
         pids: list[int] = answer["pids"]
         return pids
 
