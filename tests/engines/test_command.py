@@ -12,7 +12,8 @@ def script(tmp_path, text):
     return path
 
 
-def test_it_is_this_pythons_and_its_output_and_status_come_back(tmp_path):
+def test_it_is_this_pythons_and_its_output_and_status_come_back(tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     path = script(
         tmp_path, "import sys\nprint(sys.argv[1:])\nprint('end', file=sys.stderr)\nexit(3)"
     )

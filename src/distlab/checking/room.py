@@ -393,7 +393,7 @@ def serve_cells(connection: socket.socket) -> None:
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
     answers: dict[str, _Answer] = {}
-    nowhere = _nowhere()  # one for all: what a cell keeps of it is still `sys.stdout` later
+    nowhere = _nowhere()  # one for all: what a cell has of it is still `sys.stdout` later
     while (message := payload.receive(connection)) is not None:
         tree = message[0]
         nowhere = _nowhere() if nowhere.closed else nowhere

@@ -30,8 +30,11 @@ def output_of(command: str, limit: float = 60) -> tuple[str, int]:
     elif words[0] == "python":
         words[0] = sys.executable
     kept = {name: value for name, value in os.environ.items() if name not in _LAUNCHERS}
-    # a thread for each rank, and an interface that reaches this machine wherever it is
-    environment = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": loopback(), **kept}
+    # a thread for each rank, an interface that reaches this machine wherever it is, and what is
+    # printed in the order in which it was
+    environment = {
+        "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": loopback(), "PYTHONUNBUFFERED": "1", **kept,
+    }  # fmt: skip
     process = subprocess.Popen(
         words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, errors="replace", env=environment, start_new_session=True,
