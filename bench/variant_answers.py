@@ -27,8 +27,9 @@ from bench.variants import student
 from distlab import course
 from grader import collected, coursedir, secret
 from grader.collected import Answer
-from grader.judging.judges import LocalJudges, local_judges
+from grader.judging.judges import local_judges
 from grader.judging.ledger import Line
+from grader.judging.local import LocalJudges
 from grader.variants import references
 
 TOO_LATE = "timeout"

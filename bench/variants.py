@@ -27,8 +27,9 @@ from distlab import course
 from distlab.exercises.exercise import Case, Exercise
 from distlab.processes import payload
 from grader import secret
-from grader.judging.judges import LocalJudges, local_judges
+from grader.judging.judges import local_judges
 from grader.judging.ledger import Line
+from grader.judging.local import LocalJudges
 from grader.variants import references
 from grader.variants import variant as variants
 from grader.variants.variant import variant

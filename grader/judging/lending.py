@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import os
+import shutil
+import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from grader import secret
+from distlab import course
+from grader import coursedir, secret
 from grader.coursedir import NotGraded
 
 
@@ -135,3 +139,27 @@ def _own_folder() -> Path:
         if os.access(folder, os.W_OK):
             return folder
     return Path(tempfile.mkdtemp(prefix="distlab-users-"))
+
+
+@functools.cache
+def ranks(lab: str) -> int:
+    """Ranks that the largest case of a lab needs."""
+    return max(
+        (
+            case.size
+            for exercise in course.exercises(lab).values()
+            for case in coursedir.cases(exercise)
+        ),
+        default=1,
+    )
+
+
+def devices() -> list[str]:
+    """The GPUs of this process: those it was given, else all of the machine."""
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if given is not None:
+        return [name for name in given.split(",") if name and name != "-1"]
+    if not shutil.which("nvidia-smi"):
+        return []
+    told = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
+    return [str(n) for n, said in enumerate(told.stdout.splitlines()) if said.startswith("GPU ")]

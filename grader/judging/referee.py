@@ -20,8 +20,9 @@ from distlab.checking.submission import Plan, Unreadable
 from grader import coursedir, secret
 from grader.judging import internals
 from grader.judging.basis import course_digest, variants_digest
-from grader.judging.judges import Judges, LocalJudges
+from grader.judging.judges import Judges
 from grader.judging.ledger import Entry, Ledger, Line
+from grader.judging.local import LocalJudges
 from grader.policy import notice
 from grader.sandbox import configured
 from grader.variants import variant as variants

@@ -20,7 +20,7 @@ from distlab.viz import chrome_trace
 from distlab.viz.timeline import timeline
 from grader import coursedir, writing
 from grader.judging import grade, handed_in
-from grader.judging.judges import LocalJudges
+from grader.judging.local import LocalJudges
 from grader.judging.referee import Referee
 from grader.reports import html
 from grader.sandbox import configured

@@ -19,8 +19,9 @@ from distlab import course
 from distlab.records import redaction
 from grader import coursedir
 from grader.judging import grade, handed_in
-from grader.judging.judges import Judges, LocalJudges
+from grader.judging.judges import Judges
 from grader.judging.ledger import Entry, Ledger
+from grader.judging.local import LocalJudges
 from grader.plugins.exchanges import CourseExchange
 from grader.plugins.gradebook import Gradebook
 from grader.policy import policy as policies

@@ -25,7 +25,7 @@ from grader import coursedir, secret, writing
 from grader.coursedir import GradingFailed, NotGraded
 from grader.judging.basis import variants_digest
 from grader.judging.grade import named_well
-from grader.judging.judges import LocalJudges
+from grader.judging.local import LocalJudges
 from grader.plugins.exchanges import CourseExchange
 from grader.policy import policy as policies
 from grader.policy.commands import students

@@ -15,7 +15,7 @@ LAB = "01-message-passing"
 #: as when a node goes down while its engine judges
 DIE_WHEN_JUDGING = """
 import os
-from grader.judging.judges import LocalJudges
+from grader.judging.local import LocalJudges
 
 begin = LocalJudges._zygote
 

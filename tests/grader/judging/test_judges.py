@@ -14,9 +14,9 @@ from distlab.checking.session import Session
 from grader import collected, coursedir
 from grader.coursedir import NotGraded
 from grader.judging import demo
-from grader.judging import judges as judging
-from grader.judging.judges import LocalJudges, devices
-from grader.judging.lending import Devices, Turns, Users
+from grader.judging import local as judging
+from grader.judging.lending import Devices, Turns, Users, devices
+from grader.judging.local import LocalJudges
 from grader.sandbox import configured
 
 LAB, SHARDING = "01-message-passing", "10-sharding-and-overlap"

@@ -6,7 +6,7 @@ import pytest
 
 from distlab.processes.isolation import Limits
 from grader import sandbox as sandboxes
-from grader.judging.judges import LocalJudges
+from grader.judging.local import LocalJudges
 from grader.sandbox import NoSandbox, Sandbox, cgroup
 from grader.sandbox.ahead import Ahead
 

@@ -11,7 +11,7 @@ from distlab.exercises import exercise
 from distlab.processes.isolation import Limits
 from grader import coursedir, sandbox
 from grader.judging import demo
-from grader.judging.judges import LocalJudges
+from grader.judging.local import LocalJudges
 from grader.sandbox import Grading, NoSandbox, bubblewrap, choose, configured
 
 LAB = "01-message-passing"

@@ -145,7 +145,7 @@ def test_a_grading_that_was_killed_goes_on_with_the_references_that_there_are(gr
 
 
 def test_grading_again_judges_nobody_again(graded, grades):
-    broken = "from grader.judging.judges import LocalJudges\nLocalJudges.lines = None\n"
+    broken = "from grader.judging.local import LocalJudges\nLocalJudges.lines = None\n"
     done = run(grades, "grade", LAB, patch=broken)
     assert done.returncode == 0, done.stderr
 

@@ -8,8 +8,9 @@ import pytest
 from distlab import course
 from grader import collected, coursedir, secret
 from grader.coursedir import NotGraded
-from grader.judging import judges, referee
+from grader.judging import referee
 from grader.judging.ledger import Ledger
+from grader.judging.local import LocalJudges
 from grader.policy import policy
 from grader.sandbox import configured
 from grader.variants import references
@@ -36,7 +37,7 @@ def ring_time(n_bytes, size, latency, bandwidth):
 @pytest.fixture(scope="module")
 def local():
     with secret.using(secret.Secret(b"a course's own secret, 32 bytes.")):
-        made = judges.LocalJudges(configured())
+        made = LocalJudges(configured())
         yield made
         made.close()
 
