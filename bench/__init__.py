@@ -7,12 +7,12 @@ a benchmark has a function `measure()` that yields `Row`s.
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import platform
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 BENCHMARKS = (
@@ -94,53 +94,28 @@ def spread(figures: Sequence[float], unit: str = "s") -> str:
     return f"{middle:.3g} ({low:.3g}–{high:.3g}) {shown}"
 
 
-def run_all(names: Sequence[str] = (), json_file: str = "", page: str = "") -> int:
+def run_all(names: Sequence[str] = (), json_file: str = "") -> int:
     """Run benchmarks by name, all by default; returns the exit status.
 
     Args:
-        json_file: where every measurement is written as data.
-        page: where the table is written as Markdown.
+        json_file: where every measurement is written as data; what it has of other benchmarks
+            stays.
 
     Raises:
         ValueError: there is no such benchmark.
     """
+    from bench.page import Measured, keep
+
     unknown = set(names) - set(BENCHMARKS)
     if unknown:
         raise ValueError(
             f"there is no benchmark {unknown.pop()!r}: choose from {', '.join(BENCHMARKS)}"
         )
-    print(header())
+    machine, day = header(), time.strftime("%Y-%m-%d")
+    print(machine)
     print(f"{'what':50} {'ours':>22}   {'instead':>22}    ratio")
-    found = {
-        name: show(importlib.import_module(f"bench.{name}").measure())
-        for name in names or BENCHMARKS
-    }
-    if json_file:
-        content = {"machine": header(), "benchmarks": {
-            name: [{**asdict(row), "ratio": row.ratio} for row in rows]
-            for name, rows in found.items()
-        }}  # fmt: skip
-        Path(json_file).write_text(json.dumps(content, indent=1, ensure_ascii=False), "utf-8")
-    if page:
-        Path(page).write_text(as_page(found), "utf-8")
+    for name in names or BENCHMARKS:
+        rows = show(importlib.import_module(f"bench.{name}").measure())
+        if json_file:  # at once: the next may take long, or fail
+            keep(Path(json_file), {name: Measured(day, machine, rows)})
     return 0
-
-
-def as_page(found: Mapping[str, Sequence[Row]]) -> str:
-    """Rows by benchmark as a page of Markdown."""
-    lines = [
-        "# Performance", "",
-        "Written by `distlab bench --page docs/performance.md`. Medians and their range; the two "
-        "things of a row ran in turn, in one go. The ratio says how many times as much the other "
-        "way takes.", "", f"Machine: {header()}.", "",
-        "| benchmark | what | distlab | instead | ratio |", "| --- | --- | --- | --- | --- |",
-    ]  # fmt: skip
-    for name, rows in found.items():
-        for row in rows:
-            what = f"{row.what}. {row.note}" if row.note else row.what
-            lines.append(
-                f"| `{name}` | {what} | {spread(row.ours, row.unit)} | "
-                f"{spread(row.theirs, row.unit)}, {row.instead} | "
-                f"{row.ratio:.3g}× |"
-            )
-    return "\n".join(lines) + "\n"

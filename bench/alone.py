@@ -116,7 +116,9 @@ def measure(repeats: int = REPEATS) -> Iterator[Row]:
             instead.append(stock(folder / f"stock{number}", source)[0])
         arrived = warm(folder, ordinary[: 1 + repeats])
     what = "stock nbgrader autograde and generate_feedback"
-    yield Row("verdict on one submission of lab 01, nothing running", seconds, instead, what)
+    yield Row(
+        "the verdict on one submission of lab 01, nothing running before", seconds, instead, what
+    )
     yield Row("the same where `distlab grade --watch` runs", arrived, instead, what)
 
 

@@ -167,7 +167,8 @@ def measure(
     (ordinary_one, spent), (with_deadlock, spent_hanging) = map(_mean, (usual, [hanging]))
     each = (1 - DEADLOCKS) * ordinary_one + DEADLOCKS * with_deadlock
     yield Row(
-        f"a submission of lab 01 graded, of {submissions}", [seconds / submissions], [each],
+        f"a submission of lab 01 graded, in a class of {submissions}",
+        [seconds / submissions], [each],
         "stock nbgrader autograde, mp.spawn in each check",
         f"{60 * submissions / seconds:.1f} a minute with --jobs {jobs} against {60 / each:.2f}, of "
         f"which one with a deadlock takes {with_deadlock:.0f} s (cells end after {STOCK_TIMEOUT} "

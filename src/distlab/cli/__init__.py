@@ -324,12 +324,14 @@ def _add_bench(commands: Commands) -> None:
         "bench startup",
     )
     parser.add_argument("names", nargs="*", help="which (default: all)")
-    parser.add_argument("--json", type=output, metavar="FILE", help="every measurement as data")
-    parser.add_argument("--page", type=output, metavar="FILE", help="the table as Markdown")
+    parser.add_argument(
+        "--json", type=output, metavar="FILE",
+        help="every measurement as data; what FILE has of other benchmarks stays",
+    )  # fmt: skip
 
 
 def bench(arguments: argparse.Namespace) -> int:
     enter_course()
     from bench import run_all
 
-    return run_all(arguments.names, str(arguments.json or ""), str(arguments.page or ""))
+    return run_all(arguments.names, str(arguments.json or ""))
