@@ -1,6 +1,7 @@
 """Functions travel by value, and what they use of modules by its name."""
 
 import functools
+import importlib.machinery
 import logging
 import os
 import pickle
@@ -52,6 +53,31 @@ def test_what_a_module_holds_arrives_as_what_it_holds_there(what, monkeypatch):
 
     assert pickle.loads(by_value.dumps(held)) is held
     assert pickle.loads(by_value.dumps(function))() is held
+
+
+def test_of_modules_only_those_are_looked_at_that_have_come_or_grown(monkeypatch):
+    monkeypatch.setattr(by_value, "_seen", 0)  # other tests have entered something, too
+    by_value.prepare()
+    before, looked_at = dict(by_value._known), list[str]()
+
+    def installed(module):
+        looked_at.append(module.__name__)
+        return True
+
+    monkeypatch.setattr(by_value, "_installed", installed)
+    late = types.ModuleType("a_late_module")
+    late.__spec__ = importlib.machinery.ModuleSpec("a_late_module", None)
+    late.thing, late.other = random.Random(), random.Random()
+    # as if the numbers of these had been those of objects that are gone
+    before[id(late.thing)] = ("random", "_inst")
+    before[id(late.other)] = ("a_module_that_is_gone", "thing")
+    monkeypatch.setattr(by_value, "_known", before)
+    monkeypatch.setitem(sys.modules, "a_late_module", late)
+    monkeypatch.setattr(random, "thing_of_its_own", random.Random(), raising=False)
+    found = [late.thing, late.other, random.thing_of_its_own]
+    arrived = pickle.loads(by_value.dumps(found))
+    assert all(one is other for one, other in zip(arrived, found, strict=True))
+    assert sorted(looked_at) == ["a_late_module", "random"]
 
 
 def test_a_list_of_an_installed_module_arrives_as_the_module_s_own():

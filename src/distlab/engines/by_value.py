@@ -163,11 +163,7 @@ def _place_of(obj: Any) -> tuple[str, str] | None:
     if _defined_here(obj):
         return None
     place = _places().get(id(obj))
-    if place is None:
-        return None
-    # the number may be that of an object that is gone
-    still = _contents(sys.modules.get(place[0])).get(place[1])
-    return place if still is obj else None
+    return place if _still(place, obj) else None
 
 
 def _place_of_module(module: types.ModuleType) -> tuple[str, str] | None:
@@ -221,37 +217,51 @@ def _defined_here(obj: Any) -> bool:
 
 
 _known: dict[int, tuple[str, str]] = {}
-_seen = 0  # modules that there were when `_known` was written
+_looked_at: dict[str, tuple[Any, int]] = {}  # modules, and how much each held
+_seen = 0  # modules that there were then
 
 
 def _places() -> dict[int, tuple[str, str]]:
-    """By identity, where everything is found that importable modules hold."""
+    """By identity, where everything is found that importable modules hold. Where a module has come
+    since the last time, only those are looked at that are new or hold more or less than they did.
+    """
     global _seen
     if _seen != len(sys.modules):
-        _known.clear()
-        for name, module in _modules():
+        for name, module in _changed():
             for attribute, value in _contents(module).items():
                 # its type is asked, not its __class__: asking that can run anything
-                if type(value) not in _PLAIN:
-                    _known.setdefault(id(value), (name, attribute))
+                if type(value) not in _PLAIN and not _still(_known.get(id(value)), value):
+                    _known[id(value)] = name, attribute
         _seen = len(sys.modules)
     return _known
+
+
+def _still(place: tuple[str, str] | None, obj: Any) -> bool:
+    """Is this very object there? Its number may have been that of another, which is gone."""
+    return place is not None and _contents(sys.modules.get(place[0])).get(place[1]) is obj
 
 
 def prepare() -> None:
     """Find everything now, for the processes that this one forks."""
     _places()
+    _notebooks()
 
 
-def _modules() -> list[tuple[str, Any]]:
-    """The importable modules; packages before what is deep inside them, installed ones first."""
-    found = [
-        (name, module)
-        for name, module in list(sys.modules.items())
-        if issubclass(type(module), types.ModuleType)
-        and _contents(module).get("__spec__") is not None
-        and _travels_by_name(_contents(module))
-    ]
+def _changed() -> list[tuple[str, Any]]:
+    """The importable modules that are to be looked at; packages before what is deep inside them,
+    installed ones first.
+    """
+    found = []
+    for name, module in list(sys.modules.items()):
+        if not issubclass(type(module), types.ModuleType):
+            continue
+        contents = _contents(module)
+        before, held = _looked_at.get(name, (None, 0))
+        if before is module and held == len(contents):
+            continue
+        if contents.get("__spec__") is not None and _travels_by_name(contents):
+            _looked_at[name] = module, len(contents)
+            found.append((name, module))
     return sorted(found, key=lambda item: (not _installed(item[1]), item[0].count(".")))
 
 
