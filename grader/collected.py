@@ -23,7 +23,7 @@ from typing import Any
 
 from distlab import course
 from distlab.checking.judge_notebook import Grader
-from distlab.exercises.judge import Verdict
+from distlab.exercises.verdict import Verdict
 from grader import coursedir
 from grader.paths import ROOT
 

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from distlab.exercises.judge import Verdict
+from distlab.exercises.verdict import Verdict
 from grader import coursedir, writing
 from grader.likeness.pattern import pattern
 from grader.policy.exact import total

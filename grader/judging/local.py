@@ -17,7 +17,7 @@ from distlab.checking.judge_notebook import Grader, Lab
 from distlab.checking.lanes import CellsDoubtful, LaneEnded, Lanes
 from distlab.checking.session import SessionLost, Source
 from distlab.checking.submission import Plan
-from distlab.exercises.judge import Verdict
+from distlab.exercises.verdict import Verdict
 from distlab.processes import frameworks
 from distlab.processes.forkserver import TRAINS, Forked, Zygote, ZygoteLost
 from distlab.processes.isolation import Limits

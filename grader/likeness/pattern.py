@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from distlab.exercises.judge import Verdict
+from distlab.exercises.verdict import Verdict
 from distlab.records.events import ANY_SOURCE, OPS, Event, RankRecord
 
 MOST_EVENTS = 2_000  # of a rank, that are looked at

@@ -14,7 +14,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from distlab.exercises.exercise import Case
-from distlab.exercises.judge import Verdict
+from distlab.exercises.verdict import Verdict
 from distlab.records.events import RankRecord
 from distlab.viz import chrome_trace
 from distlab.viz.timeline import timeline

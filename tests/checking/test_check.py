@@ -13,8 +13,8 @@ import torch.distributed as dist
 
 from distlab import check, course
 from distlab.checking.check import CheckFailed
-from distlab.exercises.judge import Verdict
 from distlab.exercises.reference import NoReference
+from distlab.exercises.verdict import Verdict
 from grader.coursedir import LABS, SOLUTIONS
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])

@@ -8,7 +8,7 @@ from distlab import course
 from distlab.checking import judge_notebook
 from distlab.checking.submission import Plan
 from distlab.engines.runs import Outcome, Run
-from distlab.exercises.judge import Verdict
+from distlab.exercises.verdict import Verdict
 from distlab.notebook import Cell, run_cell
 from distlab.processes.isolation import Limits
 

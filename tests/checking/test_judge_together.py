@@ -15,7 +15,7 @@ from distlab.checking.lanes import LaneEnded, Lanes
 from distlab.checking.session import RoomLost, SessionLost
 from distlab.checking.submission import Plan
 from distlab.exercises.exercise import Case
-from distlab.exercises.judge import Verdict
+from distlab.exercises.verdict import Verdict
 from distlab.notebook import Cell
 from distlab.processes.isolation import Limits
 from grader.collected import answers, grader, handed_in

@@ -8,7 +8,7 @@ from recorded import event
 
 from distlab import course
 from distlab.engines import runs
-from distlab.exercises import judge
+from distlab.exercises import judge, unfinished
 from distlab.exercises.exercise import Case
 from distlab.processes import payload
 from distlab.records import events
@@ -24,7 +24,7 @@ from distlab.records import events
 )
 def test_a_case_that_is_late_because_of_others_before_is_told_so(left, said):
     exercise, run = types.SimpleNamespace(deadline=60.0), types.SimpleNamespace(deadline=left)
-    assert judge._late(exercise, run) == said
+    assert unfinished._late(exercise, run) == said
 
 
 class Run(runs.Run):
@@ -90,6 +90,6 @@ def test_a_loop_on_a_message_that_is_never_completed_is_told_from_other_loops(
 ):
     begun = event(0, 0, changes.pop("op", "recv"), state=events.POSTED, **changes)
     record = types.SimpleNamespace(events=[begun], stands_in="")
-    said = judge._slow(types.SimpleNamespace(records=[record]), [0])
+    said = unfinished._slow(types.SimpleNamespace(records=[record]), [0])
     assert ("is_completed()" in said) == polls_in_vain
     assert ("does not end" in said) != polls_in_vain

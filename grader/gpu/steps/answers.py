@@ -27,7 +27,8 @@ import numpy as np
 from distlab import course, notebook
 from distlab.engines import by_value, ranks, runs
 from distlab.exercises.exercise import Case, Exercise
-from distlab.exercises.judge import Verdict, judge
+from distlab.exercises.judge import judge
+from distlab.exercises.verdict import Verdict
 from distlab.processes import payload
 from distlab.records.choices import Schedule
 from distlab.records.deadlock import Watcher

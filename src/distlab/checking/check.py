@@ -16,9 +16,11 @@ from distlab.engines import by_value, live, progress
 from distlab.engines.runs import Outcome, Run
 from distlab.exercises import reference
 from distlab.exercises.exercise import Case, Exercise
-from distlab.exercises.judge import UNSENT, Verdict, judge
+from distlab.exercises.judge import judge
 from distlab.exercises.reference import NoReference, References
 from distlab.exercises.sources import Sources
+from distlab.exercises.unfinished import UNSENT
+from distlab.exercises.verdict import Verdict
 from distlab.processes import frameworks, starting
 from distlab.records.choices import Schedule
 

@@ -16,7 +16,7 @@ from distlab.checking.session import Source
 from distlab.checking.spawned_session import SpawnedSession
 from distlab.exercises import reference
 from distlab.exercises.exercise import Exercise
-from distlab.exercises.judge import Verdict
+from distlab.exercises.verdict import Verdict
 from distlab.processes import frameworks, origin, starting
 from distlab.processes.forkserver import PRELOAD
 

@@ -19,7 +19,8 @@ from distlab.checking.lanes import CellsDoubtful, Lanes
 from distlab.checking.session import RoomLost, Session, SessionLost, Source
 from distlab.engines.runs import Run
 from distlab.exercises.exercise import Case, Exercise
-from distlab.exercises.judge import Judging, Verdict
+from distlab.exercises.judge import Judging
+from distlab.exercises.verdict import Verdict
 from distlab.notebook import Cell
 from distlab.processes.forkserver import ZygoteLost
 from distlab.processes.isolation import Limits

@@ -7,7 +7,7 @@ from recorded import event
 from distlab.course import find
 from distlab.engines.runs import Run
 from distlab.exercises.exercise import Case
-from distlab.exercises.judge import Verdict
+from distlab.exercises.verdict import Verdict
 from distlab.records.events import RUNNING, RankRecord
 from distlab.viz import timeline
 from grader.judging import ledger

@@ -18,7 +18,7 @@ from bench import disguises
 from distlab.course import find
 from distlab.engines.runs import Run
 from distlab.exercises.exercise import Case
-from distlab.exercises.judge import Verdict
+from distlab.exercises.verdict import Verdict
 from distlab.records.events import ANY_SOURCE, RETURNED, RankRecord
 from grader import collected, commands, coursedir
 from grader.judging import grade, ledger

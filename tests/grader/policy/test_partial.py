@@ -10,7 +10,7 @@ from nbgrader import utils
 
 from distlab.course import find
 from distlab.exercises.exercise import Case
-from distlab.exercises.judge import Verdict
+from distlab.exercises.verdict import Verdict
 from grader import coursedir
 from grader.judging import ledger
 from grader.judging.ledger import Entry, Line

@@ -1,0 +1,187 @@
+"""The verdict on a run in which a rank did not return: it raised, waited for ever or died."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distlab.engines.runs import Outcome, Run
+from distlab.exercises import raised
+from distlab.exercises.exercise import Case, Exercise
+from distlab.exercises.sources import Sources
+from distlab.exercises.verdict import Verdict, misread, quoted
+from distlab.records import redaction
+from distlab.records.wording import gave_up, standing, until_timeout
+
+#: findings of operations that don't fit together: what ranks raise or crash of is their consequence
+CONFLICTS = {"mismatch", "message-size", "order"}
+#: what ranks raise when processes of a runtime that is not recorded wait for ever (`standstill`)
+STANDSTILL = "Standstill"
+UNSENT = "NotSent"  # what is raised, before any rank runs, where a function cannot be sent to them
+DIED = "Died"  # and when a process that a rank has started for the function ended in it (`fresh`)
+
+
+def judged(exercise: Exercise, case: Case, run: Run, sources: Sources) -> Verdict | None:
+    """The verdict on a run in which a rank did not return."""
+    failed = [o for o in run.outcomes if o.status == "raised"]
+    if failed and all(_is_todo(o.error, exercise.name) for o in failed):
+        return Verdict(
+            exercise, "unanswered", exercise.asks, f"{exercise.name} is still to be written."
+        )
+    if said := _unsent(run):
+        if case.hidden:
+            said = f"{exercise.name} uses what cannot be sent to another process."
+        return Verdict(exercise, "error", exercise.asks, said)
+    if run.finding and run.finding.kind == "limit":
+        return Verdict(
+            exercise, "crashed", exercise.asks,
+            f"{case.told(begins=True)}, {run.finding.message}.", run.finding.hint,
+        )  # fmt: skip
+    if run.finding and run.finding.kind in CONFLICTS:
+        return _deadlock(exercise, case, run)
+    crashed = [
+        o.rank
+        for o in run.outcomes
+        if o.status == "crashed" or (o.error and o.error["type"] == DIED)
+    ]
+    if crashed:  # what the others raised then is only that their peer is gone
+        who = _ranks(crashed)
+        return Verdict(
+            exercise, "crashed", exercise.asks,
+            f"{case.told(begins=True)}, the process of {who} ended in the middle of the "
+            "function.",
+            "Look for os._exit, sys.exit, or memory used up.",
+        )  # fmt: skip
+    still = [o for o in failed if o.error and o.error["type"] == STANDSTILL]
+    if still and len(still) == len(failed):
+        return _stands_still(exercise, case, still)
+    failed = [o for o in failed if o not in still]  # whoever waited for them is no news
+    if failed:
+        return _told_error(exercise, case, run, failed, sources)
+    if run.finding:
+        return _deadlock(exercise, case, run)
+    if run.timed_out:
+        busy = [o.rank for o in run.outcomes if o.status == "killed"]
+        return Verdict(
+            exercise, "timeout", exercise.asks,
+            f"{case.told(begins=True)}, {_ranks(busy)} had not returned {_late(exercise, run)}: "
+            f"{quoted(_doing(run, busy), case)}.{misread(run, case)}",
+            _slow(run, busy),
+        )  # fmt: skip
+    return None
+
+
+def _unsent(run: Run) -> str:
+    """What the function uses that no rank can have; "" where it came to run."""
+    error = run.outcomes[0].error if len(run.outcomes) == 1 else None
+    if error is None or error["type"] != UNSENT or any(one.events for one in run.records):
+        return ""
+    return str(error["message"])
+
+
+_POLLS = 5  # calls of `is_completed` in vain that make a loop of them
+
+
+def _slow(run: Run, ranks: list[int]) -> str:
+    """Where to look when ranks have not returned in time."""
+    if any(run.records[rank].stands_in == "init_process_group" for rank in ranks):
+        return (
+            "init_process_group returns on no rank before world_size ranks have called it with one "
+            "address, each with a number of its own from 0 to world_size - 1."
+        )
+    events = [event for rank in ranks for event in run.records[rank].events]
+    if any(e.is_message and e.polls >= _POLLS and not e.seen and not e.done for e in events):
+        return (
+            "A loop asks a request again and again whether it is completed. With gloo, "
+            "is_completed() of an isend or irecv stays False until wait() has been called on it: "
+            "it is wait() that lets the request end."
+        )
+    return "Look for a loop that does not end, or for work that is far too large."
+
+
+def _late(exercise: Exercise, run: Run) -> str:
+    """After how long; what cases before have used up is not there for the later ones."""
+    if run.deadline > exercise.deadline - 1:
+        return f"after {run.deadline:.0f} s"
+    return f"when the {exercise.deadline:.0f} s that all cases have were over"
+
+
+def _deadlock(exercise: Exercise, case: Case, run: Run) -> Verdict:
+    return Verdict(
+        exercise, "deadlock", exercise.asks,
+        f"{case.told(begins=True)}: {quoted(run.finding.message, case)}", run.finding.hint,
+    )  # fmt: skip
+
+
+def _stands_still(exercise: Exercise, case: Case, still: list[Outcome]) -> Verdict:
+    errors = {o.rank: o.error for o in still if o.error}
+    if case.hidden:  # their text is a rank's own
+        lines = [(rank, at["line"]) for rank, told in errors.items() for at in told["frames"][-1:]]
+        said = ", ".join(f"rank {rank} waits at line {redaction.line(at)}" for rank, at in lines)
+        said = f"{said or _ranks([o.rank for o in still]) + ' waits'} and nobody goes on"
+    else:
+        said = ", ".join(told["message"] for told in errors.values())
+    return Verdict(
+        exercise, "deadlock", exercise.asks, f"{case.told(begins=True)}, {said}.",
+        "Every worker has to do the same steps in the same order: what one does alone waits for "
+        "the others.",
+    )  # fmt: skip
+
+
+def _is_todo(error: dict[str, Any] | None, name: str) -> bool:
+    if error is None or error["type"] != "NotImplementedError":
+        return False
+    return "TODO" in error["message"]
+
+
+def _told_error(
+    exercise: Exercise, case: Case, run: Run, failed: list[Outcome], sources: Sources
+) -> Verdict:
+    first = failed[0]
+    assert first.error is not None  # who raised has one
+    told = f"{case.told(begins=True)}, {_ranks([o.rank for o in failed])} raised "
+    told += f"{redaction.error(first.error) if case.hidden else _raised_at(first.error)}."
+    for record in run.records:
+        if event := record.gave_up():
+            told += f" Rank {record.rank} {quoted(gave_up(event), case)}."
+    others = [o.rank for o in run.outcomes if o.status == "killed"]
+    verdict = Verdict(exercise, "error", exercise.asks, told)
+    if run.hindsight:
+        verdict.happened += f" {quoted(until_timeout(run.hindsight), case)}"
+        verdict.look = run.hindsight.hint
+        return verdict
+    if others:
+        verdict.happened += f" Meanwhile {quoted(_doing(run, others), case)}."
+    verdict.happened += misread(run, case)
+    answer = sources.function(exercise.name)
+    advice = raised.advice(raised.Raised(first.rank, first.error, run, exercise, answer))
+    if advice is not None:
+        verdict.hint, verdict.look = advice.name, advice.says
+    return verdict
+
+
+def _raised_at(error: dict[str, Any]) -> str:
+    said = raised.text(error)
+    if error["frames"]:
+        last = error["frames"][-1]
+        said = f"{said.rstrip('.')} at {last['function']}:{last['line']}"
+    return said.rstrip(".")
+
+
+def _doing(run: Run, ranks: list[int]) -> str:
+    parts = []
+    for rank in ranks:
+        record = run.records[rank]
+        event = record.waiting()
+        if event is not None:
+            parts.append(f"rank {rank} waits in {event} at {event.place}")
+        elif record.stands:
+            parts.append(f"rank {rank} stands still {standing(record)}")
+        else:
+            parts.append(f"rank {rank} computes")
+    return ", ".join(parts)
+
+
+def _ranks(ranks: list[int]) -> str:
+    if len(ranks) == 1:
+        return f"rank {ranks[0]}"
+    return f"ranks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}"

@@ -1,0 +1,61 @@
+"""What a judge says of an answer, and the words that its messages share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from distlab.engines.runs import Run
+from distlab.exercises.exercise import Case, Exercise
+from distlab.records import explain, redaction
+from distlab.records.events import Event
+
+
+@dataclass
+class Verdict:
+    """How an exercise was judged. The three sentences say what was expected, what each rank did,
+    and where to look; `lines` are those that they name, as (place, source)."""
+
+    exercise: Exercise
+    status: str
+    expected: str = ""
+    happened: str = ""
+    look: str = ""
+    lines: tuple[tuple[str, str], ...] = ()
+    hint: str = ""  # the name of the hint that applied
+    seconds: float = 0.0
+    passed: int = 0
+    total: int = 0
+    case: Case | None = None
+    run: Run | None = None
+    schedule: str = ""  # the schedule in which it is not right, where others are
+    right: Run | None = None  # a run of the same case that is right, in another schedule
+    covered: str = ""  # what was run besides the first schedules, where there are others
+    parting: tuple[Event | None, Event | None] = (None, None)  # where `run` and `right` part
+
+    @property
+    def score(self) -> float:
+        return float(self.exercise.points) if self.status == "passed" else 0.0
+
+    @property
+    def message(self) -> str:
+        quoted = " ".join(f"{place} is `{text}`." for place, text in self.lines)
+        parts = (self.expected, self.happened, quoted, self.look)
+        return " ".join(part for part in parts if part)
+
+
+def quoted(said: str, case: Case) -> str:
+    return redaction.operations(said, case.size) if case.hidden else said
+
+
+def misread(run: Run, case: Case, first: int = 0) -> str:
+    """What has led to all that is wrong: a message that was taken for another dtype, of this rank's
+    if there is one.
+    """
+    if said := explain.misread(run.records, first):
+        return f" {begun(quoted(said, case))}"
+    return ""
+
+
+def begun(said: str) -> str:
+    """A sentence as it begins."""
+    return said[:1].upper() + said[1:]
