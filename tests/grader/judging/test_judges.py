@@ -79,11 +79,24 @@ def some():
     return dataclasses.replace(right(), answered=ANSWERED)
 
 
-@pytest.fixture
-def judges():
+@contextlib.contextmanager
+def begun():
     made = LocalJudges(configured(), 3)
     made.ready()
     with contextlib.closing(made):
+        yield made
+
+
+@pytest.fixture
+def judges():
+    with begun() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def kept():
+    """Judges whose forkserver nobody ends."""
+    with begun() as made:
         yield made
 
 
@@ -104,13 +117,13 @@ def ends_the_forkserver(monkeypatch, exercise, times):
 def test_a_forkserver_lost_under_three_submissions_costs_none_of_them_a_point(judges, monkeypatch):
     ends_the_forkserver(monkeypatch, "relay", 1)
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
-        told = list(pool.map(lambda _: judges.lines(LAB, right()), range(3)))
-    assert [statuses(lines) for lines in told] == [PASSED] * 3
+        told = list(pool.map(lambda _: judges.lines(LAB, some()), range(3)))
+    assert [statuses(lines) for lines in told] == [SOME] * 3
 
 
 def test_whoever_ends_its_forkserver_again_and_alone_has_crashed_there(judges, monkeypatch):
     ends_the_forkserver(monkeypatch, "relay", 2)  # beside others, then alone
-    assert statuses(judges.lines(LAB, right())) == {**PASSED, "relay": "crashed"}
+    assert statuses(judges.lines(LAB, some())) == {**SOME, "relay": "crashed"}
 
 
 def not_passed(judges, lab, answers):
@@ -140,7 +153,7 @@ def test_right_answers_are_right_within_the_limits_too(judges, lab):
     assert not_passed(judges, lab, [one for one in collected.answers(lab) if one.right]) == []
 
 
-def test_in_lanes_each_exercise_is_judged_once_and_told_in_its_place(judges, monkeypatch):
+def test_in_lanes_each_exercise_is_judged_once_and_told_in_its_place(kept, monkeypatch):
     sessions, run = {}, Session.run
 
     def runs(self, name, *args):
@@ -148,7 +161,7 @@ def test_in_lanes_each_exercise_is_judged_once_and_told_in_its_place(judges, mon
         return run(self, name, *args)
 
     monkeypatch.setattr(Session, "run", runs)
-    lines = judges.lines(LAB, some(), lanes=3)
+    lines = kept.lines(LAB, some(), lanes=3)
     assert [(line.name, line.status) for line in lines] == list(SOME.items())
     assert sessions.keys() == ANSWERED and all(len(one) == 1 for one in sessions.values())
     assert len(set.union(*sessions.values())) == 3
@@ -297,7 +310,7 @@ def test_code_that_is_trusted_has_no_lanes(monkeypatch):
         assert statuses(judges.lines(LAB, some(), lanes=2)) == SOME
 
 
-def test_cells_that_end_their_process_are_run_again_once_and_not_in_each_lane(judges, monkeypatch):
+def test_cells_that_end_their_process_are_run_again_once_and_not_in_each_lane(kept, monkeypatch):
     ran, cells = [], Session.cells
 
     def runs(self, *args):
@@ -310,7 +323,7 @@ def test_cells_that_end_their_process_are_run_again_once_and_not_in_each_lane(ju
         dataclasses.replace(cell, source=ends.get(cell.name, cell.source)) for cell in some().cells
     ]
     plan = dataclasses.replace(some(), cells=given)
-    assert statuses(judges.lines(LAB, plan, lanes=3)) == {**SOME, "relay": "crashed"}
+    assert statuses(kept.lines(LAB, plan, lanes=3)) == {**SOME, "relay": "crashed"}
     assert len(ran) == 3 + 2  # in the lanes, in the one session, and there once more alone
 
 

@@ -25,7 +25,9 @@ def release(tmp_path):
         config.Exchange.root = str(tmp_path / "exchange")
         (tmp_path / "exchange").mkdir(exist_ok=True)
         (tmp_path / "exchange").chmod(0o777)
-        ReleaseFeedback(coursedir=CourseDirectory(config=config), config=config).start()
+        # by default that of an application which another test has begun, and which keeps its own
+        log = logging.getLogger(str(tmp_path))
+        ReleaseFeedback(coursedir=CourseDirectory(config=config), config=config, log=log).start()
         return sorted(
             path.read_text() for path in (tmp_path / "exchange/course/feedback").glob("*.html")
         )
