@@ -272,8 +272,8 @@ def compare(
     pairs = [pair for rank in range(max(map(len, records))) for pair in _aligned(rank, records)]
     parting: dict[int, Pair] = {}
     for pair in pairs:
-        if _parts(pair):
-            parting.setdefault(pair.rank, _both_sides(pair, records))
+        if pair.rank not in parting and _parts(pair):
+            parting[pair.rank] = _both_sides(pair, records)
     found = _first(parting, records)
     marked = part or (found and found[1:]) or (None, None)
     pictures = [
