@@ -61,3 +61,20 @@ def test_a_fork_while_another_thread_parses_can_parse():
             tree = notebook.parse("1 + 1", mode="eval")
             os._exit(isinstance(tree, ast.Expression))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
+
+
+def _ran(*sources: str) -> dict:
+    namespace: dict = {}
+    for number, source in enumerate(sources):
+        notebook.run_cell(notebook.Cell(f"cell {number}", source, "added"), namespace)
+    return namespace
+
+
+def test_an_annotation_is_the_object_that_it_names():
+    """As in Jupyter: DDP compares that of a communication hook with its own class."""
+    assert _ran("def f(x: int): pass")["f"].__annotations__ == {"x": int}
+
+
+def test_what_a_cell_asks_of_future_holds_in_later_ones():
+    namespace = _ran("from __future__ import annotations", "def f(x: Later): pass")
+    assert namespace["f"].__annotations__ == {"x": "Later"}

@@ -6,6 +6,7 @@ notebook. The same reading of a notebook serves the grader, which runs the cells
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import json
@@ -143,6 +144,18 @@ def plain(source: str) -> str:
     return made
 
 
+def compiled(source: str | ast.Module, name: str, namespace: Mapping[str, Any]) -> types.CodeType:
+    """Code of a cell as IPython compiles it: what this module asks of `__future__` is not asked of
+    it, and what an earlier cell has asked of it still holds.
+    """
+    asked = 0
+    for feature in __future__.all_feature_names:
+        if namespace.get(feature) is getattr(__future__, feature):
+            asked |= getattr(__future__, feature).compiler_flag
+    code: types.CodeType = compile(source, name, "exec", asked, dont_inherit=True)
+    return code
+
+
 class _Shell:
     """Stands for IPython where there is none: magics that matter to definitions work, the rest
     pass.
@@ -156,7 +169,7 @@ class _Shell:
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> None:
         if name in ("time", "capture"):
-            exec(compile(plain(cell), "<cell>", "exec"), self.user_ns)
+            exec(compiled(plain(cell), "<cell>", self.user_ns), self.user_ns)
 
     def system(self, command: str) -> None:
         return None
@@ -176,11 +189,11 @@ def run_cell(cell: Cell, namespace: dict[str, Any], keep_going: bool = False) ->
     namespace.setdefault("get_ipython", lambda: _Shell(namespace))
     tree = parse(source, cell.name)
     if not keep_going:
-        exec(compile(tree, cell.name, "exec"), namespace)
+        exec(compiled(tree, cell.name, namespace), namespace)
         return
     for statement in tree.body:
         try:
-            exec(compile(ast.Module([statement], []), cell.name, "exec"), namespace)
+            exec(compiled(ast.Module([statement], []), cell.name, namespace), namespace)
         except Exception:  # a cell of one's own that does not work here is nobody's mistake
             continue
 
