@@ -63,6 +63,9 @@ def _pretending(gpus: int, asked: list[str]):
     def available() -> bool:
         return gpus > 0
 
+    def accelerator(check_available: bool = False) -> torch.device | None:
+        return torch.device("cuda") if gpus else None
+
     replaced = [
         (torch.cuda, "_is_compiled", available),
         (torch.cuda, "_cached_device_count", gpus),
@@ -72,6 +75,8 @@ def _pretending(gpus: int, asked: list[str]):
         (torch.cuda, "init", lambda: None),
         (torch.accelerator, "device_count", count),
         (torch.accelerator, "is_available", available),
+        (torch.accelerator, "current_accelerator", accelerator),
+        (torch.accelerator, "set_device_index", lambda device: None),
         (torch._C, "_cuda_getDeviceCount", count),
         (dist, "is_nccl_available", lambda: True),
         (c10d, "is_nccl_available", lambda: True),
