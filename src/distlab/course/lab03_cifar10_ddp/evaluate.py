@@ -36,11 +36,16 @@ def _labelled(case: Case) -> list[dict]:
     ]
 
 
-def _shared(count: int) -> mmap.mmap:
-    """So many zeros, shared with forked processes; a sandbox wants a file for that."""
-    with tempfile.TemporaryFile(dir=os.environ["DISTLAB_RUN"]) as file:
-        file.truncate(count)
-        return mmap.mmap(file.fileno(), count)
+class _Marks:
+    """So many zeros, the same ones in forked processes and in copies of the model that has them."""
+
+    def __init__(self, count: int) -> None:
+        with tempfile.TemporaryFile(dir=os.environ["DISTLAB_RUN"]) as file:  # for sandboxes
+            file.truncate(count)
+            self.bytes = mmap.mmap(file.fileno(), count)
+
+    def __deepcopy__(self, memo: dict) -> _Marks:
+        return self
 
 
 def _marked_model(weight, n: int):
@@ -55,13 +60,13 @@ def _marked_model(weight, n: int):
             self.norm = nn.BatchNorm1d(11, affine=False)
             self.norm.running_mean.zero_()
             # shared, so that nothing is lost where another process evaluates
-            self.__dict__["marks"] = _shared(2 * max(n, 1))
+            self.marks = _Marks(2 * max(n, 1))
 
         def forward(self, x):
             x = x.flatten(1)
             for i in x[:, 0].round().long().tolist():
                 place = i + (n if self.training else 0)
-                self.marks[place] = min(self.marks[place] + 1, 255)
+                self.marks.bytes[place] = min(self.marks.bytes[place] + 1, 255)
             return self.linear(self.norm(x[:, 1:]) if len(x) > 1 or not self.training else x[:, 1:])
 
     model = Marked()
@@ -89,7 +94,7 @@ def _count_evaluated(function, rank, size, inputs):
             )
     model.train()
     result = function(model, dataset, rank, size, inputs["batch_size"], device)
-    marks = torch.tensor(list(bare.marks[: 2 * n]), dtype=torch.int64)
+    marks = torch.tensor(list(bare.marks.bytes[: 2 * n]), dtype=torch.int64)
     with recorder.paused():
         dist.all_reduce(marks)
     return {
