@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from typing import Any
 
@@ -44,6 +45,8 @@ def _seed_twice(function, rank, size, inputs):
         told.clear()
         function(inputs["seed"])
         again = draw()
+        if not told and not torch.cuda.is_available():
+            _ask_with_gpu(function, inputs["seed"])
     finally:
         torch.cuda.manual_seed_all, torch.cuda.manual_seed = real
     repeats = {name: first[name] == again[name] for name in ("Python", "NumPy", "torch")}
@@ -53,6 +56,17 @@ def _seed_twice(function, rank, size, inputs):
         "other seed": {name: first[name] != between[name] for name in ("Python", "NumPy", "torch")},
         "seed of CUDA": inputs["seed"] if inputs["seed"] in told else None,
     }
+
+
+def _ask_with_gpu(function, seed: int) -> None:
+    """Once more where a GPU seems to be: an answer may look whether there is one to be seeded."""
+    from unittest import mock
+
+    import torch
+
+    there = mock.patch.object(torch.cuda, "is_available", lambda: True)
+    with there, contextlib.suppress(Exception):  # what else it does with a GPU is not asked
+        function(seed)
 
 
 def _does_not_repeat(name: str):
