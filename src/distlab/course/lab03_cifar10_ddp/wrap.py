@@ -84,9 +84,7 @@ def _pretend_gpu(function, inputs) -> dict[str, Any]:
     device = torch.device("cuda", index)
     seen: dict[str, Any] = {"moved to": None, "device_ids": None, "moved": "never"}
 
-    def moved(model, where=None, *args, device=None, **kwargs):
-        where = device if where is None else where
-        where = index if where is None else where
+    def moved(model, where):
         where = torch.device("cuda", where) if isinstance(where, int) else torch.device(where)
         if where.type == "cuda" and where.index is None:
             where = torch.device("cuda", current[0])
@@ -94,6 +92,13 @@ def _pretend_gpu(function, inputs) -> dict[str, Any]:
         if seen["moved"] == "never":
             seen["moved"] = "before wrapping" if seen["device_ids"] is None else "after wrapping"
         return model
+
+    def to(model, where=None, *args, device=None, **kwargs):
+        where = device if where is None else getattr(where, "device", where)
+        return model if where is None or isinstance(where, torch.dtype) else moved(model, where)
+
+    def cuda(model, device=None):
+        return moved(model, current[0] if device is None else device)
 
     def wrap(self, module, device_ids=None, *args, **kwargs):
         nn.Module.__init__(self)
@@ -106,15 +111,22 @@ def _pretend_gpu(function, inputs) -> dict[str, Any]:
         found = torch.device("cuda", which) if isinstance(which, int) else torch.device(which)
         current[0] = found.index or 0
 
+    def exchange(which: int) -> int:
+        """What `torch.cuda.device` begins and ends with."""
+        before, current[0] = current[0], current[0] if which < 0 else which
+        return before
+
     with contextlib.ExitStack() as stack:
         for owner, name, value in (
-            (nn.Module, "to", moved),
-            (nn.Module, "cuda", moved),
+            (nn.Module, "to", to),
+            (nn.Module, "cuda", cuda),
             (DistributedDataParallel, "__init__", wrap),
             (torch.cuda, "set_device", select),
             (torch.cuda, "is_available", lambda: True),
             (torch.cuda, "device_count", lambda: index + 1),
             (torch.cuda, "current_device", lambda: current[0]),
+            (torch.cuda, "_exchange_device", exchange),
+            (torch.cuda, "_maybe_exchange_device", exchange),
         ):
             stack.callback(setattr, owner, name, getattr(owner, name))
             setattr(owner, name, value)
