@@ -78,3 +78,19 @@ def test_an_annotation_is_the_object_that_it_names():
 def test_what_a_cell_asks_of_future_holds_in_later_ones():
     namespace = _ran("from __future__ import annotations", "def f(x: Later): pass")
     assert namespace["f"].__annotations__ == {"x": "Later"}
+
+
+@pytest.mark.parametrize(
+    "line", ["len?", "len??", "str.join?", "names = !ls", "found = %pwd", "display(1, raw=True)"]
+)
+def test_what_ipython_alone_understands_does_not_keep_a_cell_from_defining(line):
+    namespace = _ran(f"{line}\ndef f(): return 1\n{line}")
+    assert namespace["f"]() == 1
+
+
+def test_a_cell_under_a_profiler_defines():
+    assert _ran("%%prun -q\ndef f(): return 1")["f"]() == 1
+
+
+def test_a_question_in_a_cell_hides_nothing_that_it_defines():
+    assert notebook.Cell("", "names = !ls\nlen?\ndef f(): pass", "added").defines() == {"f"}

@@ -21,7 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.M)
+#: a line that IPython alone understands: a magic, a shell command, either of them assigned, a
+#: question (`torch.cat?`)
+MAGIC = re.compile(
+    r"^([ \t]*)(?:[%!?].*|[\w, .]+=[ \t]*[%!].*|%{0,2}[\w*]+(?:\.[\w*]+)*\?\??[ \t]*)$", re.M
+)
 #: cells of the course that define something carry this tag; its other cells only show something
 GIVEN = "given"
 
@@ -65,7 +69,7 @@ class Cell:
     def tree(self) -> ast.Module | None:
         """Its code without magics; `None` where it cannot be parsed."""
         # no magic is expanded here: IPython would take minutes over some thousand of them
-        source = _MAGIC.sub(r"\1pass", self.source)
+        source = MAGIC.sub(r"\1pass", self.source)
         try:
             tree: ast.Module = parse(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: nested too deep
@@ -136,7 +140,7 @@ def _identity(metadata: Mapping[str, Any], number: int) -> tuple[str, str]:
 
 def plain(source: str) -> str:
     """A cell's source as Python: magics become calls of `get_ipython()`."""
-    if not any(line.lstrip()[:1] in "%!?" for line in source.splitlines() if line.strip()):
+    if not MAGIC.search(source):
         return source
     from IPython.core.inputtransformer2 import TransformerManager
 
@@ -168,7 +172,7 @@ class _Shell:
         return None
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> None:
-        if name in ("time", "capture"):
+        if name in ("time", "capture", "prun"):
             exec(compiled(plain(cell), "<cell>", self.user_ns), self.user_ns)
 
     def system(self, command: str) -> None:
@@ -176,6 +180,11 @@ class _Shell:
 
     def getoutput(self, command: str) -> list[str]:
         return []
+
+
+def _display(*objects: object, **how: object) -> None:
+    """What IPython gives every cell under the name `display`, where there is no notebook."""
+    print(*objects)
 
 
 def run_cell(cell: Cell, namespace: dict[str, Any], keep_going: bool = False) -> None:
@@ -187,6 +196,7 @@ def run_cell(cell: Cell, namespace: dict[str, Any], keep_going: bool = False) ->
     source = plain(cell.source)
     linecache.cache[cell.name] = (len(source), None, source.splitlines(True), cell.name)
     namespace.setdefault("get_ipython", lambda: _Shell(namespace))
+    namespace.setdefault("display", _display)
     tree = parse(source, cell.name)
     if not keep_going:
         exec(compiled(tree, cell.name, namespace), namespace)

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from distlab import notebook
 
-_MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.M)
 _COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef, ast.ClassDef)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -175,7 +174,7 @@ def _inner(node: ast.stmt) -> Iterator[ast.stmt]:
 def _parsed(source: str) -> ast.Module:
     """An empty module for what is no Python."""
     try:
-        module: ast.Module = notebook.parse(_MAGIC.sub(r"\1pass", source))
+        module: ast.Module = notebook.parse(notebook.MAGIC.sub(r"\1pass", source))
         return module
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: nested too deep
         return ast.Module([], [])
