@@ -236,6 +236,10 @@ class _Printed(io.TextIOBase):
     def writable(self) -> bool:
         return True
 
+    def fileno(self) -> int:
+        """What goes past Python is printed there, as by `faulthandler` and by programs."""
+        return 2
+
     def write(self, text: str) -> int:
         if self._file is not None and self._left > 0:
             self._file.write(text[: self._left])
