@@ -123,6 +123,12 @@ def _values_right(look: Look) -> bool:
     return _trained_right(look) and differs(look, "returned")
 
 
+def _over_own_samples(look: Look) -> list[float]:
+    """For each rank the sum of all ranks' losses by its own number of samples."""
+    counts = [len(inputs["images"]) for inputs in look.inputs]
+    return [look.expected[r]["returned"] * sum(counts) / counts[r] for r in look.ranks]
+
+
 exercise = Exercise(
     points=4,
     make=_shares,
@@ -170,6 +176,13 @@ exercise = Exercise(
                 for r in look.ranks
             ),
             "The parameters are those from before: the optimizer has not made a step.",
+        ),
+        Hint(
+            "divided by own samples",
+            lambda look: _values_right(look) and look.size > 1
+            and returned_number(look, _over_own_samples(look), 1e-4),
+            "Training is right, but the sum over all ranks was divided by this rank's own number "
+            "of samples: that number has to be added up over the ranks too.",
         ),
         Hint(
             "each rank its own", lambda look: _values_right(look) and unequal_results(look),

@@ -264,6 +264,12 @@ _HINTS = (
         "last one, goes through the DDP module itself, outside no_sync().",
     ),
     Hint(
+        "reduced several times",
+        lambda look: _times_reduced(look)[0] > 1,
+        "DDP reduced more than once: all micro-batches but the last go through the model under "
+        "no_sync(), the last one alone outside of it.",
+    ),
+    Hint(
         "gradients missing",
         lambda look: any(None in look.got[r]["gradients"] for r in look.ranks),
         "Parameters have no gradient when the function returns: they are what it is called for, "

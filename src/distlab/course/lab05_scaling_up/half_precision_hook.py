@@ -217,7 +217,12 @@ def _beyond_float16(look: Look) -> bool:
 
 
 def _sent(look: Look) -> set[str]:
-    return {e.dtype for e in look.events("all_reduce")}
+    return {e.dtype for e in look.events("all_reduce") if int(np.prod(e.shape)) > 1}
+
+
+def _single_numbers(look: Look) -> bool:
+    """Was a single number reduced besides the buckets, such as the largest gradient?"""
+    return any(int(np.prod(e.shape)) == 1 for e in look.events("all_reduce"))
 
 
 exercise = Exercise(
@@ -290,6 +295,11 @@ exercise = Exercise(
         Hint(
             "bfloat16", lambda look: "bfloat16" in _sent(look),
             "bfloat16 has 16 bits too, but 8 significant ones where float16 has 11.",
+        ),
+        Hint(
+            "a number besides", _single_numbers,
+            "A single number was reduced as well: one all-reduce for each bucket is all that may "
+            "travel. A division by the number of ranks needs to know nothing of the others.",
         ),
         Hint(
             "in pieces", lambda look: _one_all_reduce(look) is not None,

@@ -396,7 +396,7 @@ _HINTS = (
         "same order", _any("order", "the one before"),
         "A rank saw its samples in the same order as the epoch before. What is counted up or "
         "seeded inside a worker is forgotten with it: each epoch starts new workers with a fresh "
-        "copy of the dataset.",
+        "copy of the dataset. And two shards have two orders only: mix the samples too.",
     ),
     Hint(
         "batch size", _any("batches", "than batch_size"),
