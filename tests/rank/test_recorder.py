@@ -369,3 +369,24 @@ def test_threads_that_communicate_at_once_write_entries_of_their_own(two):
     for record in two.run(program).records:
         assert sorted(e.tag for e in record.events) == sorted([0, 1, 2, 3] * 20)
         assert all(e.done for e in record.events)
+
+
+def test_who_listens_is_told_the_bytes_of_each_receive_once(two):
+    def program(rank, size):
+        from distlab.rank import recorder
+
+        heard, tensor = [], torch.zeros(3)
+        recorder.active().heard = heard.append
+        dist.broadcast(tensor, 0)
+        if rank == 0:
+            dist.send(tensor, 1)
+            dist.send(tensor[:1], 1)
+        else:
+            dist.recv(tensor, 0)
+            request = dist.irecv(tensor[:1], 0)
+            assert heard == [12]  # the second has not been waited for
+            request.wait()
+        recorder.active().heard = None
+        return heard
+
+    assert list(two.run(program)) == [[], [12, 4]]

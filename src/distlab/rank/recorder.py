@@ -87,6 +87,7 @@ class Recorder:
         self.apart = False  # is the default group one that numbers its ranks in its own way?
         self._paused = False
         self.stamps: Stamps | None = None  # what messages carry besides (`distlab.rank.stamps`)
+        self.heard: Callable[[int], None] | None = None  # told the bytes of each receive that ends
         self._offset = 0.0
         # requests nobody has waited for: dropped ones would take their messages along
         self.open: dict[int, object] = {}
@@ -279,12 +280,18 @@ class Recorder:
     def finish(self, at: int, state: int = events.DONE, waited: bool = False) -> None:
         if at >= 0:
             now = _now()
+            first = self._map[at] != state  # what was polled ends twice
             self._callbacks_begin(at)  # before it is known that it has ended
             _double(self._map, at + _OFFSET["end"], now)
             if waited:
                 _double(self._map, at + _OFFSET["wait_end"], now)
             self._map[at] = state
             self._callbacks_begin(at)  # one may have come meanwhile
+            if self.heard is not None and first and self._received(at):
+                self.heard(struct.unpack_from("<q", self._map, at + _OFFSET["nbytes"])[0])
+
+    def _received(self, at: int) -> bool:
+        return bool(self._map[at + 1] == OP_CODE["recv"] and self._map[at] == events.DONE)
 
     def _callbacks_begin(self, at: int) -> None:
         if self._map[at + _OFFSET["more"]] & events.CALLBACK >> 8:

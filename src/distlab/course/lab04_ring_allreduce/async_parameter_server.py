@@ -46,7 +46,9 @@ _GIVEN = "parameters that gradient_fn was given"
 def _call_async(function, rank, size, inputs):
     turns = Turns(rank, inputs["turns"])
     gradient = Gradient(turns, inputs["minimum"])
-    result = function(rank, size, inputs["parameters"], gradient, inputs["steps"], inputs["lr"])
+    parameters = inputs["parameters"]
+    with turns.listening(sum(p.nbytes for p in parameters)):
+        result = function(rank, size, parameters, gradient, inputs["steps"], inputs["lr"])
     turns.end()
     found = {_QUEUE: "a push unanswered" if turns.given_up else "no push unanswered"}
     if rank:

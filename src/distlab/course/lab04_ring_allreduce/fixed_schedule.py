@@ -6,13 +6,19 @@ before have been answered. So the order of updates, every gradient and the stale
 every run. Workers that share a turn push at the same time, in any order; a case lets them do so
 only where no order can be told from the result (a test tries them all).
 
+A push has been answered when as many bytes as the parameters have came in messages, or when its
+worker goes on: after its last one it may still wait for the others, at a barrier or for a last word
+of the server's, and they must not wait for it.
+
 A server that waits for a worker whose turn is not yet lets another's push lie unanswered. The turns
 are then given up after `PATIENCE`, and the run goes on without them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from typing import Any
 
 PATIENCE = 2.0  # seconds that a turn may take: thousands of times what an answer needs
@@ -29,6 +35,29 @@ class Turns:
         self._mine = [number for number, workers in enumerate(turns) if rank in workers]
         self._rank = rank
         self._begun = 0
+        self._answer = 0  # bytes of an answer
+        self._missing = 0  # of them, those that have not arrived since the last push began
+
+    @contextlib.contextmanager
+    def listening(self, answer: int) -> Iterator[None]:
+        """Meanwhile a push has been answered when `answer` bytes have arrived in messages."""
+        from distlab.rank import recorder
+
+        active = recorder.active()
+        if active is None:  # nobody knows what arrives
+            yield
+            return
+        self._answer, active.heard = answer, self._heard
+        try:
+            yield
+        finally:
+            active.heard = None
+
+    def _heard(self, nbytes: int) -> None:
+        if self._missing > 0:
+            self._missing -= nbytes
+            if self._missing <= 0:
+                self.end()
 
     def end(self) -> None:
         """This rank's push has been answered."""
@@ -38,6 +67,7 @@ class Turns:
     def begin(self) -> None:
         """Wait until this rank may push: all pushes of the turn before have been answered."""
         self._begun += 1
+        self._missing = self._answer
         if self._begun > len(self._mine):
             return
         turn = self._mine[self._begun - 1]
