@@ -20,6 +20,7 @@ import socket
 import sysconfig
 import time
 import traceback
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -277,10 +278,9 @@ def describe(error: BaseException) -> dict[str, Any]:
     if described:  # in another process, by this function
         return described
     frames = [
-        {"function": f.name, "line": f.lineno, "file": os.path.basename(f.filename), "text": f.line}
-        for f in traceback.extract_tb(error.__traceback__)
-        if not (f.filename.startswith((_TORCH, _PYTHON)) or origin.ours(f.filename))
-        and not any(part in f.filename for part in _NOT_OWN)
+        _described(frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if _is_own(frame.f_code.co_filename)
     ]
     try:
         message = str(error)
@@ -289,6 +289,22 @@ def describe(error: BaseException) -> dict[str, Any]:
     if message.startswith(_TRACED):
         message, frames = _traced(message, frames)
     return {"type": type(error).__name__, "message": message[:2000], "frames": frames[-12:]}
+
+
+def _is_own(path: str) -> bool:
+    """Is this a file of the student's?"""
+    ours = path.startswith((_TORCH, _PYTHON)) or origin.ours(path)
+    return not ours and not any(part in path for part in _NOT_OWN)
+
+
+def _described(frame: types.FrameType, line: int) -> dict[str, Any]:
+    code = frame.f_code
+    return {
+        "function": recorder.function_of(code),
+        "line": line,
+        "file": os.path.basename(code.co_filename),
+        "text": linecache.getline(code.co_filename, line, frame.f_globals).strip(),
+    }
 
 
 def _traced(message: str, frames: list[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:

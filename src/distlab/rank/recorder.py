@@ -59,6 +59,7 @@ _unsigned = struct.Struct("<I").pack_into
 _short = struct.Struct("<H").pack_into
 _ident = threading.get_ident
 _STUDENT, _LIBRARY, _API, _OURS = range(4)
+_COMPREHENSIONS = {"<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>"}
 _SAMPLE = 2048  # bytes at each end of a buffer that go into its checksum
 
 
@@ -126,7 +127,7 @@ class Recorder:
             if kind != _OURS:
                 called = frame.f_code.co_name.encode() if kind == _API else b""
             frame = frame.f_back
-        return frame and (_function(frame.f_code), frame.f_lineno, frame.f_lasti, called)
+        return frame and (function_of(frame.f_code).encode(), frame.f_lineno, frame.f_lasti, called)
 
     def _stands(self, place: Place | None) -> None:
         function, line, _, called = place or (b"", 0, 0, b"")
@@ -410,16 +411,19 @@ class _Code:
         self.code = code  # kept: its id must not become another's
         self.kind = _kind(code)
         self.name = code.co_name.encode()[:28]
-        self.place = _function(code)[:40], os.path.basename(code.co_filename).encode()[-32:]
+        self.place = (
+            function_of(code).encode()[:40],
+            os.path.basename(code.co_filename).encode()[-32:],
+        )
 
 
-def _function(code: types.CodeType) -> bytes:
+def function_of(code: types.CodeType) -> str:
     """The name of a function; of a comprehension that of the function in which it stands."""
-    name = code.co_name
-    if name in ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>"):
-        outer = getattr(code, "co_qualname", name).split(".<locals>.")[:-1]  # since Python 3.11
-        name = outer[-1] if outer else name
-    return name.encode()
+    if code.co_name not in _COMPREHENSIONS:
+        return code.co_name
+    within = getattr(code, "co_qualname", "").split(".<locals>.")  # since Python 3.11
+    names = [name.rpartition(".")[2] for name in within]  # a method has its class's in front
+    return next((name for name in names[::-1] if name not in _COMPREHENSIONS), code.co_name)
 
 
 def _kind(code: types.CodeType) -> int:
