@@ -97,5 +97,14 @@ def messages(says: str) -> Hint:
 
 def gathered(says: str) -> Hint:
     """An all-gather, or an all-reduce or broadcasts in its place."""
-    ops = ("all_gather", "gather", "broadcast", "all_reduce", "scatter", "reduce")
+    ops = ("all_gather", "broadcast", "all_reduce", "reduce")
     return Hint("gathered", lambda look: bool(look.events(*ops)), says)
+
+
+ONE_ROOT = Hint(
+    "one root at a time",
+    lambda look: bool(look.events("scatter", "gather")),
+    "A scatter and a gather have one root, and the other ranks wait for it. Called once for each "
+    "rank they move what one all-to-all does, in which every rank deals out and collects at the "
+    "same time. (With gloo, all_to_all of torch.distributed.nn is made of scatters.)",
+)

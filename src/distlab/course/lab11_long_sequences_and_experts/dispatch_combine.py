@@ -198,6 +198,7 @@ exercise = Exercise(
     hints=(
         hints.NOTHING,
         carried.messages("All-to-alls are asked for, not messages between two ranks."),
+        carried.ONE_ROOT,
         carried.gathered(
             "Only all-to-alls are asked for, and each token goes to one rank alone. How many are "
             "to come a rank learns by an all-to-all as well: one number for each rank."

@@ -123,6 +123,7 @@ exercise = Exercise(
             "Each rank has something for each other: that is one collective, the all-to-all, "
             "and not messages one by one."
         ),
+        carried.ONE_ROOT,
         carried.gathered(
             "All of it was sent to everybody, and most of it thrown away. In an all-to-all each "
             "rank gets from each other just the piece that it needs."

@@ -60,6 +60,7 @@ exercise = Exercise(
     hints=(
         hints.NOTHING,
         carried.messages("All-to-alls are asked for, not messages between two ranks: swap_shards."),
+        carried.ONE_ROOT,
         carried.gathered(
             "Nothing is gathered here. After the all-to-all a rank has all positions of its own "
             "heads, and needs nothing of the others'."
