@@ -94,3 +94,11 @@ def test_a_cell_under_a_profiler_defines():
 
 def test_a_question_in_a_cell_hides_nothing_that_it_defines():
     assert notebook.Cell("", "names = !ls\nlen?\ndef f(): pass", "added").defines() == {"f"}
+
+
+@pytest.mark.parametrize("line", [" ", "a, ", "a.", " \t", "a = ", "%", "*"])
+def test_no_line_is_looked_at_for_long(line):
+    """Of as many characters as a cell may have: in their square it takes minutes."""
+    begin = time.process_time()
+    notebook.MAGIC.search(line * (250_000 // len(line)) + "\nx")
+    assert time.process_time() - begin < 2

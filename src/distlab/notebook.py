@@ -24,7 +24,9 @@ from typing import Any
 #: a line that IPython alone understands: a magic, a shell command, either of them assigned, a
 #: question (`torch.cat?`)
 MAGIC = re.compile(
-    r"^([ \t]*)(?:[%!?].*|[\w, .]+=[ \t]*[%!].*|%{0,2}[\w*]+(?:\.[\w*]+)*\?\??[ \t]*)$", re.M
+    r"^([ \t]*)(?=[^ \t])"  # so that a line of blanks is looked at once, not at each of them
+    r"(?:[%!?].*|[\w, .]+=[ \t]*[%!].*|%{0,2}[\w*]+(?:\.[\w*]+)*\?\??[ \t]*)$",
+    re.M,
 )
 #: cells of the course that define something carry this tag; its other cells only show something
 GIVEN = "given"
