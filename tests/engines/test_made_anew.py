@@ -148,6 +148,24 @@ given.set(5)
 same = one
 def function(): return one.get(), none.get("nothing"), given.get(), one.name, same is one
 """,
+    "contexts of a generator": """
+import asyncio
+from contextlib import asynccontextmanager, contextmanager
+seen = []
+@contextmanager
+def noted(what):
+    seen.append(what)
+    yield what
+@asynccontextmanager
+async def waited(): yield 4
+once = noted(3)
+@noted(1)
+def step(): return 2
+@waited()
+async def later(): return 5
+def function():
+    with once as three: return step(), step(), three, asyncio.run(later()), seen
+""",
     "standard streams": """
 import sys
 out, say, kept = sys.stdout, sys.stdout.write, [sys.stderr]

@@ -134,6 +134,14 @@ def _ready(kind: Any, arguments: tuple[Any, ...], over: bool) -> Any:
     return made
 
 
+def _context(obj: Any) -> Any:
+    """Of `contextlib.contextmanager`, which makes them anew itself where they decorate. One that
+    has been entered has nothing left to be made from.
+    """
+    begun = not hasattr(obj, "func")
+    return NotImplemented if begun else (type(obj), (obj.func, obj.args, obj.kwds))
+
+
 def _text(obj: Any) -> Any:
     if obj.closed or obj.name != os.devnull:
         return NotImplemented
@@ -233,6 +241,7 @@ _WAYS: dict[str, Way] = {
     "multiprocessing.pool.ThreadPool": lambda obj: (
         type(obj), (obj._processes, obj._initializer, obj._initargs),
     ),
+    "contextlib._GeneratorContextManagerBase": _context,
     "_io.TextIOWrapper": _text,
     "builtins.method": _method,
     "builtins.BaseException": _exception,
