@@ -166,6 +166,21 @@ async def later(): return 5
 def function():
     with once as three: return step(), step(), three, asyncio.run(later()), seen
 """,
+    "variables that functions have in common": """
+def counted(function):
+    calls = 0
+    def call(*args):
+        nonlocal calls
+        calls += 1
+        return call if args == ("itself",) else function(*args)
+    call.count = lambda: calls
+    return call
+@counted
+def step(x): return x
+other = counted(abs)
+step(1)
+def function(): return step(2), step.count(), step("itself") is step, other.count(), other(-1)
+""",
     "standard streams": """
 import sys
 out, say, kept = sys.stdout, sys.stdout.write, [sys.stderr]

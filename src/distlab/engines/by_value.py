@@ -114,6 +114,7 @@ class _Pickler(cloudpickle.CloudPickler):
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
         self.lacking: set[str] = set()
+        self._variables: dict[int, types.CellType] = {}  # by those of closures here
 
     def reducer_override(self, obj: Any) -> Any:
         reduced = super().reducer_override(obj)
@@ -136,11 +137,22 @@ class _Pickler(cloudpickle.CloudPickler):
             return anew
         used = cloudpickle.cloudpickle._extract_code_globals(func.__code__)
         self.lacking.update(used.keys() - func.__globals__.keys() - vars(builtins).keys())
-        made, arguments, (own, slots), *rest = super()._dynamic_function_reduce(func)
+        made, (*arguments, empty), (own, slots), *rest = super()._dynamic_function_reduce(func)
         slots["__globals__"] = {
             name: _shared(value) for name, value in slots["__globals__"].items()
         }
-        return (made, arguments, (own, slots), *rest)
+        return (made, (*arguments, self._closure(func, empty)), (own, slots), *rest)
+
+    def _closure(
+        self, func: types.FunctionType, empty: tuple[types.CellType, ...] | None
+    ) -> tuple[types.CellType, ...] | None:
+        """The variables of a function's closure, to be filled where it arrives: those that it has
+        in common with other functions are one there, too. cloudpickle gives each its own.
+        """
+        if empty is None:
+            return None
+        pairs = zip(func.__closure__ or (), empty, strict=True)
+        return tuple(self._variables.setdefault(id(own), new) for own, new in pairs)
 
 
 def _shared(value: Any) -> Any:
