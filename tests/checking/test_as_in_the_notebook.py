@@ -93,18 +93,29 @@ def test_a_cell_of_ones_own_before_the_check_belongs_to_the_answer(zygote, what)
     content = collected.handed_in(
         LAB, relay=RELAY.replace("FIRST = 0", begin).replace("rank != FIRST", f"rank != {first}")
     )
+    (found,) = with_own_cell(zygote, content, added, ["relay"])
+    assert (found.status, found.message) == ("passed", "")
+
+
+def with_own_cell(zygote, content, source, exercises):
+    """The verdicts on a notebook with a cell of the student's own behind that of `relay`."""
     place = 1 + next(
         n
         for n, cell in enumerate(content["cells"])
         if cell["metadata"].get("nbgrader", {}).get("grade_id") == "relay"
     )
     own = {"cell_type": "code", "id": "mine", "metadata": {}, "outputs": [],
-           "execution_count": None, "source": added}  # fmt: skip
+           "execution_count": None, "source": source}  # fmt: skip
     content["cells"].insert(place, own)
-    judge = collected.grader(LAB, ["relay"])
+    judge = collected.grader(LAB, exercises)
     rebuilt, _ = submission.rebuild(coursedir.released(LAB), content)
-    (found,) = judge.grade(judge.plan(rebuilt), zygote)
-    assert (found.status, found.message) == ("passed", "")
+    return judge.grade(judge.plan(rebuilt), zygote)
+
+
+def test_a_cell_of_ones_own_that_ends_its_process_before_the_check_changes_nothing(zygote):
+    content = collected.handed_in(LAB, relay=RELAY, exchange=EXCHANGE)
+    found = with_own_cell(zygote, content, "import os\nos._exit(1)", ["relay", "exchange"])
+    assert [one.status for one in found] == ["passed", "passed"]
 
 
 def test_what_stood_under_a_name_before_is_not_kept_alive(zygote):

@@ -122,6 +122,42 @@ def test_whatever_a_thousand_cells_do_their_room_answers_while_it_is_waited_for(
     assert Worst.now <= (1 + runs.MOST_QUEUED) * room.CELLS_LIMIT
 
 
+class Taking(Worst):
+    """In place of an author: notes what it is asked to run; the sources "ends" end its process."""
+
+    asked = ()
+
+    def run(self, cell, limit):
+        Taking.asked += ((cell.source, cell.takes),)
+        Worst.now += 1.0
+        ends = cell.source == "ends" or cell.takes == ("hangs",)
+        return room.problem_of("crashed", "SystemExit", "") if ends else None
+
+
+@pytest.mark.parametrize(
+    ("added", "taken", "asked"),
+    [
+        ("ends", "fine", ["a", "ends", "a", ""]),
+        ("late", "fine", ["a", ""]),
+        ("ends", "hangs", ["a", "ends", "a", "", "a"]),
+    ],
+)
+def test_a_cell_that_is_left_out_keeps_no_answer_from_being_taken_there(
+    monkeypatch, tmp_path, added, taken, asked
+):
+    monkeypatch.setattr(room.time, "monotonic", lambda: Worst.now)
+    monkeypatch.setattr(room, "_Author", Taking)
+    monkeypatch.setattr(Taking, "asked", ())
+    if added == "late":
+        monkeypatch.setattr(room, "ADDED_LIMIT", 0.0)
+    cells = [Cell("1", "a", "solution"), Cell("2", added, "added", takes=(taken,))]
+    inside = room.Inside(tmp_path, None, None, walls=False)
+    problems, _ = inside.run_cells(cells, 10.0, [])
+    assert [source for source, _ in Taking.asked] == asked
+    assert {takes for source, takes in Taking.asked if source == ""} == {(taken,)}
+    assert set(problems) == {"2"}
+
+
 class _Listened(Exception):
     pass
 

@@ -149,12 +149,14 @@ class Inside:
             most = min(limit, deadline - begin, left if cell.kind == "added" else limit)
             if most <= 0:
                 problems[cell.name] = _late()
-                continue
+                cell, most = _emptied(cell), min(limit, deadline - begin)
+                if not cell.takes or most <= 0:
+                    continue
             problem = author.run(cell, most)
             if problem is not None:
                 problems[cell.name] = problem
                 if _fatal(problem):  # the process is gone: all again without this cell
-                    author = self._again(author, cells[:number], problems, limit, deadline)
+                    author = self._again(author, cells[: number + 1], problems, limit, deadline)
             if cell.kind == "added":
                 left -= self._clock.now() - begin
         for name in answers:
@@ -171,19 +173,26 @@ class Inside:
         self, author: _Author, cells: list[Cell], problems: dict[str, dict[str, Any]], limit: float,
         deadline: float,
     ) -> _Author:  # fmt: skip
-        """A new process that has run these cells, without those that ended or hung theirs."""
+        """A new process that has run these cells, without those that ended or hung theirs: of these
+        only the answers are taken that a test cell finds after them.
+        """
         self._end(author)
         author = _Author(self._starts, self._guard, self._clock)
-        for cell in cells:
-            if _fatal(problems.get(cell.name)):
+        for number, cell in enumerate(cells):
+            left_out = _fatal(problems.get(cell.name))
+            if left_out and not cell.takes:
                 continue
             left = deadline - self._clock.now()
-            problem = author.run(cell, min(limit, left)) if left > 0 else _late()
+            run = _emptied(cell) if left_out else cell
+            problem = author.run(run, min(limit, left)) if left > 0 else _late()
             # this time it has ended or hung the process, too
             if problem is not None and _fatal(problem):
                 problems[cell.name] = problem
                 if left > 0:
-                    return self._again(author, cells, problems, limit, deadline)
+                    rest = list(cells)
+                    if left_out:  # it was the taking: they are asked for at the end, as of now
+                        rest[number] = dataclasses.replace(cell, takes=())
+                    return self._again(author, rest, problems, limit, deadline)
         return author
 
     def _end(self, author: _Author) -> None:
@@ -373,6 +382,11 @@ def problem_of(status: str, type: str, message: str) -> dict[str, Any]:
 def _fatal(problem: dict[str, Any] | None) -> bool:
     """Did a cell leave no process to go on with?"""
     return problem is not None and problem["status"] != "error"
+
+
+def _emptied(cell: Cell) -> Cell:
+    """A cell that is left out: what its test cell finds is that which is there without it."""
+    return dataclasses.replace(cell, source="")
 
 
 def _late() -> dict[str, Any]:
