@@ -136,7 +136,8 @@ class _Pickler(cloudpickle.CloudPickler):
         if anew := made_anew.function(func):
             return anew
         used = cloudpickle.cloudpickle._extract_code_globals(func.__code__)
-        self.lacking.update(used.keys() - func.__globals__.keys() - vars(builtins).keys())
+        held, everywhere = func.__globals__, vars(builtins)
+        self.lacking.update(n for n in used if n not in held and n not in everywhere)
         made, (*arguments, empty), (own, slots), *rest = super()._dynamic_function_reduce(func)
         slots["__globals__"] = {
             name: _shared(value) for name, value in slots["__globals__"].items()
