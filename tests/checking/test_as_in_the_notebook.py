@@ -143,6 +143,8 @@ DEMONSTRATION = """
 import time, re as regular
 from torch import nn
 N = 4
+SIZES, LIMIT = [1, -2], {"a": 4 * 1024}
+os.sep = "/"
 start = time.time()
 os.environ["A"] = "1"
 def my_device():
@@ -160,6 +162,7 @@ print(start)
         ("def relay(): return 1", None),
         ("def relay(): return regular.X", "import time, re as regular"),
         ("relay = lambda: N", "N = 4"),
+        ("relay = lambda: LIMIT", "SIZES, LIMIT = ([1, -2], {'a': 4 * 1024})"),
         ("def relay(x: nn.Module): ...", "from torch import nn"),
         (
             "def relay(): return my_device()",

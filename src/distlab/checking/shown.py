@@ -77,10 +77,18 @@ def _statements(source: str) -> list[_Statement]:
         return []
 
 
+#: of what a value consists that is as it stands there
+_LITERAL = (
+    ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.operator,
+    ast.unaryop, ast.expr_context,
+)  # fmt: skip
+
+
 def _defines(node: ast.stmt) -> bool:
     if isinstance(node, ast.Assign):
-        plain = all(isinstance(target, ast.Name) for target in node.targets)
-        return plain and isinstance(node.value, ast.Constant)
+        targets = [each for target in node.targets for each in ast.walk(target)]
+        names = all(isinstance(each, (ast.Name, ast.Tuple, ast.expr_context)) for each in targets)
+        return names and all(isinstance(each, _LITERAL) for each in ast.walk(node.value))
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return isinstance(node, kinds)
 
