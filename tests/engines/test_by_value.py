@@ -89,6 +89,24 @@ def test_a_list_of_an_installed_module_arrives_as_the_module_s_own():
     assert mine == own and mine is not own
 
 
+def test_what_tensors_have_in_common_is_one_there_too_and_sent_once():
+    whole = torch.zeros(1000)
+    parts, bits, layer = whole.split(10), whole.view(torch.int32), torch.nn.Linear(2, 1)
+    weights = layer.state_dict()["weight"]
+
+    def function():
+        whole.fill_(1)
+        bits[0] = 0
+        with torch.no_grad():
+            layer.weight.fill_(2)
+        return parts[0][:2].tolist(), parts[-1].sum().item(), weights.tolist()
+
+    sent = by_value.dumps(function)
+    assert len(sent) < 20_000
+    assert pickle.loads(sent)() == ([0, 1], 10, [[2, 2]])
+    assert whole.sum() == 0  # here it is as it was
+
+
 def test_what_is_equal_to_something_of_a_module_stays_a_copy():
     generator = random.Random()
     generator.setstate(random.getstate())

@@ -110,11 +110,17 @@ class _Reference:
         return attribute, self._place
 
 
+def _same_memory(storage: Any, dtype: Any) -> Any:
+    """A storage of torch's as tensors of another dtype see it."""
+    return type(storage)(wrap_storage=storage._untyped_storage, dtype=dtype, _internal=True)
+
+
 class _Pickler(cloudpickle.CloudPickler):
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
         self.lacking: set[str] = set()
         self._variables: dict[int, types.CellType] = {}  # by those of closures here
+        self._memories: dict[int, Any] = {}  # of tensors, by their addresses in torch
 
     def reducer_override(self, obj: Any) -> Any:
         reduced = super().reducer_override(obj)
@@ -127,10 +133,17 @@ class _Pickler(cloudpickle.CloudPickler):
 
     def _made_anew(self, obj: Any) -> Any:
         kind: Any = type(obj)  # hashable, which mypy does not know
+        if kind.__name__ == "TypedStorage" and kind.__module__ == "torch.storage":
+            return self._memory(obj)
         way, writes = made_anew.way_of(kind)
         if writes and (name := made_anew.stream(obj)):
             return attribute, ("sys", name)
         return NotImplemented if way is None or _named(obj) else way(obj)
+
+    def _memory(self, storage: Any) -> Any:
+        """What tensors have in common (a tensor and its parts) is one there, too, and sent once."""
+        first = self._memories.setdefault(storage._untyped_storage._cdata, storage)
+        return NotImplemented if first is storage else (_same_memory, (first, storage.dtype))
 
     def _dynamic_function_reduce(self, func: types.FunctionType) -> tuple[Any, ...]:
         if anew := made_anew.function(func):
