@@ -126,6 +126,16 @@ def test_what_stood_under_a_name_before_is_not_kept_alive(zygote):
     assert found == {"relay": "passed", "exchange": "passed"}
 
 
+def test_an_answer_with_too_much_of_the_notebook_is_told_so(zygote):
+    relay = RELAY.replace("FIRST = 0", "FIRST = 0\nlarge = torch.ones(5_000_000)").replace(
+        "    if rank != FIRST", "    assert len(large)\n    if rank != FIRST"
+    )
+    judge = collected.grader(LAB, ["relay"])
+    (found,) = judge.grade(judge.plan(collected.handed_in(LAB, relay=relay)), zygote)
+    assert found.status == "error"
+    assert "What relay uses of the notebook has 19 MB, more than the 16 MB that" in found.message
+
+
 def test_what_a_demonstration_has_imported_is_there(zygote):
     source = next(
         a.source for a in collected.answers("09-when-it-breaks", "latest_whole") if a.right
