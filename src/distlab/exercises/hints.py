@@ -131,6 +131,12 @@ EARLY = Hint(
     "The buffer was read before its request had been waited for: until wait() returns, its content "
     "is undefined.",
 )
+FUNCTIONAL = Hint(
+    "functional collective never waited",
+    lambda look: any(e.internal and not (e.waited or e.done) for e in look.events()),
+    "A functional collective is waited for where its result is first used, or by wait_tensor() of "
+    "the same module. Do so on every rank, also where nothing is done with the result.",
+)
 UNWAITED = Hint(
     "never waited",
     lambda look: any(not (event.waited or event.done) for event in look.events()),
@@ -147,7 +153,7 @@ COMMON = (NOTHING, NUMBER, REQUEST, ARRAY, DTYPE)
 #: what `distlab.exercises.defaults` puts before and behind the hints of every exercise, and behind
 #: those of exercises that have rules on traffic
 FIRST, LAST = (IN_PLACE,), COMMON
-MESSAGES = (EARLY, CHANGED, *COMMON, UNWAITED)
+MESSAGES = (EARLY, CHANGED, *COMMON, FUNCTIONAL, UNWAITED)
 
 
 def own_tensor(says: str) -> Hint:
