@@ -170,7 +170,7 @@ print(start)
     ("own", "kept"),
     [
         ("def relay(): return 1", None),
-        ("def relay(): return regular.X", "import time, re as regular"),
+        ("def relay(): return regular.X", "import re as regular"),
         ("relay = lambda: N", "N = 4"),
         ("relay = lambda: LIMIT", "SIZES, LIMIT = ([1, -2], {'a': 4 * 1024})"),
         ("def relay(x: nn.Module): ...", "from torch import nn"),
@@ -193,13 +193,13 @@ def test_of_a_demonstration_only_what_is_used_is_defined(own, kept):
 def test_a_helper_of_ones_own_is_not_replaced_by_a_demonstration():
     found = submission.shown.needed(
         cells(
-            ("added", "def where(n):\n    return 1"),
+            ("added", "time = 3\ndef where(n):\n    return 1"),
             ("shown", DEMONSTRATION),
-            ("solution", "def relay(): return my_device() + where(0)"),
+            ("solution", "def relay(): return my_device() + where(time), regular.X"),
         )
     )
     (given,) = (cell.source for cell in found if cell.kind == "given")
-    assert given == "N = 4\ndef my_device():\n    return where(N)"
+    assert given == "import re as regular\nN = 4\ndef my_device():\n    return where(N)"
 
 
 def test_a_long_notebook_is_not_parsed_for_it(monkeypatch):

@@ -70,8 +70,9 @@ def _statements(source: str) -> list[_Statement]:
     try:
         return [
             _Statement(ast.unparse(one), frozenset(notebook.bound(one)), frozenset(_used(one)))
-            for one in (tree.body if tree is not None else ())
-            if _defines(one)
+            for statement in (tree.body if tree is not None else ())
+            if _defines(statement)
+            for one in _single(statement)
         ]
     except RecursionError:  # of a notebook that is no course's
         return []
@@ -91,6 +92,15 @@ def _defines(node: ast.stmt) -> bool:
         return names and all(isinstance(each, _LITERAL) for each in ast.walk(node.value))
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return isinstance(node, kinds)
+
+
+def _single(node: ast.stmt) -> list[ast.stmt]:
+    """An import of several things as imports of one each: of these some may be wanted."""
+    if isinstance(node, ast.Import):
+        return [ast.Import([name]) for name in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [ast.ImportFrom(node.module, [name], node.level) for name in node.names]
+    return [node]
 
 
 def _used(tree: ast.AST) -> set[str]:
