@@ -69,6 +69,14 @@ def test_what_needs_a_helper_of_a_later_cell_is_what_all_cells_together_have_lef
     assert found == {"relay": "passed", "exchange": "passed"}
 
 
+def test_what_a_function_only_writes_it_does_not_need_of_a_later_cell(zygote):
+    relay = RELAY.replace(
+        "    if rank != FIRST", "    global seen\n    seen = 0\n    if rank != FIRST"
+    )
+    found = verdicts(zygote, LAB, relay=relay, exchange=EXCHANGE + "\nseen = 1")
+    assert found == {"relay": "passed", "exchange": "passed"}
+
+
 def test_what_a_later_cell_calls_like_a_builtin_or_a_local_variable_is_not_meant(zygote):
     relay = RELAY.replace("FIRST = 0", "FIRST = 0\nseen = []").replace(
         "    if rank != FIRST", "    assert not seen and sum([1]) == 1\n    if rank != FIRST"

@@ -83,6 +83,18 @@ def test_a_todo_is_unanswered():
         check(relay)
 
 
+def test_what_is_too_large_to_be_graded_is_told_in_the_notebook_already(monkeypatch):
+    large = bytes(2_000)
+
+    def exchange(rank, size, tensor):
+        return large
+
+    monkeypatch.setattr("distlab.engines.by_value.ANSWER_LIMIT", 1_000)
+    with pytest.raises(CheckFailed, match="exchange: error") as failed:
+        check(exchange)
+    assert failed.value.verdict.happened.startswith("What exchange uses of the notebook has 0 MB,")
+
+
 def test_what_cannot_be_sent_to_a_rank_is_named_and_no_rank_is_said_to_have_raised(tmp_path):
     log = open(tmp_path / "log", "w")  # noqa: SIM115 - it is what a cell forgets to close
 

@@ -101,6 +101,7 @@ class Local:
         self._blob, self._unsent, self._sources = b"", "", ranks.sources_of(answer)
         try:
             self._blob = by_value.dumps(answer)
+            by_value.need_room(getattr(answer, "__name__", "the function"), self._blob)
         except by_value.NotSent as error:
             self._unsent = str(error)
         self.quoted = Sources(self._sources or _script_of(answer))

@@ -37,8 +37,7 @@ from distlab.records.leftovers import all_met
 if TYPE_CHECKING:
     from distlab.engines.forked import ForkedEngines
 
-OUTPUT_LIMIT = 16 << 20  # bytes that a rank may return, and an answer have
-_BESIDES = 1 << 16  # bytes of it, at most, that are not what was asked for
+OUTPUT_LIMIT = 16 << 20  # bytes that a rank may return, and an answer have besides a few
 PATIENCE = 10.0  # seconds that a room may take beyond what it was given
 STALL = 2.0  # seconds in which the cells' process takes a cell
 CELLS_LIMIT = 180.0  # seconds that all cells may take together
@@ -402,6 +401,7 @@ def serve_cells(connection: socket.socket) -> None:
     """Run cells in a `__main__` of their own and hand out what they defined."""
     import torch
 
+    from distlab.engines import by_value
     from distlab.rank import execute
 
     torch.set_num_threads(1)
@@ -419,25 +419,12 @@ def serve_cells(connection: socket.socket) -> None:
             else:
                 try:
                     blob = _pickled(tree["name"], main.__dict__, answers)
-                    _need_room(tree["name"], len(blob))
+                    by_value.need_room(tree["name"], blob)
                     reply = payload.parts({"error": None, "number": tree["number"]}, blob)
                 except Exception as error:
                     told = {"error": execute.describe(error), "number": tree["number"]}
                     reply = payload.parts(told, b"")
         framing.write(connection, *reply)
-
-
-def _need_room(name: str, size: int) -> None:
-    """Raises:
-    NotSent: an answer may not have as many bytes.
-    """
-    from distlab.engines.unsent import NotSent
-
-    if size > OUTPUT_LIMIT - _BESIDES:
-        raise NotSent(
-            f"What {name} uses of the notebook has {size / 2**20:.0f} MB, more than the "
-            f"{OUTPUT_LIMIT >> 20} MB that an answer may have: make it inside {name}."
-        )
 
 
 def _nowhere() -> TextIO:

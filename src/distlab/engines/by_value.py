@@ -11,6 +11,7 @@ What has no value is made anew where it arrives (`made_anew`) or refused with a 
 from __future__ import annotations
 
 import builtins
+import dis
 import functools
 import importlib
 import io
@@ -32,7 +33,9 @@ _PLAIN = {
 }  # fmt: skip
 #: what pickle takes by value without asking: a function's globals of these kinds are looked at
 _CONTAINERS = (list, dict, set, bytearray)
+ANSWER_LIMIT = (16 << 20) - (1 << 16)  # bytes: a message of 16 MB has room for it
 _imported: dict[str, types.ModuleType] = {}  # as of the last look
+_READS = ("LOAD_GLOBAL", "LOAD_NAME")
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platlib", "purelib")})
 
 
@@ -67,6 +70,22 @@ def taken(value: Any) -> tuple[bytes, frozenset[str]]:
         for module in loaded:
             cloudpickle.unregister_pickle_by_value(module)
     raise told  # without what pickle went through
+
+
+def need_room(name: str, pickled: bytes) -> None:
+    """Refuse an answer that is too large to be graded.
+
+    Args:
+        name: of its exercise.
+
+    Raises:
+        NotSent: it has too many bytes.
+    """
+    if len(pickled) > ANSWER_LIMIT:
+        raise NotSent(
+            f"What {name} uses of the notebook has {len(pickled) / 2**20:.0f} MB, more than the "
+            f"{ANSWER_LIMIT / 2**20:.0f} MB that an answer may have: make it inside {name}."
+        )
 
 
 def _pickled(value: Any) -> tuple[bytes, frozenset[str]]:
@@ -150,7 +169,9 @@ class _Pickler(cloudpickle.CloudPickler):
             return anew
         used = cloudpickle.cloudpickle._extract_code_globals(func.__code__)
         held, everywhere = func.__globals__, vars(builtins)
-        self.lacking.update(n for n in used if n not in held and n not in everywhere)
+        lacking = {name for name in used if name not in held and name not in everywhere}
+        if lacking:
+            self.lacking |= lacking & _read(func.__code__)
         made, (*arguments, empty), (own, slots), *rest = super()._dynamic_function_reduce(func)
         slots["__globals__"] = {
             name: _shared(value) for name, value in slots["__globals__"].items()
@@ -167,6 +188,13 @@ class _Pickler(cloudpickle.CloudPickler):
             return None
         pairs = zip(func.__closure__ or (), empty, strict=True)
         return tuple(self._variables.setdefault(id(own), new) for own, new in pairs)
+
+
+def _read(code: types.CodeType) -> set[str]:
+    """The global names that a function or one inside it reads, and does not only write."""
+    found = {one.argval for one in dis.get_instructions(code) if one.opname in _READS}
+    inner = (const for const in code.co_consts if isinstance(const, types.CodeType))
+    return found.union(*map(_read, inner))
 
 
 def _shared(value: Any) -> Any:
