@@ -13,6 +13,7 @@ import json
 import linecache
 import os
 import re
+import shlex
 import sys
 import threading
 import types
@@ -176,6 +177,11 @@ class _Shell:
     def run_cell_magic(self, name: str, line: str, cell: str) -> None:
         if name in ("time", "capture", "prun"):
             exec(compiled(plain(cell), "<cell>", self.user_ns), self.user_ns)
+        elif name in ("writefile", "file"):  # for a later cell to import
+            *options, file = shlex.split(line)
+            how = "a" if {"-a", "--append"} & set(options) else "w"
+            with open(os.path.expanduser(file), how, encoding="utf-8") as written:
+                written.write(cell)
 
     def system(self, command: str) -> None:
         return None

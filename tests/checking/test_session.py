@@ -132,6 +132,20 @@ def test_what_cannot_be_sent_to_a_rank_is_named_and_no_rank_is_said_to_have_rais
     )
 
 
+def test_a_module_that_a_cell_has_written_is_imported_in_cells_and_ranks(session):
+    module = f"from torch import distributed as dist\n{RIGHT}"
+    written = [
+        Cell("cell 2", "%%writefile helpers.py\nimport torch\n", "added"),
+        Cell("cell 3", f"%%writefile -a helpers.py\n{module}", "added"),
+    ]
+    imported = "import helpers\nfrom helpers import exchange as swapped\n"
+    for answer in ("swapped(rank, size, tensor)", "helpers.exchange(rank, size, tensor)"):
+        source = f"{imported}def exchange(rank, size, tensor):\n    return {answer}"
+        assert session.cells([GIVEN, *written, solution(source)], 5) == {}
+        outcomes = session.run(EXCHANGE, inputs(), 10).outcomes
+        assert [(one.status, one.error) for one in outcomes] == [("returned", None)] * 2
+
+
 def test_a_cell_s_standard_output_is_the_rank_s_own_in_the_function(session):
     kept = Cell("cell 2", "import sys\nout, write = sys.stdout, sys.stderr.write", "added")
     told = (

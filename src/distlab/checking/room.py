@@ -405,6 +405,7 @@ def serve_cells(connection: socket.socket) -> None:
     from distlab.rank import execute
 
     torch.set_num_threads(1)
+    sys.path.insert(0, "")  # what cells write can be imported, as in a notebook
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
     answers: dict[str, _Answer] = {}
