@@ -515,6 +515,30 @@ def test_each_needs_a_value_for_every_rank(ranks):
         ranks.run(all_reduce, each([torch.ones(1)] * 2))
 
 
+def test_a_module_beside_the_notebook_is_imported_again_once_its_file_has_changed(ranks, tmp_path):
+    package = tmp_path / "of_this_test"
+    package.mkdir()
+    (package / "__init__.py").write_text("from of_this_test.inner import VALUE")
+    folder = str(tmp_path)
+
+    def value(rank, size):
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+        import of_this_test
+
+        return of_this_test.VALUE, id(of_this_test)
+
+    def run(written=None):
+        if written is not None:
+            (package / "inner.py").write_text(f"VALUE = {written!r}")
+        return list(ranks.run(value))
+
+    first = run("a")
+    assert [got for got, _ in first] == ["a"] * ranks.size
+    assert run() == first
+    assert [got for got, _ in run("other")] == ["other"] * ranks.size
+
+
 def test_an_existing_cluster_is_used_and_left_running(ranks):
     attached = Ranks(2, cluster=ranks.client)
     assert [v.item() for v in attached.run(all_reduce, torch.ones(1))] == [2.0, 2.0]

@@ -30,7 +30,16 @@ import torch
 import torch.distributed as dist
 
 from distlab.processes import entry_points, framing, origin, payload
-from distlab.rank import clocks, connections, leaving, recorder, reports, store, world
+from distlab.rank import (
+    clocks,
+    connections,
+    leaving,
+    own_modules,
+    recorder,
+    reports,
+    store,
+    world,
+)  # fmt: skip
 from distlab.records import choices
 from distlab.records.reports import SUFFIX
 
@@ -72,6 +81,8 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
     record.plan = choices.Plan(tree.get("schedule"))
     if tree.get("keeps"):
         reports.begin(f"{files}{SUFFIX}")
+        if own_modules.forget_changed():
+            _function.cache_clear()
     status, error, output, overwritten = "returned", None, b"", False
     with _printed_to(f"{files}.out"):
         begin = time.monotonic()
@@ -99,6 +110,8 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
         seconds = time.monotonic() - begin
         recorder.uninstall()
         reports.end()
+    if tree.get("keeps"):
+        own_modules.note()
     reply = {
         "status": status, "error": error, "seconds": seconds, "overwritten": overwritten,
         "usable": connections.usable(record),
