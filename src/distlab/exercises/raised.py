@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from distlab.exercises import sources
 
 if TYPE_CHECKING:
-    import ast
-
     from distlab.engines.runs import Run
     from distlab.exercises.exercise import Exercise
 
@@ -73,6 +72,12 @@ def advice(raised: Raised) -> Advice | None:
 
 def _result_taken(raised: Raised) -> bool:
     return bool(sources.result_taken(raised.answer))
+
+
+def _chunks(raised: Raised) -> bool:
+    answer = raised.answer
+    named = ast.walk(answer) if answer is not None else ()
+    return any(isinstance(node, ast.Attribute) and node.attr == "chunk" for node in named)
 
 
 def _barrier_missed(raised: Raised) -> bool:
@@ -180,6 +185,13 @@ COMMON = (
         "process group left", "process group has not been initialized|Invalid process group",
         "The process group is gone: whoever has made it ends it, not this function.",
         lambda raised: raised.exercise.group,
+    ),
+    Advice(
+        "fewer chunks",
+        "IndexError|not enough values|expected length|Incorrect (output|input) list size",
+        "torch.chunk(n) gives fewer than n pieces where the length is no multiple of n: 5 elements "
+        "in 4 chunks are 2, 2 and 1. torch.tensor_split(n) always gives n.",
+        _chunks,
     ),
     Advice(
         "number of ranks written down",

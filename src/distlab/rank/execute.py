@@ -39,7 +39,7 @@ from distlab.rank import (
     reports,
     store,
     world,
-)  # fmt: skip
+)
 from distlab.records import choices
 from distlab.records.reports import SUFFIX
 

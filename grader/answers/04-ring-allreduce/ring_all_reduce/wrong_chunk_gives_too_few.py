@@ -1,4 +1,5 @@
 # status: error
+# hint: fewer chunks
 # says: IndexError
 def ring_all_reduce(rank, size, tensor):
     flat = tensor.flatten()
