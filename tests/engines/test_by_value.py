@@ -80,6 +80,19 @@ def test_of_modules_only_those_are_looked_at_that_have_come_or_grown(monkeypatch
     assert sorted(looked_at) == ["a_late_module", "random"]
 
 
+def test_what_has_lost_one_of_its_names_is_found_under_another(monkeypatch):
+    module = types.ModuleType("a_module_of_two_names")
+    module.__spec__ = importlib.machinery.ModuleSpec("a_module_of_two_names", None)
+    module.first = module.second = held = random.Random()
+    monkeypatch.setitem(sys.modules, "a_module_of_two_names", module)
+    monkeypatch.setattr(by_value, "_seen", 0)
+    assert pickle.loads(by_value.dumps(held)) is held
+    module.first = None
+    assert pickle.loads(by_value.dumps(held)) is held
+    module.second = None
+    assert pickle.loads(by_value.dumps(held)) is not held
+
+
 def test_a_list_of_an_installed_module_arrives_as_the_module_s_own():
     own = [1, 2]
     namespace = {"path": sys.path, "own": own, "__name__": "__main__"}

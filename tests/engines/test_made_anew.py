@@ -272,6 +272,18 @@ def test_it_does_there_what_it_does_here(what, told):
     assert there[what] == here[what]
 
 
+def test_a_thread_that_is_to_begin_leaves_behind_what_is_this_process_s(monkeypatch):
+    class Unsent:
+        def __call__(self, *told): ...
+        def __reduce__(self):
+            raise TypeError
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(sys, "excepthook", Unsent())  # which each thread keeps
+        function = function_of(CELLS["a thread that is to begin"])
+    assert pickle.loads(by_value.dumps(function))() == [1]
+
+
 def test_a_cache_arrives_empty():
     function = function_of("""
 import functools

@@ -217,7 +217,12 @@ def _place_of(obj: Any) -> tuple[str, str] | None:
     if _defined_here(obj):
         return None
     place = _places().get(id(obj))
-    return place if _still(place, obj) else None
+    if place is None or _still(place, obj):
+        return place
+    # something else has got its name; it may have others there
+    names = (name for name, one in _contents(sys.modules.get(place[0])).items() if one is obj)
+    name = next(names, None)
+    return None if name is None else (place[0], name)
 
 
 def _place_of_module(module: types.ModuleType) -> tuple[str, str] | None:

@@ -205,7 +205,18 @@ def _thread(obj: threading.Thread) -> Any:
         return threading.main_thread, ()
     if obj.ident is not None:
         raise TypeError("a thread that has been started")
-    return NotImplemented
+    own = {name: value for name, value in vars(obj).items() if name not in _OF_THIS_PROCESS}
+    return _to_begin, (type(obj),), own
+
+
+#: what a thread that is still to begin has of the process that it was made in
+_OF_THIS_PROCESS = {"_invoke_excepthook", "_stderr", "_started", "_tstate_lock", "_handle"}
+
+
+def _to_begin(kind: type[threading.Thread]) -> threading.Thread:
+    made = kind.__new__(kind)
+    threading.Thread.__init__(made)
+    return made
 
 
 def _future(obj: Any) -> Any:
