@@ -402,10 +402,10 @@ def serve_cells(connection: socket.socket) -> None:
     import torch
 
     from distlab.engines import by_value
-    from distlab.rank import execute
+    from distlab.rank import execute, own_modules
 
     torch.set_num_threads(1)
-    sys.path.insert(0, "")  # what cells write can be imported, as in a notebook
+    own_modules.find_beside()  # what cells write, too
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
     answers: dict[str, _Answer] = {}

@@ -17,7 +17,6 @@ import re
 import resource
 import select
 import socket
-import sys
 import sysconfig
 import time
 import traceback
@@ -337,7 +336,7 @@ def _traced(message: str, frames: list[dict[str, Any]]) -> tuple[str, list[dict[
 def serve(connection: socket.socket) -> None:
     """Execute tasks that arrive on a socket until it closes: a rank without ipyparallel."""
     rank = os.getpid()
-    sys.path.insert(0, "")  # as in a notebook, whose folder this one stands for
+    own_modules.find_beside()
     while (task := payload.receive(connection)) is not None:
         if world.LEAVE in task[0]:
             leaving.end_group(task[0]["kept"])

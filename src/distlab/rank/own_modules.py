@@ -8,42 +8,94 @@ from a run before imports it again, too, once its file has changed.
 from __future__ import annotations
 
 import importlib
+import linecache
 import os
 import sys
 import sysconfig
+import time
+import types
+from typing import Any
 
 from distlab.processes import origin
 
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platlib", "purelib")})
+_INSTALLED = ("site-packages", "dist-packages")  # of a user, of a cluster: wherever they lie
+_OTHERWISE = 0, 0  # as no file is
 _known: set[str] = set(sys.modules)  # those that have been looked at
 _own: dict[str, tuple[str, tuple[int, int]]] = {}  # by module: its file, and how that was then
+_folders: set[str] = set()  # packages without a file, which keep the modules in them
+_begun = 0  # when the last run did, in nanoseconds
+
+
+def find_beside() -> None:
+    """Have modules found in the folder of the process where IPython looks for them: behind Python's
+    own, which no `profile.py` replaces there, and before what is installed.
+    """
+    if "" not in sys.path:
+        places = (n for n, path in enumerate(sys.path) if os.path.basename(path) in _INSTALLED)
+        sys.path.insert(next(places, len(sys.path)), "")
 
 
 def note() -> None:
     """Note the files of what a run has imported."""
     for name in sys.modules.keys() - _known:
         _known.add(name)
-        file = getattr(sys.modules[name], "__file__", None)
-        if isinstance(file, str) and not file.startswith(_LIBRARIES) and not origin.ours(file):
+        contents = _contents(sys.modules.get(name))
+        file = contents.get("__file__")
+        if isinstance(file, str) and file.endswith(".py") and _is_own(file):
             path = os.path.abspath(file)
-            _own[name] = path, _state(path)
+            if (state := _state(path)) is not None:
+                # written since the run began: after it was imported, perhaps
+                _own[name] = path, state if state[0] < _begun else _OTHERWISE
+        elif file is None and all(map(_is_own, contents.get("__path__") or [""])):
+            _folders.add(name)
 
 
 def forget_changed() -> bool:
-    """Have all of them imported again where the file of one has changed. Has one?"""
-    if all(state == _state(file) for file, state in _own.values()):
+    """A run begins: have all of them imported again where the file of one has changed. Has one?
+
+    What has no file any more stays as it is in the notebook, and so does what is no Python, since
+    most of that can be imported once only. A package of which something stays does, too.
+    """
+    global _begun
+    _begun = time.time_ns()
+    now = {name: state for name, (file, _) in _own.items() if (state := _state(file)) is not None}
+    if all(_own[name][1] == state for name, state in now.items()):
         return False
-    for name in _own:
-        sys.modules.pop(name, None)
-    _known.difference_update(_own)
-    _own.clear()
+    leaving = now.keys() | _folders
+    staying = {_package(name) for name in sys.modules.keys() - leaving}
+    for name in leaving:
+        if _package(name) not in staying:
+            sys.modules.pop(name, None)
+            _known.discard(name)
+            _own.pop(name, None)
+            _folders.discard(name)
+        elif name in now:
+            _own[name] = _own[name][0], now[name]
+    linecache.checkcache()  # or what they raise would be told with lines of the old ones
     importlib.invalidate_caches()
     return True
 
 
-def _state(file: str) -> tuple[int, int]:
+def _package(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _is_own(path: str) -> bool:
+    """Does it lie beside the notebook, or at least not where others' software does?"""
+    installed = path.startswith(_LIBRARIES) or any(part in path for part in _INSTALLED)
+    return bool(path) and not installed and not origin.ours(path)
+
+
+def _contents(module: Any) -> dict[str, Any]:
+    """What a module holds, without waking one that loads itself when it is asked."""
+    known = issubclass(type(module), types.ModuleType)
+    return object.__getattribute__(module, "__dict__") if known else {}
+
+
+def _state(file: str) -> tuple[int, int] | None:
     try:
         found = os.stat(file)
     except OSError:
-        return 0, 0
+        return None
     return found.st_mtime_ns, found.st_size
