@@ -81,11 +81,38 @@ def test_what_a_cell_asks_of_future_holds_in_later_ones():
 
 
 @pytest.mark.parametrize(
-    "line", ["len?", "len??", "str.join?", "names = !ls", "found = %pwd", "display(1, raw=True)"]
-)
+    "line",
+    [
+        "len?", "len??", "str.join?", "names = !ls", "found = %pwd", "display(1, raw=True)",
+        "[0][0] = %pwd", "x: list = !ls", "(x) = !ls", "*x, = !ls", "x = 5; len?",
+        "x = len?", "x[0]?",
+    ],
+)  # fmt: skip
 def test_what_ipython_alone_understands_does_not_keep_a_cell_from_defining(line):
     namespace = _ran(f"{line}\ndef f(): return 1\n{line}")
     assert namespace["f"]() == 1
+
+
+@pytest.mark.parametrize(
+    "source", ["    x = 1\n    y = 2", ">>> x = 1\n>>> y = 2", "x = 1\n?\ny = 2"]
+)
+def test_a_cell_that_ipython_can_read_can_be_read(source):
+    assert _ran(source).items() >= {("x", 1), ("y", 2)}
+
+
+PYTHON = {
+    "an operator that begins a line": "def f(a, b):\n    return (a\n        % b)",
+    "a question in a text": 'def f():\n    """Is it\n    there?\n    """',
+    "a format in a text": 'FORMAT = """\nname = %s\n%d\n!\n"""',
+}
+
+
+@pytest.mark.parametrize("what", PYTHON)
+def test_what_is_python_is_taken_for_python(what, monkeypatch):
+    monkeypatch.setattr(notebook, "_as_ipython", None)  # which takes long to be imported
+    tree = notebook.Cell("", PYTHON[what], "added").tree()
+    assert ast.dump(tree) == ast.dump(ast.parse(PYTHON[what]))
+    assert notebook.plain(PYTHON[what]) == PYTHON[what]
 
 
 def test_a_cell_under_a_profiler_defines():
@@ -96,7 +123,7 @@ def test_a_question_in_a_cell_hides_nothing_that_it_defines():
     assert notebook.Cell("", "names = !ls\nlen?\ndef f(): pass", "added").defines() == {"f"}
 
 
-@pytest.mark.parametrize("line", [" ", "a, ", "a.", " \t", "a = ", "%", "*"])
+@pytest.mark.parametrize("line", [" ", "a, ", "a.", " \t", "a = ", "%", "*", "?", "? ", "[", "[]"])
 def test_no_line_is_looked_at_for_long(line):
     """Of as many characters as a cell may have: in their square it takes minutes."""
     begin = time.process_time()

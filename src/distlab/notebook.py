@@ -9,6 +9,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import contextlib
 import json
 import linecache
 import os
@@ -26,7 +27,7 @@ from typing import Any
 #: question (`torch.cat?`)
 MAGIC = re.compile(
     r"^([ \t]*)(?=[^ \t])"  # so that a line of blanks is looked at once, not at each of them
-    r"(?:[%!?].*|[\w, .]+=[ \t]*[%!].*|%{0,2}[\w*]+(?:\.[\w*]+)*\?\??[ \t]*)$",
+    r"(?:[%!?].*|(?:[\w, .:*()]|\[[^]\n]*\])+=[ \t]*[%!].*|[^#\"'\n]*\?[ \t]*)$",
     re.M,
 )
 #: cells of the course that define something carry this tag; its other cells only show something
@@ -56,6 +57,22 @@ def parse(source: str, filename: str = "<unknown>", mode: str = "exec") -> Any:
         return ast.parse(source, filename, mode)
 
 
+def read(source: str) -> ast.Module:
+    """The tree of a cell's source, each of its magics a `pass`. Of what is Python already, nothing
+    is taken for a magic: an operator that begins a line, a question in a text.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: it cannot be parsed.
+    """
+    tree: ast.Module
+    try:
+        tree = parse(source)
+    except SyntaxError:
+        # no magic is expanded here: IPython would take minutes over some thousand of them
+        tree = parse(MAGIC.sub(r"\1pass", source))
+    return tree
+
+
 @dataclass(frozen=True)
 class Cell:
     """A code cell. `kind`: "given" (the course's, defines), "shown" (the course's, does not),
@@ -71,13 +88,10 @@ class Cell:
 
     def tree(self) -> ast.Module | None:
         """Its code without magics; `None` where it cannot be parsed."""
-        # no magic is expanded here: IPython would take minutes over some thousand of them
-        source = MAGIC.sub(r"\1pass", self.source)
         try:
-            tree: ast.Module = parse(source)
+            return read(self.source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: nested too deep
             return None
-        return tree
 
     def defines(self) -> set[str]:
         """The names that its top level binds; empty where it cannot be parsed."""
@@ -142,9 +156,18 @@ def _identity(metadata: Mapping[str, Any], number: int) -> tuple[str, str]:
 
 
 def plain(source: str) -> str:
-    """A cell's source as Python: magics become calls of `get_ipython()`."""
-    if not MAGIC.search(source):
-        return source
+    """A cell's source as Python: magics become calls of `get_ipython()`, and what stands indented
+    as a whole, or behind prompts, does not.
+    """
+    with contextlib.suppress(ValueError, RecursionError, MemoryError):
+        try:
+            parse(source)
+        except SyntaxError:
+            return _as_ipython(source)
+    return source
+
+
+def _as_ipython(source: str) -> str:
     from IPython.core.inputtransformer2 import TransformerManager
 
     made: str = TransformerManager().transform_cell(source)
@@ -182,6 +205,9 @@ class _Shell:
             how = "a" if {"-a", "--append"} & set(options) else "w"
             with open(os.path.expanduser(file), how, encoding="utf-8") as written:
                 written.write(cell)
+
+    def show_usage(self) -> None:
+        return None
 
     def system(self, command: str) -> None:
         return None
