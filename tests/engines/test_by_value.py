@@ -93,6 +93,21 @@ def test_what_has_lost_one_of_its_names_is_found_under_another(monkeypatch):
     assert pickle.loads(by_value.dumps(held)) is not held
 
 
+def test_what_a_module_holds_since_it_was_reloaded_arrives_as_its_own(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "reloaded_h.py").write_text("import random\nthing = random.Random()")
+    module = importlib.import_module("reloaded_h")
+    monkeypatch.setitem(sys.modules, "reloaded_h", module)
+    first = module.thing
+    assert pickle.loads(by_value.dumps(first)) is first
+    second = importlib.reload(module).thing
+    assert pickle.loads(by_value.dumps(second)) is second is not first
+    assert pickle.loads(by_value.dumps(first)) is not first
+    del sys.modules["reloaded_h"]
+    third = importlib.import_module("reloaded_h").thing
+    assert pickle.loads(by_value.dumps(third)) is third is not second
+
+
 def test_a_list_of_an_installed_module_arrives_as_the_module_s_own():
     own = [1, 2]
     namespace = {"path": sys.path, "own": own, "__name__": "__main__"}

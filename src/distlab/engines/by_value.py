@@ -25,6 +25,7 @@ import cloudpickle
 
 from distlab.engines import made_anew, unsent
 from distlab.engines.unsent import NotSent as NotSent
+from distlab.processes import origin
 
 #: what has no identity of its own, or is its module's business: never looked for
 _PLAIN = {
@@ -58,6 +59,7 @@ def taken(value: Any) -> tuple[bytes, frozenset[str]]:
         NotSent: a part of it means something in this process only.
     """
     loaded = _notebooks()
+    _look_at_own()
     for module in loaded:
         cloudpickle.register_pickle_by_value(module)
     try:
@@ -277,6 +279,7 @@ def _defined_here(obj: Any) -> bool:
 
 _known: dict[int, tuple[str, str]] = {}
 _looked_at: dict[str, tuple[Any, int]] = {}  # modules, and how much each held
+_own: set[str] = set()  # of them, those that can change as the notebook does
 _seen = 0  # modules that there were then
 
 
@@ -287,12 +290,30 @@ def _places() -> dict[int, tuple[str, str]]:
     global _seen
     if _seen != len(sys.modules):
         for name, module in _changed():
-            for attribute, value in _contents(module).items():
-                # its type is asked, not its __class__: asking that can run anything
-                if type(value) not in _PLAIN and not _still(_known.get(id(value)), value):
-                    _known[id(value)] = name, attribute
+            _look_at(name, module)
         _seen = len(sys.modules)
     return _known
+
+
+def _look_at(name: str, module: Any) -> None:
+    for attribute, value in _contents(module).items():
+        # its type is asked, not its __class__: asking that can run anything
+        if type(value) not in _PLAIN and not _still(_known.get(id(value)), value):
+            _known[id(value)] = name, attribute
+
+
+def _look_at_own() -> None:
+    """Look again at modules beside the notebook: one that has been reloaded holds as many objects
+    as before, and others.
+    """
+    for name in _own:
+        module = sys.modules.get(name)
+        if _importable(_contents(module)):
+            _look_at(name, module)
+
+
+def _importable(contents: dict[str, Any]) -> bool:
+    return contents.get("__spec__") is not None and _travels_by_name(contents)
 
 
 def _still(place: tuple[str, str] | None, obj: Any) -> bool:
@@ -318,10 +339,12 @@ def _changed() -> list[tuple[str, Any]]:
         before, held = _looked_at.get(name, (None, 0))
         if before is module and held == len(contents):
             continue
-        if contents.get("__spec__") is not None and _travels_by_name(contents):
+        if _importable(contents):
             _looked_at[name] = module, len(contents)
-            found.append((name, module))
-    return sorted(found, key=lambda item: (not _installed(item[1]), item[0].count(".")))
+            found.append((not _installed(module), name.count("."), name, module))
+    own = [(name, _contents(module)["__file__"]) for own, _, name, module in found if own]
+    _own.update(name for name, file in own if not origin.ours(file))
+    return [item[2:] for item in sorted(found, key=lambda item: item[:2])]
 
 
 def _travels_by_name(contents: dict[str, Any]) -> bool:
