@@ -77,6 +77,7 @@ def _pretending(gpus: int, asked: list[str]):
         (torch.accelerator, "is_available", available),
         (torch.accelerator, "current_accelerator", accelerator),
         (torch.accelerator, "set_device_index", lambda device: None),
+        (torch.accelerator, "set_device_idx", lambda device: None),
         (torch._C, "_cuda_getDeviceCount", count),
         (dist, "is_nccl_available", lambda: True),
         (c10d, "is_nccl_available", lambda: True),

@@ -64,8 +64,17 @@ def _ask_with_gpu(function, seed: int) -> None:
 
     import torch
 
-    there = mock.patch.object(torch.cuda, "is_available", lambda: True)
-    with there, contextlib.suppress(Exception):  # what else it does with a GPU is not asked
+    there: list[tuple[Any, str, Any]] = [
+        (torch.cuda, "is_available", True),
+        (torch.cuda, "device_count", 1),
+        (torch.accelerator, "is_available", True),
+        (torch.accelerator, "device_count", 1),
+        (torch.accelerator, "current_accelerator", torch.device("cuda")),
+    ]
+    with contextlib.ExitStack() as stack:
+        for owner, name, value in there:
+            stack.enter_context(mock.patch.object(owner, name, lambda *_, told=value: told))
+        stack.enter_context(contextlib.suppress(Exception))  # what else it does with a GPU
         function(seed)
 
 

@@ -127,6 +127,13 @@ def _pretend_gpu(function, inputs) -> dict[str, Any]:
             (torch.cuda, "current_device", lambda: current[0]),
             (torch.cuda, "_exchange_device", exchange),
             (torch.cuda, "_maybe_exchange_device", exchange),
+            (torch.accelerator, "is_available", lambda: True),
+            (torch.accelerator, "device_count", lambda: index + 1),
+            (torch.accelerator, "current_accelerator", lambda *_: torch.device("cuda")),
+            (torch.accelerator, "current_device_index", lambda: current[0]),
+            (torch.accelerator, "set_device_index", select),
+            (torch._C, "_accelerator_exchangeDevice", exchange),
+            (torch._C, "_accelerator_maybeExchangeDevice", exchange),
         ):
             stack.callback(setattr, owner, name, getattr(owner, name))
             setattr(owner, name, value)
