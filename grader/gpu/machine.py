@@ -60,6 +60,8 @@ def environment(site: Path) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1", "GLOO_SOCKET_IFNAME": "lo",
         "DISTLAB_SECRET": "public",  # the committed references hold for it
         "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # what forks ranks counts GPUs without a context
+        # NCCL's monitor looks into the store of a run once a second, and waits where that is gone
+        "TORCH_NCCL_ENABLE_MONITORING": "0",
     }  # fmt: skip
     env.pop("DISTLAB_DATA", None)
     return env

@@ -92,20 +92,28 @@ def _mapped(value, change):
 
 
 def staged(args):
-    """CUDA tensors of nested lists by way of the CPU: (arguments, what copies them back)."""
+    """CUDA tensors of nested lists by way of the CPU: (arguments, what copies the results back).
+    Unchanged arguments and `None` where there are none.
+
+    The results are the first argument. What is only given stays as it is: it may be a part of a
+    result, and autograd may have kept it.
+    """
     pairs = []
 
     def down(tensor):
         if not tensor.is_cuda:
             return tensor
-        pairs.append((tensor, tensor.cpu()))
+        pairs.append((tensor, tensor.detach().cpu()))
         return pairs[-1][1]
 
-    args = tuple(_mapped(value, down) for value in args)
+    first, results = _mapped(args[0], down), len(pairs)
+    rest = [_mapped(value, down) for value in args[1:]]
+    if not pairs:
+        return args, None
 
     def up(_):
         with torch.no_grad():
-            for device, host in pairs:
-                device.copy_(host)
+            for device, host in pairs[:results]:
+                device.detach().copy_(host)
 
-    return args, up
+    return (first, *rest), up

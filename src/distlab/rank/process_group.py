@@ -266,7 +266,7 @@ class RecordedGroup(dist.ProcessGroup):
             op, self._index, tensor, root, 0, reduction, pieces, lasts=lasts, nbytes=nbytes,
             note=note,
         )  # fmt: skip
-        if self._stages and op not in ("broadcast", "all_reduce", "barrier"):
+        if self._stages and method not in ("broadcast", "allreduce"):
             args, after = buffers.staged(args)
         own = not self._recorder.is_internal(at)
         shown = own and self._recorder.holdings is not None and self._has_result(op, root)

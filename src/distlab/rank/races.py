@@ -165,7 +165,7 @@ _OURS = origin.recording()
 
 def _ours() -> bool:
     """Is it the recorder that works on the buffer?"""
-    frame: types.FrameType | None = sys._getframe(2)
+    frame: types.FrameType | None = sys._getframe(1).f_back  # none above a thread of C++'s
     for _ in range(6):
         if frame is None:
             return False

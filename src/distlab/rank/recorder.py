@@ -392,6 +392,8 @@ class Recorder:
             started = started_at()
             place, line = started or ((b"", b""), 0)
             flags = events.FROM_START if started else 0
+            if not (started or outermost):  # C++ alone: autograd's own thread for a GPU
+                outermost = b"backward"
         if not api:
             return flags | events.INTERNAL, outermost, *place, line
         return flags | (0 if api is outermost else events.INDIRECT), api, *place, line

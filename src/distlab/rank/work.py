@@ -48,9 +48,8 @@ class RecordedWork(dist.Work):
             return True
         if self._ended and self._single:
             at = recorder.again(at)
-        code = sys._getframe(1).f_code
         lasts = timeout.total_seconds() if timeout else self._lasts
-        torchs_own = code.co_filename.startswith(_TORCH)
+        torchs_own = _is_torchs()
         result = waited(recorder, at, torchs_own, lasts, self._work.wait, timeout)
         self._complete()
         self._ended = True
@@ -125,7 +124,7 @@ class RecordedWork(dist.Work):
     def get_future(self):
         future = self._work.get_future()
         recorder, at, key = self._recorder, self._at, id(self)
-        students = not sys._getframe(1).f_code.co_filename.startswith(_TORCH)
+        students = not _is_torchs()
         # who takes a future waits for that, which can't be seen; `done` may run after their wait
         recorder.flag(at, events.WAITED | events.FUTURE)
         if self._after is not None:  # the result must be in its place before anybody is told
@@ -150,6 +149,14 @@ class RecordedWork(dist.Work):
         return self._work._source_rank()
 
     _source_rank = source_rank
+
+
+def _is_torchs() -> bool:
+    """Is who calls a method of ours torch? C++ may, on a thread without any Python: autograd has
+    one for each GPU, on which DDP reduces.
+    """
+    caller = sys._getframe(1).f_back
+    return caller is None or caller.f_code.co_filename.startswith(_TORCH)
 
 
 class Sent:

@@ -8,6 +8,8 @@ Whatever it is, it comes as 32×32 RGB in the same form.
 
 from __future__ import annotations
 
+import functools
+import io
 import os
 import socket
 from collections.abc import Callable, Sequence
@@ -77,8 +79,14 @@ class Images(Dataset[tuple[torch.Tensor, int]]):
 
 def normalised(pixels: torch.Tensor) -> torch.Tensor:
     """Bytes of shape (…, 3, h, w) as float32 with mean 0 and deviation 1 over CIFAR-10."""
-    mean, std = _MEAN.to(pixels.device), _STD.to(pixels.device)
+    mean, std = _statistics(pixels.device)
     return (pixels.float() / 255 - mean) / std
+
+
+@functools.lru_cache(maxsize=8)
+def _statistics(device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Copied once: a copy to a GPU waits until all that was asked of the GPU before is done."""
+    return _MEAN.to(device), _STD.to(device)
 
 
 @dataclass(frozen=True)
@@ -193,6 +201,8 @@ def _archive(place: Path, limit: int | None, test_limit: int | None) -> Split:
 
 
 def _tree(place: Path, limit: int | None, test_limit: int | None) -> Split:
+    from PIL import Image
+
     from distlab.training.vision import datasets
 
     sets = []
@@ -200,7 +210,8 @@ def _tree(place: Path, limit: int | None, test_limit: int | None) -> Split:
         whole = datasets.ImageFolder(str(place / name))
 
         def read(index: int, whole: Any = whole) -> np.ndarray:
-            image = whole.loader(whole.samples[index][0]).convert("RGB")
+            with open(whole.samples[index][0], "rb") as file:  # PIL would seek in the file itself
+                image = Image.open(io.BytesIO(file.read())).convert("RGB")
             return np.array(image if image.size == (SIDE, SIDE) else image.resize((SIDE, SIDE)))
 
         sets.append(Images(read, whole.targets, _chosen(len(whole), most)))

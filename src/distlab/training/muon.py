@@ -9,7 +9,7 @@ the training step; a Newton–Schulz iteration needs products of matrices alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -29,8 +29,8 @@ def newton_schulz(matrix: torch.Tensor, steps: int = STEPS) -> torch.Tensor:
     steps to come near 1. Source: Jordan et al., 2024; the iteration itself: Björck and Bowie, 1971.
 
     Args:
-        matrix: of shape (rows, columns), of floating-point numbers, on any device. On a GPU the
-            products are computed in bfloat16.
+        matrix: of shape (rows, columns), or several as (n, rows, columns), of floating-point
+            numbers, on any device. On a GPU the products are computed in bfloat16.
         steps: how often the polynomial is applied.
 
     Returns:
@@ -38,14 +38,15 @@ def newton_schulz(matrix: torch.Tensor, steps: int = STEPS) -> torch.Tensor:
     """
     a, b, c = COEFFICIENTS
     exact = matrix.dtype if matrix.device.type == "cpu" else torch.bfloat16
-    x = matrix.to(exact)
-    x = x / (x.norm() + 1e-7)  # no singular value is above 1
-    if tall := len(matrix) > matrix.shape[1]:
-        x = x.T  # the smaller of both products
+    x = matrix.reshape(-1, *matrix.shape[-2:])  # a batch of matrices, perhaps of one
+    x = (x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)).to(exact)  # no singular value above 1
+    if tall := x.shape[-2] > x.shape[-1]:
+        x = x.mT  # the smaller of both products
     for _ in range(steps):
-        square = x @ x.T
-        x = a * x + (b * square + c * square @ square) @ x
-    found: torch.Tensor = (x.T if tall else x).to(matrix.dtype)
+        square = x @ x.mT
+        change = torch.baddbmm(square, square, square, beta=b, alpha=c)
+        x = torch.baddbmm(x, change, x, beta=a)
+    found: torch.Tensor = (x.mT if tall else x).to(matrix.dtype).view(matrix.shape)
     return found
 
 
@@ -75,25 +76,45 @@ class Muon(torch.optim.Optimizer):
             with torch.enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            for weight in group["params"]:
-                if weight.grad is not None:
-                    self._update(weight, group)
+            weights = [one for one in group["params"] if one.grad is not None]
+            if weights:
+                self._update(weights, group)
         return loss
 
-    def _update(self, weight: torch.Tensor, group: dict[str, Any]) -> None:
-        gradient = weight.grad
-        assert gradient is not None
+    def _update(self, weights: list[torch.Tensor], group: dict[str, Any]) -> None:
+        """All weights of a group at once: on a GPU, what is asked for one by one takes longer to
+        ask for than to compute."""
+        gradients = [one.grad for one in weights if one.grad is not None]
         if group["weight_decay"]:
-            gradient = gradient.add(weight, alpha=group["weight_decay"])
-        state = self.state[weight]
-        if "momentum_buffer" not in state:
-            state["momentum_buffer"] = torch.zeros_like(weight)
-        momentum = state["momentum_buffer"].mul_(group["momentum"]).add_(gradient)
-        step = gradient.add(momentum, alpha=group["momentum"])  # Nesterov's
+            decayed = torch._foreach_add(gradients, weights, alpha=group["weight_decay"])
+            gradients = list(decayed)
+        for weight in weights:
+            if "momentum_buffer" not in self.state[weight]:
+                self.state[weight]["momentum_buffer"] = torch.zeros_like(weight)
+        momenta = [self.state[one]["momentum_buffer"] for one in weights]
+        torch._foreach_mul_(momenta, group["momentum"])
+        torch._foreach_add_(momenta, gradients)
+        steps = list(torch._foreach_add(gradients, momenta, alpha=group["momentum"]))  # Nesterov's
         if group["orthogonal"]:
-            weight.mul_(len(weight) ** 0.5 / weight.norm().clamp(min=1e-12))
-            step = newton_schulz(step.reshape(len(step), -1)).view(step.shape)
-        weight.add_(step, alpha=-group["lr"])
+            norms = torch._foreach_norm(weights)
+            torch._foreach_clamp_min_(norms, 1e-12)
+            torch._foreach_div_(norms, [len(one) ** 0.5 for one in weights])
+            torch._foreach_div_(weights, norms)
+            steps = _orthogonal(steps)
+        torch._foreach_add_(weights, steps, alpha=-group["lr"])
+
+
+def _orthogonal(steps: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """`newton_schulz` of each step as a matrix, those of one shape together."""
+    alike: dict[torch.Size, list[int]] = {}
+    for number, step in enumerate(steps):
+        alike.setdefault(step.shape, []).append(number)
+    found = list(steps)
+    for shape, numbers in alike.items():
+        together = torch.stack([steps[number].flatten(1) for number in numbers])
+        for number, made in zip(numbers, newton_schulz(together), strict=True):
+            found[number] = made.view(shape)
+    return found
 
 
 def parameter_groups(

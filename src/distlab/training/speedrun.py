@@ -206,6 +206,7 @@ def warm_up(
     Args:
         train: trains on the loader that it is given.
     """
+    torch.backends.cudnn.benchmark = True  # on a GPU: try each convolution's kernels, keep the best
     before = copy.deepcopy(model.state_dict()), copy.deepcopy(optimizer.state_dict())
     train(First(loader, steps))
     model.load_state_dict(before[0])

@@ -19,6 +19,7 @@ import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
+from distlab.processes import machine
 from distlab.training import Refused, flag, positive
 
 #: `torch.compile`'s modes; the second one records CUDA graphs, the third one tries kernels as well
@@ -193,7 +194,9 @@ def compile_training(model: nn.Module, mode: str = "default") -> None:
     """
     from torch._inductor import config
 
-    config.compile_threads = 1  # every rank compiles: no pool of processes each
+    ranks = int(os.environ.get("LOCAL_WORLD_SIZE", 1))  # each of them compiles
+    gpu = any(one.is_cuda for one in model.parameters())  # there, dozens of kernels: seconds each
+    config.compile_threads = min(8, max(1, machine.cores() // ranks)) if gpu else 1
     forward = model.forward
     fast = torch.compile(forward, mode=mode)
     model.forward = lambda *inputs: (fast if model.training else forward)(*inputs)
