@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     state = runner.State(STATE / "state", machine.key(here, options.pretend))
     minutes = options.minutes or (30.0 if options.pretend else MINUTES)
     left = 60 * minutes - (time.monotonic() - begin)
-    at_once = max(1, (os.cpu_count() or 1) // 4)  # a step has up to eight ranks, which mostly wait
+    at_once = max(1, (os.cpu_count() or 1) // 2)  # a step has up to eight ranks, which mostly wait
     outcomes = runner.run(asked, state, env, left, at_once, functools.partial(print, flush=True))
     folder = options.results or ROOT / "results" / page.name(here, options.pretend)
     page.write(folder, here, outcomes, state, options.pretend, time.monotonic() - begin)

@@ -49,14 +49,14 @@ def steps(pretend: bool = False) -> list[Step]:
         ]
 
     return [
-        step("recorder", "what recording costs", "recorder", seconds=60),
-        step("prover", "programs that hang and right ones: what is said", "prover", seconds=70),
-        script("small"),
-        script("fast"),
         *each_lab("references", "recorded, and compared with the committed ones", RECORDED, 150),
         *each_lab("answers", "solutions and right answers on CUDA tensors", ON_TENSORS, 200),
-        step("scaling", "images/s over the number of GPUs", "scaling", seconds=90),
+        script("small"),
+        script("fast"),
         script("plain"),
+        step("recorder", "what recording costs", "recorder", seconds=60),
+        step("prover", "programs that hang and right ones: what is said", "prover", seconds=70),
+        step("scaling", "images/s over the number of GPUs", "scaling", seconds=90),
     ]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 PRETEND = "DISTLAB_GPU_PRETEND"
+ON_GPU, INPUTS, GRADED = WAYS = "on the GPU", "inputs on the GPU", "as graded"
 IMAGES = "DISTLAB_DATA"  # where `distlab.data` looks, too
 
 

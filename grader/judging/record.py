@@ -31,12 +31,16 @@ class SolutionFailed(RuntimeError):
 
 
 def outputs(
-    lab: str, only: str | None = None, hidden_alone: bool = False
+    lab: str,
+    only: str | None = None,
+    hidden_alone: bool = False,
+    device: tuple[str, bool] | None = None,
 ) -> Iterator[tuple[Exercise, Case, list[Any]]]:
     """Every case of a lab with what its solution returned on each rank.
 
     Args:
         only: the name of the one exercise that is asked for.
+        device: where inputs lie, as `runs.drive` takes it.
 
     Raises:
         SolutionFailed: a solution raised, hung or died.
@@ -51,19 +55,21 @@ def outputs(
             for case in coursedir.cases(exercise):
                 if hidden_alone and not case.hidden:
                     continue
-                yield exercise, case, _run(exercise, case, getattr(module, exercise.name))
+                yield exercise, case, _run(exercise, case, getattr(module, exercise.name), device)
     if course.needs(lab):  # TensorFlow, for one, can be set up only once in a process
         ranks.end_local()
 
 
-def _run(exercise: Exercise, case: Case, answer: Any) -> list[Any]:
+def _run(
+    exercise: Exercise, case: Case, answer: Any, device: tuple[str, bool] | None = None
+) -> list[Any]:
     inputs = exercise.payloads(exercise.inputs(case))
     pickled = by_value.dumps(answer)
 
     def drive(schedule: Schedule | None = None) -> runs.Run:
         return runs.drive(
             ranks.clustered(case.size), pickled, inputs, harness=exercise.id, group=exercise.group,
-            strict=True, deadline=PATIENCE, watch=Watcher(), schedule=schedule,
+            strict=True, deadline=PATIENCE, watch=Watcher(), schedule=schedule, device=device,
         )  # fmt: skip
 
     run = drive()

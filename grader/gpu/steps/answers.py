@@ -10,7 +10,6 @@ python -m grader.gpu.steps.answers LAB … RESULT
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 import json
 import sys
@@ -22,31 +21,27 @@ from types import ModuleType
 from typing import Any
 
 import cloudpickle
-import numpy as np
 
 from distlab import course, notebook
 from distlab.engines import by_value, ranks, runs
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import judge
 from distlab.exercises.verdict import Verdict
-from distlab.processes import payload
 from distlab.records.choices import Schedule
 from distlab.records.deadlock import Watcher
 from grader import collected, coursedir
 from grader.gpu import settings
+from grader.gpu.steps import places
 
-DEADLINE = 30.0  # seconds of all cases of an exercise
-#: these train where `distlab.world` says, which is the GPU: given CUDA tensors, loaders would fail
-OWN_DEVICE = {"03-cifar10-ddp"}
+DEADLINE = 60.0  # seconds of all cases of an exercise
 FEW = 1  # answers of a lab, where this only pretends
-ON_GPU, INPUTS, GRADED = "on the GPU", "inputs on the GPU", "as graded"
 
 
 def main(labs: Sequence[str], out: str) -> None:
     """Judge the labs' answers; the verdicts so far are kept all along."""
     found: dict[str, Any] = {}
     for lab in labs:
-        found[lab] = {"answers": 0, **dict.fromkeys((ON_GPU, INPUTS, GRADED), 0)}
+        found[lab] = {"answers": 0, **dict.fromkeys(settings.WAYS, 0)}
         found[lab] |= {"only as graded": [], "failed": []}
         _judged_all(lab, found[lab], lambda: settings.write(out, {"labs": found}))
     settings.write(out, {"labs": found})
@@ -55,13 +50,13 @@ def main(labs: Sequence[str], out: str) -> None:
 def _judged_all(lab: str, result: dict[str, Any], keep: Callable[[], None]) -> None:
     some = every(lab)
     if settings.pretend():
-        some = itertools.islice((one for one in some if has_tensors(one[1])), FEW)
+        some = itertools.islice((one for one in some if places.has_tensors(one[1])), FEW)
     for name, exercise, module in some:
         how, verdict = judged(exercise, getattr(module, exercise.name))
         result["answers"] += 1
         if how:
             result[how] += 1
-        if how == GRADED and lab not in OWN_DEVICE and has_tensors(exercise):
+        if how == settings.GRADED and len(places.of(exercise)) > 1:
             result["only as graded"].append(name)
         if not how:
             result["failed"].append(f"{name}: {verdict.status}: {verdict.message}"[:600])
@@ -91,34 +86,9 @@ def loaded(content: dict[str, Any], name: str) -> ModuleType:
     return module
 
 
-def has_tensors(exercise: Exercise) -> bool:
-    """Does its first case hand tensors in?"""
-    return _has_tensors(exercise.lab, exercise.name)
-
-
-@functools.cache
-def _has_tensors(lab: str, name: str) -> bool:
-    exercise = course.exercises(lab)[name]
-    sent = exercise.payloads(exercise.inputs(exercise.visible[0]))
-    return any(_tensor_in(payload.decode(one)) for one in sent)
-
-
-def _tensor_in(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(map(_tensor_in, value.values()))
-    if isinstance(value, (list, tuple)):
-        return any(map(_tensor_in, value))
-    return isinstance(value, np.ndarray)
-
-
 def judged(exercise: Exercise, answer: Any) -> tuple[str, Verdict]:
     """How an answer is right, "" if it is not, and the verdict on it."""
-    kind = settings.device()
-    ways: dict[str, tuple[str, bool] | None]
-    ways = {ON_GPU: (kind, True), INPUTS: (kind, False), GRADED: None}
-    if exercise.lab in OWN_DEVICE or not has_tensors(exercise):
-        ways = {GRADED: None}
-    for how, device in ways.items():
+    for how, device in places.of(exercise).items():
         verdict = _verdict(exercise, answer, device)
         if verdict.status == "passed":
             return how, verdict

@@ -19,11 +19,11 @@ from grader.gpu import settings
 SCRIPT = coursedir.SOLUTIONS / "03-cifar10-ddp" / "resnet_ddp.py"
 _PLAIN = "--augment --stem cifar --schedule triangle --weight-decay 5e-4"
 _QUICK = "--on-device --channels-last --amp --compile --warm-up 3"
-_SEEN = "--augment --shift 2 --flip alternating --label-smoothing 0.2 --test-flip"
+_SEEN = "--augment --shift 2 --border reflect --flip alternating --label-smoothing 0.2 --test-flip"
 WAYS = {
     "small": "--num-epochs 9 --batch-size 2000 --model small --whiten --optimizer muon "
     f"--schedule falling {_SEEN} {_QUICK}",
-    "fast": "--num-epochs 14 --batch-size 500 --stem cifar --whiten --optimizer muon "
+    "fast": "--num-epochs 9 --batch-size 1000 --stem cifar --whiten --optimizer muon "
     f"--learning-rate 0.1 --weight-decay 5e-4 --schedule triangle {_SEEN} {_QUICK}",
     "plain": f"--num-epochs 15 --batch-size 512 {_PLAIN}",
 }

@@ -51,6 +51,9 @@ def flags(parser: argparse.ArgumentParser) -> None:
               "epochs")  # fmt: skip
     flag(group, "--shift", type=int, choices=range(augment.PADDING + 1), default=augment.PADDING,
          help="with --augment, by how many pixels images are shifted at most (4)")  # fmt: skip
+    flag(group, "--border", choices=augment.BORDERS, default="zeros",
+         help="with --augment, what a shifted image shows at its edge: black, or its "
+              "reflection")  # fmt: skip
     flag(group, "--label-smoothing", type=_share, default=0.0, metavar="E",
          help="so much of the label is spread over all classes (0.2)")  # fmt: skip
     flag(group, "--test-flip", action="store_true",
@@ -66,8 +69,11 @@ def check(options: argparse.Namespace) -> None:
     Raises:
         Refused: one of them has no effect without another. The message says which.
     """
-    if not options.augment and (options.flip != "random" or options.shift != augment.PADDING):
-        raise Refused("--flip and --shift say how --augment changes images: add --augment")
+    changes = options.flip, options.shift, options.border
+    if not options.augment and changes != ("random", augment.PADDING, "zeros"):
+        raise Refused(
+            "--flip, --shift and --border say how --augment changes images: add --augment"
+        )
     if options.model == "small" and options.stem != "imagenet":
         raise Refused("--stem changes ResNet-18, and --model small has a first layer of its own")
 

@@ -25,8 +25,9 @@ epoch 3/9  loss 1.1000  accuracy 0.9290  41000 images/s
 
 def outcomes():
     lab = "04-ring-allreduce"
-    recorded = {"exercises": 7, "cases": 40, "differences": ["ring_time 4, rank 0: 1 | 2"],
-                "failed": []}  # fmt: skip
+    recorded = {"exercises": 7, "on the GPU": 5, "inputs on the GPU": 0, "as graded": 1,
+                "cases": 40, "same": 31, "differences": ["ring_time 4, rank 0: 1 | 2"],
+                "elsewhere": ["not on the GPU: no generator"], "failed": []}  # fmt: skip
     answers = {"answers": 40, "on the GPU": 38, "inputs on the GPU": 1, "as graded": 1,
                "only as graded": ["04/ring/right_one.py"], "failed": []}  # fmt: skip
     took = {"recorded": 2e-5, "not recorded": 1e-5, "cost": 1e-5, "share": 1.0}
@@ -48,8 +49,11 @@ def test_the_page_tells_all_that_is_known_and_what_is_not_done():
     assert "4 of 6 steps done" in text
     assert "| script-small | over its time | ended after 100 s |" in text
     assert "| scaling | failed | no such file |" in text
-    assert "| the small one | 41250 | 3 | 93.12% | 2.4 s | not reached |" in text
+    assert "| the small one | 41250 | 3 | 93.12% | not reached | 2.4 s | not reached |" in text
+    assert "| best accuracy | to 90% | to 93% | to 94% |" in text
     assert "- ring_time 4, rank 0: 1 | 2" in text  # a list, where a bar is only a bar
+    assert "| 04-ring-allreduce | 7 | 5 | 0 | 1 | 40 | 31 | 1 | 0 | done | 3 s |" in text
+    assert "- not on the GPU: no generator" in text
     assert "| 04-ring-allreduce | 40 | 38 | 1 | 1 | 0 | done | 3 s |" in text
     assert "| swaps | right | proven to hang | 1.0 s | **wrong** |" in text
     assert "PRETENDED" not in text
