@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from distlab.processes import clocks, entry_points, forkserver, frameworks, starting
+from distlab.processes import clocks, entry_points, forkserver, frameworks, ports, starting
 from distlab.processes.forkserver import ENGINE_PRELOAD, PRELOAD
 from distlab.processes.run_delay import RunDelay
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # nothing here imports NumPy before the zygote is on its way
 ANSWER = 3.0  # seconds in which the engines of a running cluster have to answer
 STARTING = 60.0, 180.0  # seconds in which engines start that are forked, or spawned
 _NONE = -1  # in place of the number of an engine, or of its process
+_held: ports.Held | None = None  # by this engine, for the run that is about to begin
 CONTROLLER_TRIES = 5  # ipyparallel chooses free ports before it binds them: others may be quicker
 
 
@@ -343,10 +344,14 @@ def _clock() -> float:
 
 
 def _address() -> tuple[str, int]:
-    """A host name and a free port of the machine that rank 0 runs on."""
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        return socket.gethostname(), probe.getsockname()[1]
+    """A host name of the machine that rank 0 runs on, and a port that this process holds there
+    until it is asked for the next one.
+    """
+    global _held
+    if _held is not None:
+        _held.let_go()
+    _held = ports.Held("")
+    return socket.gethostname(), _held.port
 
 
 def _app_config(folder: str) -> Config:

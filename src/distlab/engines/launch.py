@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from distlab.engines import notebook_function, ranks
-from distlab.processes import entry_points, starting
+from distlab.processes import entry_points, ports, starting
 from distlab.records import events, reading
 from distlab.records.deadlock import Watcher
 from distlab.viz import chrome_trace
@@ -50,9 +50,12 @@ def launch(
         there is no room for so many ranks.
     """
     _checked(program, size, function)
-    with starting.way().source(spares=0) as source:
+    # ranks need seconds until one of them listens there
+    with starting.way().source(spares=0) as source, ports.Held() as held:
         source.prepare(size)
-        run = _Running(source, source.folder, program.resolve(), size, list(arguments), function)
+        run = _Running(
+            source, source.folder, program.resolve(), size, list(arguments), function, held.port
+        )
         status = run.follow(timeout)
         run.stop()
         if trace is not None:
@@ -92,12 +95,12 @@ class _Running:
         size: int,
         arguments: Sequence[str],
         function: str | None,
+        port: int,
     ) -> None:
         self._source, self._folder, self._size = source, folder, size
         self._selector = selectors.DefaultSelector()
         self._left: dict[int, bytes] = {}
         self._pids: dict[int, int] = {}
-        port = _free_port()
         for rank in range(size):
             started, output = source.connect(
                 entry_points.PROGRAM, program=str(program), arguments=arguments,
@@ -181,14 +184,6 @@ class _Running:
         """Did this rank, whose output has ended, fail?"""
         status = self._source.status(self._pids[rank])
         return status is None or status != 0
-
-
-def _free_port() -> int:
-    """A port of the loopback interface that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def serve(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
+from collections.abc import Iterator
 
 from distlab.course.lab02_toy_model.weights import PATIENCE
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.processes import ports
 from distlab.rank.sharing import among_ranks
 
 # setup
@@ -89,17 +90,18 @@ def _pretending(gpus: int, asked: list[str]):
         yield
 
 
-def _told_port(turn: int, rank: int, size: int) -> int:
-    """A free port that rank 0 has found."""
+@contextlib.contextmanager
+def _told_ports(turn: int, rank: int, size: int) -> Iterator[tuple[int, int]]:
+    """A port for the ranks to meet at and another one, which rank 0 holds for them meanwhile."""
+    with contextlib.ExitStack() as stack:
 
-    def found() -> int | None:
-        if rank != 0:
-            return None
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            return probe.getsockname()[1]
+        def held() -> list[int] | None:
+            if rank != 0:
+                return None
+            return [stack.enter_context(ports.Held()).port for _ in range(2)]
 
-    return among_ranks(f"port.{turn}", rank, size, found, PATIENCE)[0]
+        here, misleading = among_ranks(f"ports.{turn}", rank, size, held, PATIENCE)[0]
+        yield here, misleading
 
 
 def _group_as_found(port: int, asked: list[str], number: int) -> dict:
@@ -136,14 +138,15 @@ def _call_setup(function, rank, size, inputs):
     found, before = [], dict(os.environ)
     try:
         for turn in range(2):
-            port, asked = _told_port(turn, rank, size), []
-            os.environ.update(
-                MASTER_ADDR=_MISLEADING,
-                MASTER_PORT=str(_told_port(turn + 10, rank, size)),
-                RANK=str(size - 1 - rank),
-                WORLD_SIZE="1",
-            )
-            with _pretending(inputs["gpus"], asked):
+            asked: list[str] = []
+            with (
+                _told_ports(turn, rank, size) as (port, misleading),
+                _pretending(inputs["gpus"], asked),
+            ):
+                os.environ.update(
+                    MASTER_ADDR=_MISLEADING, MASTER_PORT=str(misleading),
+                    RANK=str(size - 1 - rank), WORLD_SIZE="1",
+                )  # fmt: skip
                 function(rank, size, port)
                 found.append(_group_as_found(port, asked, inputs["number"]))
             if turn == 0 and dist.is_initialized():
