@@ -9,15 +9,17 @@ python -m bench.speedrun [--limit 400] [--epochs 2] [--seeds 1]
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import cloudpickle
 
 from bench import Row, header, show
-from distlab import Ranks
+from distlab import Ranks, notebook
 from distlab.rank import world
 from grader import coursedir
 
@@ -64,42 +66,54 @@ def errors(
     batch: int,
 ) -> list[list[tuple[float, float]]]:  # fmt: skip
     """(test error, seconds of training) of each way and seed."""
+    sized = [f"--batch-size {batch} {way}" for way in options]
+    return [
+        [trained(rank, size, way, limit, epochs, seed) for seed in range(seeds)] for way in sized
+    ]
+
+
+def trained(
+    rank: int, size: int, options: str, limit: int | None, epochs: int, seed: int
+) -> tuple[float, float]:
+    """Train by the script of lab 03, with these options of its: (test error, seconds)."""
     import torch
 
-    from distlab import notebook, training
-    from distlab.training import data, speedrun
+    from distlab import training
+    from distlab.training import speedrun
 
     torch.set_num_threads(training.threads(size))
+    script, lab = _script()
+    split, device = _images(limit), world.here().device
+    quick = ["--amp"] if device.type == "cuda" else []
+    words = ["--num-epochs", str(epochs), "--random-seed", str(seed)]
+    args = script.arguments([*words, *quick, *options.split()])
+    model, optimizer, loader = script.make_training(lab, args, split, rank, size, device)
+    if args.schedule != "constant":
+        script.follow_schedule(args, optimizer, 0, len(loader))
+    begin = time.perf_counter()
+    for epoch in range(epochs):
+        lab.set_random_seeds(training.epoch_seed(seed, epoch, rank))
+        lab.train_epoch(model, loader, optimizer, device, epoch)
+    seconds = time.perf_counter() - begin
+    guesses = speedrun.Both(model.module) if args.test_flip else model
+    right = lab.evaluate(guesses, split.test, rank, size, args.batch_size, device)
+    return 1 - right, seconds
+
+
+@functools.cache
+def _script() -> tuple[Any, Any]:
+    """The training script, and the notebook that it takes its functions from."""
     spec = importlib.util.spec_from_file_location("resnet_ddp", FOLDER / "resnet_ddp.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    lab = notebook.load(FOLDER / "cifar10_ddp.ipynb")
-    device = world.here().device
-    split = data.load(limit=limit, test_limit=limit)
-    quick = ["--amp"] if device.type == "cuda" else []
+    return script, notebook.load(FOLDER / "cifar10_ddp.ipynb")
 
-    def one(way: str, seed: int) -> tuple[float, float]:
-        words = [
-            "--batch-size",
-            str(batch),
-            "--num-epochs",
-            str(epochs),
-            "--random-seed",
-            str(seed),
-        ]
-        args = script.arguments([*words, *quick, *way.split()])
-        model, optimizer, loader = script.make_training(lab, args, split, rank, size, device)
-        script.follow_schedule(args, optimizer, 0, len(loader))
-        begin = time.perf_counter()
-        for epoch in range(epochs):
-            lab.set_random_seeds(training.epoch_seed(seed, epoch, rank))
-            lab.train_epoch(model, loader, optimizer, device, epoch)
-        seconds = time.perf_counter() - begin
-        guesses = speedrun.Both(model.module) if args.test_flip else model
-        right = lab.evaluate(guesses, split.test, rank, size, batch, device)
-        return 1 - right, seconds
 
-    return [[one(way, seed) for seed in range(seeds)] for way in options]
+@functools.cache
+def _images(limit: int | None) -> Any:
+    from distlab.training import data
+
+    return data.load(limit=limit, test_limit=limit)
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """What becomes of outcomes: a page, data, and few files."""
 
 import json
+import sys
 import tarfile
 from importlib.util import find_spec
 
@@ -10,6 +11,7 @@ from grader.gpu import page, plan, runner
 from grader.gpu.runner import DONE, FAILED, LATE, Outcome
 from grader.gpu.steps import script
 from grader.gpu.wheels import CannotRun
+from grader.paths import ROOT
 
 HERE = {
     "gpus": ["NVIDIA H200"], "cores": 16, "python": "3.12.3", "torch": "2.11.0+cu130",
@@ -68,7 +70,7 @@ def test_a_pretended_page_says_so_first():
 
 def test_the_folder_is_few_files_that_a_small_door_lets_through(tmp_path):
     state = runner.State(tmp_path / "state", "key")
-    (state.folder / "recorder.log").write_text("hello")
+    (state.folder / "recorder.log").write_text(f"in {ROOT}/build: {sys.prefix}/lib warns")
     (state.folder / "references").mkdir()
     (state.folder / "references" / "04.visible.json").write_text("{}")
     folder = tmp_path / "results" / "gpu"
@@ -81,6 +83,8 @@ def test_the_folder_is_few_files_that_a_small_door_lets_through(tmp_path):
     assert [one["status"] for one in content["steps"]].count(DONE) == 4
     with tarfile.open(folder / "references.tar.gz") as packed:
         assert packed.getnames() == ["04.visible.json"]
+    with tarfile.open(folder / "logs.tar.gz") as packed:
+        assert packed.extractfile("recorder.log").read() == b"in build: PYTHON/lib warns"
 
 
 def test_what_the_script_prints_is_read_as_far_as_it_came():
