@@ -64,6 +64,15 @@ def _pretending(gpus: int, asked: list[str]):
     def available() -> bool:
         return gpus > 0
 
+    current = [0]
+
+    def select(device: object) -> None:
+        index = device if isinstance(device, int) else torch.device(device).index
+        current[0] = current[0] if index is None else index
+
+    def selected() -> int:
+        return current[0]
+
     def accelerator(check_available: bool = False) -> torch.device | None:
         return torch.device("cuda") if gpus else None
 
@@ -72,13 +81,20 @@ def _pretending(gpus: int, asked: list[str]):
         (torch.cuda, "_cached_device_count", gpus),
         (torch.cuda, "device_count", count),
         (torch.cuda, "is_available", available),
-        (torch.cuda, "set_device", lambda device: None),
+        (torch.cuda, "set_device", select),
+        (torch.cuda, "current_device", selected),
+        (torch.cuda, "get_device_name", lambda device=None: "a pretended GPU"),
         (torch.cuda, "init", lambda: None),
+        (torch.cuda, "empty_cache", lambda: None),
+        (torch.cuda, "synchronize", lambda device=None: None),
         (torch.accelerator, "device_count", count),
         (torch.accelerator, "is_available", available),
         (torch.accelerator, "current_accelerator", accelerator),
-        (torch.accelerator, "set_device_index", lambda device: None),
-        (torch.accelerator, "set_device_idx", lambda device: None),
+        (torch.accelerator, "set_device_index", select),
+        (torch.accelerator, "set_device_idx", select),
+        (torch.accelerator, "current_device_index", selected),
+        (torch.accelerator, "current_device_idx", selected),
+        (torch.accelerator, "synchronize", lambda device=None: None),
         (torch._C, "_cuda_getDeviceCount", count),
         (dist, "is_nccl_available", lambda: True),
         (c10d, "is_nccl_available", lambda: True),
