@@ -115,6 +115,27 @@ def test_what_is_python_is_taken_for_python(what, monkeypatch):
     assert notebook.plain(PYTHON[what]) == PYTHON[what]
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["%time x = [1, 2]", "x = %time [1, 2]", "%prun x = [1, 2]", "if True:\n    %time x = [1, 2]"],
+)
+def test_a_line_under_a_clock_defines(line):
+    names = {}
+    notebook.run_cell(notebook.Cell("cell 1", line, "solution"), names)
+    assert names["x"] == [1, 2]
+
+
+def test_a_written_file_may_be_named_by_a_variable(tmp_path):
+    names = {"folder": tmp_path, "name": "held.py"}
+    source = "%%writefile {folder}/$name\nx = {1: 2}\n"
+    notebook.run_cell(notebook.Cell("cell 1", source, "added"), names)
+    assert (tmp_path / "held.py").read_text() == "x = {1: 2}\n"
+    source = source.replace("$name", "a{1 2}.py")  # braces that name nothing stay as they are
+    notebook.run_cell(
+        notebook.Cell("cell 2", source.replace("{folder}", str(tmp_path)), "added"), names
+    )
+
+
 def test_a_cell_under_a_profiler_defines():
     assert _ran("%%prun -q\ndef f(): return 1")["f"]() == 1
 

@@ -194,14 +194,19 @@ class _Shell:
     def __init__(self, namespace: dict[str, Any]) -> None:
         self.user_ns = namespace
 
-    def run_line_magic(self, name: str, line: str, *rest: object) -> None:
-        return None
+    def run_line_magic(self, name: str, line: str, *rest: object) -> Any:
+        if name not in ("time", "prun"):
+            return None
+        tree = parse(line.strip())
+        if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
+            return eval(line.strip(), self.user_ns)  # `x = %time f()`
+        exec(compiled(tree, "<cell>", self.user_ns), self.user_ns)
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> None:
         if name in ("time", "capture", "prun"):
             exec(compiled(plain(cell), "<cell>", self.user_ns), self.user_ns)
         elif name in ("writefile", "file"):  # for a later cell to import
-            *options, file = shlex.split(line)
+            *options, file = shlex.split(_filled(line, self.user_ns))
             how = "a" if {"-a", "--append"} & set(options) else "w"
             with open(os.path.expanduser(file), how, encoding="utf-8") as written:
                 written.write(cell)
@@ -214,6 +219,16 @@ class _Shell:
 
     def getoutput(self, command: str) -> list[str]:
         return []
+
+
+def _filled(line: str, names: Mapping[str, Any]) -> str:
+    """A magic's line with the values of `{names}` and `$names` in it, where all have one."""
+    from IPython.utils.text import DollarFormatter
+
+    try:
+        return DollarFormatter().vformat(line, (), names)
+    except Exception:  # braces that are none of these
+        return line
 
 
 def _display(*objects: object, **how: object) -> None:

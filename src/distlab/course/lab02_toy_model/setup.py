@@ -66,7 +66,7 @@ def _pretending(gpus: int, asked: list[str]):
 
     current = [0]
 
-    def select(device: object) -> None:
+    def select(device: int | str | torch.device) -> None:
         index = device if isinstance(device, int) else torch.device(device).index
         current[0] = current[0] if index is None else index
 
