@@ -11,15 +11,19 @@ from pathlib import Path
 from distlab.course.lab02_toy_model.weights import PATIENCE, pinned_weights, starting_from
 from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.exercises.raised import STATE_DICT
-from distlab.rank.sharing import meet
+from distlab.rank.sharing import Board, meet
+from distlab.records import reading
 
 # demo_checkpoint
 
 
-_watched: dict = {"folder": "", "log": None, "slow": False}  # what the audit hook looks at
+_NOBODY: dict = {"folder": "", "log": None, "hold": None, "board": None}
+_watched: dict = dict(_NOBODY)  # what the audit hook looks at
 
 
-_SLOW = 0.12  # seconds that rank 0 takes to begin writing, and again to end
+HELD = 2.0  # seconds that rank 0 is held at most while it writes: longer than a pause of the others
+_LOOK = 0.005  # seconds between two looks at them
+_READ = "has read"  # what a rank notes when it begins to
 
 
 def _checkpoint_inputs(case: Case) -> list[dict]:
@@ -42,8 +46,10 @@ def _audit(event: str, args: tuple) -> None:
         return
     writes = moved or (bool(set(mode or "") & set("wax+")) if mode else bool((flags or 0) & 3))
     _watched["log"].add("saved" if writes else "loaded")
-    if writes and _watched["slow"]:
-        time.sleep(2 * _SLOW)
+    if writes:
+        _watched["hold"]()
+    else:
+        _watched["board"].note(_READ, "")
 
 
 def _inside(path: str | bytes | os.PathLike) -> bool:
@@ -52,9 +58,36 @@ def _inside(path: str | bytes | os.PathLike) -> bool:
     return f"{os.path.realpath(folder)}{os.sep}".startswith(f"{_watched['folder']}{os.sep}")
 
 
+class _Hold:
+    """Holds rank 0 while it writes until each other rank waits for somebody, or has read already:
+    ranks that only pause in between read too early, however long they pause.
+    """
+
+    def __init__(self, board: Board) -> None:
+        self._board, self._left = board, HELD
+
+    def __call__(self) -> None:
+        begin = time.monotonic()
+        while time.monotonic() < begin + self._left and not self._settled():
+            time.sleep(_LOOK)
+        self._left = max(0.0, self._left - (time.monotonic() - begin))
+
+    def _settled(self) -> bool:
+        read = self._board.notes(_READ)
+        others = set(range(1, self._board.size)) - set(read)
+        return all(map(self._waits, others))
+
+    def _waits(self, rank: int) -> bool:
+        """Also for a store, in which it stands still."""
+        with contextlib.suppress(OSError, ValueError):
+            record = reading.read(self._board.folder / f"{rank}.rec")
+            return record.ended or bool(record.waiting() or record.stands_in)
+        return False
+
+
 @contextlib.contextmanager
-def _watching(folder: str, slow: bool):
-    """Note whether files in `folder` are written and read here; `slow`: writing takes its time."""
+def _watching(folder: str, board: Board):
+    """Note whether files in `folder` are written and read here; rank 0 is held while it writes."""
     import torch.serialization as serialization
 
     if not _watched.get("hooked"):
@@ -62,23 +95,24 @@ def _watching(folder: str, slow: bool):
         _watched["hooked"] = True
     writer = serialization._open_zipfile_writer
     log: set[str] = set()
+    hold = _Hold(board) if board.rank == 0 else (lambda: None)
 
     def opened(target):
         if not isinstance(target, (str, os.PathLike)):
             return writer(target)
         if _inside(target):
             log.add("saved")
-        time.sleep(_SLOW if slow else 0)
+        hold()
         file = writer(target)
-        time.sleep(_SLOW if slow else 0)
+        hold()  # the file is there now, and nothing in it
         return file
 
     serialization._open_zipfile_writer = opened
-    _watched.update(folder=folder, log=log, slow=slow)
+    _watched.update(folder=folder, log=log, hold=hold, board=board)
     try:
         yield log
     finally:
-        _watched.update(folder="", slow=False)
+        _watched.update(_NOBODY)
         serialization._open_zipfile_writer = writer
 
 
@@ -109,7 +143,7 @@ def _call_demo_checkpoint(function, rank, size, inputs):
     try:
         with (
             starting_from(inputs["weights"]),
-            _watching(os.path.realpath(folder), slow=rank == 0) as log,
+            _watching(os.path.realpath(folder), Board(rank, size)) as log,
         ):
             returned = function(rank, size, str(path))
     finally:
