@@ -2,10 +2,13 @@
 
 import os
 import shutil
+import time
 
 import pytest
 
 from distlab.course.lab02_toy_model import demo_checkpoint, setup
+from distlab.rank.recorder import Recorder
+from distlab.rank.sharing import Board
 
 
 @pytest.mark.parametrize(
@@ -30,7 +33,7 @@ def watched(tmp_path):
     """A folder that is watched, and what was noted of it."""
     folder = tmp_path / "checkpoint"
     folder.mkdir()
-    with demo_checkpoint._watching(os.path.realpath(folder), slow=False) as log:
+    with demo_checkpoint._watching(os.path.realpath(folder), Board(1, 2, tmp_path)) as log:
         yield folder, log
 
 
@@ -51,3 +54,27 @@ def test_what_happens_beside_the_folder_is_not_noted(tmp_path, watched):
     (beside / "a").write_text("")
     os.replace(beside / "a", beside / "b")
     assert log == set()
+
+
+def held(hold):
+    begin = time.monotonic()
+    hold()
+    return time.monotonic() - begin
+
+
+def test_who_writes_is_held_until_the_others_wait_or_have_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(demo_checkpoint, "HELD", 0.3)
+    board = Board(0, 3, tmp_path)
+    hold = demo_checkpoint._Hold(board)
+    record = Recorder(str(tmp_path / "1.rec"), 1, 3)
+    record.started()
+    Board(2, 3, tmp_path).note(demo_checkpoint._READ, "")
+    assert held(hold) >= 0.3  # rank 1 computes, or pauses
+    assert held(hold) < 0.3  # that was all it is held for
+    at = record.begin("barrier", 0)
+    record.wait_begin(at, True)
+    assert held(demo_checkpoint._Hold(board)) < 0.3
+    record.finish(at, waited=True)
+    assert held(demo_checkpoint._Hold(board)) >= 0.3
+    record.ended(raised=True)
+    assert held(demo_checkpoint._Hold(board)) < 0.3
