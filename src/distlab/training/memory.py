@@ -66,15 +66,19 @@ class _OnGPU(Used):
         torch.cuda.reset_peak_memory_stats(self._device)
 
 
-class OnCPU(TorchDispatchMode, Used):
+class Storages(TorchDispatchMode, Used):
     """The storages of what operations return, each once, however many views of it there are.
 
     A storage may be resized while it lives (FSDP empties those of gathered parameters), so its size
     is asked for at every look.
+
+    Args:
+        kind: of the devices whose memory counts; `None` for all.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str | None = "cpu") -> None:
         super().__init__()
+        self._kind = kind
         self._held: dict[int, weakref.ref[torch.UntypedStorage]] = {}
         self._peak = 0
 
@@ -88,7 +92,7 @@ class OnCPU(TorchDispatchMode, Used):
         result = func(*args, **(kwargs or {}))
         given = {id(storage) for storage in storages((args, kwargs))}
         for storage in storages(result):
-            if storage.device.type != "cpu":
+            if self._kind not in (None, storage.device.type):
                 continue
             key = id(storage)
             held = self._held.get(key)
@@ -157,7 +161,7 @@ def tracked(device: torch.device | str = "cpu") -> Iterator[Used]:
     if device.type == "cuda":
         yield _OnGPU(device)
         return
-    with OnCPU() as used:
+    with Storages() as used:
         yield used
 
 

@@ -41,7 +41,7 @@ def _after_backward(inputs):
     from torch import nn
 
     weights = inputs["weights"]
-    linear = [nn.Linear(w.shape[1], w.shape[0], dtype=w.dtype) for w in weights[::2]]
+    linear = [nn.Linear(*reversed(w.shape), dtype=w.dtype, device=w.device) for w in weights[::2]]
     model = nn.Module()
     model.layers = nn.ModuleList(linear[:-1])
     if inputs["unused"]:

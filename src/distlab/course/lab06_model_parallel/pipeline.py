@@ -61,7 +61,7 @@ def stage_of(weights):
     if weights is None:
         return nn.Sequential(nn.Tanh())
     weight, bias = weights
-    linear = nn.Linear(weight.shape[1], weight.shape[0], dtype=weight.dtype)
+    linear = nn.Linear(*reversed(weight.shape), dtype=weight.dtype, device=weight.device)
     with torch.no_grad():
         linear.weight.copy_(weight)
         linear.bias.copy_(bias)

@@ -56,7 +56,18 @@ def _made(inputs):
     import torch
     from torch import nn
 
-    width, dtype = inputs["width"], inputs["inputs"][0].dtype
+    width, like = inputs["width"], inputs["inputs"][0]
+
+    class Dropout(nn.Dropout):
+        """Draws from the CPU's generator wherever its input lies: an answer need not know of
+        another one.
+        """
+
+        def forward(self, input):
+            if input.device.type == "cpu" or not self.training:
+                return super().forward(input)
+            drawn = super().forward(torch.ones(input.shape, dtype=input.dtype, device="cpu"))
+            return input * drawn.to(input.device)
 
     def stage(name: str) -> nn.Module:
         if name == "linear":
@@ -65,10 +76,10 @@ def _made(inputs):
             return nn.Sequential(
                 nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)
             )
-        return {"dropout": nn.Dropout(0.4), "tanh": nn.Tanh(), "norm": nn.LayerNorm(width)}[name]
+        return {"dropout": Dropout(0.4), "tanh": nn.Tanh(), "norm": nn.LayerNorm(width)}[name]
 
     torch.manual_seed(inputs["seed"])
-    return [stage(name).to(dtype) for name in inputs["stages"]]
+    return [stage(name).to(like.device, like.dtype) for name in inputs["stages"]]
 
 
 class _Log:
@@ -138,7 +149,7 @@ def _step(module, inputs, log: _Log) -> dict:
     given = [x.clone().requires_grad_(inputs["leaf"]) for x in inputs["inputs"]]
     torch.manual_seed(inputs["seed"])
     log.taken()
-    with memory.tracked() as used:
+    with memory.Storages(given[0].device.type) as used:
         outputs = [module(x) for x in given]
         gc.collect()  # what nobody can reach does not count
         held = used.now
@@ -154,7 +165,7 @@ def _step(module, inputs, log: _Log) -> dict:
     return {
         _OUTPUT: kept,
         _OF_INPUT: [x.grad for x in given],
-        _RANDOM: [torch.rand(3)],
+        _RANDOM: [torch.rand(3, device="cpu")],
         _BEYOND: max(0, held - segments * (output + _SLACK)),
         _FEWER: max(0, round(segments - held / output)),
         _TOO_OFTEN: sum(times > 2 * len(given) for times in ran),

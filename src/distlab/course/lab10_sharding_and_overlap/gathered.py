@@ -18,7 +18,7 @@ from typing import NamedTuple
 import torch
 from torch.utils import _python_dispatch
 
-from distlab.training.memory import OnCPU, storages, tensors
+from distlab.training.memory import Storages, storages, tensors
 
 _MARKERS = 8  # values of one rank's share that tell it from everything else
 #: after these operations it is worth a look: where parameters arrive and where they are used
@@ -45,7 +45,7 @@ class _Known:
         self.on_its_way = False  # made by a functional collective that nobody has waited for
 
 
-class Gathered(OnCPU):
+class Gathered(Storages):
     """Watches the tensors of this process while its context lasts.
 
     Args:
@@ -61,7 +61,7 @@ class Gathered(OnCPU):
     def __init__(
         self, others: Sequence[Sequence[torch.Tensor]], every_operation: bool = False
     ) -> None:
-        super().__init__()
+        super().__init__(kind=None)  # on a GPU they may come by way of the CPU
         self._shares = _Shares(others)
         self._every_operation = every_operation
         self._known: dict[int, _Known] = {}
@@ -145,10 +145,14 @@ class _Shares:
         self._layers = [layer for layer, _ in known]
         self._fewest = min((len(found) for _, found in known), default=0)
         markers = [_some_of(found) for _, found in known]
-        self._wanted = torch.tensor([len(some) for some in markers], dtype=torch.int64)
-        self._markers, order = (torch.cat(markers) if markers else torch.empty(0)).sort()
+        whole = torch.cat(markers) if markers else torch.empty(0)
+        self._markers, order = whole.sort()
+        device = whole.device
+        lengths = [len(some) for some in markers]
+        self._wanted = torch.tensor(lengths, dtype=torch.int64, device=device)
         # which share each of the sorted markers belongs to
-        self._share = torch.arange(len(markers)).repeat_interleave(self._wanted)[order]
+        shares = torch.arange(len(markers), device=device)
+        self._share = shares.repeat_interleave(self._wanted)[order]
 
     def in_memory(self, storage: torch.UntypedStorage, extent: int) -> frozenset[int]:
         """The layers of which the first `extent` bytes of a storage hold a whole share."""
@@ -156,7 +160,8 @@ class _Shares:
         count = min(extent, storage.nbytes()) // size
         if not self._layers or count < self._fewest or storage.nbytes() % size:
             return frozenset()
-        flat = torch.empty(0, dtype=self._markers.dtype).set_(storage)[:count]
+        flat = torch.empty(0, dtype=self._markers.dtype, device=storage.device).set_(storage)
+        flat = flat[:count].to(self._markers.device)
         places = torch.searchsorted(self._markers, flat).clamp_(max=len(self._markers) - 1)
         seen = places[self._markers[places] == flat].unique()
         whole = self._share[seen].bincount(minlength=len(self._layers)) >= self._wanted
@@ -171,14 +176,15 @@ def _distinct(tensor: torch.Tensor) -> torch.Tensor | None:
 
 
 def _some_of(values: torch.Tensor) -> torch.Tensor:
-    places = torch.linspace(0, len(values) - 1, min(_MARKERS, len(values)))
+    count = len(values)
+    places = torch.linspace(0, count - 1, min(_MARKERS, count), device=values.device)
     return values[places.round().long()].clone()
 
 
 def _overwrite(storage: torch.UntypedStorage) -> None:
     """Fill memory that nobody has written yet: what lay there before may be a layer's weight."""
-    if storage.device.type == "cpu":
-        torch.empty(0, dtype=torch.uint8).set_(storage).fill_(255)  # NaN in each float type
+    plain = torch.empty(0, dtype=torch.uint8, device=storage.device)
+    plain.set_(storage).fill_(255)  # NaN in each float type
 
 
 def _end(tensor: torch.Tensor) -> int:

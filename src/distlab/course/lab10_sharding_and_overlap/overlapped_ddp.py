@@ -128,10 +128,10 @@ def _network(described: dict, weights: list):
         def __init__(self) -> None:
             super().__init__()
             count = len(weights)
-            order = described.get("order", list(range(count)))
+            order, like = described.get("order", list(range(count))), weights[0][0]
             for place, number in enumerate(order):
                 if described.get("empty") and place == count - 1:
-                    self.nothing = nn.Parameter(torch.empty(0, dtype=weights[0][0].dtype))
+                    self.nothing = nn.Parameter(like.new_empty(0))
                 weight, bias = weights[number]
                 linear = nn.Linear(*reversed(weight.shape), dtype=weight.dtype)
                 linear.weight, linear.bias = (

@@ -60,8 +60,9 @@ class _Expert:
         import torch
 
         rows = torch.cat(self.given) if self.given else like[:0]
-        order = np.lexsort(rows.numpy().T[::-1][-4:])  # no two rows agree in four random numbers
-        return rows[torch.from_numpy(order)]
+        # no two rows agree in four random numbers
+        order = np.lexsort(rows.detach().cpu().numpy().T[::-1][-4:])
+        return rows[torch.from_numpy(order).to(rows.device)]
 
 
 def _call(function, rank, size, inputs):
