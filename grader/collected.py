@@ -8,7 +8,9 @@ fail, and says in its first lines how:
 
 `status` is the verdict's (wrong where it is left out), or several where the machine decides between
 them (`error or timeout`); `hint` is the name of the exercise's hint
-that must apply; `says` is a piece of the message that must be there.
+that must apply; `says` is a piece of the message that must be there. Any answer may say which
+PyTorch it needs at least, where the course's oldest will not do (`# torch: 2.13`): grading pins one
+that does, and a machine that brings its own may have an older one.
 """
 
 from __future__ import annotations
@@ -41,6 +43,15 @@ class Answer:
     def exercise(self) -> str:
         return self.path.parent.name
 
+    @property
+    def torch(self) -> str:
+        """The oldest PyTorch that has what it calls; "" for any that the course takes."""
+        return self.expected.get("torch", "")
+
+    def runs_with(self, version: str) -> bool:
+        """Has this PyTorch ("2.11.0+cu130") what it calls?"""
+        return _numbers(version) >= _numbers(self.torch)
+
     def complaint(self, verdict: Verdict) -> str | None:
         """What is wrong with a verdict on this answer, if anything."""
         if self.right:
@@ -60,8 +71,13 @@ class Answer:
 def answers(lab: str, exercise: str = "*") -> Iterator[Answer]:
     for path in sorted((ANSWERS / lab).glob(f"{exercise}/*.py")):
         source = path.read_text("utf-8")
-        expected = dict(re.findall(r"^# (status|hint|says): (.+)$", source, re.M))
+        expected = dict(re.findall(r"^# (status|hint|says|torch): (.+)$", source, re.M))
         yield Answer(path, path.name.startswith("right"), source, expected)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The first two numbers of a version; none of no version."""
+    return tuple(map(int, re.findall(r"\d+", version)[:2]))
 
 
 def handed_in(lab: str, **sources: str) -> dict[str, Any]:

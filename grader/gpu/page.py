@@ -164,6 +164,7 @@ def _answers(outcomes: Sequence[Outcome]) -> list[str]:
     ]  # fmt: skip
     said = [line for _, of, _ in found for line in of["failed"]]
     alone = [line for _, of, _ in found for line in of["only as graded"]]
+    newer = [line for _, of, _ in found for line in of.get("left out", [])]
     head = ("lab", "answers", *(f"right {way}" for way in WAYS), "failed", "step", "time")
     return [
         "## Solutions and right answers on CUDA tensors", "",
@@ -172,6 +173,7 @@ def _answers(outcomes: Sequence[Outcome]) -> list[str]:
         "choose their device themselves, are judged.", "",
         *_table(head, rows), *_listed("Not right:", said),
         *_listed("Right with inputs on the CPU alone:", alone),
+        *_listed("Left out, because they need a newer PyTorch than this machine has:", newer),
     ]  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 Their inputs lie on the GPU, and so do tensors that they make without saying where. What is not
 right so is judged again with its inputs alone on the GPU, and then as it is graded: many a function
-takes a generator or a loader, which torch has on the CPU alone.
+takes a generator or a loader, which torch has on the CPU alone. Answers that call what the PyTorch
+here lacks are left out, and named.
 
 python -m grader.gpu.steps.answers LAB … RESULT
 """
@@ -21,6 +22,7 @@ from types import ModuleType
 from typing import Any
 
 import cloudpickle
+import torch
 
 from distlab import course, notebook
 from distlab.engines import by_value, ranks, runs
@@ -42,7 +44,7 @@ def main(labs: Sequence[str], out: str) -> None:
     found: dict[str, Any] = {}
     for lab in labs:
         found[lab] = {"answers": 0, **dict.fromkeys(settings.WAYS, 0)}
-        found[lab] |= {"only as graded": [], "failed": []}
+        found[lab] |= {"only as graded": [], "left out": left_out(lab), "failed": []}
         _judged_all(lab, found[lab], lambda: settings.write(out, {"labs": found}))
     settings.write(out, {"labs": found})
 
@@ -70,10 +72,19 @@ def every(lab: str) -> Iterator[tuple[str, Exercise, ModuleType]]:
     for exercise in exercises.values():
         yield f"{exercise.id}, the solution", exercise, module
     for number, answer in enumerate(collected.answers(lab)):
-        if answer.right:
+        if answer.right and answer.runs_with(torch.__version__):
             content = collected.filled(solution, **{answer.exercise: answer.source})
             name = f"{lab}/{answer.exercise}/{answer.path.name}"
             yield name, exercises[answer.exercise], loaded(content, f"answer{number}")
+
+
+def left_out(lab: str) -> list[str]:
+    """The right answers of a lab that need a newer PyTorch than this, and which."""
+    return [
+        f"{lab}/{one.exercise}/{one.path.name}: PyTorch {one.torch}"
+        for one in collected.answers(lab)
+        if one.right and not one.runs_with(torch.__version__)
+    ]
 
 
 def loaded(content: dict[str, Any], name: str) -> ModuleType:

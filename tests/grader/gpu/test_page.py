@@ -31,7 +31,8 @@ def outcomes():
                 "cases": 40, "same": 31, "differences": ["ring_time 4, rank 0: 1 | 2"],
                 "elsewhere": ["not on the GPU: no generator"], "failed": []}  # fmt: skip
     answers = {"answers": 40, "on the GPU": 38, "inputs on the GPU": 1, "as graded": 1,
-               "only as graded": ["04/ring/right_one.py"], "failed": []}  # fmt: skip
+               "only as graded": ["04/ring/right_one.py"], "failed": [],
+               "left out": ["04/ring/right_new.py: PyTorch 9.9"]}  # fmt: skip
     took = {"recorded": 2e-5, "not recorded": 1e-5, "cost": 1e-5, "share": 1.0}
     return [
         Outcome("recorder", "", DONE, 3, "", {"back end": "nccl", "all-reduce": took}),
@@ -57,6 +58,7 @@ def test_the_page_tells_all_that_is_known_and_what_is_not_done():
     assert "| 04-ring-allreduce | 7 | 5 | 0 | 1 | 40 | 31 | 1 | 0 | done | 3 s |" in text
     assert "- not on the GPU: no generator" in text
     assert "| 04-ring-allreduce | 40 | 38 | 1 | 1 | 0 | done | 3 s |" in text
+    assert "newer PyTorch than this machine has:\n\n- 04/ring/right_new.py: PyTorch 9.9" in text
     assert "| swaps | right | proven to hang | 1.0 s | **wrong** |" in text
     assert "PRETENDED" not in text
 

@@ -1,3 +1,4 @@
+# torch: 2.13
 def dispatch_combine(rank, size, tokens, expert, expert_fn):
     d = tokens.shape[1]
     places = [(expert == e).nonzero().squeeze(1) for e in range(size)]

@@ -1,3 +1,4 @@
+# torch: 2.13
 def ulysses_attention(rank, size, q, k, v, causal):
     def exchange(pieces, dim):
         pieces = [piece.contiguous() for piece in pieces]
