@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from grader.gpu.runner import Step
 from grader.gpu.wheels import CannotRun
@@ -17,6 +17,9 @@ RECORDED = (
 )  # fmt: skip
 #: lab 09's exercises are about stores, files and numbers
 ON_TENSORS = tuple(lab for lab in RECORDED if not lab.startswith("09"))
+#: seconds that the answers of a lab may take, and of one whose answers each start processes that
+#: import torch (`run_demo`) or make two groups in each of ten cases (`setup`)
+ANSWERS, SPAWNING = 200, {"02-toy-model": 300}
 #: name → title, and seconds that it may take
 SCRIPTS = {
     "small": ("the record's small network with all options to 94%", 130),
@@ -41,16 +44,20 @@ def steps(pretend: bool = False) -> list[Step]:
         title, seconds = SCRIPTS[name]
         return step(f"script-{name}", title, "script", name, seconds=seconds)
 
-    def each_lab(kind: str, told: str, labs: Sequence[str], seconds: float) -> list[Step]:
+    def each_lab(
+        kind: str, told: str, labs: Sequence[str], seconds: float, longer: Mapping[str, float] = {}
+    ) -> list[Step]:
         if pretend:  # in one process: most of the time would go into starting
             return [step(kind, told, kind, *labs, seconds=seconds)]
         return [
-            step(f"{kind}-{lab[:2]}", f"{lab}: {told}", kind, lab, seconds=seconds) for lab in labs
+            step(f"{kind}-{lab[:2]}", f"{lab}: {told}", kind, lab, seconds=longer.get(lab, seconds))
+            for lab in labs
         ]
 
+    on_tensors = "solutions and right answers on CUDA tensors"
     return [
         *each_lab("references", "recorded, and compared with the committed ones", RECORDED, 150),
-        *each_lab("answers", "solutions and right answers on CUDA tensors", ON_TENSORS, 200),
+        *each_lab("answers", on_tensors, ON_TENSORS, ANSWERS, SPAWNING),
         script("small"),
         script("fast"),
         script("plain"),

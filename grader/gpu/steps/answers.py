@@ -66,12 +66,17 @@ def _judged_all(lab: str, result: dict[str, Any], keep: Callable[[], None]) -> N
 
 
 def every(lab: str) -> Iterator[tuple[str, Exercise, ModuleType]]:
-    """(name, exercise, module that defines the answer) of a lab: solutions, then right answers."""
+    """(name, exercise, module that defines the answer) of a lab: solutions, then right answers,
+    those last that are judged as graded alone: a GPU has the least to say of them, if time ends.
+    """
     exercises, solution = course.exercises(lab), coursedir.solution(lab)
     module = loaded(solution, "solution")
     for exercise in exercises.values():
         yield f"{exercise.id}, the solution", exercise, module
-    for number, answer in enumerate(collected.answers(lab)):
+    those = sorted(
+        collected.answers(lab), key=lambda one: len(places.of(exercises[one.exercise])) == 1
+    )
+    for number, answer in enumerate(those):
         if answer.right and answer.runs_with(torch.__version__):
             content = collected.filled(solution, **{answer.exercise: answer.source})
             name = f"{lab}/{answer.exercise}/{answer.path.name}"

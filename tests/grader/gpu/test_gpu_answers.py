@@ -1,7 +1,7 @@
 """Which answers are judged on a machine that brings its own PyTorch."""
 
 from grader import collected
-from grader.gpu.steps import answers
+from grader.gpu.steps import answers, places
 
 LAB = "11-long-sequences-and-experts"
 
@@ -16,6 +16,13 @@ def test_what_needs_a_newer_pytorch_is_left_out_by_name(monkeypatch):
     assert [name for name in of_all if name not in names] == [
         name for name, *_ in answers.every(LAB)
     ]
+
+
+def test_answers_without_tensors_come_last():
+    lab = "02-toy-model"
+    of_all = [(name, exercise) for name, exercise, _ in answers.every(lab)]
+    alone = [len(places.of(one)) == 1 for name, one in of_all if "the solution" not in name]
+    assert alone == sorted(alone) and any(alone) and not all(alone)
 
 
 def test_an_answer_that_names_no_pytorch_runs_with_any():
