@@ -130,10 +130,11 @@ def test_a_written_file_may_be_named_by_a_variable(tmp_path):
     source = "%%writefile {folder}/$name\nx = {1: 2}\n"
     notebook.run_cell(notebook.Cell("cell 1", source, "added"), names)
     assert (tmp_path / "held.py").read_text() == "x = {1: 2}\n"
-    source = source.replace("$name", "a{1 2}.py")  # braces that name nothing stay as they are
+    source = source.replace("$name", "a{}.py")  # braces that name nothing stay as they are
     notebook.run_cell(
         notebook.Cell("cell 2", source.replace("{folder}", str(tmp_path)), "added"), names
     )
+    assert (tmp_path / "a{}.py").read_text() == "x = {1: 2}\n"
 
 
 def test_a_cell_under_a_profiler_defines():
