@@ -128,9 +128,7 @@ lab: $(READY) ## JupyterLab on the students' notebooks
 	cd labs && ../$(BIN)/jupyter lab
 
 labs: $(READY) ## generate labs/ from solutions/
-	for lab in solutions/*/; do \
-	  $(BIN)/nbgrader generate_assignment $$(basename $$lab) --force --no-db --log-level=ERROR || exit 1; \
-	done
+	$(BIN)/nbgrader generate_assignment '*' --force --no-db --log-level=ERROR
 
 references: $(READY) ## record the reference outputs, on every GPU there is
 	DISTLAB_SECRET=public $(BIN)/distlab reference record
