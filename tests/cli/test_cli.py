@@ -224,10 +224,17 @@ def test_run_explains_a_script_that_hangs(script):
     assert "rank 0 waits in recv(src=1) at <module>:7" in done.stderr
 
 
-def test_run_reports_a_rank_that_fails(script):
-    done = distlab("run", script, "--ranks", 2, "--fail")
-    assert done.returncode == 1
-    assert "[rank 1] ValueError: no" in done.stdout
+@pytest.fixture(scope="module")
+def failed(tmp_path_factory):
+    """A script of two ranks, one of which fails."""
+    path = tmp_path_factory.mktemp("failed") / "program.py"
+    path.write_text(SCRIPT)
+    return distlab("run", path, "--ranks", 2, "--fail")
+
+
+def test_run_reports_a_rank_that_fails(failed):
+    assert failed.returncode == 1
+    assert "[rank 1] ValueError: no" in failed.stdout
 
 
 LONG = """
@@ -337,9 +344,8 @@ def test_a_function_that_its_cell_does_not_come_to_is_said_once(lab):
     assert done.stdout.count(said) == 1
 
 
-def test_a_traceback_has_none_of_our_own_frames(lab, script):
-    for words in ((lab, "--function", "raises"), (script, "--fail")):
-        done = distlab("run", *words)
+def test_a_traceback_has_none_of_our_own_frames(lab, failed):
+    for done in (distlab("run", lab, "--function", "raises"), failed):
         assert done.returncode == 1 and "[rank 1] Traceback" in done.stdout
         files = [line for line in done.stdout.splitlines() if '  File "' in line]
         assert files and not [line for line in files if "src/distlab" in line or "runpy" in line]

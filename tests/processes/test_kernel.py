@@ -88,13 +88,19 @@ def test_kernel_and_ranks_come_of_one_process_that_has_torch(kernel, folder, env
     assert len(os.listdir(f"/proc/{template}/task")) == 1
 
 
-def test_the_kernel_has_its_own_environment_and_all_cores(kernel):
+@pytest.fixture(scope="module")
+def usual_threads():
+    """How many a process of its own has for torch, told otherwise by nobody."""
     usual = subprocess.run(
         [sys.executable, "-c", "import torch; print(torch.get_num_threads())"],
         capture_output=True, text=True, check=True,
         env={name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"},
     )  # fmt: skip
-    assert kernel.run("import torch, os; torch.get_num_threads()") == int(usual.stdout)
+    return int(usual.stdout)
+
+
+def test_the_kernel_has_its_own_environment_and_all_cores(kernel, usual_threads):
+    assert kernel.run("import torch, os; torch.get_num_threads()") == usual_threads
     assert kernel.run("os.environ.get('OPENBLAS_NUM_THREADS')") == os.environ.get(
         "OPENBLAS_NUM_THREADS"
     )
@@ -224,8 +230,7 @@ process.exitcode
     assert kernel.run(code) == 0
 
 
-def test_it_has_the_threads_arguments_and_path_of_any_kernel(kernel, folder):
-    code = """
+THREADS_ARGUMENTS_PATH = """
 import contextlib, ctypes, sys, numpy
 threads = []
 with open("/proc/self/maps") as file:
@@ -236,9 +241,16 @@ for path in paths:
             threads.append(getattr(ctypes.CDLL(path), name)())
 [threads, sys.argv[0], sys.path]
 """
+
+
+@pytest.fixture(scope="module")
+def told_by_any_kernel(folder):
     with Kernel(folder, DISTLAB_PROCESSES="spawn") as usual:
-        told = usual.run(code)
-    assert told[0] and kernel.run(code) == told
+        return usual.run(THREADS_ARGUMENTS_PATH)
+
+
+def test_it_has_the_threads_arguments_and_path_of_any_kernel(kernel, told_by_any_kernel):
+    assert told_by_any_kernel[0] and kernel.run(THREADS_ARGUMENTS_PATH) == told_by_any_kernel
 
 
 def test_a_kernel_with_settings_of_its_own_is_forked_from_a_process_that_has_them(
