@@ -67,7 +67,7 @@ def check(shown, made, size):
     if whole < NOTHING:
         return
     quarter = min(seconds(shown, made(size // 4)) for _ in range(3))
-    for _ in range(3):
+    for _ in range(2):
         if whole < 9 * quarter + NOTHING:
             return
         whole = min(whole, seconds(shown, made(size)))
