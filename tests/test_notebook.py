@@ -125,6 +125,15 @@ def test_a_line_under_a_clock_defines(line):
     assert names["x"] == [1, 2]
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["%time len('');", "%time !true", "%prun -s cumulative len('')", "%prun -q -l 5 len('')",
+     "%time ("],
+)  # fmt: skip
+def test_what_stands_behind_a_timed_line_is_defined(line):
+    assert _ran(f"{line}\nx = 1")["x"] == 1
+
+
 def test_a_written_file_may_be_named_by_a_variable(tmp_path):
     names = {"folder": tmp_path, "name": "held.py"}
     source = "%%writefile {folder}/$name\nx = {1: 2}\n"

@@ -197,9 +197,12 @@ class _Shell:
     def run_line_magic(self, name: str, line: str, *rest: object) -> Any:
         if name not in ("time", "prun"):
             return None
-        tree = parse(line.strip())
+        tree = _timed(line)
+        if tree is None:
+            return None
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
-            return eval(line.strip(), self.user_ns)  # `x = %time f()`
+            code = compile(ast.Expression(tree.body[0].value), "<cell>", "eval")
+            return eval(code, self.user_ns)  # `x = %time f()`
         exec(compiled(tree, "<cell>", self.user_ns), self.user_ns)
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> None:
@@ -219,6 +222,20 @@ class _Shell:
 
     def getoutput(self, command: str) -> list[str]:
         return []
+
+
+#: what `%time` and `%prun` understand before the statement: those with a value, and those without
+_OPTIONS = re.compile(r"\s*(-[lsTD]\s*\S+|-[rqzc]+|--no-raise-error)(?=\s|$)")
+
+
+def _timed(line: str) -> ast.Module | None:
+    """The statement that a magic times; `None` where there is none that is Python."""
+    while option := _OPTIONS.match(line):
+        line = line[option.end() :]
+    with contextlib.suppress(SyntaxError):
+        tree: ast.Module = parse(plain(line.strip()))
+        return tree
+    return None
 
 
 def _filled(line: str, names: Mapping[str, Any]) -> str:

@@ -33,7 +33,7 @@ def watched(tmp_path):
     """A folder that is watched, and what was noted of it."""
     folder = tmp_path / "checkpoint"
     folder.mkdir()
-    with demo_checkpoint._watching(os.path.realpath(folder), Board(1, 2, tmp_path)) as log:
+    with demo_checkpoint._watching(os.path.realpath(folder), Board(1, 2, tmp_path), 0.0) as log:
         yield folder, log
 
 
@@ -62,10 +62,9 @@ def held(hold):
     return time.monotonic() - begin
 
 
-def test_who_writes_is_held_until_the_others_wait_or_have_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(demo_checkpoint, "HELD", 0.3)
+def test_who_writes_is_held_until_the_others_wait_or_have_read(tmp_path):
     board = Board(0, 3, tmp_path)
-    hold = demo_checkpoint._Hold(board)
+    hold = demo_checkpoint._Hold(board, 0.3)
     record = Recorder(str(tmp_path / "1.rec"), 1, 3)
     record.started()
     Board(2, 3, tmp_path).note(demo_checkpoint._READ, "")
@@ -73,8 +72,8 @@ def test_who_writes_is_held_until_the_others_wait_or_have_read(tmp_path, monkeyp
     assert held(hold) < 0.3  # that was all it is held for
     at = record.begin("barrier", 0)
     record.wait_begin(at, True)
-    assert held(demo_checkpoint._Hold(board)) < 0.3
+    assert held(demo_checkpoint._Hold(board, 0.3)) < 0.3
     record.finish(at, waited=True)
-    assert held(demo_checkpoint._Hold(board)) >= 0.3
+    assert held(demo_checkpoint._Hold(board, 0.3)) >= 0.3
     record.ended(raised=True)
-    assert held(demo_checkpoint._Hold(board)) < 0.3
+    assert held(demo_checkpoint._Hold(board, 0.3)) < 0.3

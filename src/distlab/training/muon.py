@@ -111,7 +111,9 @@ def _orthogonal(steps: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         alike.setdefault(step.shape, []).append(number)
     found = list(steps)
     for shape, numbers in alike.items():
-        together = torch.stack([steps[number].flatten(1) for number in numbers])
+        together = torch.stack(
+            [steps[number].reshape(len(steps[number]), -1) for number in numbers]
+        )
         for number, made in zip(numbers, newton_schulz(together), strict=True):
             found[number] = made.view(shape)
     return found

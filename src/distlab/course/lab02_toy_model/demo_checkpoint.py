@@ -21,7 +21,9 @@ _NOBODY: dict = {"folder": "", "log": None, "hold": None, "board": None}
 _watched: dict = dict(_NOBODY)  # what the audit hook looks at
 
 
-HELD = 2.0  # seconds that rank 0 is held at most while it writes: longer than a pause of the others
+HELD = 1.5  # seconds that rank 0 is held at most while it writes: longer than a pause of the others
+_BRIEFLY = 0.25  # in all cases but one: an answer whose waiting no record shows is held each time
+_SLOW = 0.12  # seconds that rank 0 takes anyway: who has left a wait before has written that down
 _LOOK = 0.005  # seconds between two looks at them
 _READ = "has read"  # what a rank notes when it begins to
 
@@ -45,11 +47,14 @@ def _audit(event: str, args: tuple) -> None:
     if not isinstance(path, (str, bytes, os.PathLike)) or not _inside(path):
         return
     writes = moved or (bool(set(mode or "") & set("wax+")) if mode else bool((flags or 0) & 3))
-    _watched["log"].add("saved" if writes else "loaded")
+    log = _watched["log"]
     if writes:
+        log.add("saved")
         _watched["hold"]()
-    else:
-        _watched["board"].note(_READ, "")
+    elif "loaded" not in log:
+        log.add("loaded")
+        with contextlib.suppress(OSError):  # whatever hinders it is none of who opens the file
+            _watched["board"].note(_READ, "")
 
 
 def _inside(path: str | bytes | os.PathLike) -> bool:
@@ -63,11 +68,12 @@ class _Hold:
     ranks that only pause in between read too early, however long they pause.
     """
 
-    def __init__(self, board: Board) -> None:
-        self._board, self._left = board, HELD
+    def __init__(self, board: Board, most: float) -> None:
+        self._board, self._left = board, most
 
     def __call__(self) -> None:
         begin = time.monotonic()
+        time.sleep(_SLOW)
         while time.monotonic() < begin + self._left and not self._settled():
             time.sleep(_LOOK)
         self._left = max(0.0, self._left - (time.monotonic() - begin))
@@ -86,8 +92,10 @@ class _Hold:
 
 
 @contextlib.contextmanager
-def _watching(folder: str, board: Board):
-    """Note whether files in `folder` are written and read here; rank 0 is held while it writes."""
+def _watching(folder: str, board: Board, most: float):
+    """Note whether files in `folder` are written and read here; rank 0 is held while it writes, for
+    `most` seconds at most.
+    """
     import torch.serialization as serialization
 
     if not _watched.get("hooked"):
@@ -95,7 +103,7 @@ def _watching(folder: str, board: Board):
         _watched["hooked"] = True
     writer = serialization._open_zipfile_writer
     log: set[str] = set()
-    hold = _Hold(board) if board.rank == 0 else (lambda: None)
+    hold = _Hold(board, most) if board.rank == 0 else (lambda: None)
 
     def opened(target):
         if not isinstance(target, (str, os.PathLike)):
@@ -139,11 +147,12 @@ def _call_demo_checkpoint(function, rank, size, inputs):
         if inputs["older"] is not None:
             names = ("net1.weight", "net1.bias", "net2.weight", "net2.bias")
             torch.save(dict(zip(names, inputs["older"], strict=True)), path)
+    most = HELD if size == 2 and inputs["older"] is None else _BRIEFLY
     meet("before", rank, size, PATIENCE)
     try:
         with (
             starting_from(inputs["weights"]),
-            _watching(os.path.realpath(folder), Board(rank, size)) as log,
+            _watching(os.path.realpath(folder), Board(rank, size), most) as log,
         ):
             returned = function(rank, size, str(path))
     finally:

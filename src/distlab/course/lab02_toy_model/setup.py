@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 from collections.abc import Iterator
 
 from distlab.course.lab02_toy_model.weights import PATIENCE
@@ -114,10 +115,29 @@ def _told_ports(turn: int, rank: int, size: int) -> Iterator[tuple[int, int]]:
         def held() -> list[int] | None:
             if rank != 0:
                 return None
-            return [stack.enter_context(ports.Held()).port for _ in range(2)]
+            both = [stack.enter_context(ports.Held()) for _ in range(2)]
+            stack.enter_context(_let_go_by_sockets(both))
+            return [one.port for one in both]
 
         here, misleading = among_ranks(f"ports.{turn}", rank, size, held, PATIENCE)[0]
         yield here, misleading
+
+
+@contextlib.contextmanager
+def _let_go_by_sockets(held: list[ports.Held]):
+    """Who binds a socket of Python's finds a held port free, also without SO_REUSEADDR."""
+    from unittest import mock
+
+    bind = socket.socket.bind
+
+    def bound(self, address):
+        for one in held:
+            if isinstance(address, tuple) and address[1:2] == (one.port,):
+                one.let_go()
+        return bind(self, address)
+
+    with mock.patch.object(socket.socket, "bind", bound, create=True):
+        yield
 
 
 def _group_as_found(port: int, asked: list[str], number: int) -> dict:
