@@ -130,7 +130,8 @@ class Goals:
         """A line about the goals that were not reached; none where all were."""
         if not self._open:
             return []
-        goals = " and ".join(f"{goal:.0%}" for goal in self._open)
+        *others, last = (f"{goal:.0%}" for goal in self._open)
+        goals = f"{', '.join(others)} and {last}" if others else last
         took = f"{self._seconds:.1f} s of training{self._since}"
         return [f"{goals} test accuracy not reached in {took}: the best was {self._best:.2%}\n"]
 
