@@ -65,7 +65,11 @@ def _inside(path: str | bytes | os.PathLike) -> bool:
 
 class _Hold:
     """Holds rank 0 while it writes until each other rank waits for somebody, or has read already:
-    ranks that only pause in between read too early, however long they pause.
+    ranks that only pause in between read too early.
+
+    Args:
+        most: seconds that it holds in all. Who pauses for longer is not found out, and who gives up
+            waiting sooner fails.
     """
 
     def __init__(self, board: Board, most: float) -> None:
