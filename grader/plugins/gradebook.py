@@ -11,7 +11,7 @@ import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from nbgrader.api import MissingEntry
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import Exchange
+from sqlalchemy.engine import Engine
 from sqlalchemy.exc import OperationalError, SAWarning
 from traitlets.config.loader import Config, PyFileConfigLoader
 
@@ -48,6 +49,35 @@ api.get_alembic_version = _newest_revision
 # nbgrader opens the database a dozen times for a submission, each time by an engine of its own,
 # which has to compile the same statements again
 api.create_engine = functools.cache(api.create_engine)
+
+
+class _Tables:
+    """nbgrader's way to make its tables, which looks for each of them whenever the database is
+    opened. In a file that has them it is called once.
+    """
+
+    def __init__(self, create_all: Callable[..., None]) -> None:
+        self._create_all, self._made = create_all, set[tuple[int, int]]()
+
+    def __call__(self, bind: Engine) -> None:
+        if (file := _file_of(bind)) is None or file not in self._made:
+            self._create_all(bind=bind)
+            if (file := _file_of(bind)) is not None:
+                self._made.add(file)
+
+
+def _file_of(database: Engine) -> tuple[int, int] | None:
+    """Which file a database is, if it is one and has anything in it: another may have come to lie
+    under the same name.
+    """
+    try:
+        found = os.stat(database.url.database or "")
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found.st_size else None
+
+
+api.Base.metadata.create_all = _Tables(api.Base.metadata.create_all)
 
 
 class GradebookBusy(GradingFailed):

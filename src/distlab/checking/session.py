@@ -262,7 +262,7 @@ class _Root:
         self._leave()
         room = self._entered()
         room.send(tree)
-        self._make_ahead()
+        self._make_ahead()  # most submissions need no third one
         reply = room.reply(tree["patience"] + PATIENCE, FUNCTIONS_LIMIT)
         self._leave()
         if reply is None:
@@ -288,7 +288,6 @@ class _Root:
             return {}
         room, equipped = self._entered(), {**tree, "sources": self._sources}
         room.send(equipped, [function, self._belongings], lengths, self._judge)
-        self._make_ahead()
         if room.answer(self._judge, tree["patience"] + PATIENCE, REPLY_LIMIT):
             return {}
         self._leave()

@@ -17,10 +17,10 @@ UP, NOARP = 0x1, 0x80  # IFF_UP, IFF_NOARP
 
 _NETLINK_ROUTE = 0
 _ERROR = 2  # NLMSG_ERROR, which also says that all is well
-_NEWLINK, _GETLINK, _NEWADDR, _NEWROUTE = 16, 18, 20, 24
+_NEWLINK, _NEWADDR, _NEWROUTE, _GETSTATS = 16, 20, 24, 94
 _REQUEST, _ACK, _EXCLUSIVE, _CREATE = 0x1, 0x4, 0x200, 0x400
 _NESTED = 0x8000
-_ADDRESS, _NAME, _MTU, _LINK_INFO, _STATS64, _AF_SPEC, _NAMESPACE = 1, 3, 4, 18, 23, 26, 28
+_ADDRESS, _NAME, _MTU, _LINK_INFO, _AF_SPEC, _NAMESPACE = 1, 3, 4, 18, 26, 28
 _INFO_KIND, _INFO_DATA, _VETH_PEER = 1, 2, 1
 _INET_CONF, _FORWARDING, _RP_FILTER = 1, 1, 8  # IFLA_INET_CONF and numbers of linux/ip.h
 _INET6_ADDR_GEN_MODE, _NONE = 8, 1
@@ -29,6 +29,7 @@ _MAIN_TABLE, _STATIC, _LINK_SCOPE, _UNICAST = 254, 4, 253, 1
 _HEADER = struct.Struct("=IHHII")
 _ATTRIBUTE = struct.Struct("=HH")
 _LINK = struct.Struct("=BxHiII")
+_STATS, _LINK_64 = struct.Struct("=BxxxII"), 1  # struct if_stats_msg, IFLA_STATS_LINK_64
 _RECEIVED_BYTES = 16  # offset of rx_bytes in struct rtnl_link_stats64
 
 
@@ -58,13 +59,15 @@ class Netlink:
 
     def received(self, index: int) -> int:
         """Bytes that the device has received since it was made."""
-        self._socket.send(_message(_GETLINK, _REQUEST, _link(index)))
+        # of all that is known of a device the statistics alone
+        asked = _STATS.pack(socket.AF_UNSPEC, index, 1 << (_LINK_64 - 1))
+        self._socket.send(_message(_GETSTATS, _REQUEST, asked))
         for kind, body in _split(self._socket.recv(1 << 16)):
             if kind == _ERROR:
                 number = -struct.unpack_from("=i", body)[0]
                 raise OSError(number, f"rtnetlink: {os.strerror(number)}")
-            for name, value in _attributes(body[_LINK.size :]):
-                if name == _STATS64:
+            for name, value in _attributes(body[_STATS.size :]):
+                if name == _LINK_64:
                     received: int = struct.unpack_from("=Q", value, _RECEIVED_BYTES)[0]
                     return received
         raise OSError("rtnetlink: a device without statistics")

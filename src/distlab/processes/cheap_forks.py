@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 import sys
 from collections.abc import Iterator
 
@@ -21,7 +20,6 @@ _COLLAPSE = 25  # MADV_COLLAPSE: put this range into huge pages now (Linux 6.1; 
 def prepare() -> None:
     """Call it once, after the last import and before the first fork."""
     empty_caches()
-    gc.collect()
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             collapse()

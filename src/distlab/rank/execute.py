@@ -237,13 +237,14 @@ def _align(clock: dict[str, Any] | None, record: recorder.Recorder) -> None:
 class _Printed(io.TextIOBase):
     """Standard output and error of a rank, in a file that outlives it, cut at a limit.
 
-    They are the same in all runs: `logging` keeps what it found in the first.
+    They are the same in all runs: `logging` keeps what it found in the first. Text goes to the file
+    as it comes: one that collects and encodes it takes longer to be opened than most runs print.
     """
 
-    _file: io.TextIOBase | None = None
+    _file: io.FileIO | None = None
     _left = 0
 
-    def to(self, file: io.TextIOBase | None) -> None:
+    def to(self, file: io.FileIO | None) -> None:
         """What is printed from now on goes into this file."""
         self._file, self._left = file, PRINTED_LIMIT
 
@@ -255,20 +256,22 @@ class _Printed(io.TextIOBase):
         return 2
 
     def write(self, text: str) -> int:
-        if self._file is not None and self._left > 0:
-            self._file.write(text[: self._left])
+        file = self._file  # a thread of the function's may print while its run ends
+        if file is not None and self._left > 0:
+            taken = text[: self._left]
             self._left -= len(text)
             if self._left <= 0:
-                self._file.write(f"\n… cut after {PRINTED_LIMIT} characters\n")
+                taken += f"\n… cut after {PRINTED_LIMIT} characters\n"
+            data = taken.encode("utf-8", "replace")
+            while data:  # of what a full disk takes a part only, the rest is an error
+                data = data[file.write(data) :]
         return len(text)
 
     def flush(self) -> None:
-        if self._file is not None:
-            self._file.flush()
+        """Nothing waits to be written."""
 
     def close(self) -> None:
         """A function may close what it prints to; the next one prints all the same."""
-        self.flush()
 
 
 _printed = _Printed()
@@ -276,7 +279,7 @@ _printed = _Printed()
 
 @contextlib.contextmanager
 def _printed_to(path: str):
-    with open(path, "w", buffering=1, encoding="utf-8", errors="replace") as file:
+    with io.FileIO(path, "w") as file:
         _printed.to(file)
         try:
             with contextlib.redirect_stdout(_printed), contextlib.redirect_stderr(_printed):
