@@ -96,14 +96,48 @@ def test_deleted_cells_come_back_and_are_reported():
     assert "the cell relay was missing" in repaired
 
 
-def test_of_a_cell_that_stands_there_twice_the_first_counts():
-    def twice(cells):
-        cells[2]["source"] = ANSWER
-        cells.append(solution("relay", "def relay():\n    return 2"))
+def twice(first, second, at):
+    def change(cells):
+        cells[2]["source"] = first
+        cells.insert(at, solution("relay", second))
 
-    plan, repaired, _ = graded(twice)
-    assert [c.source for c in plan.cells if c.kind == "solution"] == [ANSWER]
-    assert repaired == ["the cell relay stands there twice: the first one counts"]
+    plan, repaired, _ = graded(change)
+    return [(c.source, "relay" in c.takes) for c in plan.cells if c.kind != "given"], repaired
+
+
+STUB = COURSE["cells"][2]["source"]
+OTHER = "def relay():\n    return 2"
+
+
+def test_of_an_answer_that_stands_there_twice_a_check_finds_what_stands_above_it():
+    said = "the cell relay stands there twice: the later one was taken for a cell of your own"
+    assert twice(ANSWER, OTHER, 3) == ([(ANSWER, False), (OTHER, True)], [said])
+    assert twice(ANSWER, OTHER, 4) == ([(ANSWER, True), (OTHER, False)], [said])
+
+
+@pytest.mark.parametrize("at", [3, 4])
+def test_an_answer_in_a_copy_of_a_cell_counts_where_the_first_one_was_left_as_it_was(at):
+    assert twice(STUB, ANSWER, at) == (
+        [(ANSWER, True)],
+        [
+            "the cell relay stands there twice: the first one is as it was released, and the "
+            "later one counts"
+        ],
+    )
+
+
+def test_a_copy_that_was_left_as_it_was_takes_nothing_from_an_answer():
+    assert twice(ANSWER, STUB, 3) == (
+        [(ANSWER, True)],
+        ["the cell relay stands there twice: the later one is as it was released and was left out"],
+    )
+
+
+def test_free_text_in_a_copy_of_its_cell_counts_where_the_first_one_was_left_as_it_was():
+    def change(cells):
+        cells.append(copy.deepcopy(cells[6]) | {"source": "Because."})
+
+    assert graded(change)[2]["cells"][6]["source"] == "Because."
 
 
 def test_metadata_that_was_changed_is_restored():
@@ -232,7 +266,7 @@ def test_many_repairs_are_counted_and_not_told_one_by_one():
     content = copy.deepcopy(COURSE)
     content["cells"] += [solution("relay", "def relay(): pass")] * 1000
     repaired = submission.rebuild(COURSE, content)[1]
-    assert len(repaired) == submission.MOST_REPAIRED + 1 and repaired[-1] == "and 900 repairs more"
+    assert len(repaired) == submission.MOST_REPAIRED + 1 and repaired[-1] == "and 901 repairs more"
 
 
 def large(tmp_path, size, **cell):

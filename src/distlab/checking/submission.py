@@ -172,7 +172,8 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
 
     Solution cells are found by `grade_id`, else by cell id. Cells that the student has added
     follow the course cell that they followed; a demonstration that was changed stands behind the
-    original.
+    original. A copy of a solution cell is such a cell too, so that the check below it finds what it
+    finds in the student's notebook; where the first one is as it was released, it takes its place.
     """
     result = copy.deepcopy(course)
     for cell in result["cells"]:
@@ -190,12 +191,20 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
         if not isinstance(cell, Mapping):
             continue
         mine = named.get(_grade_id(cell)) or known.get(str(cell.get("id")))
-        if mine is not None:
-            anchor = places[id(mine)]
-            if _is_answer(mine):
-                _fill(mine, cell, anchor in filled, repaired)
-                filled.add(anchor)
+        if mine is not None and _is_answer(mine):
+            place = places[id(mine)]
+            if place not in filled:
+                anchor = place
+                _fill(mine, cell, repaired)
+                filled.add(place)
                 continue
+            is_blank = _bare(mine) == _bare(course["cells"][place])
+            repaired.append(_twice(mine, is_blank, _bare(cell) in sources))
+            if is_blank:
+                _fill(mine, cell, repaired)
+                continue
+        elif mine is not None:
+            anchor = places[id(mine)]
             if _grade_id(mine) or _bare(cell) in sources:
                 continue  # given and test cells are the course's own
         if _bare(cell) not in sources:
@@ -251,12 +260,20 @@ def _is_answer(cell: Content) -> bool:
     return bool(cell["metadata"].get("nbgrader", {}).get("solution"))
 
 
-def _fill(mine: Content, theirs: Mapping[str, Any], again: bool, repaired: list[str]) -> None:
+def _twice(mine: Content, first_is_blank: bool, copy_is_blank: bool) -> str:
+    """What is told about a copy of a solution cell."""
+    said = f"the cell {_grade_id(mine)} stands there twice"
+    if copy_is_blank:
+        return f"{said}: the later one is as it was released and was left out"
+    if first_is_blank:
+        return f"{said}: the first one is as it was released, and the later one counts"
+    return f"{said}: the later one was taken for a cell of your own"
+
+
+def _fill(mine: Content, theirs: Mapping[str, Any], repaired: list[str]) -> None:
     """Put a student's cell into the course's."""
     name, source = _grade_id(mine), notebook.source_of(theirs)
-    if again:
-        repaired.append(f"the cell {name} stands there twice: the first one counts")
-    elif theirs.get("cell_type") != mine["cell_type"]:
+    if theirs.get("cell_type") != mine["cell_type"]:
         repaired.append(f"the cell {name} is no {mine['cell_type']} cell any more")
     elif len(source) > CELL_LIMIT:
         repaired.append(f"the cell {name} has over {CELL_LIMIT} characters and was left out")
