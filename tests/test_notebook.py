@@ -1,6 +1,7 @@
 """Python in cells is parsed alike whatever else the process does."""
 
 import ast
+import json
 import os
 import sys
 import threading
@@ -148,6 +149,14 @@ def test_a_written_file_may_be_named_by_a_variable(tmp_path):
 
 def test_a_cell_under_a_profiler_defines():
     assert _ran("%%prun -q\ndef f(): return 1")["f"]() == 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_notebook_that_a_windows_program_has_written_can_be_loaded(tmp_path, encoding):
+    path = tmp_path / "lab.ipynb"
+    cell = {"cell_type": "code", "metadata": {"tags": ["given"]}, "source": "größe = 1"}
+    path.write_text(json.dumps({"nbformat": 4, "cells": [cell]}, ensure_ascii=False), encoding)
+    assert notebook.load(path, name="written_on_windows").größe == 1
 
 
 def test_a_question_in_a_cell_hides_nothing_that_it_defines():

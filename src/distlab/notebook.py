@@ -299,7 +299,7 @@ def loaded(path: Path) -> list[Cell]:
         ValueError: it is no notebook.
     """
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = json.loads(path.read_bytes())  # UTF-16 too, and UTF-8 with a mark before it
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is no notebook: {error}") from error
     return [cell for cell in cells(content) if cell.kind in ("given", "solution", "added")]

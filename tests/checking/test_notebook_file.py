@@ -80,6 +80,14 @@ def test_only_the_outputs_of_cells_are_dropped():
     assert json.loads(read(json.dumps(content).encode())) == content
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("chunk", [None, 4, 7])
+def test_what_windows_programs_make_of_a_notebook_is_read(encoding, chunk):
+    content = notebook({"cell_type": "code", "source": "größe = '𝛼'", "outputs": ["[" * 9]})
+    data = json.dumps(content, ensure_ascii=False).encode(encoding)
+    assert json.loads(read(data, chunk)) == bare(content)
+
+
 @pytest.mark.parametrize("cut", [b'{"cells": [{"outputs": [[1, 2', b'{"cells": [{"outputs": "a'])
 def test_what_ends_too_early_is_no_json(cut):
     with pytest.raises(ValueError):

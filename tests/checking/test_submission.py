@@ -181,7 +181,9 @@ def test_rebuilding_twice_changes_nothing():
     ("content", "said"),
     [
         (b"", "is empty"),
-        (b"\xff\xfe", "is no notebook"),
+        (b"\xff\xfe", "is empty"),
+        (b"\xff", "is no notebook"),
+        (b"\xff\xfe\x00\xd8\x00", "is no notebook"),
         (b'{"cells": [', "is no notebook"),
         (b"[" * 100_000, "is no notebook"),
         (b"[]", "no notebook of format 4"),

@@ -10,8 +10,12 @@ parsers such as ijson refuse.)
 
 from __future__ import annotations
 
+import codecs
 import io
+import itertools
+import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,18 +70,40 @@ class Room:
 
 
 def without_outputs(file: io.RawIOBase, room: Room) -> bytearray:
-    """The file's bytes with `[]` or `{}` in place of what `DROPPED` names in its cells.
+    """The file's text, as UTF-8, with `[]` or `{}` in place of what `DROPPED` names in its cells.
 
     What is no JSON comes out as no JSON, except that nobody looks into what is dropped.
 
     Raises:
         TooMuch: there is no room for it.
+        UnicodeDecodeError: it begins like a text in UTF-16 or UTF-32 and is none.
     """
     scan = _Scan(room)
-    while chunk := file.read(min(CHUNK, room.bytes + 1)):
-        room.take("bytes", len(chunk))
+    for chunk in filter(None, _as_utf8(_chunks(file, room))):
         scan.feed(chunk)
     return scan.kept
+
+
+def _chunks(file: io.RawIOBase, room: Room) -> Iterator[bytes]:
+    while chunk := file.read(min(CHUNK, room.bytes + 1)):
+        room.take("bytes", len(chunk))
+        yield chunk
+
+
+def _as_utf8(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """A file in UTF-8 as it is, but without the mark that Windows's programs put before it; their
+    other Unicode (`>` in PowerShell writes UTF-16) in UTF-8.
+    """
+    first = next(chunks, b"")
+    encoding = json.detect_encoding(first)
+    if encoding.startswith("utf-8"):
+        yield first.removeprefix(codecs.BOM_UTF8)
+        yield from chunks
+        return
+    decoder = codecs.getincrementaldecoder(encoding)()
+    for chunk in itertools.chain([first], chunks):
+        yield decoder.decode(chunk).encode("utf-8")
+    decoder.decode(b"", final=True)
 
 
 class _Scan:

@@ -115,6 +115,8 @@ def _text(path: str | Path, folder: int | None, left: Room, name: str) -> bytear
             data = notebook_file.without_outputs(file, left)
     except TooMuch as error:
         raise Unreadable(f"{name} {_TOO_MUCH[error.what]}") from error
+    except UnicodeDecodeError as error:
+        raise _no_notebook(name, error) from error
     except FileNotFoundError as error:
         raise Unreadable(f"{name} is not there: hand in the notebook again") from error
     except untrusted.NotPlain as error:
@@ -143,8 +145,12 @@ def _parsed(data: bytearray, name: str) -> Any:
         data.clear()  # the same a third time would be too much
         return json.loads(text)
     except (ValueError, RecursionError, MemoryError) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise Unreadable(f"{name} is no notebook ({reason}): save it again in Jupyter") from error
+        raise _no_notebook(name, error) from error
+
+
+def _no_notebook(name: str, error: Exception) -> Unreadable:
+    reason = " ".join(str(error).split())[:120]
+    return Unreadable(f"{name} is no notebook ({reason}): save it again in Jupyter")
 
 
 def locked(name: str, error: OSError) -> Unreadable:
