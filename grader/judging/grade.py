@@ -26,7 +26,7 @@ from grader.coursedir import GradingFailed, NotGraded
 from grader.judging import handed_in
 from grader.judging.judges import Judges
 from grader.judging.ledger import Entry, Ledger
-from grader.judging.referee import Referee, not_graded, note, unreadable_lines
+from grader.judging.referee import Referee, not_graded, note
 from grader.policy import policy as policies
 from grader.policy.exact import total
 from grader.policy.roster import RosterFile
@@ -46,6 +46,8 @@ _GOES_ON = "what has been judged is kept, and the same command goes on from ther
 DRAWN, ARRAYS = 32 << 20, 96 << 20
 AHEAD = 4  # submissions that are judged before the gradebook takes them, for each in work
 SUBMITTED = coursedir.GRADES / "submitted"
+NAME_SIGNS = " ._-+@'"  # besides letters and digits
+NAME_HAS = "letters, digits, spaces and ._-+@', at most 100 of them"
 
 
 class NothingSubmitted(RuntimeError):
@@ -260,20 +262,14 @@ def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -
         live.began(one.student)
     try:
         if not named_well(one.student):
-            raise Unreadable(
-                "the name of the folder cannot be a student's: rename it to letters, digits, "
-                "spaces and ._-+@, at most 100 of them"
+            raise NotGraded(
+                f"the name of the folder cannot be a student's: rename it to {NAME_HAS}"
             )
         return _judged(referee, one, staged)
-    except Unreadable as reason:
-        return Entry(
-            redaction.shown(one.student), one.assignment, "", unreadable_lines(one.assignment),
-            unreadable=str(reason),
-        )  # fmt: skip
     except (NoSandbox, GradingFailed):
         raise
     except NotGraded as reason:
-        return not_graded(one.assignment, one.student, str(reason))
+        return not_graded(one.assignment, redaction.shown(one.student), str(reason))
     except Exception as error:  # a mistake of the grader's own costs the class nothing
         said = (
             f"the grader failed on it ({type(error).__name__}: {error}): grade it again with "
@@ -286,7 +282,7 @@ def named_well(student: str) -> bool:
     """Can a folder's name be a student's in files, patterns, pages and the gradebook?"""
     return (
         0 < len(student.encode("utf-8", "surrogateescape")) <= 100
-        and all(c.isalnum() or c in " ._-+@" for c in student)
+        and all(c.isalnum() or c in NAME_SIGNS for c in student)
         and student.strip(" .") == student
     )
 
@@ -302,6 +298,8 @@ def _judged(referee: Referee, one: Submission, staged: Path) -> Entry:
         rebuilt["cells"].insert(0, note(str(reason)))
     else:
         rebuilt, repaired = referee.rebuild(lab, content)
+        if not coursedir.lab(lab).plan(rebuilt).answered:
+            repaired[:0] = handed_in.beside(one.folder)
         entry = referee.judge(lab, one.student, rebuilt, repaired, one.by)
     folder = staged / one.student / lab
     folder.mkdir(parents=True)
@@ -321,8 +319,6 @@ def _enter(
     """Put an entry into the gradebook, unless that was done before and nothing has changed."""
     if entry.not_graded:
         return Graded(entry, None, 0.0, problem=entry.not_graded)
-    if not (staged / one.student).is_dir():
-        return Graded(entry, None, 0.0)  # of a name that no gradebook takes
     feedback = book.feedback(one.assignment, one.student)
     files = [path.read_text("utf-8") for path in sorted((staged / one.student).rglob("*.*"))]
     there = any(feedback.glob("*.html"))

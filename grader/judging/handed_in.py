@@ -18,6 +18,7 @@ from distlab import notebook as notebooks
 from distlab.checking import submission
 from distlab.checking.submission import Content, Unreadable
 from distlab.processes import untrusted
+from distlab.records import redaction
 
 MOST_NOTEBOOKS = 20  # of a submission without one of the right name, in which to look for it
 
@@ -32,26 +33,44 @@ def notebook(folder: Path) -> Content:
     with _opened(folder) as handle:
         if handle.holds(named):
             return submission.read(named, handle.handle)
-        others = [name for name in handle.names() if name.endswith(".ipynb")][:MOST_NOTEBOOKS]
-        fitting = _fitting(others, handle.handle, folder.name)
+        fitting = _fitting(handle, folder.name)
     if len(fitting) != 1:
         raise Unreadable(
             f"{named} is not there"
             + (f", and {len(fitting)} other notebooks hold this lab's exercises" if fitting else "")
             + f": hand in the notebook under the name {named}"
         )
-    return fitting[0]
+    return next(iter(fitting.values()))
 
 
-def _fitting(names: list[str], folder: int, assignment: str) -> list[Content]:
-    """Those of these notebooks that hold a lab's exercises; all together may be as large as one."""
-    left, fitting = submission.room(), []
+def beside(folder: Path) -> list[str]:
+    """What is told of the notebooks that lie beside the one of the right name and hold this lab's
+    exercises too: whoever has answered nothing may have worked in one of these.
+    """
+    named = course.notebook_name(folder.name)
+    try:
+        with _opened(folder) as handle:
+            others = [name for name in _fitting(handle, folder.name) if name != named]
+    except Unreadable:
+        return []
+    return [
+        f"nothing is answered in {named}, and {redaction.shown(name)}, which holds this lab's "
+        f"exercises too, was not graded: only {named} counts"
+        for name in others
+    ]
+
+
+def _fitting(folder: untrusted.Folder, assignment: str) -> dict[str, Content]:
+    """The notebooks that hold a lab's exercises; all together may be as large as one."""
+    # Windows and browsers add to a name: .ipynb.txt, .ipynb.json
+    names = [name for name in folder.names() if ".ipynb" in name.casefold()][:MOST_NOTEBOOKS]
+    left, fitting = submission.room(), dict[str, Content]()
     for name in names:
         with contextlib.suppress(Unreadable):
-            content = submission.read(name, folder, left)
+            content = submission.read(name, folder.handle, left)
             found = {cell.name for cell in notebooks.cells(content)}
             if found & set(course.exercises(assignment)):
-                fitting.append(content)
+                fitting[name] = content
     return fitting
 
 

@@ -153,8 +153,7 @@ def _known(named: Iterable[str], roster: Roster, new: bool) -> None:
     for name in named:
         if not grade.named_well(name):
             raise PolicyError(
-                f"{redaction.shown(name)!r} cannot be a student's name: letters, digits, spaces "
-                "and ._-+@, at most 100 of them"
+                f"{redaction.shown(name)!r} cannot be a student's name: {grade.NAME_HAS}"
             )
         if name not in known and not new:
             like = reading.nearest(name, known)

@@ -44,7 +44,7 @@ STATUSES = {
         Status("flagged", "⚐", "its source reaches for what the course keeps to itself"),
         Status("unanswered", "–", "still to be written"),
         Status("unreadable", "?", "the file could not be read"),
-        Status("not graded", "○", "the grader failed: no score, grade it again"),
+        Status("not graded", "○", "no score: it could not be judged"),
     )
 }
 

@@ -24,7 +24,7 @@ from distlab.records import redaction
 from grader import coursedir, secret, writing
 from grader.coursedir import GradingFailed, NotGraded
 from grader.judging.basis import variants_digest
-from grader.judging.grade import named_well
+from grader.judging.grade import NAME_HAS, named_well
 from grader.judging.local import LocalJudges
 from grader.plugins.exchanges import CourseExchange
 from grader.policy import policy as policies
@@ -115,10 +115,7 @@ def hand_out(
         )
     for name in chosen:
         if not named_well(name):
-            raise PolicyError(
-                f"{redaction.shown(name)!r} cannot be a student's name: letters, digits, spaces "
-                "and ._-+@, at most 100 of them"
-            )
+            raise PolicyError(f"{redaction.shown(name)!r} cannot be a student's name: {NAME_HAS}")
     frameworks.need(*course.needs(lab), what=f"Lab {lab}")
 
     def made(student: str) -> str:

@@ -157,11 +157,12 @@ def graded(tmp_path_factory):
     hand_in(grades, "renamed", right, name="my copy.ipynb")
     hand_in(grades, "deadlock", collected.filled(right, exchange=hanging))
     hand_in(grades, "crash", collected.filled(right, relay="import os\nos._exit(1)"))
-    hand_in(grades, "noise", collected.filled(
+    hand_in(grades, "o'brien", collected.filled(
         right, exchange=collected.source_of(right, "exchange") + "\nimport sys\n"
         "print('x' * 100, file=sys.stderr)\nimport warnings\nwarnings.warn('a warning')",
     ))  # fmt: skip
     hand_in(grades, "untouched", coursedir.released(LAB))
+    hand_in(grades, "untouched", right, name="message_passing-Copy1.ipynb")
     hand_in(grades, "unreadable", "{")
     hand_in(grades, "renamed_function", collected.filled(right, relay="def relais(): pass"))
     report = grades / "report.json"
@@ -188,7 +189,7 @@ def points(name):
     [
         ("right", None, "passed"),
         ("renamed", None, "passed"),
-        ("noise", None, "passed"),
+        ("o'brien", None, "passed"),
         ("deadlock", "exchange", "deadlock"),
         ("crash", "relay", "crashed"),
         ("renamed_function", "relay", "unanswered"),
@@ -206,6 +207,19 @@ def test_the_untouched_notebook_scores_zero(graded):
     one = by_student(graded[1])["untouched"]
     assert one["score"] == 0
     assert {line["status"] for line in one["exercises"]} == {"unanswered"}
+    (said,) = one["repaired"]
+    assert "message_passing-Copy1.ipynb" in said and said in graded[2]
+
+
+def test_a_folder_that_has_no_students_name_gets_no_zero(tmp_path):
+    hand_in(tmp_path, "O'Brien, Conor", coursedir.released(LAB))
+    report = tmp_path / "report.json"
+    done = run("distlab", "grade", LAB, "--json", str(report), grades=tmp_path)
+    (one,) = json.loads(report.read_text())["submissions"]
+    assert (one["status"], one["score"]) == ("not graded", None)
+    assert done.returncode == 1 and "rename it to letters, digits" in done.stdout
+    with (tmp_path / "out" / f"{LAB}.csv").open() as file:
+        assert [row["score"] for row in csv.DictReader(file)] == [""]
 
 
 def test_a_file_that_cannot_be_read_costs_its_own_points_alone(graded):

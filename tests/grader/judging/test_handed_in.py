@@ -45,6 +45,22 @@ def test_a_notebook_is_found_by_its_name_else_by_its_exercises(folder):
     assert source(folder) == "by its name"
 
 
+@pytest.mark.parametrize("ending", [".ipynb.txt", ".ipynb.json", ".IPYNB", ".ipynb "])
+def test_what_a_download_has_added_to_the_name_of_a_notebook_does_not_matter(folder, ending):
+    (folder / f"message_passing{ending}").write_text(content("downloaded"))
+    assert source(folder) == "downloaded"
+
+
+def test_notebooks_beside_the_one_that_counts_are_named_where_they_hold_the_exercises(folder):
+    assert handed_in.beside(folder.parent / "02-toy-model") == []
+    (folder / NAME).write_text(content("x = 1"))
+    (folder / "notes.ipynb").write_text('{"nbformat": 4, "cells": []}')
+    assert handed_in.beside(folder) == []
+    (folder / "message_passing-Copy1.ipynb").write_text(content("x = 2"))
+    (said,) = handed_in.beside(folder)
+    assert "message_passing-Copy1.ipynb" in said and f"only {NAME} counts" in said
+
+
 @pytest.mark.parametrize("kind", ["link", "pipe"])
 def test_a_notebook_that_is_exchanged_meanwhile_is_read_itself_or_not_at_all(folder, kind):
     (folder / NAME).write_text(content("own"))
