@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,17 +55,36 @@ def whole(path: Path, content: str | bytes, mode: int | None = None) -> None:
     temporary = path.with_name(f".{path.name}.tmp")
     with reported(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("wb", buffering=0) as file:
+        with _alone(temporary) as file:
+            try:
                 _write(file.fileno(), content.encode() if isinstance(content, str) else content)
                 if mode is not None:
                     os.fchmod(file.fileno(), mode)
                 os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink()  # it takes room
-            raise
+                os.replace(temporary, path)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    temporary.unlink()  # it takes room
+                raise
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[io.FileIO]:
+    """A file, empty, that nobody else who asks here has until it is renamed or removed."""
+    while True:
+        with path.open("ab", buffering=0) as file, _held(file):
+            if _is_at(path, file):
+                file.truncate(0)
+                yield file
+                return
+            # whoever had it has renamed it: it is the record by now
+
+
+def _is_at(path: Path, file: io.FileIO) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def add(path: Path, content: bytes) -> None:
@@ -93,10 +113,18 @@ def locked(path: Path) -> Iterator[None]:
     """
     with reported(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.open("ab")
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock = path.open("ab", buffering=0)
+    with lock, _held(lock):
         yield
+
+
+@contextlib.contextmanager
+def _held(file: io.FileIO) -> Iterator[None]:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:  # closing does not give it back while a process that was forked meanwhile has it open
+        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ Records are written to a file system of 64 kB that is filled up, where this acco
 and with a system call that says so everywhere.
 """
 
+import concurrent.futures
 import contextlib
 import datetime
 import errno
@@ -210,3 +211,26 @@ def test_what_grading_writes_into_the_course_goes_into_no_commit(name):
     if known.returncode == 128:
         pytest.skip("this is no clone")
     assert known.returncode == 0
+
+
+def test_files_that_are_written_by_several_at_once_are_one_of_them(tmp_path):
+    """As two graders do in one folder: neither fails, and nothing is half of each."""
+    path = tmp_path / "entry.json"
+    contents = [bytes([65 + number]) * 50_000 for number in range(4)]
+    writing.whole(path, contents[0])
+
+    def write(content):
+        for _ in range(50):
+            writing.whole(path, content)
+            assert path.read_bytes() in contents
+
+    with concurrent.futures.ThreadPoolExecutor(len(contents)) as pool:
+        list(pool.map(write, contents))
+    assert [found.name for found in tmp_path.iterdir()] == ["entry.json"]
+
+
+def test_what_a_killed_run_has_left_is_written_over(tmp_path):
+    (tmp_path / ".entry.json.tmp").write_bytes(b"half of something longer")
+    writing.whole(tmp_path / "entry.json", b"whole")
+    assert (tmp_path / "entry.json").read_bytes() == b"whole"
+    assert [found.name for found in tmp_path.iterdir()] == ["entry.json"]
