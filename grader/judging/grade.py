@@ -81,7 +81,7 @@ class Graded:
     manual_score: float | None
     manual_max_score: float
     feedback: Path | None = None
-    problem: str = ""  # why the gradebook does not have it
+    problem: str = ""  # why gradebook or feedback page do not have it
     settled: Settled | None = None
 
 
@@ -375,6 +375,8 @@ def _reported(one: Graded) -> dict[str, Any]:
         about |= {"late_penalty": float(one.settled.penalty), "final_score": final(one)}
     if entry.by:
         about["handed_in_by"] = entry.by
+    if one.problem:
+        about["problem"] = one.problem
     if entry.unreadable:
         return {**about, "status": "unreadable", "message": entry.unreadable}
     lines = [

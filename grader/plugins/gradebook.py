@@ -25,7 +25,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.exc import OperationalError, SAWarning
 from traitlets.config.loader import Config, PyFileConfigLoader
 
-from grader import coursedir
+from grader import coursedir, writing
 from grader.coursedir import GradingFailed
 from grader.plugins import exchanges, rows
 from grader.policy.exact import total
@@ -84,6 +84,13 @@ class GradebookBusy(GradingFailed):
     """The gradebook's database is locked, or cannot be written."""
 
 
+def _alone() -> contextlib.AbstractContextManager[None]:
+    """While no other grader of the course writes gradebook and pages: nbgrader's steps remove a
+    submission's folder and make it anew, and two at once find one that the other has half made.
+    """
+    return writing.locked(coursedir.GRADES / "gradebook.lock")
+
+
 class Gradebook:
     """The course's gradebook as `nbgrader_config.py` configures it.
 
@@ -108,27 +115,34 @@ class Gradebook:
 
     def have(self, assignment: str) -> None:
         """Enter an assignment as its solution defines it. The released lab is left as it is."""
-        with tempfile.TemporaryDirectory(prefix="distlab-release-") as folder:
+        with _alone(), tempfile.TemporaryDirectory(prefix="distlab-release-") as folder:
             api = self._make_api(self._submitted, release_directory=Path(folder))
             self._checked(api.generate_assignment(assignment), f"enter {assignment}")
 
     def enter(self, assignment: str, student: str) -> None:
         """Autograde one submission into the gradebook and write its feedback page."""
         what = f"{student}'s {assignment}"
-        self._checked(self._api.autograde(assignment, student), f"autograde {what}")
-        self.write_feedback(assignment, student)
+        with _alone():
+            self._checked(self._api.autograde(assignment, student), f"autograde {what}")
+            self._write_feedback(assignment, student)
 
     def write_feedback(self, assignment: str, student: str) -> None:
         """Write a submission's feedback page."""
+        with _alone():
+            self._write_feedback(assignment, student)
+
+    def _write_feedback(self, assignment: str, student: str) -> None:
         what = f"write feedback on {student}'s {assignment}"
         self._checked(self._api.generate_feedback(assignment, student), what)
 
     def remove(self, assignment: str, student: str) -> None:
         """Take a submission out of the gradebook, its pages too."""
-        with self.database() as database, contextlib.suppress(MissingEntry):
-            database.remove_submission(assignment, student)
-        for folder in (self.autograded(assignment, student), self.feedback(assignment, student)):
-            shutil.rmtree(folder, ignore_errors=True)
+        folders = self.autograded(assignment, student), self.feedback(assignment, student)
+        with _alone():
+            with self.database() as database, contextlib.suppress(MissingEntry):
+                database.remove_submission(assignment, student)
+            for folder in folders:
+                shutil.rmtree(folder, ignore_errors=True)
 
     @property
     def exchange(self) -> exchanges.CourseExchange:
@@ -147,7 +161,8 @@ class Gradebook:
     def release_feedback(self, assignment: str, student: str) -> None:
         """Let a student fetch the feedback that there is."""
         what = f"release feedback on {student}'s {assignment}"
-        self._checked(self._api.release_feedback(assignment, student), what)
+        with _alone():
+            self._checked(self._api.release_feedback(assignment, student), what)
 
     def feedback(self, assignment: str, student: str) -> Path:
         """The folder of a submission's feedback pages."""

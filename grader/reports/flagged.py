@@ -72,7 +72,7 @@ def _reasons(one: Graded, usual: dict[str, float]) -> Iterator[Reason]:
         yield Reason("not graded", entry.not_graded)
         return
     if one.problem:
-        yield Reason("unreadable", f"it is not in the gradebook: {one.problem}")
+        yield Reason("unreadable", f"has to be graded again: {one.problem}")
     if entry.repaired:
         yield Reason("tampered", "; ".join(entry.repaired[:5]) + _more(entry.repaired[5:]))
     if entry.flagged:

@@ -197,7 +197,8 @@ def test_times_in_the_ledger_are_not_touched_by_a_failure(tmp_path, monkeypatch)
     [
         "grader/" + name
         for name in (
-            "gradebook.db", "gradebook.db-journal", "lti.db", "lti.lock", ".looks.jsonl.tmp",
+            "gradebook.db", "gradebook.db-journal", "gradebook.lock", "lti.db", "lti.lock",
+            ".looks.jsonl.tmp",
             Diary().path.name, Diary().path.with_suffix(".lock").name,
             RosterFile().path.name, RosterFile().path.with_suffix(".lock").name,
             "submitted/ada/x", "autograded/ada/x", "feedback/ada/x", "solution/x", "ledger/x",

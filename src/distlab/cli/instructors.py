@@ -80,8 +80,8 @@ def grade(arguments: argparse.Namespace) -> int:
         )  # fmt: skip
     if arguments.json:
         write_json(arguments.json, reports[0] if len(reports) == 1 else reports)
-    missing = [one for report in reports for one in report["submissions"] if one["score"] is None]
-    return 1 if missing else 0
+    every = [one for report in reports for one in report["submissions"]]
+    return 1 if any(one["score"] is None or "problem" in one for one in every) else 0
 
 
 @contextlib.contextmanager

@@ -17,10 +17,12 @@ from nbgrader.converters import Autograde
 from optional import here
 
 from distlab import course
+from distlab.cli import main
 from grader import collected, coursedir, paths
 from grader.coursedir import GradingFailed
 from grader.judging import demo
 from grader.judging import grade as grading
+from grader.judging.ledger import Entry, Line
 from grader.judging.referee import unreadable_lines
 from grader.plugins.gradebook import Gradebook
 
@@ -352,6 +354,17 @@ def test_what_cannot_be_graded_is_said_in_one_line(tmp_path, words, said):
     done = run("distlab", "grade", *words, grades=tmp_path)
     assert done.returncode == 1
     assert said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_page_that_could_not_be_written_is_told_and_is_no_success(tmp_path, monkeypatch):
+    entry = Entry("ada", LAB, "digest", [Line("relay", "passed", 3.0, 3.0)])
+    said = "nbgrader could not write feedback on ada's 01-message-passing: OSError: it was busy"
+    report = grading.report(LAB, [grading.Graded(entry, None, 0.0, problem=said)])
+    monkeypatch.setattr("distlab.cli.instructors._ahead", lambda _: contextlib.nullcontext())
+    monkeypatch.setattr("grader.commands.grade", lambda *_: [report])
+    assert main(["grade", LAB, "--json", str(tmp_path / "report.json")]) == 1
+    (one,) = json.loads((tmp_path / "report.json").read_text())["submissions"]
+    assert (one["score"], one["problem"]) == (3.0, said)
 
 
 def test_a_lab_that_is_none_is_a_mistake_of_the_command(tmp_path):
