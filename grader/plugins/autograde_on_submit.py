@@ -36,7 +36,9 @@ from grader.writing import NotWritten
 
 POLL = 2.0  # seconds between two looks at an exchange that is a service
 NEAR = 0.5  # and at one that is a folder of this machine's
-PATIENCE = 30.0  # seconds until a submission that could not be booked is tried again
+# seconds until a submission that could not be booked is tried again; twice as many after each time,
+PATIENCE = 30.0
+LONGEST = 3600.0  # and at most so many
 
 
 class Arrivals:
@@ -67,9 +69,26 @@ class Queue:
 
     attempts: Attempts = field(default_factory=Attempts)
     _waiting: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    # of those with whom the grader has failed: the pause, and when it ends
+    _failed: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
 
     def add(self, lab: str, students: Iterable[str]) -> None:
-        self._waiting[lab].update(students)
+        for student in students:
+            self._waiting[lab].add(student)
+            self._failed.pop((lab, student), None)
+
+    def later(self, lab: str, student: str) -> float:
+        """Try a submission again with which the grader has failed; returns in how many seconds.
+        Its student would have to hand it in anew otherwise.
+        """
+        before, _ = self._failed.get((lab, student), (0.0, 0.0))
+        pause = min(2 * before or PATIENCE, LONGEST)
+        self._failed[lab, student] = pause, time.monotonic() + pause
+        self._waiting[lab].add(student)
+        return pause
+
+    def done(self, lab: str, student: str) -> None:
+        self._failed.pop((lab, student), None)
 
     def due(self, policy: Policy, roster: Roster) -> dict[str, list[str]]:
         """Take out those whose turn it is; {lab: students}. Whoever has no attempt left, or belongs
@@ -79,6 +98,8 @@ class Queue:
         now = datetime.datetime.now(UTC)
         for lab, students in self._waiting.items():
             for student in sorted(students):
+                if time.monotonic() < self._failed.get((lab, student), (0.0, 0.0))[1]:
+                    continue
                 members = roster.members(lab, student)
                 again = self.attempts.again(policy, lab, members)
                 if self.attempts.left(policy.lab(lab).on_submit, lab, members) == 0:
@@ -180,9 +201,14 @@ def _take(book: Gradebook, judges: Judges, queue: Queue, lab: str, students: lis
         except PolicyError:
             queue.add(lab, [student])  # until it can be read
             continue
-        except (coursedir.GradingFailed, grade.NothingSubmitted) as error:
+        except grade.NothingSubmitted as error:
             print(f"{name} {lab}: {error}", flush=True)  # the others go on
             continue
+        except coursedir.GradingFailed as error:
+            pause = queue.later(lab, student)
+            print(f"{name} {lab}: {error}; tried again in {pause:g} s", flush=True)
+            continue
+        queue.done(lab, student)
         took = time.monotonic() - begin
         print(f"{name} {lab}: {entry.score:g} points, after {took:.1f} s", flush=True)
 

@@ -152,6 +152,29 @@ def test_a_failure_of_the_graders_own_costs_no_attempt(judged, attempts, outcome
     assert queue.due(policy(attempts=1), Roster()) == {}
 
 
+def test_a_submission_that_could_not_be_booked_is_tried_again_ever_less_often(
+    judged, attempts, monkeypatch, capsys
+):
+    """The gradebook was locked for a minute: nobody has to hand in again."""
+    now = 1000.0
+    monkeypatch.setattr(on_submit.time, "monotonic", lambda: now)
+    _, queue = judged(coursedir.GradingFailed("the gradebook cannot be used now"))
+    assert "tried again in 30 s" in capsys.readouterr().out
+    assert queue.due(policy(), Roster()) == {}
+    for pause in (60, 120, 240):
+        now += pause / 2
+        assert queue.due(policy(), Roster()) == {LAB: ["ada"]}
+        assert queue.later(LAB, "ada") == pause
+    now += 239
+    assert queue.due(policy(), Roster()) == {}
+    queue.add(LAB, ["ada"])  # has handed in anew
+    assert queue.due(policy(), Roster()) == {LAB: ["ada"]}
+    assert queue.later(LAB, "ada") == 30
+    for _ in range(9):
+        longest = queue.later(LAB, "ada")
+    assert longest == on_submit.LONGEST
+
+
 def test_who_comes_while_the_policy_cannot_be_read_is_judged_afterwards(judged, attempts):
     _, queue = judged(PolicyError("policy.yaml, line 1"))
     assert not attempts.of(LAB, ["ada"])
