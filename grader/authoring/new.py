@@ -7,6 +7,7 @@ replace says so, and `distlab lint` names those that are left.
 from __future__ import annotations
 
 import json
+import keyword
 import os
 import re
 import string
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from distlab import course
+from distlab import notebook as notebooks
 from distlab.cli import labs
 from grader.collected import ANSWERS
 from grader.paths import ROOT, SOLUTIONS
@@ -66,10 +68,14 @@ def exercise(lab: str, name: str) -> list[Path]:
         NotMade: there is such an exercise; the name is no function's; or a file is in the way.
     """
     lab = labs.named(lab)
-    if not name.isidentifier() or not name.islower():
+    if not name.isidentifier() or not name.islower() or keyword.iskeyword(name):
         raise NotMade(f"{name!r} is no name of an exercise: a function's, as ring_all_reduce")
+    if name.startswith("test_"):  # points are found by it
+        raise NotMade(f"{name!r} is no name of an exercise: test_ begins those of the test cells")
     if name in course.exercises(lab):
         raise NotMade(f"lab {lab} has an exercise {name} already")
+    if name in _taken(lab):
+        raise NotMade(f"the notebook of {lab} has another {name}, which this one would replace")
     words = {"lab": lab, "name": name, "points": str(_POINTS)}
     listed = _package(lab) / "__init__.py"
     notebook = SOLUTIONS / lab / course.notebook_name(lab)
@@ -114,6 +120,12 @@ def _linked(path: Path) -> Path:
     """What is the same in every lab; `make labs` copies what it leads to."""
     path.symlink_to(os.path.relpath(_ASSISTANTS, path.parent))
     return path
+
+
+def _taken(lab: str) -> set[str]:
+    """The names that a lab's own cells bind: torch, dist, what is given."""
+    content = json.loads((SOLUTIONS / lab / course.notebook_name(lab)).read_text("utf-8"))
+    return set().union(*(cell.defines() for cell in notebooks.cells(content)))
 
 
 def _listed(source: str, name: str) -> str:

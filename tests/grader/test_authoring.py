@@ -101,6 +101,9 @@ def test_what_is_there_already_is_left_alone(course):
         (("lab", "Trying"), "is no name of a lab"),
         (("exercise", LAB, NAME), "has an exercise sum_of_all already"),
         (("exercise", LAB, "Sum-Of"), "is no name of an exercise"),
+        (("exercise", LAB, "lambda"), "is no name of an exercise"),
+        (("exercise", LAB, "test_sum"), "test_ begins those of the test cells"),
+        (("exercise", LAB, "torch"), "has another torch, which this one would replace"),
     ]:
         refused = distlab(course, "new", *words)
         assert refused.returncode == 1 and said in refused.stderr
