@@ -107,7 +107,7 @@ class NeverLooks:
     def __call__(self, seen, dead):
         raise AssertionError("the run had ended")
 
-    def conflict(self, seen):
+    def conflict(self, seen, dead):
         return Finding("new_group", f"{len(seen)} ranks make two groups in one call")
 
 
@@ -120,7 +120,7 @@ def test_what_does_not_fit_together_is_found_though_the_run_ended_before_a_look(
 class CannotReadThem(NeverLooks):
     """The records are nonsense that the function has written itself."""
 
-    def conflict(self, seen):
+    def conflict(self, seen, dead):
         raise IndexError(len(seen))
 
     hindsight = conflict

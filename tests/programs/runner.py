@@ -60,8 +60,8 @@ class Timed(deadlock.Watcher):
     def __call__(self, records, dead):
         return self._timed(super().__call__, records, dead)
 
-    def conflict(self, records):
-        return self._timed(super().conflict, records)
+    def conflict(self, records, dead=()):
+        return self._timed(super().conflict, records, dead)
 
 
 def observe(forked, name, function, size, arguments=(), deadline=20.0) -> Seen:

@@ -471,6 +471,23 @@ def test_what_does_not_fit_is_found_in_a_broken_run_though_nobody_had_waited():
     assert Watcher().conflict(ranks) is None
 
 
+def test_a_message_too_large_for_a_receive_from_anybody_is_told_of_a_process_that_died_in_it():
+    first = event(1, 0, "send", peer=0, nbytes=8)
+    large = event(1, 1, "send", peer=0, nbytes=16, state=POSTED, flags=0)
+    taken = event(0, 0, "recv", peer=1, nbytes=8, flags=events.ANY_SOURCE)
+    open_ = event(0, 1, "recv", peer=None, nbytes=8, state=POSTED, flags=events.ANY_SOURCE)
+    ranks = [
+        RankRecord(0, 2, RUNNING, events=[taken, open_]),
+        RankRecord(1, 2, RUNNING, events=[first, large]),
+    ]
+    found = Watcher().conflict(ranks, {0})
+    assert found.kind == "message-size" and "16 bytes and the buffer 8" in found.message
+    assert "from the rank that recv has returned" in found.hint
+    assert Watcher().conflict(ranks) is None  # it may yet take another message
+    large.nbytes = 8
+    assert Watcher().conflict(ranks, {0}) is None  # something else has ended its process
+
+
 def test_two_groups_made_by_the_same_call_take_each_others_place():
     pairs = [(0, 1), (0, 1), (2, 3), (2, 3)]  # each rank makes its own group alone
     ranks = [

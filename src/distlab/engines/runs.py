@@ -192,7 +192,8 @@ def drive(
     run.causes = [_causes(f"{folder}/{rank}.causes") for rank in range(size)]
     if run.finding is None or run.finding.kind in ("ended", "partial"):
         # two operations that do not fit break a run, or it ends between two looks: which is chance
-        run.finding = _afterwards(watch, "conflict", run) or run.finding
+        dead = {outcome.rank for outcome in outcomes if outcome.status == "crashed"}
+        run.finding = _afterwards(watch, "conflict", run, dead) or run.finding
     run.hindsight = _afterwards(watch, "hindsight", run)
     for outcome in outcomes:
         outcome.printed = _printed(f"{folder}/{outcome.rank}.out")
@@ -333,11 +334,11 @@ def _hear(
     return len(dead) > before
 
 
-def _afterwards(watch: Watcher | None, question: str, run: Run) -> Any:
+def _afterwards(watch: Watcher | None, question: str, run: Run, *more: Any) -> Any:
     """What a watcher says of a run that is over, if it knows this question."""
     ask = getattr(watch, question, None)
     try:
-        return ask(run.records) if ask else None
+        return ask(run.records, *more) if ask else None
     except Exception:  # records that a student's code has tampered with can be any nonsense
         return None
 

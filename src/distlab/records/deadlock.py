@@ -18,7 +18,7 @@ way is told once the timeout has passed (`Watcher.hindsight`).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -139,15 +139,20 @@ class Watcher:
             for at, event in ledger.open(rank)
         )
 
-    def conflict(self, records: Sequence[RankRecord]) -> Deadlock | None:
+    def conflict(
+        self, records: Sequence[RankRecord], dead: Collection[int] = ()
+    ) -> Deadlock | None:
         """Two operations that don't fit together, in a run in which nothing happens any more.
 
         gloo answers them by a crash, by an error on one side or by silence, as it comes; what the
-        records say of them is always the same.
+        records say of them is always the same. Only of a receive from any source they do not say
+        which message it took: there a process that has died in it does.
         """
         ledger = Ledger(len(records))
         ledger.update(records)
-        return conflict_verdict(ledger, ledger.conflicts[0]) if ledger.conflicts else None
+        overrun = (ledger.overrun(rank, at) for rank in sorted(dead) for at, _ in ledger.open(rank))
+        found = next((c for c in (*ledger.conflicts, *overrun) if c), None)
+        return conflict_verdict(ledger, found) if found else None
 
     def hindsight(self, records: Sequence[RankRecord]) -> Deadlock | None:
         """Why ranks whose own timeouts have ended the run could not have gone on otherwise.

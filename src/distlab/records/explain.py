@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from distlab.records.events import (
     AGAIN,
+    ANY_SOURCE,
     ELSEWHERE,
     FUTURE,
     GIVEN_GROUPS,
@@ -36,6 +37,9 @@ HINTS = {
     "mismatch": "In one collective every rank has to pass the same shape and dtype, and name the "
     "same root and operation. Print them on each rank before the call.",
     "message-size": "Make the receive buffer as large as the message, or send the size first.",
+    "any-size": "A receive that names no source takes whichever message comes first, also one that "
+    "you wanted for another buffer. Take the first message of several from anybody, and those that "
+    "belong to it from the rank that recv has returned.",
     "tag": "A message is received only with its own tag and in its own group: use the same ones in "
     "the send and in the receive.",
     "batches": "With DistributedDataParallel every rank has to call forward and backward equally "
@@ -336,6 +340,8 @@ def conflict_verdict(ledger: Ledger, conflict: Conflict) -> Deadlock:
         Wait(other.rank, other, (one.rank,), conflict.text),
     )
     hint = HINTS["splits" if conflict.text.startswith("splits") else conflict.kind]
+    if conflict.kind == "message-size" and (other.flags & ANY_SOURCE or other.chosen is not None):
+        hint = HINTS["any-size"]  # messages have their receive as the second of the pair
     if ahead := _past_its_batches(one, other):
         text, hint = f"{text} {ahead}", HINTS["batches"]
     return Deadlock(conflict.kind, text, hint, waits, (one.rank, other.rank))

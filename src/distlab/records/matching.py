@@ -223,8 +223,24 @@ class Ledger:
         pair = [(src, send_row[place]), (dst, receive_row[place])]
         send, receive = map(self.event, pair)
         if receive.nbytes < send.nbytes:
-            text = f"the message has {send.nbytes} bytes and the buffer {receive.nbytes}"
+            text = _sizes(send, receive)
             self.conflicts.append(Conflict("message-size", text, group, place, pair))
+
+    def overrun(self, rank: int, at: int) -> Conflict | None:
+        """A message too large for this receive, which may have taken it: where a source is not
+        named, that shows only when the process has died of it, as gloo's do.
+        """
+        receive = self.event((rank, at))
+        group = self.group_of(receive)
+        if group is None or (group, rank, receive.tag) not in self._from_any:
+            return None  # `_compare_message` has seen to it
+        for src in self.partners(receive):
+            row = self._sends.get((group, src, rank, receive.tag), ())
+            there = next((there for there in row if self.event((src, there)).state != DONE), None)
+            if there is not None and self.event((src, there)).nbytes > receive.nbytes:
+                text = _sizes(self.event((src, there)), receive)
+                return Conflict("message-size", text, group, 0, [(src, there), (rank, at)])
+        return None
 
     # what the analysis asks
 
@@ -418,6 +434,10 @@ def refused_by_torch(event: Event) -> bool:
 def gave_up(event: Event) -> bool:
     """Did its wait end by a timeout of its own? It can be waited for again."""
     return event.state == FAILED and bool(event.wait_begin and event.until)
+
+
+def _sizes(send: Event, receive: Event) -> str:
+    return f"the message has {send.nbytes} bytes and the buffer {receive.nbytes}"
 
 
 def call_difference(one: Event, other: Event) -> tuple[str, str] | None:
