@@ -89,7 +89,19 @@ def test_a_loop_on_a_message_that_is_never_completed_is_told_from_other_loops(
     changes, polls_in_vain
 ):
     begun = event(0, 0, changes.pop("op", "recv"), state=events.POSTED, **changes)
-    record = types.SimpleNamespace(events=[begun], stands_in="")
+    record = events.RankRecord(0, 1, events.RUNNING, events=[begun])
     said = unfinished._slow(types.SimpleNamespace(records=[record]), [0])
     assert ("is_completed()" in said) == polls_in_vain
     assert ("does not end" in said) != polls_in_vain
+
+
+@pytest.mark.parametrize(
+    ("stands", "waits"), [(("f:3", "f:3"), True), (("f:3", ""), False), (("", ""), False)]
+)
+def test_ranks_that_stand_at_a_store_or_a_lock_are_not_told_of_loops(stands, waits):
+    records = [
+        events.RankRecord(rank, 2, events.RUNNING, stands=at) for rank, at in enumerate(stands)
+    ]
+    said = unfinished._slow(types.SimpleNamespace(records=records), [0, 1])
+    assert ("waits for something" in said) == waits
+    assert ("does not end" in said) != waits

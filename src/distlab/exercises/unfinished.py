@@ -95,6 +95,12 @@ def _slow(run: Run, ranks: list[int]) -> str:
             "is_completed() of an isend or irecv stays False until wait() has been called on it: "
             "it is wait() that lets the request end."
         )
+    unknown = [run.records[rank] for rank in ranks if run.records[rank].waiting() is None]
+    if unknown and all(record.stands for record in unknown):
+        return (
+            "Whoever stands still there waits for something that does not come: a key that nobody "
+            "sets in the store, another thread, a lock, a queue or a process."
+        )
     return "Look for a loop that does not end, or for work that is far too large."
 
 
