@@ -51,6 +51,17 @@ def test_a_buffer_that_is_touched_before_its_wait_is_named_with_both_lines(two):
         else:
             dist.send(tensor, 1)
 
+    def prints_a_receive(rank, size):
+        tensor = torch.zeros(4)
+        if rank:
+            request = dist.irecv(tensor, 0)
+            print(tensor[1:])
+            request.wait()
+        else:
+            request = dist.isend(tensor, 1)
+            print(tensor)  # which may be read
+            request.wait()
+
     def reads_a_row(rank, size):
         rows = torch.zeros(2, 3)
         work = dist.all_reduce(rows[1], async_op=True)
@@ -60,6 +71,7 @@ def test_a_buffer_that_is_touched_before_its_wait_is_named_with_both_lines(two):
 
     assert raced(two, changes_a_send) == [("changed", 2, 3)] * 2
     assert raced(two, reads_a_receive) == [("read", 3, 4)]
+    assert raced(two, prints_a_receive) == [("read", 3, 4)]
     assert raced(two, reads_a_row) == [("read", 2, 3)] * 2
 
 

@@ -33,7 +33,8 @@ from distlab.rank.uncompiled import uncompiled
 
 #: operations that take a tensor for its shape and dtype alone
 _SHAPES = ("new_", "empty", "sym_", "is_", "size", "stride", "storage_offset", "numel", "dim")
-_COPIED = ("tolist",)  # methods that read memory without an operation
+#: methods that read memory without an operation; a tensor is printed with all modes switched off
+_COPIED = ("tolist", "__repr__")
 
 
 @dataclass
@@ -176,6 +177,7 @@ def _ours() -> bool:
 
 
 _found: Callable[[], Races | None] | None = None  # the open buffers of the thread that asks
+_replaced: set[str] = set()  # methods of Tensor's, in this process and those forked from it
 
 
 def watch_methods(races: Callable[[], Races | None]) -> Callable[[], None]:
@@ -184,8 +186,9 @@ def watch_methods(races: Callable[[], Races | None]) -> Callable[[], None]:
     _found = races
     for name in _COPIED:
         # they stay: to change a method of Tensor takes longer than the rest of a run's beginning
-        if name not in vars(torch.Tensor):
-            setattr(torch.Tensor, name, _watched(getattr(torch._C.TensorBase, name)))
+        if name not in _replaced:
+            _replaced.add(name)
+            setattr(torch.Tensor, name, _watched(getattr(torch.Tensor, name)))
     return _leave_methods
 
 
