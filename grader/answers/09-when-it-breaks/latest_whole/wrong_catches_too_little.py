@@ -1,4 +1,5 @@
 # status: error
+# hint: not passed over
 def latest_whole(folder):
     best = None
     for path in Path(folder).glob("step-*"):

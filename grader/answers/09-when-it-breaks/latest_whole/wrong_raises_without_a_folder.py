@@ -1,4 +1,5 @@
 # status: error
+# hint: no folder
 # says: FileNotFoundError
 def latest_whole(folder):
     best = None

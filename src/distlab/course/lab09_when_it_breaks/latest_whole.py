@@ -12,11 +12,12 @@ from typing import Any
 from distlab.course.lab09_when_it_breaks import checkpoints
 from distlab.course.lab09_when_it_breaks.checkpoints import index_file, rank_file, step_folder
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.raised import Advice
 
 LENGTHS = [4, 0, 6]
 AS_IT_WAS, NOT_RUN = "as it was", "not run"
 _MARK = "a-file-ran-code"
-NO_FOLDER = "no such folder"
+NO_FOLDER, FOLDER = "no such folder", "run 1"
 
 
 class _RunsCode:
@@ -118,7 +119,7 @@ FLAWS: dict[str, Callable[[Path, int], None]] = {
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
     base = Path(os.path.realpath(tempfile.mkdtemp(prefix="checkpoints-")))
-    folder = base / "run 1"
+    folder = base / FOLDER
     try:
         if inputs["steps"] != NO_FOLDER:
             folder.mkdir()
@@ -174,6 +175,21 @@ exercise = Exercise(
         Case(1, 4, {"steps": NO_FOLDER}),
         Case(1, 5, {"steps": [[1, "no index"], [2, "an empty file"]]}),
         Case(1, 6, {"steps": [[0, "whole"], [1, "step-007"]]}),
+    ),
+    advice=(
+        Advice(
+            "no folder", f"No such file or directory: '[^']*/{FOLDER}'",
+            "There may be no such folder yet: then there is no checkpoint either, and None is the "
+            "answer.",
+        ),
+        Advice(
+            "not passed over",
+            "Pytorch|EOFError|Unpickling|central directory|JSON|Unicode|Error: .*Errno|KeyError"
+            "|TypeError|AttributeError|ValueError|IndexError|AssertionError",
+            "Does this come of something damaged in the folder, or of another name? Whatever lies "
+            "there is passed over, and what is damaged raises one exception or another, by how it "
+            "is damaged: none of them may leave the function.",
+        ),
     ),
     hints=(
         Hint(
