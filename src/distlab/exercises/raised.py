@@ -187,6 +187,13 @@ COMMON = (
         lambda raised: raised.exercise.group,
     ),
     Advice(
+        "group of an earlier call",
+        "Group .* is not registered|not initialized in the world group map",
+        "This group is not one of this run's. One that an earlier call made, and that was kept, "
+        "has ended with that call's processes: make it anew in each call.",
+        lambda raised: raised.exercise.group,
+    ),
+    Advice(
         "fewer chunks",
         "IndexError|not enough values|expected length|Incorrect (output|input) list size",
         "torch.chunk(n) gives fewer than n pieces where the length is no multiple of n: 5 elements "

@@ -43,7 +43,18 @@ def _told(pair: tuple[int | None, int | None], wanted: int, sent: int, look: Loo
     if sent == 0:
         return f"rank {source} sent nothing to rank {target}."
     messages = counted(sent, "message")
-    return f"rank {source} sent {messages} to rank {target} where {wanted} should be."
+    why = twice(e for e in look.events("send") if (e.rank, e.peer) == pair)
+    return f"rank {source} sent {messages} to rank {target} where {wanted} should be.{why}"
+
+
+def twice(sent: Iterable[events.Event]) -> str:
+    """Why there are more messages than calls, if some of them were sent as objects."""
+    if not any(event.api == "send_object_list" for event in sent):
+        return ""
+    return (
+        " (send_object_list sends two messages: how long the pickled list is, and the list. A "
+        "tensor by itself is one.)"
+    )
 
 
 def no_collectives(look: Look) -> str | None:

@@ -35,6 +35,13 @@ def _one_new_group_each(look: Look) -> str | None:
     return None
 
 
+def _another_group(look: Look) -> bool:
+    """Did every rank make its first group of the same ranks, which are not the members?"""
+    made = [next((e for e in r.events if e.op == "new_group"), None) for r in look.records]
+    groups = {frozenset(event.group) for event in made if event}
+    return None not in made and len(groups) == 1 and set(_members(look)) not in groups
+
+
 def _members(look: Look) -> list[int]:
     return list(look.case.params["members"])
 
@@ -84,6 +91,12 @@ exercise = Exercise(
             lambda look: _on_members(look, np.sum(brought(look), axis=0) / len(_members(look))),
             "All ranks went into the sum: the collective ran in the default group. Pass it the "
             "group that new_group returned.",
+        ),
+        Hint(
+            "another group",
+            _another_group,
+            "new_group was called with other ranks than those in `members`: that list says who "
+            "takes part.",
         ),
         Hint(
             "others changed",

@@ -17,6 +17,18 @@ def _matrices(look: Look) -> list[np.ndarray]:
     return [got for got in returned(look) if isinstance(got, np.ndarray) and got.ndim == 2]
 
 
+def _own_row_left(look: Look) -> bool:
+    """Is a rank's own row the only one that is wrong in its matrix?"""
+    return look.size > 1 and any(
+        isinstance(got, np.ndarray)
+        and isinstance(want, np.ndarray)
+        and got.shape == want.shape
+        and not look.same(want[rank], got[rank])
+        and look.same(np.delete(want, rank, 0), np.delete(got, rank, 0))
+        for rank, (want, got) in enumerate(zip(wanted(look), returned(look), strict=True))
+    )
+
+
 HINTS = (
     Hint(
         "nothing arrived",
@@ -63,6 +75,12 @@ HINTS = (
         "row that arrives overwrites the one before. Make a new tensor for each row.",
     ),
     Hint(
+        "own row not filled in",
+        _own_row_left,
+        "All rows have arrived, and the rank's own row is not among them: nobody sends it to "
+        "itself, so copy it into the matrix.",
+    ),
+    Hint(
         "own row missing",
         lambda look: any(
             want is not None
@@ -79,7 +97,7 @@ HINTS = (
             want is not None
             and isinstance(got, np.ndarray)
             and sorted(got.tolist()) == sorted(want.tolist())
-            and not look.same(want, got)
+            and got.tolist() != want.tolist()  # not another dtype alone
             for want, got in zip(wanted(look), returned(look), strict=True)
         ),
         "All rows are there, in another order: the row of rank r is row r, whoever came first.",

@@ -51,6 +51,16 @@ exercise = Exercise(
     traffic=(_whole_group_used,),
     hints=(
         Hint(
+            "group of some ranks",
+            lambda look: all(
+                (groups := [e.group for e in record.events if e.op == "new_group"])
+                and all(set(group) != set(look.ranks) for group in groups)
+                for record in look.records
+            ),
+            "The group does not hold all ranks of the world, and a collective reaches its group "
+            "alone: new_group takes the list of the ranks that are to be in it.",
+        ),
+        Hint(
             "mean for sum",
             lambda look: told_apart(look)
             and everywhere(look, [(total(look) / look.size).astype(total(look).dtype)] * look.size),

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from distlab.exercises import hints
+from distlab.exercises import hints, traffic
 from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Hint, Look
 from distlab.records.events import Event
@@ -46,7 +46,8 @@ def one_chunk_each(look: Look) -> str | None:
             told += f", {sum(e.nbytes for e in sent) / chunk.nbytes:.3g} chunks in all"
             largest = max(e.nbytes for e in sent) / chunk.nbytes
             told += f", the largest of {largest:.3g} chunks" if largest > 1 else ""
-        return f"{told}; {_ring_sends(rank, size, size - 1)}, of one chunk each."
+        asked = f"{_ring_sends(rank, size, size - 1)}, of one chunk each."
+        return f"{told}; {asked}{traffic.twice(sent)}"
     return None
 
 
