@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import tempfile
 
 import numpy as np
 
@@ -37,18 +36,32 @@ def _labelled(case: Case) -> list[dict]:
 
 
 class _Marks:
-    """So many zeros, the same ones in forked processes and in copies of the model that has them."""
+    """So many counters for each rank of a run, which every rank can read. They are the same ones in
+    forked processes and in copies of the model that has them.
 
-    def __init__(self, count: int) -> None:
-        with tempfile.TemporaryFile(dir=os.environ["DISTLAB_RUN"]) as file:  # for sandboxes
-            file.truncate(count)
-            self.bytes = mmap.mmap(file.fileno(), count)
+    To read them takes no collective, which would meet one of the others' where a rank returns too
+    early. Who knows the accuracy over all samples knows that all have been evaluated.
+    """
+
+    def __init__(self, count: int, rank: int, size: int) -> None:
+        self._begin, self._shape = rank * count, (size, count)
+        with open(os.path.join(os.environ["DISTLAB_RUN"], "marks"), "a+b") as file:
+            file.truncate(size * count)  # as long as whoever came first has made it
+            self._counters = mmap.mmap(file.fileno(), size * count)
 
     def __deepcopy__(self, memo: dict) -> _Marks:
         return self
 
+    def count(self, place: int) -> None:
+        place += self._begin
+        self._counters[place] = min(self._counters[place] + 1, 255)
 
-def _marked_model(weight, n: int):
+    def of_all_ranks(self) -> np.ndarray:
+        found = np.frombuffer(bytes(self._counters), dtype=np.uint8)
+        return found.reshape(self._shape).sum(0, dtype=np.int64)
+
+
+def _marked_model(weight, n: int, rank: int, size: int):
     """A linear model that notes which samples it saw, and in which mode."""
     import torch
     from torch import nn
@@ -60,13 +73,12 @@ def _marked_model(weight, n: int):
             self.norm = nn.BatchNorm1d(11, affine=False)
             self.norm.running_mean.zero_()
             # shared, so that nothing is lost where another process evaluates
-            self.marks = _Marks(2 * max(n, 1))
+            self.marks = _Marks(2 * n, rank, size)
 
         def forward(self, x):
             x = x.flatten(1)
             for i in x[:, 0].round().long().tolist():
-                place = i + (n if self.training else 0)
-                self.marks.bytes[place] = min(self.marks.bytes[place] + 1, 255)
+                self.marks.count(i + (n if self.training else 0))
             return self.linear(self.norm(x[:, 1:]) if len(x) > 1 or not self.training else x[:, 1:])
 
     model = Marked()
@@ -77,7 +89,6 @@ def _marked_model(weight, n: int):
 
 def _count_evaluated(function, rank, size, inputs):
     import torch
-    import torch.distributed as dist
     from torch.nn.parallel import DistributedDataParallel
     from torch.utils.data import TensorDataset
 
@@ -85,7 +96,7 @@ def _count_evaluated(function, rank, size, inputs):
 
     device, n = world.here().device, len(inputs["labels"])
     dataset = TensorDataset(inputs["images"], inputs["labels"])
-    bare = _marked_model(inputs["weight"], n).to(device)
+    bare = _marked_model(inputs["weight"], n, rank, size).to(device)
     model = bare
     if inputs["wrapped"]:
         with recorder.paused():
@@ -94,9 +105,7 @@ def _count_evaluated(function, rank, size, inputs):
             )
     model.train()
     result = function(model, dataset, rank, size, inputs["batch_size"], device)
-    marks = torch.tensor(list(bare.marks.bytes[: 2 * n]), dtype=torch.int64)
-    with recorder.paused():
-        dist.all_reduce(marks)
+    marks = torch.from_numpy(bare.marks.of_all_ranks())
     return {
         "returned": result,
         "samples seen in train mode": int(marks[n:].sum()),
@@ -106,7 +115,8 @@ def _count_evaluated(function, rank, size, inputs):
 
 
 def _times(look: Look) -> np.ndarray:
-    return np.asarray(look.got[0]["times each sample was evaluated"])
+    """As whichever rank returned last has seen it."""
+    return np.max([got["times each sample was evaluated"] for got in look.got], axis=0)
 
 
 exercise = Exercise(
@@ -124,7 +134,7 @@ exercise = Exercise(
     tolerance=Tolerance(1e-5, 1e-6),
     hints=(
         Hint(
-            "train mode", lambda look: look.got[0]["samples seen in train mode"] > 0,
+            "train mode", lambda look: any(got["samples seen in train mode"] for got in look.got),
             "Samples went through the model in train mode: dropout would drop, and BatchNorm used "
             "and changed the statistics of the batch.",
         ),

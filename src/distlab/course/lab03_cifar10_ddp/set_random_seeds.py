@@ -36,25 +36,27 @@ def _seed_twice(function, rank, size, inputs):
         return seed
 
     torch.cuda.manual_seed_all, torch.cuda.manual_seed = map(noting, real)
-    try:
-        function(inputs["seed"])
-        first = draw()
-        draw()
-        function(inputs["other"])
-        between = draw()
+
+    def seeded(seed: int) -> dict[str, Any]:
         told.clear()
-        function(inputs["seed"])
-        again = draw()
+        function(seed)
         if not told and not torch.cuda.is_available():
-            _ask_with_gpu(function, inputs["seed"])
+            _ask_with_gpu(function, seed)
+        return {**draw(), "seed of CUDA": told[-1] if told else None}  # the last one counts
+
+    try:
+        first, between, again = (seeded(inputs[name]) for name in ("seed", "other", "seed"))
     finally:
         torch.cuda.manual_seed_all, torch.cuda.manual_seed = real
     repeats = {name: first[name] == again[name] for name in ("Python", "NumPy", "torch")}
-    repeats["CUDA"] = inputs["seed"] in told and first.get("CUDA") == again.get("CUDA")
+    # GPUs may be seeded with a number that was drawn, such as random.getrandbits(63)
+    same = first["seed of CUDA"] == again["seed of CUDA"]
+    repeats["CUDA"] = bool(told) and same and first.get("CUDA") == again.get("CUDA")
+    depends = repeats["CUDA"] and first["seed of CUDA"] != between["seed of CUDA"]
     return {
         "repeats": repeats,
         "other seed": {name: first[name] != between[name] for name in ("Python", "NumPy", "torch")},
-        "seed of CUDA": inputs["seed"] if inputs["seed"] in told else None,
+        "seed of CUDA": inputs["seed"] if depends else None,
     }
 
 
@@ -111,11 +113,14 @@ exercise = Exercise(
         Hint(
             "CUDA not seeded",
             _does_not_repeat("CUDA"),
-            "The generators of the GPUs were not seeded: they are others than the CPU's.",
+            "The generators of the GPUs do not repeat: they are others than the CPU's, and need a "
+            "seed as well.",
         ),
         Hint(
             "seed ignored",
-            lambda look: not all(look.got[0]["other seed"].values()),
+            lambda look: (
+                not all(look.got[0]["other seed"].values()) or look.got[0]["seed of CUDA"] is None
+            ),
             "Another seed gave the same numbers: is the argument used everywhere?",
         ),
     ),
