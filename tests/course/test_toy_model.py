@@ -7,6 +7,7 @@ import time
 import pytest
 
 from distlab.course.lab02_toy_model import demo_checkpoint, setup
+from distlab.rank import sharing
 from distlab.rank.recorder import Recorder
 from distlab.rank.sharing import Board
 
@@ -26,6 +27,39 @@ from distlab.rank.sharing import Board
 )
 def test_a_back_end_is_known_in_all_its_names(asked, chosen):
     assert setup._chosen(asked) == chosen
+
+
+class LateRank:
+    """A clock on which rank 0 tells its ports after so many seconds of the others' waiting."""
+
+    def __init__(self, board, seconds):
+        self._board, self._due, self._now = board, seconds, 0.0
+
+    def monotonic(self):
+        return self._now
+
+    def sleep(self, seconds):
+        self._now += seconds
+        if self._now >= self._due:
+            self._board.note("ports.0", "[1234, 5678]")
+
+
+def test_a_rank_that_the_machine_holds_up_is_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("DISTLAB_RUN", str(tmp_path))
+    monkeypatch.setattr(sharing, "time", LateRank(Board(0, 2, tmp_path), seconds=15.0))
+    with setup._told_ports(0, 1, 2) as told:
+        assert told == (1234, 5678)
+
+
+def test_a_group_of_another_rank_says_so_where_the_others_wait_for_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("DISTLAB_RUN", str(tmp_path))
+    monkeypatch.setattr(sharing, "time", LateRank(Board(0, 2, tmp_path), seconds=15.0))
+    as_found = {"default process group": "rank 0 of 1"}
+    with pytest.raises(RuntimeError, match="told rank 1 of 2, and after it the group says rank 0"):
+        setup._is_this_rank(as_found, 1, 2)
+    Board(0, 2, tmp_path).note("other group", "")
+    assert not setup._is_this_rank(as_found, 1, 2)
+    assert setup._is_this_rank({"default process group": "rank 1 of 2"}, 1, 2)
 
 
 @pytest.fixture

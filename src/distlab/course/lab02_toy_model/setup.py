@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from distlab.course.lab02_toy_model.weights import PATIENCE
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.raised import Advice
 from distlab.processes import ports
-from distlab.rank.sharing import among_ranks
+from distlab.rank.sharing import Board, among_ranks
 
 # setup
 
@@ -119,7 +120,7 @@ def _told_ports(turn: int, rank: int, size: int) -> Iterator[tuple[int, int]]:
             stack.enter_context(_let_go_by_sockets(both))
             return [one.port for one in both]
 
-        here, misleading = among_ranks(f"ports.{turn}", rank, size, held, PATIENCE)[0]
+        here, misleading = among_ranks(f"ports.{turn}", rank, size, held)[0]
         yield here, misleading
 
 
@@ -185,7 +186,10 @@ def _call_setup(function, rank, size, inputs):
                 )  # fmt: skip
                 function(rank, size, port)
                 found.append(_group_as_found(port, asked, inputs["number"]))
-            if turn == 0 and dist.is_initialized():
+            if turn == 0 and not _is_this_rank(found[0], rank, size):
+                found.append(found[0])
+                break
+            if turn == 0:
                 with recorder.paused():
                     dist.barrier()
                 dist.destroy_process_group()
@@ -193,6 +197,27 @@ def _call_setup(function, rank, size, inputs):
         os.environ.clear()
         os.environ.update(before)
     return {"first group": found[0], "group after cleanup()": found[1]}
+
+
+def _is_this_rank(group: dict, rank: int, size: int) -> bool:
+    """Does the group say what `setup` was told?
+
+    Raises:
+        RuntimeError: it does not, and another rank does not return from `setup`: it may wait for
+            a group with this one in it, and nothing would say why.
+    """
+    told, says = f"rank {rank} of {size}", group["default process group"]
+    if says == told:
+        return True
+    ended = Board(rank, size)
+    ended.note("other group", "")
+    missing = sorted(set(range(size)) - set(ended.awaited("other group", PATIENCE)))
+    if missing and says is not None:
+        raise RuntimeError(
+            f"setup was told {told}, and after it the group says {says}, while rank {missing[0]} "
+            "has not returned from setup"
+        )
+    return False
 
 
 def _found(look: Look, key: str) -> list:
@@ -251,4 +276,12 @@ exercise = Exercise(
             "comparison: exactly as many GPUs as ranks are enough.",
         ),
     ),
-)
+    advice=(
+        Advice(
+            "rank of the environment", "setup was told .* the group says|rank < size",
+            "The check leaves another program's RANK and WORLD_SIZE in the environment. What "
+            "init_process_group is not given it reads from there: give it both, or set these "
+            "variables yourself.",
+        ),
+    ),
+)  # fmt: skip
