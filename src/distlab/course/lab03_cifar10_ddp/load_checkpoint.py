@@ -41,7 +41,9 @@ def _load_watched(function, rank, size, inputs):
             raise
         except Exception as error:
             raised = error
-        if kind == "missing":
+        if kind == "another dict" and raised and _takes_another_models(function, folder, device):
+            told = "nothing raised for another model's checkpoint"
+        elif kind == "missing":
             missing = isinstance(raised, FileNotFoundError)
             told = "FileNotFoundError" if missing else type(raised).__name__
         elif raised is None:
@@ -51,6 +53,21 @@ def _load_watched(function, rank, size, inputs):
         return {"exception": told, **state_of(model, optimizer)}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _takes_another_models(function, folder: Path, device) -> bool:
+    """Does a whole checkpoint load whose names are another model's? None of its tensors fits."""
+    import torch
+
+    path = folder / "another_model.pth"
+    model, optimizer = model_and_optimizer(1, 4, lr=0.125)
+    names = {f"body.{name}": tensor for name, tensor in model.state_dict().items()}
+    torch.save({"model": names, "optimizer": optimizer.state_dict(), "epoch": 0}, path)
+    try:
+        function(PathText(path), model.to(device), optimizer, device)
+    except Exception:
+        return False
+    return True
 
 
 def _lay_down(path: Path, kind: str, inputs: dict) -> None:
@@ -120,6 +137,12 @@ exercise = Exercise(
         Hint(
             "damaged file taken", lambda look: look.got[0].get("exception") == "nothing raised",
             "The file is no checkpoint of this lab, and no exception said so.",
+        ),
+        Hint(
+            "another model's", lambda look: "another model" in look.got[0].get("exception", ""),
+            "The file is a whole checkpoint of another model: none of its names is in this one, so "
+            "that nothing was loaded, and no exception said so. load_state_dict does, unless it is "
+            "told not to be strict.",
         ),
         Hint(
             "path not named", lambda look: look.got[0].get("exception") == "without the path",
