@@ -110,7 +110,17 @@ exercise = Exercise(
         Hint(
             "no step",
             lambda look: bool(np.abs(_moved(look, 0)[1]).max() == 0),
-            "The parameters are those before the step. The order is forward, loss, backward, step.",
+            "The parameters are those before the step. The order is forward, loss, backward, step; "
+            "the optimizer has to hold the parameters of this very model, and they are read last.",
+        ),
+        Hint(
+            "sum of squares",
+            lambda look: all(
+                np.isclose(got["loss"], want["loss"] * given["targets"].size, rtol=1e-4)
+                for got, want, given in zip(look.got, look.expected, look.inputs, strict=True)
+            ),
+            "The loss is the sum of the squared errors. MSE is their mean over all elements, which "
+            "is what the loss function gives when it is not told otherwise.",
         ),
         Hint(
             "wrong length of step",

@@ -54,6 +54,20 @@ def _like(simulated) -> Callable:
     return shows
 
 
+def _averaged_at_the_end(look: Look, r: int) -> list[np.ndarray]:
+    """What ranks have that train by themselves from rank 0's weights, and average these at last."""
+    alone = [trained(_begin(look), look.inputs[k]["batches"], _lr(look)) for k in look.ranks]
+    return [np.mean(tensors, axis=0) for tensors in zip(*alone, strict=True)]
+
+
+def _agree(look: Look) -> list[bool]:
+    """Have all ranks the same, tensor by tensor?"""
+    return [
+        all(look.same(tensors[0], tensor) for tensor in tensors)
+        for tensors in zip(*look.got, strict=True)
+    ]
+
+
 def _begin(look: Look, r: int = 0) -> list[np.ndarray]:
     return look.inputs[r]["weights"]
 
@@ -121,6 +135,29 @@ exercise = Exercise(
             "first batch alone",
             _like(lambda look, r: trained(_begin(look), _union(look)[:1], _lr(look))),
             "Only the first batch was used: look for a return inside the loop.",
+        ),
+        Hint(
+            "averaged at the end",
+            _like(_averaged_at_the_end),
+            "Every rank has trained by itself, and only the weights at the end were averaged. That "
+            "is another training from the second step on: average at every step.",
+        ),
+        Hint(
+            "a batch left out",
+            lambda look: any(
+                all(
+                    look.same(trained(_begin(look), union, _lr(look)), look.got[r])
+                    for r in look.ranks
+                )
+                for union in (_union(look)[:-1], _union(look)[1:])
+            ),
+            "One batch is missing, the first or the last: look at where the loop begins and ends.",
+        ),
+        Hint(
+            "some tensors left out",
+            lambda look: any(_agree(look)) and not all(_agree(look)),
+            "The ranks agree in some of the parameters and not in the others: every parameter, "
+            "weights and biases, has to begin with rank 0's and to have its gradient averaged.",
         ),
         Hint(
             "ranks began differently",
