@@ -6,8 +6,12 @@ can be said of all ranks' shares together.
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import inspect
 import random
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,7 +29,8 @@ def _call_shard(function, rank, size, inputs):
             ((epoch, seed), (epoch, seed), (epoch + 1, seed), (epoch, seed + 7919))
         ):
             _draw(turn + rank)  # what others draw in between must not matter
-            answers.append(function(n, rank, size, epoch_, seed_))
+            with _hashing_as_another_python(function, rank):
+                answers.append(function(n, rank, size, epoch_, seed_))
         wrong = [told for answer in answers if (told := _not_ints(answer))]
         return wrong[0] if wrong else answers
 
@@ -35,6 +40,32 @@ def _call_shard(function, rank, size, inputs):
             return {"returned": one or "nothing", **dict.fromkeys(_asked(n, size), "not asked")}
     shares = [[answers[turn] for answers in told] for turn in range(4)]
     return {"returned": "a list of ints", **_judged(n, rank, shares)}
+
+
+@contextlib.contextmanager
+def _hashing_as_another_python(function: Any, rank: int) -> Iterator[None]:
+    """Texts have another hash() on each rank, as in the processes that torchrun starts: an order
+    that is seeded with one is another on each. Ranks that were forked from one Python hide it.
+    """
+    names = getattr(inspect.unwrap(function), "__globals__", {})
+    if "hash" in names:  # the answer's own
+        yield
+        return
+    names["hash"] = functools.partial(_salted, rank)
+    try:
+        yield
+    finally:
+        names.pop("hash", None)
+
+
+def _salted(rank: int, value: Any) -> int:
+    return hash((rank, value)) if _holds_text(value) else hash(value)
+
+
+def _holds_text(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(map(_holds_text, value))
+    return isinstance(value, (str, bytes))
 
 
 def _draw(times: int) -> None:
@@ -181,7 +212,8 @@ exercise = Exercise(
             "ranks disagree",
             lambda look: _coverage_says("missing and")(look),
             "Some indices came twice and others not at all: the ranks did not cut up the same "
-            "order. All have to draw it from the same seed; rank only says which piece to take.",
+            "order. All have to draw it from the same seed; rank only says which piece to take. "
+            "(hash() of a text is another number in every Python that is started.)",
         ),
         Hint(
             "unequal lengths",
