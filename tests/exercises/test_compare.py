@@ -166,3 +166,14 @@ def test_a_tensor_that_is_no_array_is_told_by_its_dtype_or_layout():
     assert "returned a tensor of layout sparse_coo where" in found.in_full()
     own = compare(expected, Foreign("torch.Tensor of dtype 3.25"), Tolerance())  # an answer's words
     assert "3.25" not in own.kind_only()
+
+
+def test_a_double_that_was_single_on_its_way_is_found_where_that_is_asked():
+    right = np.array([1 / 3, 2 / 3])
+    rounded = right.astype("float32").astype("float64")
+    assert compare(right, rounded, Tolerance()) is None
+    assert compare(right, rounded, Tolerance(doubles=1e-9)).kind == "value"
+    summed = right * 3 * (1 / 3)
+    assert compare(right, summed, Tolerance(doubles=1e-9)) is None
+    single = right.astype("float32")
+    assert compare(single, single + np.float32(1e-6), Tolerance(doubles=1e-9)) is None

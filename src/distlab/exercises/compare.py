@@ -20,10 +20,21 @@ class Tolerance:
     The default covers float32 sums in another order, on CPU and GPU. What such a sum is off by
     grows with its terms and not with the sum: one that cancels out among large ones is no more
     exact than these, so that `atol` grows with the largest element of a tensor.
+
+    Args:
+        doubles: takes the place of both for float64 tensors, where a result that was float32 on
+            its way is wrong.
     """
 
     rtol: float = 1e-4
     atol: float = 1e-5
+    doubles: float | None = None
+
+    def of(self, dtype: np.dtype) -> tuple[float, float]:
+        """`rtol` and `atol` for tensors of this dtype."""
+        if self.doubles is not None and dtype == np.float64:
+            return self.doubles, self.doubles
+        return self.rtol, self.atol
 
 
 @dataclass(frozen=True)
@@ -164,8 +175,9 @@ def _arrays(expected: np.ndarray, got: Any, tolerance: Tolerance, where: str) ->
     if expected.dtype.kind not in "fc":
         wrong = expected != got
     else:
-        atol = tolerance.atol * _scale(expected)
-        wrong = ~np.isclose(got, expected, rtol=tolerance.rtol, atol=atol, equal_nan=True)
+        rtol, atol = tolerance.of(expected.dtype)
+        atol *= _scale(expected)
+        wrong = ~np.isclose(got, expected, rtol=rtol, atol=atol, equal_nan=True)
     if not wrong.any():
         return None
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
