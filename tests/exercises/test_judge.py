@@ -10,6 +10,7 @@ from distlab import course
 from distlab.engines import runs
 from distlab.exercises import judge, unfinished
 from distlab.exercises.exercise import Case
+from distlab.exercises.sources import Sources
 from distlab.processes import payload
 from distlab.records import events
 
@@ -25,6 +26,25 @@ from distlab.records import events
 def test_a_case_that_is_late_because_of_others_before_is_told_so(left, said):
     exercise, run = types.SimpleNamespace(deadline=60.0), types.SimpleNamespace(deadline=left)
     assert unfinished._late(exercise, run) == said
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_rank_whose_process_ended_in_an_operation_is_told_of_room(inside, hidden):
+    """gloo ends a process to which more comes than it has room for."""
+    waits = [event(0, 0, "all_to_all", state=events.POSTED)] * inside
+    records = [
+        events.RankRecord(0, 2, events.RUNNING, events=waits),
+        events.RankRecord(1, 2, events.RETURNED),
+    ]
+    outcomes = [runs.Outcome(0, "crashed"), runs.Outcome(1, "returned", payload.encode(1.0))]
+    run = runs.Run(outcomes, records, 1.0, 10.0)
+    exercise = course.exercises("11-long-sequences-and-experts")["dispatch_combine"]
+    verdict = unfinished.judged(exercise, Case(2, hidden=hidden), run, Sources())
+    assert verdict.status == "crashed"
+    assert ("middle of all_to_all() at" in verdict.happened) == inside
+    assert ("has room for" in verdict.look) == inside
+    assert "os._exit" in verdict.look
 
 
 class Run(runs.Run):

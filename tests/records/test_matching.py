@@ -310,8 +310,21 @@ def test_as_much_for_each_rank_in_an_all_to_all_is_told_once_and_compared():
     assert "rank 0 gives rank 2 3 elements where" in Watcher()(ranks, set()).message
 
 
+@pytest.mark.parametrize("notes, fits", ((("3/2>3/2", "1>1"), False), (("1/2>1/2",) * 2, True)))
+def test_equal_shares_that_are_not_whole_are_compared_as_gloo_cuts_them(notes, fits):
+    ranks = [
+        RankRecord(r, 2, RUNNING, events=[event(r, 0, "all_to_all", note=note, end=2.0)])
+        for r, note in enumerate(notes)
+    ]
+    found = Watcher()(ranks, set())
+    assert (found is None) == fits
+    if not fits:
+        assert "rank 0 gives rank 1 3/2 elements where it has room for 1" in found.message
+
+
 @pytest.mark.parametrize(
-    "note", ("1,1>1", "1>1,1", "1,1>", "x", "1,1,1>1,1,1", "9" * 40 + ",1>1,1")
+    "note",
+    ("1,1>1", "1>1,1", "1,1>", "x", "1,1,1>1,1,1", "9" * 40 + ",1>1,1", "1/0>1/0", "1/>1", "/2>1"),
 )
 def test_a_note_that_is_no_splits_says_nothing(note):
     assert event(0, 0, "all_to_all", note=note).exchanged is None

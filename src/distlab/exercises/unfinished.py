@@ -44,13 +44,7 @@ def judged(exercise: Exercise, case: Case, run: Run, sources: Sources) -> Verdic
         if o.status == "crashed" or (o.error and o.error["type"] == DIED)
     ]
     if crashed:  # what the others raised then is only that their peer is gone
-        who = _ranks(crashed)
-        return Verdict(
-            exercise, "crashed", exercise.asks,
-            f"{case.told(begins=True)}, the process of {who} ended in the middle of the "
-            "function.",
-            "Look for os._exit, sys.exit, or memory used up.",
-        )  # fmt: skip
+        return _crashed(exercise, case, run, crashed)
     still = [o for o in failed if o.error and o.error["type"] == STANDSTILL]
     if still and len(still) == len(failed):
         return _stands_still(exercise, case, still)
@@ -109,6 +103,25 @@ def _late(exercise: Exercise, run: Run) -> str:
     if run.deadline > exercise.deadline - 1:
         return f"after {run.deadline:.0f} s"
     return f"when the {exercise.deadline:.0f} s that all cases have were over"
+
+
+def _crashed(exercise: Exercise, case: Case, run: Run, crashed: list[int]) -> Verdict:
+    """The verdict on ranks whose processes ended by themselves, in an operation or outside of one.
+
+    A mismatch is a finding wherever records tell it. They do not hold the splits of an all-to-all
+    over many ranks.
+    """
+    told = f"{case.told(begins=True)}, the process of {_ranks(crashed)} ended in the middle of "
+    waits = [run.records[rank].waiting() for rank in crashed]
+    inside = [f"{event} at {event.place}" for event in waits if event is not None]
+    if not inside:
+        look = "Look for os._exit, sys.exit, or memory used up."
+        return Verdict(exercise, "crashed", exercise.asks, f"{told}the function.", look)
+    return Verdict(
+        exercise, "crashed", exercise.asks, f"{told}{quoted(inside[0], case)}.",
+        "gloo ends a process to which more comes than its buffer has room for: do the other ranks "
+        "send as much as this one expects? If so, look for os._exit, or memory used up.",
+    )  # fmt: skip
 
 
 def _deadlock(exercise: Exercise, case: Case, run: Run) -> Verdict:

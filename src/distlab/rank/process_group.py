@@ -13,6 +13,7 @@ import math
 import os
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import torch
@@ -429,13 +430,14 @@ def _elements(tensors) -> list[int]:
     return [tensor.numel() for tensor in tensors]
 
 
-def _shares(tensor, rows, size: int) -> list[int]:
+def _shares(tensor, rows, size: int) -> list[Fraction] | list[int]:
     """Elements of a tensor for each member, which has so many rows of it, or equally many; none
-    where torch refuses to cut it like that.
+    where torch refuses to cut it like that. Without rows gloo divides the bytes, of a length that
+    is no multiple of the members too.
     """
     length = tensor.shape[0] if tensor.dim() else 0
-    if not rows and length % size == 0:
-        return [tensor.numel() // size] * size
+    if not rows:
+        return [Fraction(tensor.numel(), size)] * size
     if len(rows) != size or sum(rows) != length:
         return []
     return [tensor.numel() // max(length, 1) * count for count in rows]

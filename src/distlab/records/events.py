@@ -14,6 +14,8 @@ import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from numbers import Rational
 
 import numpy as np
 
@@ -64,7 +66,8 @@ PACK = struct.Struct("<BBBBhhiiBBHq6idddddII28s40s32s48sdHHHHd")
 assert PACK.size == ENTRY.itemsize == 272
 
 _RACE = re.compile(r"(read|changed) (\d+) ([\w.<>]+)")
-_EXCHANGED = re.compile(r"(\d{1,12}(?:,\d{1,12})*)>(\d{1,12}(?:,\d{1,12})*)(?= |$)", re.ASCII)
+_SHARE = r"\d{1,12}(?:/[1-9]\d{0,5})?"  # elements, a fraction of one among them
+_EXCHANGED = re.compile(rf"({_SHARE}(?:,{_SHARE})*)>({_SHARE}(?:,{_SHARE})*)(?= |$)", re.ASCII)
 _TENSOR_NAME = re.compile(r"[\w./]+")
 
 #: rank, size, count, progress, start of the function, its end, what else of it goes on; when
@@ -232,14 +235,14 @@ class Event:
         return int(first) if self.flags & FORCED and first.isdecimal() else None
 
     @property
-    def exchanged(self) -> tuple[dict[int, int], dict[int, int]] | None:
+    def exchanged(self) -> tuple[dict[int, Fraction], dict[int, Fraction]] | None:
         """Elements that this rank gives to each member in an all-to-all, and has room for from
-        each, where its note says that.
+        each, where its note says that. Equal shares need not be whole: gloo cuts bytes.
         """
         told = _EXCHANGED.match(self.note) if self.op == "all_to_all" else None
         if told is None:
             return None
-        given, room = ([int(count) for count in half.split(",")] for half in told.groups())
+        given, room = ([Fraction(count) for count in half.split(",")] for half in told.groups())
         if len(given) == len(room) == 1:  # as much for each
             given, room = given * len(self.group), room * len(self.group)
         if not len(given) == len(room) == len(self.group):
@@ -340,7 +343,7 @@ class RankRecord:
         return None
 
 
-def exchanged_text(given: Sequence[int], received: Sequence[int]) -> bytes:
+def exchanged_text(given: Sequence[Rational], received: Sequence[Rational]) -> bytes:
     """What a rank gives to each member in an all-to-all, and has room for from each, in elements,
     as a note; nothing where that would be too long for one. As much for each is told once.
     """

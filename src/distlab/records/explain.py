@@ -33,7 +33,8 @@ HINTS = {
     "a call inside an `if rank == …` or for two calls that are swapped.",
     "splits": "Say for each pair of ranks how much one gives the other: input_split_sizes (or the "
     "tensor in the list) on the rank that gives and output_split_sizes (or the tensor in the list) "
-    "on the one that takes have to be the same there.",
+    "on the one that takes have to be the same there. Without split sizes each rank gets an equal "
+    "share: then all tensors have one length, a multiple of the number of ranks.",
     "mismatch": "In one collective every rank has to pass the same shape and dtype, and name the "
     "same root and operation. Print them on each rank before the call.",
     "message-size": "Make the receive buffer as large as the message, or send the size first.",

@@ -1,4 +1,5 @@
-# status: error
+# status: deadlock
+# says: splits that do not fit
 def dispatch_combine(rank, size, tokens, expert, expert_fn):
     order = expert.argsort(stable=True)
     order = order[expert[order] >= 0]
