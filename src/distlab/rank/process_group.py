@@ -12,7 +12,7 @@ import functools
 import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -430,7 +430,7 @@ def _elements(tensors) -> list[int]:
     return [tensor.numel() for tensor in tensors]
 
 
-def _shares(tensor, rows, size: int) -> list[Fraction] | list[int]:
+def _shares(tensor, rows, size: int) -> Sequence[Fraction | int]:
     """Elements of a tensor for each member, which has so many rows of it, or equally many; none
     where torch refuses to cut it like that. Without rows gloo divides the bytes, of a length that
     is no multiple of the members too.

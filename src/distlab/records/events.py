@@ -15,7 +15,6 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from numbers import Rational
 
 import numpy as np
 
@@ -343,7 +342,7 @@ class RankRecord:
         return None
 
 
-def exchanged_text(given: Sequence[Rational], received: Sequence[Rational]) -> bytes:
+def exchanged_text(given: Sequence[Fraction | int], received: Sequence[Fraction | int]) -> bytes:
     """What a rank gives to each member in an all-to-all, and has room for from each, in elements,
     as a note; nothing where that would be too long for one. As much for each is told once.
     """
