@@ -57,6 +57,21 @@ def advised(exercise, kind, message, size=2):
         ("wrap", "AssertionError", "Torch not compiled with CUDA enabled", "no CUDA device"),
         ("demo_checkpoint", "EOFError", "", "read while written"),
         ("warmup_lr", "ValueError", "process group has not been initialized", "no process group"),
+        ("hybrid_step", "ValueError", "Process group <recorded gloo group: rank 0 of 2> is not "
+         "initialized in the world group map. Please initialize the group first",
+         "group of an earlier call"),
+        ("hybrid_step", "RuntimeError", "Could not resolve the process group registered under the "
+         "name 1", "group of an earlier call"),
+        ("swap_shards", "ValueError", "Invalid usage of tensors with different dtypesFound "
+         "torch.float32 and  torch.float64", "two dtypes"),
+        ("unshard", "RuntimeError", "ProcessGroupGloo::allgather: invalid tensor type at index 0",
+         "two dtypes"),
+        ("hybrid_step", "RuntimeError", "Check failed: outputTensors[i].dtype() == "
+         "inputTensors[i].dtype() (float vs. double).", "two dtypes"),
+        ("ring_attention", "RuntimeError", "expected m1 and m2 to have the same dtype, but got: "
+         "double != float", "two dtypes"),
+        ("clip_sharded", "RuntimeError", "output with shape [] doesn't match the broadcast shape "
+         "[1]", "another shape in place"),
         ("exchange", "ZeroDivisionError", "division by zero", None),
     ],
 )  # fmt: skip

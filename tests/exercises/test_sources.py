@@ -84,6 +84,8 @@ def test_a_long_line_is_cut():
         ("return [broadcast(p, 0) for p in t]", "broadcast"),
         ("return torch.stack(dist.all_gather(rows, t))", "all_gather"),
         ("dist.reduce(t, 0).div_(2)", "reduce"),
+        ("t.register_hook(lambda g: (dist.all_reduce(g), g)[0])", ""),
+        ("return dist.all_reduce(t), t", "all_reduce"),
         ("dist.all_reduce(t)", ""),
         ("[dist.all_reduce(p) for p in t]", ""),
         ("request = dist.all_reduce(t, async_op=True)", ""),

@@ -188,10 +188,22 @@ COMMON = (
     ),
     Advice(
         "group of an earlier call",
-        "Group .* is not registered|not initialized in the world group map",
-        "This group is not one of this run's. One that an earlier call made, and that was kept, "
-        "has ended with that call's processes: make it anew in each call.",
+        "not initialized in the world group map|[Gg]roup .* is not registered|resolve the process group",
+        "This group, or mesh, is of an earlier call and has ended with it: the function is called "
+        "again in another process group. Make groups anew in each call.",
         lambda raised: raised.exercise.group,
+    ),
+    Advice(
+        "two dtypes",
+        r"different dtypes|invalid tensor type at index|dtype\(\) == |same dtype|dtypes match",
+        "Two dtypes meet in this line, and inputs need not be float32. Make tensors with the dtype "
+        "of what they are for, as torch.empty_like(tensor) and tensor.new_zeros(shape) do: "
+        "torch.empty(shape) and torch.zeros(shape) are float32.",
+    ),
+    Advice(
+        "another shape in place", "doesn't match the broadcast shape",
+        "An operation in place cannot change the shape of its tensor. A tensor of shape (1,) makes "
+        "one dimension out of none: .item() makes a plain number of it, which fits everywhere.",
     ),
     Advice(
         "fewer chunks",

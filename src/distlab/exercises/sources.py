@@ -108,7 +108,11 @@ def result_taken(function: ast.AST | None) -> str:
     """The name of a call in `function` that works in place and whose None is returned, assigned or
     handed on; "" where there is none.
     """
-    for node in ast.walk(function) if function is not None else ():
+    nodes = list(ast.walk(function)) if function is not None else []
+    picked = {id(node.value) for node in nodes if isinstance(node, ast.Subscript)}
+    for node in nodes:
+        if id(node) in picked:  # `(dist.all_reduce(g), g)[1]`, as in a lambda, is the tensor
+            continue
         for call in _taken(node):
             name = called(call)
             if (

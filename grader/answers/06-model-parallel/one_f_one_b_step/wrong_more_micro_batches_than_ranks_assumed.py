@@ -1,4 +1,5 @@
 # status: error
+# hint: fewer micro-batches than ranks
 def one_f_one_b_step(rank, size, stage, batch, targets, microbatches):
     parts = batch.chunk(microbatches) if rank == 0 else None
     goals = targets.chunk(microbatches) if rank == size - 1 else None

@@ -1,4 +1,5 @@
 # status: error
+# hint: group of an earlier call
 made = []
 
 

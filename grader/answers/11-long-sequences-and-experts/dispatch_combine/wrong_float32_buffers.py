@@ -1,4 +1,5 @@
 # status: error
+# says: Two dtypes meet in this line
 def dispatch_combine(rank, size, tokens, expert, expert_fn):
     order = expert.argsort(stable=True)
     order = order[expert[order] >= 0]

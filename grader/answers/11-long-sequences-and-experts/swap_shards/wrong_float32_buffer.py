@@ -1,4 +1,5 @@
 # status: error
+# says: Two dtypes meet in this line
 def swap_shards(rank, size, x, to):
     pieces = torch.stack(x.chunk(size, dim=1 if to == "heads" else 0))
     arrived = torch.empty(pieces.shape)

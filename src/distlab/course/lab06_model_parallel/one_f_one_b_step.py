@@ -24,6 +24,7 @@ from distlab.course.lab06_model_parallel.pipeline import (
 )
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.raised import Advice
 from distlab.records.events import Event
 
 _KEPT = "micro-batches whose activations were kept, beyond the size − rank of 1F1B"
@@ -292,5 +293,15 @@ exercise = Exercise(
             "list that only grows keeps every tensor in it. Take out what has come back.",
         ),
         *OF_A_STEP,
+    ),
+    advice=(
+        Advice(
+            "fewer micro-batches than ranks",
+            "IndexError|StopIteration|KeyError",
+            "Does a rank count on more micro-batches than there are? There can be fewer than "
+            "ranks. A rank in front then takes all of them forward to begin with, and none is left "
+            "for the turns.",
+            lambda raised: raised.run.size > 2,
+        ),
     ),
 )  # fmt: skip

@@ -161,8 +161,9 @@ NO_GRADIENT = Hint(
     "gradient missing",
     _missing,
     "A gradient is None: something between the arguments and what you return is outside of "
-    "autograd. detach(), .data, torch.no_grad() and a forward of torch.autograd.Function without "
-    "its backward cut the graph; a backward has to return a gradient for each argument.",
+    "autograd. detach(), .data, nn.Parameter(), torch.no_grad() and a forward of "
+    "torch.autograd.Function without its backward cut the graph; a backward has to return a "
+    "gradient for each argument.",
 )
 RETURNED_GRADIENT = Hint(
     "gradient of the wrong shape",

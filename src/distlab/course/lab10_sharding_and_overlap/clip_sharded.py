@@ -65,6 +65,12 @@ def _norms(look: Look, power: float = 2.0) -> list[float]:
     ]
 
 
+def _norms_of_pieces(look: Look) -> list[float]:
+    """Of each piece of each rank."""
+    pieces = (piece for inputs in look.inputs for piece in inputs["pieces"])
+    return [float(np.linalg.norm(piece.astype("float64"))) for piece in pieces]
+
+
 def _norm(look: Look) -> float:
     return float(wanted(look)[0])
 
@@ -163,8 +169,11 @@ exercise = Exercise(
         ),
         Hint(
             "norms added",
-            _is(lambda look, rank: sum(_norms(look))),
-            "The ranks' norms were added. Norms do not add up: their squares do.",
+            lambda look: any(
+                _is(lambda look, rank, of=of: sum(of(look)))(look)
+                for of in (_norms, _norms_of_pieces)
+            ),
+            "The norms of pieces, or of ranks, were added. Norms do not add up: their squares do.",
         ),
         Hint(
             "square",

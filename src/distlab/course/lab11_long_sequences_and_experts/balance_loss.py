@@ -94,6 +94,12 @@ def _kept_alone(probabilities: np.ndarray, expert: np.ndarray) -> float:
     return float(experts * shares @ probabilities.mean(0))
 
 
+def _number_of_kept(probabilities: np.ndarray, expert: np.ndarray) -> float:
+    """All sums, divided by the number of those that have an expert."""
+    kept = max((expert >= 0).sum(), 1)
+    return _kept_alone(probabilities, expert) * len(expert) / float(kept)
+
+
 def _without_them(probabilities: np.ndarray, expert: np.ndarray) -> float:
     kept = expert >= 0
     return _loss(probabilities[kept], expert[kept]) if kept.any() else float("nan")
@@ -211,7 +217,9 @@ exercise = Exercise(
         ),
         Hint(
             "dropped tokens left out",
-            lambda look: _of_all(_kept_alone)(look) or _of_all(_without_them)(look),
+            lambda look: any(
+                _of_all(how)(look) for how in (_kept_alone, _number_of_kept, _without_them)
+            ),
             "A token with expert −1 counts for no expert, but it counts as a token: in the "
             "number of tokens, and in the mean of the probabilities.",
         ),
