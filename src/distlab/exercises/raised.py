@@ -188,7 +188,8 @@ COMMON = (
     ),
     Advice(
         "group of an earlier call",
-        "not initialized in the world group map|[Gg]roup .* is not registered|resolve the process group",
+        "not initialized in the world group map|[Gg]roup .* is not registered"
+        "|resolve the process group",
         "This group, or mesh, is of an earlier call and has ended with it: the function is called "
         "again in another process group. Make groups anew in each call.",
         lambda raised: raised.exercise.group,
