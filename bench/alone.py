@@ -31,16 +31,21 @@ REPEATS = 3
 
 
 class Command:
-    """`distlab` with words, whose lines are waited for. A context manager that ends it."""
+    """`distlab` with words, whose lines are waited for. A context manager that ends it.
 
-    def __init__(self, folder: Path, *words: str) -> None:
+    Args:
+        root: the checkout that it is of.
+    """
+
+    def __init__(self, folder: Path, *words: str, root: Path = ROOT) -> None:
         env = {
             **os.environ, "DISTLAB_GRADES": str(folder), "PYTHONUNBUFFERED": "1",
             "DISTLAB_EXCHANGE": str(folder / "exchange"),
+            "PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)]),
         }  # fmt: skip
         self.begin = time.perf_counter()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "distlab", *words], cwd=ROOT, env=env, text=True,
+            [sys.executable, "-m", "distlab", *words], cwd=root, env=env, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         self.said: list[str] = []
