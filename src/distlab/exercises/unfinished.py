@@ -111,7 +111,8 @@ def _crashed(exercise: Exercise, case: Case, run: Run, crashed: list[int]) -> Ve
     A mismatch is a finding wherever records tell it. They do not hold the splits of an all-to-all
     over many ranks.
     """
-    told = f"{case.told(begins=True)}, the process of {_ranks(crashed)} ended in the middle of "
+    process = "process" if len(crashed) == 1 else "processes"
+    told = f"{case.told(begins=True)}, the {process} of {_ranks(crashed)} ended in the middle of "
     waits = [run.records[rank].waiting() for rank in crashed]
     inside = [f"{event} at {event.place}" for event in waits if event is not None]
     if not inside:
