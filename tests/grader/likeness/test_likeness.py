@@ -106,15 +106,17 @@ def test_what_is_as_long_as_a_window_and_stands_in_both_is_found(before, after, 
 
 
 def drawn(count, seed=0):
-    """Submissions of collected right answers, by student."""
+    """Submissions of collected right answers, by student; no two have more than three in common."""
     rng = random.Random(seed)
     pools = {}
     for answer in ANSWERS:
         pools.setdefault(answer.exercise, []).append(answer.source)
-    return [
-        Work(f"s{number:02}", {name: rng.choice(some) for name, some in pools.items()})
-        for number in range(count)
-    ]
+    works = []
+    while len(works) < count:
+        sources = {name: rng.choice(some) for name, some in pools.items()}
+        if all(len(sources.items() & work.sources.items()) <= 3 for work in works):
+            works.append(Work(f"s{len(works):02}", sources))
+    return works
 
 
 def starter():
