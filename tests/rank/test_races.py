@@ -75,6 +75,20 @@ def test_a_buffer_that_is_touched_before_its_wait_is_named_with_both_lines(two):
     assert raced(two, reads_a_row) == [("read", 2, 3)] * 2
 
 
+def test_a_tensor_without_memory_of_its_own_is_printed_while_a_buffer_is_open(two):
+    def program(rank, size):
+        def shown(x):
+            return (print(x), x.sum())[1]
+
+        work = dist.all_reduce(torch.ones(2), async_op=True)
+        torch.vmap(shown)(torch.ones(3, 2))
+        torch.func.grad(shown)(torch.ones(3))
+        print(torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]))
+        work.wait()
+
+    assert raced(two, program) == []
+
+
 def test_what_touches_no_buffer_that_is_under_way_is_no_race(two):
     def program(rank, size):
         rows, mine = torch.zeros(3, 4), torch.ones(4)

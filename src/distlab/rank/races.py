@@ -15,6 +15,7 @@ seen.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import sys
@@ -202,7 +203,8 @@ def _watched(plain: Callable[..., Any]) -> Callable[..., Any]:
     def method(tensor, *args, **kwargs):
         found = _found and _found()
         if found is not None:
-            found.touched(tensor, writes=False)
+            with contextlib.suppress(RuntimeError):  # inside of vmap, or nested: it has no memory
+                found.touched(tensor, writes=False)
         return plain(tensor, *args, **kwargs)
 
     return method
