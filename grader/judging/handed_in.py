@@ -34,6 +34,8 @@ def notebook(folder: Path) -> Content:
         if handle.holds(named):
             return submission.read(named, handle.handle)
         fitting = _fitting(handle, folder.name)
+    # what an editor or a system keeps beside a notebook (.ipynb.bak, .ipynb~) is not in its way
+    fitting = {name: one for name, one in fitting.items() if _is_plain(name)} or fitting
     if len(fitting) != 1:
         raise Unreadable(
             f"{named} is not there"
@@ -63,7 +65,8 @@ def beside(folder: Path) -> list[str]:
 def _fitting(folder: untrusted.Folder, assignment: str) -> dict[str, Content]:
     """The notebooks that hold a lab's exercises; all together may be as large as one."""
     # Windows and browsers add to a name: .ipynb.txt, .ipynb.json
-    names = [name for name in folder.names() if ".ipynb" in name.casefold()][:MOST_NOTEBOOKS]
+    named = [name for name in folder.names() if ".ipynb" in name.casefold()]
+    names = sorted(named, key=_is_plain, reverse=True)[:MOST_NOTEBOOKS]
     left, fitting = submission.room(), dict[str, Content]()
     for name in names:
         with contextlib.suppress(Unreadable):
@@ -105,6 +108,11 @@ def secret(folder: Path) -> str:
     except (Unreadable, ValueError):
         return ""
     return text if re.fullmatch("[0-9a-f]{16,}", text) else ""
+
+
+def _is_plain(name: str) -> bool:
+    """Is a notebook named as Jupyter names it?"""
+    return name.endswith(".ipynb") and not name.startswith(".")
 
 
 @contextlib.contextmanager

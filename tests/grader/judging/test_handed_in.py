@@ -51,6 +51,15 @@ def test_what_a_download_has_added_to_the_name_of_a_notebook_does_not_matter(fol
     assert source(folder) == "downloaded"
 
 
+@pytest.mark.parametrize("left", ["mine.ipynb.bak", "mine.ipynb~", ".~mine.ipynb", "a.ipynb.orig"])
+def test_what_an_editor_has_left_beside_a_notebook_is_not_in_its_way(folder, left):
+    (folder / "mine.ipynb").write_text(content("mine"))
+    (folder / left).write_text(content("of yesterday"))
+    for number in range(handed_in.MOST_NOTEBOOKS):
+        (folder / f"a{number}.ipynb.bak").write_text(content("older"))
+    assert source(folder) == "mine"
+
+
 def test_notebooks_beside_the_one_that_counts_are_named_where_they_hold_the_exercises(folder):
     assert handed_in.beside(folder.parent / "02-toy-model") == []
     (folder / NAME).write_text(content("x = 1"))
