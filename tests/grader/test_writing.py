@@ -235,3 +235,16 @@ def test_what_a_killed_run_has_left_is_written_over(tmp_path):
     writing.whole(tmp_path / "entry.json", b"whole")
     assert (tmp_path / "entry.json").read_bytes() == b"whole"
     assert [found.name for found in tmp_path.iterdir()] == ["entry.json"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK])
+def test_a_file_system_without_locks_takes_records_all_the_same(tmp_path, monkeypatch, number):
+    def refuse(file, operation):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(writing.fcntl, "flock", refuse)
+    with writing.locked(tmp_path / "records.lock"):
+        for content in ("first", "second"):
+            writing.whole(tmp_path / "records", content)
+    assert (tmp_path / "records").read_text() == "second"
+    assert sorted(os.listdir(tmp_path)) == ["records", "records.lock"]
