@@ -115,6 +115,16 @@ def test_of_an_answer_that_stands_there_twice_a_check_finds_what_stands_above_it
     assert twice(ANSWER, OTHER, 4) == ([(ANSWER, True), (OTHER, False)], [said])
 
 
+def test_a_draft_that_was_put_above_cells_of_before_does_not_come_after_the_answer():
+    def change(cells):
+        cells[2]["source"] = ANSWER
+        cells.insert(0, solution("relay", OTHER))
+
+    plan, _, _ = graded(change)
+    own = [(c.source, "relay" in c.takes) for c in plan.cells if c.kind != "given"]
+    assert own == [(OTHER, False), (ANSWER, True)]
+
+
 @pytest.mark.parametrize("at", [3, 4])
 def test_an_answer_in_a_copy_of_a_cell_counts_where_the_first_one_was_left_as_it_was(at):
     assert twice(STUB, ANSWER, at) == (

@@ -209,6 +209,7 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
             if is_blank:
                 _fill(mine, cell, repaired)
                 continue
+            anchor = max(anchor, place)  # the first one may have been put above cells of before
         elif mine is not None:
             anchor = places[id(mine)]
             if _grade_id(mine) or _bare(cell) in sources:
