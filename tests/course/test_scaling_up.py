@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distlab.course.lab05_scaling_up import make_feeding_loader
+from distlab.course.lab05_scaling_up.shard import _salted
 from distlab.rank import sharing
 from grader import coursedir
 
@@ -128,3 +129,23 @@ def test_the_script_makes_a_table_of_what_was_measured(tmp_path):
     assert refused.returncode == 1
     assert "holds no measurements" in refused.stderr and "Traceback" not in refused.stderr
     assert "images/s" in run("--mode", "weak", "--batch-size", "2", "--steps", "1").stdout
+
+
+class Named(str):
+    def __hash__(self):
+        return 5
+
+
+class Pair(tuple):
+    def __hash__(self):
+        return len(self)
+
+
+@pytest.mark.parametrize("value", [7, (1, (2, 3)), None, Named("seed"), Pair("ab"), (Named(), 1)])
+def test_what_has_one_hash_in_every_python_has_it_on_every_rank(value):
+    assert _salted(0, value) == _salted(1, value) == hash(value)
+
+
+@pytest.mark.parametrize("value", ["seed", b"seed", (1, ("seed", 2)), ()])
+def test_a_text_has_another_hash_on_each_rank(value):
+    assert (_salted(0, value) == _salted(1, value)) == (value == ())

@@ -63,9 +63,10 @@ def _salted(rank: int, value: Any) -> int:
 
 
 def _holds_text(value: Any) -> bool:
-    if isinstance(value, tuple):
+    hashed = type(value).__hash__  # of a subclass's own way to hash nothing is known
+    if hashed is tuple.__hash__:
         return any(map(_holds_text, value))
-    return isinstance(value, (str, bytes))
+    return hashed is str.__hash__ or hashed is bytes.__hash__
 
 
 def _draw(times: int) -> None:
