@@ -84,7 +84,7 @@ class GradebookBusy(GradingFailed):
     """The gradebook's database is locked, or cannot be written."""
 
 
-def _alone() -> contextlib.AbstractContextManager[None]:
+def alone() -> contextlib.AbstractContextManager[None]:
     """While no other grader of the course writes gradebook and pages: nbgrader's steps remove a
     submission's folder and make it anew, and two at once find one that the other has half made.
     """
@@ -115,20 +115,20 @@ class Gradebook:
 
     def have(self, assignment: str) -> None:
         """Enter an assignment as its solution defines it. The released lab is left as it is."""
-        with _alone(), tempfile.TemporaryDirectory(prefix="distlab-release-") as folder:
+        with alone(), tempfile.TemporaryDirectory(prefix="distlab-release-") as folder:
             api = self._make_api(self._submitted, release_directory=Path(folder))
             self._checked(api.generate_assignment(assignment), f"enter {assignment}")
 
     def enter(self, assignment: str, student: str) -> None:
         """Autograde one submission into the gradebook and write its feedback page."""
         what = f"{student}'s {assignment}"
-        with _alone():
+        with alone():
             self._checked(self._api.autograde(assignment, student), f"autograde {what}")
             self._write_feedback(assignment, student)
 
     def write_feedback(self, assignment: str, student: str) -> None:
         """Write a submission's feedback page."""
-        with _alone():
+        with alone():
             self._write_feedback(assignment, student)
 
     def _write_feedback(self, assignment: str, student: str) -> None:
@@ -138,7 +138,7 @@ class Gradebook:
     def remove(self, assignment: str, student: str) -> None:
         """Take a submission out of the gradebook, its pages too."""
         folders = self.autograded(assignment, student), self.feedback(assignment, student)
-        with _alone():
+        with alone():
             with self.database() as database, contextlib.suppress(MissingEntry):
                 database.remove_submission(assignment, student)
             for folder in folders:
@@ -161,7 +161,7 @@ class Gradebook:
     def release_feedback(self, assignment: str, student: str) -> None:
         """Let a student fetch the feedback that there is."""
         what = f"release feedback on {student}'s {assignment}"
-        with _alone():
+        with alone():
             self._checked(self._api.release_feedback(assignment, student), what)
 
     def feedback(self, assignment: str, student: str) -> Path:

@@ -23,7 +23,7 @@ from grader.judging.ledger import Entry, Ledger, Line
 from grader.looks.answering import Answering
 from grader.looks.diary import Diary
 from grader.plugins import preprocessors
-from grader.plugins.gradebook import Gradebook
+from grader.plugins.gradebook import Gradebook, alone
 from grader.policy.pages import Pages
 from grader.policy.settle import set_due_dates
 
@@ -94,7 +94,8 @@ class Recomputing:
         """Recompute all of a student's submissions: a free late day that one lab takes is missing
         in another. Returns what could not be done.
         """
-        with self._book.database() as database:
+        # the page of a submission that is entered meanwhile would be missing, or that of before
+        with alone(), self._book.database() as database:
             found = database.find_student(student).submissions
             scored = [
                 self._rescore(database, one) for one in found if one.assignment.name in course.LABS

@@ -1,5 +1,6 @@
 """Dates, extensions, groups and rules on points change grades and pages; nobody's code is run."""
 
+import concurrent.futures
 import contextlib
 import json
 import shutil
@@ -10,7 +11,7 @@ from course_folder import Course
 from nbgrader.api import MissingEntry
 
 from distlab.course import notebook_name
-from grader import collected, coursedir
+from grader import collected, coursedir, writing
 from grader.judging import demo
 
 LAB, OTHER = "01-message-passing", "02-toy-model"
@@ -149,6 +150,23 @@ def test_points_for_cases_are_given_and_taken_back_without_judging(course):
     after = course.bytes()
     changed = {p for p in after if after[p] != before[p]}
     assert {p.name for p in changed} <= {"gradebook.db"}
+
+
+def test_a_submission_that_is_being_entered_is_waited_for(course):
+    points, page = course.row("ben")[0], course.grades / "autograded" / "ben"
+    with course.book() as book:  # as a policy of before has it
+        book.find_grade("test_relay", notebook_name(LAB)[:-6], LAB, "ben").auto_score = 1.0
+        book.db.commit()
+    assert course.row("ben")[0] == points + 1.0
+    entered = course.grades / "entered meanwhile"
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        with writing.locked(course.grades / "gradebook.lock"):
+            page.rename(entered)  # as nbgrader's autograde does
+            recomputed = pool.submit(course.run, "distlab", "recompute")
+            concurrent.futures.wait([recomputed], timeout=10)
+            entered.rename(page)
+        recomputed.result()
+    assert course.row("ben")[0] == points
 
 
 def test_stock_nbgrader_enters_the_same(course):
