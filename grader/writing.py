@@ -11,12 +11,15 @@ import errno
 import fcntl
 import io
 import os
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from grader.coursedir import GradingFailed
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+PATIENCE = 10.0  # seconds until it is said who is waited for
 #: of file systems that have no locks, as some that many machines share
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
 
@@ -126,7 +129,7 @@ def _held(file: io.FileIO) -> Iterator[None]:
     is the instructor's to see to.
     """
     try:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        _take(file)
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise
@@ -136,6 +139,21 @@ def _held(file: io.FileIO) -> Iterator[None]:
         yield
     finally:  # closing does not give it back while a process that was forked meanwhile has it open
         fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _take(file: io.FileIO) -> None:
+    """Wait for a file's lock. Whoever has it may be stopped (Ctrl-Z) and keep it."""
+    with contextlib.suppress(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return
+    said = f"waiting for another command of this course, which has {file.name}"
+    telling = threading.Timer(PATIENCE, print, [said], {"file": sys.stderr, "flush": True})
+    telling.daemon = True
+    telling.start()
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+    finally:
+        telling.cancel()
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ import errno
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -248,3 +249,23 @@ def test_a_file_system_without_locks_takes_records_all_the_same(tmp_path, monkey
             writing.whole(tmp_path / "records", content)
     assert (tmp_path / "records").read_text() == "second"
     assert sorted(os.listdir(tmp_path)) == ["records", "records.lock"]
+
+
+def test_who_waits_long_for_a_lock_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(writing, "PATIENCE", 0.05)
+    path = tmp_path / "records.lock"
+
+    def wait():
+        with writing.locked(path):
+            return True
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        with writing.locked(path):
+            waiting = pool.submit(wait)
+            deadline = time.monotonic() + 20
+            while not (said := capsys.readouterr().err) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            assert not waiting.done()
+        assert waiting.result()
+    assert said == f"waiting for another command of this course, which has {path}\n"
+    assert wait() and not capsys.readouterr().err
