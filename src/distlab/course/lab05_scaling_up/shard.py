@@ -63,7 +63,7 @@ def _salted(rank: int, value: Any) -> int:
 
 
 def _holds_text(value: Any) -> bool:
-    hashed = type(value).__hash__  # of a subclass's own way to hash nothing is known
+    hashed: Any = type(value).__hash__  # of a subclass's own way to hash nothing is known
     if hashed is tuple.__hash__:
         return any(map(_holds_text, value))
     return hashed is str.__hash__ or hashed is bytes.__hash__
