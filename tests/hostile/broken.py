@@ -13,7 +13,7 @@ from exchanging import exchanging
 
 from distlab import course
 from grader import coursedir
-from hostile.entries import LAB, Entry, notebook, right
+from hostile.entries import LAB, NOT_GRADED, Entry, notebook, right
 
 NAME = course.notebook_name(LAB)
 SCRIPT = "<script>alert('xss')</script><img src=x onerror=alert('xss')>"
@@ -303,4 +303,6 @@ def _names() -> Iterator[Entry]:
         ("...", "a name of dots"),
         (os.fsdecode(b"\xff\xfe"), "a name that is no UTF-8"),
     ):
-        yield _unreadable(name, tries, write, "the name of the folder")
+        yield Entry(
+            name, tries, write, status=NOT_GRADED, says="the name of the folder", kind="broken"
+        )

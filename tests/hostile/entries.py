@@ -39,6 +39,8 @@ SOLVED = {
 HERE = Path(__file__).parent
 LAB = "01-message-passing"
 
+NOT_GRADED = "not graded"  # no points, not even none: the exit status says so
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -48,7 +50,7 @@ class Entry:
         student: the name of its folder; bytes where that is no text.
         write: writes the submission's folder, which is there and empty.
         lost: {exercise: status} of those that may not pass.
-        status: of the submission as a whole, where it has one ("unreadable").
+        status: of the submission as a whole, where it has one ("unreadable", or `NOT_GRADED`).
         says: a piece of a message that must be there.
         perhaps: another status of the whole that it may have, by chance.
         meanwhile: goes on in the submission's folder while the class is graded.
@@ -66,7 +68,9 @@ class Entry:
     meanwhile: Callable[[Path], contextlib.AbstractContextManager] = contextlib.nullcontext
 
     @property
-    def score(self) -> float:
+    def score(self) -> float | None:
+        if self.status == NOT_GRADED:
+            return None
         if self.status:
             return 0.0
         exercises = course.exercises(self.lab).items()

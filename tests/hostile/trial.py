@@ -22,7 +22,7 @@ from distlab.records import redaction
 from grader import coursedir, secret
 from grader.judging import record
 from hostile import broken, entries
-from hostile.entries import LAB, Entry
+from hostile.entries import LAB, NOT_GRADED, Entry
 
 LONGEST = 180.0  # seconds that a submission may take on a busy machine, whatever it does
 JOBS = 2 * (os.cpu_count() or 1)  # as many as `distlab grade` takes by itself
@@ -62,7 +62,7 @@ class Trial:
         if got.get("status", "") != entry.status or not fits:
             return f"{entry.status or entry.expected} stated, got {self.outcome(entry)}"
         if got["score"] != entry.score:
-            return f"{entry.score:g} points stated, got {got['score']}"
+            return f"{entry.score} points stated, got {got['score']}"
         if entry.says not in self.messages(entry):
             return f"{entry.says!r} is not said: {self.messages(entry)[:300]}"
         return ""
@@ -348,7 +348,8 @@ def findings(trial: Trial) -> Sequence[str]:
     found += [f"changed: {path}" for path in trial.changed]
     found += [f"left behind: {what}" for what in trial.left]
     found += [f"{trial.visitors} connections from inside"] * bool(trial.visitors)
-    found += [f"exit status {trial.status}: {trial.said[-500:]}"] * bool(trial.status)
+    stated = int(any(entry.status == NOT_GRADED for entry in trial.entries))
+    found += [f"exit status {trial.status}: {trial.said[-500:]}"] * (trial.status != stated)
     found += [f"script in {name}" for name, text in trial.texts.items()
               if name.endswith(".html") and "alert('xss')</script>" in text]  # fmt: skip
     found += ["terminal escapes in what was said"] * ("\x1b" in trial.said)
