@@ -38,18 +38,26 @@ class Course:
         folder = self.grades / "submitted" / student / lab
         (folder / "timestamp.txt").write_text(f"{when}.000000 UTC")
 
-    def run(self, *words, status=0):
+    def started(self, *words):
         policy = str(self.grades / "policy.yaml")
         env = {
             **os.environ, "DISTLAB_GRADES": str(self.grades), "DISTLAB_POLICY": policy,
             "DISTLAB_EXCHANGE": str(self.grades / "exchange"),
         }  # fmt: skip
-        done = subprocess.run(
-            [sys.executable, "-m", *words], cwd=coursedir.ROOT, env=env, capture_output=True,
-            text=True, timeout=300,
+        return subprocess.Popen(
+            [sys.executable, "-m", *words], cwd=coursedir.ROOT, env=env, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
-        assert done.returncode == status, done.stdout + done.stderr
-        return done
+
+    def run(self, *words, status=0):
+        with self.started(*words) as process:
+            try:
+                said = process.communicate(timeout=300)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        assert process.returncode == status, "".join(said)
+        return subprocess.CompletedProcess(words, status, *said)
 
     @contextlib.contextmanager
     def book(self):

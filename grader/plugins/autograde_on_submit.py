@@ -36,9 +36,9 @@ from grader.writing import NotWritten
 
 POLL = 2.0  # seconds between two looks at an exchange that is a service
 NEAR = 0.5  # and at one that is a folder of this machine's
-# seconds until a submission that could not be booked is tried again; twice as many after each time,
-PATIENCE = 30.0
-LONGEST = 3600.0  # and at most so many
+#: seconds until a submission that could not be booked is tried again: so many the first time, twice
+#: as many each time after, and never more than the second number
+PATIENCE, LONGEST = 30.0, 3600.0
 
 
 class Arrivals:

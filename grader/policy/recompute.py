@@ -130,7 +130,7 @@ class Recomputing:
             if name in other:
                 cell.outputs = preprocessors.outputs(lines[name])
                 cell.metadata["distlab"] = preprocessors.told(lines[name])
-        writing.whole(path, nbformat.writes(notebook))
+        writing.whole(path, nbformat.writes(notebook) + "\n")  # as nbgrader does
         for name in other:
             grades[name].auto_score = lines[name].score
         database.db.commit()

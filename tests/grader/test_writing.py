@@ -8,10 +8,11 @@ import concurrent.futures
 import contextlib
 import datetime
 import errno
+import io
 import json
 import os
 import subprocess
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -251,8 +252,23 @@ def test_a_file_system_without_locks_takes_records_all_the_same(tmp_path, monkey
     assert sorted(os.listdir(tmp_path)) == ["records", "records.lock"]
 
 
-def test_who_waits_long_for_a_lock_says_so(tmp_path, monkeypatch, capsys):
+class Heard(io.StringIO):
+    """Standard error; `line` is set once a line has been said."""
+
+    def __init__(self):
+        super().__init__()
+        self.line = threading.Event()
+
+    def write(self, text):
+        super().write(text)
+        if "\n" in text:
+            self.line.set()
+        return len(text)
+
+
+def test_who_waits_long_for_a_lock_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(writing, "PATIENCE", 0.05)
+    monkeypatch.setattr(writing.sys, "stderr", heard := Heard())
     path = tmp_path / "records.lock"
 
     def wait():
@@ -262,10 +278,8 @@ def test_who_waits_long_for_a_lock_says_so(tmp_path, monkeypatch, capsys):
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         with writing.locked(path):
             waiting = pool.submit(wait)
-            deadline = time.monotonic() + 20
-            while not (said := capsys.readouterr().err) and time.monotonic() < deadline:
-                time.sleep(0.01)
-            assert not waiting.done()
+            assert heard.line.wait(20) and not waiting.done()
         assert waiting.result()
-    assert said == f"waiting for another command of this course, which has {path}\n"
-    assert wait() and not capsys.readouterr().err
+    said = f"waiting for another command of this course, which has {path}\n"
+    assert heard.getvalue() == said
+    assert wait() and heard.getvalue() == said

@@ -503,8 +503,8 @@ def run(arguments: Sequence[str]) -> None:
     # every process that comes of this one, DataLoader workers and the like included, ends with it
     os.register_at_fork(after_in_child=die_with_parent)
     server = _Server(int(fd), int(listening))
-    # it would look at all modules again and again while they are imported, nor does it find much
-    # of them in the end: it takes half a second for 9,000 objects of half a million
+    # it would look at all modules again and again while they are imported. Nor is it asked at the
+    # end: to find 9,000 objects of half a million it takes half a second
     gc.disable()
     for name in preload:
         server.early()  # outside `_without`: what is forked here may import anything

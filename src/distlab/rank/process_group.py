@@ -12,8 +12,7 @@ import functools
 import math
 import os
 import sys
-from collections.abc import Callable, Sequence
-from fractions import Fraction
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -21,6 +20,7 @@ import torch.distributed as dist
 from torch.distributed import distributed_c10d as c10d
 
 from distlab.rank import buffers
+from distlab.rank.amounts import bytes_of, elements, shares
 from distlab.rank.recorder import Recorder, active, make_group
 from distlab.rank.uncompiled import uncompiled
 from distlab.rank.work import NO_TIMEOUT, From, RecordedWork, Sent, waited
@@ -312,7 +312,7 @@ class RecordedGroup(dist.ProcessGroup):
     def allreduce_coalesced(self, tensors, opts):
         return self._collective(
             "all_reduce", "allreduce_coalesced", tensors[0], (tensors, opts),
-            reduction=_reduction(opts), pieces=len(tensors), nbytes=_bytes_of(tensors),
+            reduction=_reduction(opts), pieces=len(tensors), nbytes=bytes_of(tensors),
         )  # fmt: skip
 
     def broadcast(self, tensors, opts=None):
@@ -338,7 +338,7 @@ class RecordedGroup(dist.ProcessGroup):
     def allgather_coalesced(self, outputs, inputs, *opts):
         return self._collective(
             "all_gather", "allgather_coalesced", inputs[0], (outputs, inputs, *opts),
-            pieces=len(inputs), nbytes=_bytes_of(inputs),
+            pieces=len(inputs), nbytes=bytes_of(inputs),
         )  # fmt: skip
 
     def gather(self, outputs, inputs, opts):
@@ -354,13 +354,13 @@ class RecordedGroup(dist.ProcessGroup):
     def reduce_scatter(self, outputs, inputs, *opts):
         return self._collective(
             "reduce_scatter", "reduce_scatter", outputs[0], (outputs, inputs, *opts),
-            reduction=_reduction(*opts), pieces=len(inputs[0]), nbytes=_bytes_of(inputs[0]),
+            reduction=_reduction(*opts), pieces=len(inputs[0]), nbytes=bytes_of(inputs[0]),
         )  # fmt: skip
 
     def alltoall(self, outputs, inputs, *opts):
         return self._collective(
             "all_to_all", "alltoall", inputs[0], (outputs, inputs, *opts), pieces=len(inputs),
-            note=events.exchanged_text(_elements(inputs), _elements(outputs)),
+            note=events.exchanged_text(elements(inputs), elements(outputs)),
         )  # fmt: skip
 
     def barrier(self, *args, **kwargs):
@@ -388,7 +388,7 @@ def _flat_collective(op: str, method: str):
         at_args = (output, input, *rest, *options.values())
         return self._collective(
             op, method, listed[0], at_args, reduction=_reduction(opts), pieces=len(listed),
-            nbytes=_bytes_of(listed),
+            nbytes=bytes_of(listed),
         )  # fmt: skip
 
     return call
@@ -399,7 +399,7 @@ def _exchange(method: str):
 
     def call(self, output, input, received=(), given=(), *rest, **options):
         size = self.size()
-        note = events.exchanged_text(_shares(input, given, size), _shares(output, received, size))
+        note = events.exchanged_text(shares(input, given, size), shares(output, received, size))
         return self._collective(
             "all_to_all", method, input,
             (output, input, received, given, *rest, *options.values()), note=note,
@@ -424,28 +424,6 @@ for _op, _names in {
 
 
 uncompiled(RecordedGroup)  # and these methods
-
-
-def _elements(tensors) -> list[int]:
-    return [tensor.numel() for tensor in tensors]
-
-
-def _shares(tensor, rows, size: int) -> Sequence[Fraction | int]:
-    """Elements of a tensor for each member, which has so many rows of it, or equally many; none
-    where torch refuses to cut it like that. Without rows gloo divides the bytes, of a length that
-    is no multiple of the members too.
-    """
-    length = tensor.shape[0] if tensor.dim() else 0
-    if not rows:
-        return [Fraction(tensor.numel(), size)] * size
-    if len(rows) != size or sum(rows) != length:
-        return []
-    return [tensor.numel() // max(length, 1) * count for count in rows]
-
-
-def _bytes_of(tensors) -> int:
-    """Their bytes, of sparse ones none: nobody knows what will be sent of these."""
-    return sum(t.numel() * t.element_size() for t in tensors if t.layout is torch.strided)
 
 
 def _limits_of(group):

@@ -20,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from distlab.records.differences import call_difference, message_sizes, too_much_for
 from distlab.records.events import (
     AGAIN,
     ANY_SOURCE,
@@ -43,8 +44,6 @@ Channel = tuple[Group, int, int, int]  # group, src, dst, tag
 Box = tuple[Group, int, int]  # group, dst, tag
 NOBODY: Group = ((), 0)
 
-#: collectives in which every member hands in as many bytes as the others
-EVEN = {"broadcast", "all_reduce", "reduce", "all_gather", "gather", "scatter", "reduce_scatter"}
 #: what a student calls to have autograd run, and DDP with it
 BACKWARD = {"backward", "grad"}
 
@@ -223,7 +222,7 @@ class Ledger:
         pair = [(src, send_row[place]), (dst, receive_row[place])]
         send, receive = map(self.event, pair)
         if receive.nbytes < send.nbytes:
-            text = _sizes(send, receive)
+            text = message_sizes(send, receive)
             self.conflicts.append(Conflict("message-size", text, group, place, pair))
 
     def overrun(self, rank: int, at: int) -> Conflict | None:
@@ -238,7 +237,7 @@ class Ledger:
             row = self._sends.get((group, src, rank, receive.tag), ())
             there = next((there for there in row if self.event((src, there)).state != DONE), None)
             if there is not None and self.event((src, there)).nbytes > receive.nbytes:
-                text = _sizes(self.event((src, there)), receive)
+                text = message_sizes(self.event((src, there)), receive)
                 return Conflict("message-size", text, group, 0, [(src, there), (rank, at)])
         return None
 
@@ -434,47 +433,6 @@ def refused_by_torch(event: Event) -> bool:
 def gave_up(event: Event) -> bool:
     """Did its wait end by a timeout of its own? It can be waited for again."""
     return event.state == FAILED and bool(event.wait_begin and event.until)
-
-
-def _sizes(send: Event, receive: Event) -> str:
-    return f"the message has {send.nbytes} bytes and the buffer {receive.nbytes}"
-
-
-def call_difference(one: Event, other: Event) -> tuple[str, str] | None:
-    """(kind, how) two calls that ought to be one collective differ; None when they agree."""
-    if one.op != other.op:
-        return "order", f"{one.op} and {other.op}"
-    if one.op == "barrier" and one.note != other.note:
-        return "order", "barrier and monitored_barrier"
-    if one.dtype != other.dtype:
-        return "mismatch", f"types {one.dtype} and {other.dtype}"
-    if one.peer != other.peer:
-        return "mismatch", f"roots {one.peer} and {other.peer}"
-    if one.reduction != other.reduction:
-        return "mismatch", f"operations {one.reduction} and {other.reduction}"
-    if one.op in EVEN and one.nbytes != other.nbytes:
-        told = one.shape != other.shape and max(len(one.shape), len(other.shape)) < 6
-        if told and one.pieces == other.pieces:
-            return "mismatch", f"shapes {list(one.shape)} and {list(other.shape)}"
-        return "mismatch", f"{one.nbytes} and {other.nbytes} bytes"
-    return None
-
-
-def too_much_for(one: Event, other: Event) -> str:
-    """What a rank gives to another in an all-to-all and does not fit there; nothing where all does.
-
-    Less than there is room for ends well with gloo.
-    """
-    for giver, taker in ((one, other), (other, one)):
-        if giver.exchanged is None or taker.exchanged is None:
-            continue
-        given, room = giver.exchanged[0][taker.rank], taker.exchanged[1][giver.rank]
-        if given > room:
-            return (
-                f"splits that do not fit: rank {giver.rank} gives rank {taker.rank} {given} "
-                f"elements where it has room for {room}"
-            )
-    return ""
 
 
 def sits_in(ledger: Ledger, rank: int, held: bool = False) -> tuple[int, ...]:
