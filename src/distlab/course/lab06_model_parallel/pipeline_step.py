@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from distlab.course.lab06_model_parallel.pipeline import (
     GRADIENTS,
     OF_A_STEP,
@@ -15,7 +17,7 @@ from distlab.course.lab06_model_parallel.pipeline import (
 )
 from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.records.events import Event
+from distlab.records.events import FUTURE, Event
 
 
 def _call_step(function, rank, size, inputs):
@@ -26,32 +28,45 @@ def _call_step(function, rank, size, inputs):
     return {"returned": loss, GRADIENTS: gradients_of(stage)}
 
 
-def _moments(look: Look, rank: int) -> tuple[list[float], list[float], list[float], list[float]]:
-    """When forward messages arrived and left on a rank, and backward ones arrived and left.
+class _Moment(NamedTuple):
+    """When a message left a rank or arrived there, and which of its threads saw to that."""
 
-    A message leaves when its send is called. It arrives when its receive is over: a receive may be
-    begun as early as one likes.
-    """
+    at: float
+    thread: int
+    known: bool = True  # does the thread know it from then on? Not where a future tells somebody
 
-    def when(events: list[Event], peer: int) -> list[float]:
-        of_peer = [event for event in events if event.peer == peer]
-        return [e.begin if e.op == "send" else e.wait_end or e.end for e in of_peer]
 
-    record = look.records[rank]
+def _left(send: Event) -> _Moment:
+    return _Moment(send.begin, send.thread)
+
+
+def _arrived(receive: Event) -> _Moment:
+    """When a receive is over: it may be begun as early as one likes."""
+    over = receive.wait_end or receive.end
+    return _Moment(over, receive.thread, bool(receive.wait_end or not receive.flags & FUTURE))
+
+
+def _moments(look: Look, rank: int) -> tuple[list[_Moment], ...]:
+    """Of forward messages that arrived and left on a rank, and of backward ones likewise."""
+    sends, receives = look.records[rank].sends(), look.records[rank].receives()
     return (
-        when(record.receives(), rank - 1),
-        when(record.sends(), rank + 1),
-        when(record.receives(), rank + 1),
-        when(record.sends(), rank - 1),
+        [_arrived(event) for event in receives if event.peer == rank - 1],
+        [_left(event) for event in sends if event.peer == rank + 1],
+        [_arrived(event) for event in receives if event.peer == rank + 1],
+        [_left(event) for event in sends if event.peer == rank - 1],
     )
 
 
 def _forward_first(look: Look) -> str | None:
-    """GPipe: on each rank all forward messages before any backward one."""
+    """GPipe: on each rank all forward messages before any backward one.
+
+    Whichever thread takes care of a message: a gradient cannot be there before all micro-batches
+    have gone forward, unless somebody began to go back earlier.
+    """
     for rank in look.ranks:
         arrived, left, back_arrived, back_left = _moments(look, rank)
         forward, backward = arrived + left, back_arrived + back_left
-        if forward and backward and min(backward) < max(forward):
+        if forward and backward and min(backward).at < max(forward).at:
             return (
                 f"on rank {rank} a gradient went back before all micro-batches had gone forward: "
                 "GPipe takes all of them forward first."
@@ -60,19 +75,23 @@ def _forward_first(look: Look) -> str | None:
 
 
 def _overlapping(look: Look) -> str | None:
-    """A rank hands a micro-batch on before the last one has come."""
+    """A rank hands a micro-batch on before the last one has come.
+
+    Of one thread that is the order of its calls. Between two threads it would be how the machine
+    happened to give them time.
+    """
     for rank in look.ranks[1:-1]:
         arrived, left, *_ = _moments(look, rank)
-        if len(arrived) > 1 and left and left[0] > max(arrived):
+        if len(arrived) > 1 and left and _one_after_the_other(arrived, left[0]):
             return (
                 f"rank {rank} passed its first micro-batch on only when all {len(arrived)} had "
                 "arrived: the ranks work one after the other, as without micro-batches."
             )
     for rank in look.ranks:
         arrived, left, back_arrived, back_left = _moments(look, rank)
-        barriers = [e.begin for e in look.records[rank].events if e.op == "barrier"]
+        barriers = [e for e in look.records[rank].events if e.op == "barrier"]
         for some in (arrived + left, back_arrived + back_left):
-            if any(min(some, default=b) < b < max(some, default=b) for b in barriers):
+            if any(_between(barrier, some) for barrier in barriers):
                 return (
                     f"rank {rank} called a barrier between its micro-batches: all ranks then wait "
                     "for the slowest, and nothing overlaps."
@@ -80,10 +99,19 @@ def _overlapping(look: Look) -> str | None:
     return None
 
 
+def _one_after_the_other(arrived: list[_Moment], left: _Moment) -> bool:
+    return all(one.known and one.thread == left.thread and one.at < left.at for one in arrived)
+
+
+def _between(barrier: Event, messages: list[_Moment]) -> bool:
+    moments = [one.at for one in messages if one.thread == barrier.thread]
+    return bool(moments) and min(moments) < barrier.begin < max(moments)
+
+
 def _in_flight(look: Look) -> int:
     """How many micro-batches rank 0 had sent when the first gradient came back."""
     _, left, back_arrived, _ = _moments(look, 0)
-    return sum(moment < min(back_arrived) for moment in left)
+    return sum(moment.at < min(back_arrived).at for moment in left)
 
 
 exercise = Exercise(
