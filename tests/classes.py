@@ -9,7 +9,15 @@ NAMES = list(course.exercises(LAB))
 
 
 def graded(
-    folder, student, manual=None, repaired=(), unreadable="", seconds=1.0, flagged=(), **verdicts
+    folder,
+    student,
+    manual=None,
+    repaired=(),
+    unreadable="",
+    seconds=1.0,
+    flagged=(),
+    outdated=(),
+    **verdicts,
 ):
     """A submission; `verdicts` are Lines' fields by exercise, all others passed."""
     lines = []
@@ -21,7 +29,8 @@ def graded(
     entry = Entry(
         student, LAB, "", lines, list(repaired), seconds, unreadable, flagged=list(flagged)
     )
-    return Graded(entry, manual, 4.0, folder / "feedback" / student / LAB)
+    page = folder / "feedback" / student / LAB
+    return Graded(entry, manual, 4.0, page, outdated=list(outdated))
 
 
 def wrong(happened="On 2 ranks, rank 0 returned 1.", status="wrong", **fields):

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +75,7 @@ class Graded:
     Args:
         entry: with the points that the policy gives for its verdicts.
         settled: what the policy makes of it; `None` where there is none.
+        outdated: exercises with points by hand that were given for an earlier hand-in.
     """
 
     entry: Entry
@@ -83,6 +84,7 @@ class Graded:
     feedback: Path | None = None
     problem: str = ""  # why gradebook or feedback page do not have it
     settled: Settled | None = None
+    outdated: list[str] = field(default_factory=list)
 
 
 def submissions(
@@ -344,6 +346,7 @@ def _enter(
         sum(maximum for _, maximum in manual.values()),
         feedback,
         settled=pages.settled(one.assignment, one.student),
+        outdated=book.outdated(state),
     )
 
 

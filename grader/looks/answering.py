@@ -199,11 +199,11 @@ def _is_ours(look: Look, held: Held) -> bool:
 
 def after(answer: Answer) -> Held:
     """What the gradebook has once an answer is in it."""
-    manual, extra, comment = answer.was
+    manual, extra, comment = answer.was  # extra credit comes on top, and is nobody's answer
     if answer.points is not None:
-        manual, extra = answer.points, None
+        manual = answer.points
     elif answer.taken_back:
-        manual, extra = None, None
+        manual = None
     return manual, extra, answer.comment or comment
 
 

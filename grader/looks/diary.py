@@ -42,7 +42,7 @@ class Answer:
 
     Args:
         number: of the event; no two answers have the same.
-        points: all points of the exercise; `None` where they are left, or taken back.
+        points: of the exercise, without extra credit; `None` where they are left, or taken back.
         taken_back: the points are the judge's again.
         comment: empty where it is left as it is.
         by: the account that has answered.

@@ -193,6 +193,17 @@ class Gradebook:
         """The points that the referee gave, of such rows, whatever was changed by hand since."""
         return total(row[1] or 0.0 for row in state if row[0].startswith("test_"))
 
+    @staticmethod
+    def outdated(state: list[list[Any]]) -> list[str]:
+        """Exercises, of such rows, whose points by hand nbgrader wants to be looked at again: they
+        were given for what was handed in before.
+        """
+        return [
+            row[0].removeprefix("test_") for row in state
+            if len(row) == rows.GRADE and row[0].startswith("test_")
+            if row[2] is not None and row[5]
+        ]  # fmt: skip
+
     @contextlib.contextmanager
     def database(self) -> Iterator[Database]:
         """nbgrader's gradebook, open.
@@ -226,9 +237,8 @@ class Gradebook:
 
 
 def _score(auto: float | None, manual: float | None, extra: float | None) -> float | None:
-    if manual is not None:
-        return total([manual, extra or 0.0])
-    return None if auto is None else float(auto)
+    given = auto if manual is None else manual
+    return None if given is None else total([given, extra or 0.0])
 
 
 def _configuration() -> Config:

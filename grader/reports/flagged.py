@@ -77,6 +77,9 @@ def _reasons(one: Graded, usual: dict[str, float]) -> Iterator[Reason]:
         yield Reason("tampered", "; ".join(entry.repaired[:5]) + _more(entry.repaired[5:]))
     if entry.flagged:
         yield Reason("flagged", "; ".join(entry.flagged[:5]) + _more(entry.flagged[5:]))
+    for exercise in one.outdated:
+        said = "has points by hand for what was handed in before: look again, in the formgrader"
+        yield Reason("flagged", said, exercise)
     if entry.lines and all(line.status == "unanswered" for line in entry.lines):
         yield Reason("unanswered", "nothing was answered: the notebook is as it was released")
         return

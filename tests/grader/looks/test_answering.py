@@ -18,7 +18,8 @@ from grader.judging.ledger import Entry, Ledger, Line
 from grader.looks import answering, diary, told
 from grader.looks.answering import Answering, Wanted, checked
 from grader.looks.diary import Diary, about
-from grader.plugins import gradebook, preprocessors  # noqa: F401  # makes databases faster
+from grader.plugins import preprocessors, rows
+from grader.plugins.gradebook import Gradebook
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own
 LAB, EXERCISE = "01-message-passing", "relay"
@@ -94,11 +95,16 @@ class Book:
             waits = bool(grade.needs_manual_grade)
             return grade.manual_score, comment.manual_comment, grade.score, waits
 
-    def change(self, student, points, comment):
+    def state(self, student):
+        with self.database() as database:
+            return rows.state(database, LAB, student)
+
+    def change(self, student, points, comment, extra=None):
         """As a person does it in the formgrader."""
         with self.database() as database:
             grade, said = answering._rows(database, student, LAB, EXERCISE)
             grade.manual_score, said.manual_comment = points, comment
+            grade.extra_credit = extra
             grade.needs_manual_grade = False
             database.db.commit()
 
@@ -149,6 +155,23 @@ def test_points_and_comments_are_given_one_without_the_other_and_taken_back(book
     assert book.held("ada") == (2.0, "Good.", 2.0, False)
     say(book, "ada", taken_back=True)
     assert book.held("ada") == (None, "Good.", 0.0, False)
+
+
+def test_extra_credit_comes_on_top_of_what_is_answered_and_stays(book):
+    book.change("ada", None, None, extra=0.5)
+    say(book, "ada", points=2.0)
+    assert book.held("ada")[::2] == (2.0, 2.5)
+    say(book, "ada", taken_back=True)
+    assert book.held("ada")[::2] == (None, 0.5)
+    assert Gradebook.scores(book.state("ada"))[f"test_{EXERCISE}"] == (0.5, 3.0)
+
+
+def test_points_from_the_formgrader_are_outdated_once_the_student_hands_in_again(book):
+    book.change("ada", 2.0, None)
+    assert Gradebook.outdated(book.state("ada")) == []
+    book.autograde("ada", SOURCES[1])
+    assert Gradebook.outdated(book.state("ada")) == [EXERCISE]
+    assert Gradebook.outdated(book.state("ben")) == []
 
 
 def test_points_for_this_code_wait_for_nobody_and_for_other_code_they_do(book):

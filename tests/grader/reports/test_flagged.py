@@ -54,6 +54,12 @@ def test_source_that_reaches_for_the_records_does(tmp_path):
     assert reasons(tmp_path, flagged=[said]) == [("flagged", "", said)]
 
 
+def test_points_by_hand_for_an_earlier_hand_in_do_also_where_the_new_one_is_untouched(tmp_path):
+    first, *_ = reasons(tmp_path, outdated=["relay"], **UNTOUCHED)
+    assert first[:2] == ("flagged", "relay") and "what was handed in before" in first[2]
+    assert len(reasons(tmp_path, outdated=["relay", "exchange"])) == 2
+
+
 def test_an_untouched_notebook_does(tmp_path):
     ((status, exercise, said),) = reasons(tmp_path, **UNTOUCHED)
     assert (status, exercise) == ("unanswered", "") and "nothing was answered" in said
