@@ -21,6 +21,9 @@ from distlab.records.events import AGAIN, ANY_SOURCE, BUFFERED, POSTED, ROOTED, 
 from distlab.records.matching import Group, Ledger, refused_by_torch
 
 MOST_EVENTS = 20_000  # of a run; longer ones are not looked into
+MOST_CHOICES = 500  # nor are runs of more: schedules take memory by the square of their number
+MOST_ROUNDS = 50  # in which what comes before what is found, also where clocks disagree a little
+TOO_MUCH = "the ranks did more than can be kept in mind"
 MOST_POLLS = 2  # calls of `is_completed` on one request at which it is made to answer True
 
 #: for each rank (time, kind, key): what it did with the store
@@ -55,8 +58,16 @@ class _Moment:
     takes: int = field(compare=False, default=0)  # choices that fall with it
 
 
+class _Contradiction(Exception):
+    """The times of the ranks are not those of one run: a rank can have written what it likes."""
+
+
 class _History:
     """The moments of a run with what comes before each.
+
+    Raises:
+        _Contradiction: of so many messages the end is noted before their beginning that what comes
+            before what takes too long to find.
 
     Args:
         buffered: sends end when they have begun, not when they are received.
@@ -139,29 +150,44 @@ class _History:
                     end.sources += [self.begins[id(e)] for e in members if _feeds(e, event)]
 
     def _store(self, causes: Causes) -> None:
-        written: dict[str, list[_Moment]] = defaultdict(list)
+        """Who looks at a key comes after all who have written it. These are gathered in one moment
+        that is no rank's, which grows by one writer at a time: a list of all for each look would
+        take memory by the square of what a rank notes.
+        """
+        nobody = self._ledger.size
+        written: dict[str, _Moment] = {}
         for time, rank, kind, key in sorted(
             (time, rank, kind, key) for rank, some in enumerate(causes) for time, kind, key in some
         ):
             moment = self._moment(time, rank)
+            before = [written[key]] if key in written else []
             if kind != "set":
-                moment.sources += written[key]
+                moment.sources += before
             if kind in ("set", "changed"):
-                written[key].append(moment)
+                written[key] = self._moment(time, nobody)
+                written[key].sources += [*before, moment]
 
     def _settle(self) -> None:
         """Carry choices forward until nothing changes: once, where all clocks agree."""
         self._moments.sort()
-        changed = True
-        while changed:
-            changed = False
-            last = [0] * self._ledger.size
-            for moment in self._moments:
-                before = last[moment.rank] | moment.takes
-                for source in moment.sources:
-                    before |= source.before
-                changed |= before != moment.before
-                last[moment.rank] = moment.before = before
+        for _ in range(MOST_ROUNDS):
+            if not self._carried():
+                return
+        raise _Contradiction
+
+    def _carried(self) -> bool:
+        """Carry choices forward once; has anything changed?"""
+        nobody, changed = self._ledger.size, False
+        last = [0] * nobody
+        for moment in self._moments:
+            before = moment.takes | (last[moment.rank] if moment.rank != nobody else 0)
+            for source in moment.sources:
+                before |= source.before
+            changed |= before != moment.before
+            moment.before = before
+            if moment.rank != nobody:
+                last[moment.rank] = before
+        return changed
 
 
 def _feeds(one: Event, other: Event) -> bool:
@@ -218,15 +244,20 @@ def choices(records: Sequence[RankRecord], causes: Causes = ()) -> list[Choice] 
         ledger = Ledger(len(records))
         ledger.update(records)
     if ledger.blind or sum(len(record.events) for record in records) > MOST_EVENTS:
-        return "the ranks did more than can be kept in mind"
+        return TOO_MUCH
     found = _found(records)
+    if len(found) > MOST_CHOICES:
+        return TOO_MUCH
     if any(c.key.kind == SOURCE and c.event.thread for c in found):
         return "several threads of a rank receive from anybody, in an order that is theirs"
     bits = {(id(c.event), c.key.kind): 1 << n for n, c in enumerate(found)}
-    histories = [
-        _History(ledger, causes, bits, buffered, dependent)
-        for buffered, dependent in ((False, False), (True, False), (True, True))
-    ]
+    try:
+        histories = [
+            _History(ledger, causes, bits, buffered, dependent)
+            for buffered, dependent in ((False, False), (True, False), (True, True))
+        ]
+    except _Contradiction:
+        return "the times of the ranks contradict each other"
     sends, receives = _rows(ledger)
     for number, choice in enumerate(found):
         if choice.key.kind == POLL:
