@@ -172,6 +172,19 @@ def test_numbers_that_collide_are_few(kind):
         payload.decode(payload.pack({kind: items}, payload.safe.save({})))
 
 
+def test_numbers_that_collide_are_few_in_several_sets_together():
+    half = {"set": [((1 << 61) - 1) * (i + 1) for i in range(payload.MOST_KEYS // 2)]}
+    tensors = payload.safe.save({})
+    assert len(payload.decode(payload.pack({"list": [half] * 4}, tensors))) == 4
+    with pytest.raises(ValueError, match="more than"):
+        payload.decode(payload.pack({"list": [half] * 5}, tensors))
+
+
+def test_many_small_dicts_are_read():
+    many = [{"loss": 1.0, "step": number} for number in range(20_000)]
+    assert payload.decode(payload.encode(many)) == many
+
+
 @pytest.mark.parametrize(
     ("tensor", "odd"),
     [

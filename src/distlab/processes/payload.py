@@ -24,7 +24,9 @@ from distlab.processes import framing, repetition
 MAX_DEPTH = 50
 BLOCK = 1 << 14  # bytes: of large tensors a block that comes several times in a row is sent once
 LARGEST = 64 << 20  # bytes of all tensors of a payload, each block as often as it comes
-MOST_KEYS = 10_000  # of a set or dict that is read: numbers can be chosen so that they collide
+#: of a set or dict that is read: numbers can be chosen so that they collide, which takes time by
+#: the square of their number. Of several the squares together are no more than that of one
+MOST_KEYS = 10_000
 TREE_LIMIT = 2 << 20  # bytes of JSON beside the tensors; read, they take 25 times that much
 ODD_TENSOR = "torch.Tensor of "  # begins the name of a tensor that is no array
 _DTYPES = {
@@ -76,7 +78,7 @@ def decode(data: Block, as_torch: bool = False) -> Any:
     except Exception as error:
         raise ValueError(f"the tensors of this payload cannot be read: {error}") from error
     try:
-        return _up(tree, arrays, as_torch, 0)
+        return _Up(arrays, as_torch).value(tree, 0)
     except (KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"not a payload: {error}") from error
 
@@ -283,39 +285,48 @@ def _name(value: Any) -> str:
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
-def _up(node: Any, arrays: dict[str, np.ndarray], as_torch: bool, depth: int) -> Any:
-    if depth > MAX_DEPTH + 1:
-        raise ValueError("a payload nested too deeply")
-    if node is None or isinstance(node, (bool, int, str)):
-        return node
-    if not isinstance(node, dict) or len(node) != 1:
-        raise ValueError("not a payload: an unknown node")
-    (kind, content), *_ = node.items()
-    if kind == "float":
-        return float.fromhex(content)
-    if kind == "foreign":
-        return Foreign(str(content))
-    if kind == "tensor":
-        array = arrays[content]
-        if not as_torch:
+class _Up:
+    """What stands in a tree that `_down` gave, as values again."""
+
+    def __init__(self, arrays: dict[str, np.ndarray], as_torch: bool) -> None:
+        self._arrays, self._as_torch = arrays, as_torch
+        self._left = MOST_KEYS**2  # comparisons of keys that may be needed
+
+    def value(self, node: Any, depth: int) -> Any:
+        if depth > MAX_DEPTH + 1:
+            raise ValueError("a payload nested too deeply")
+        if node is None or isinstance(node, (bool, int, str)):
+            return node
+        if not isinstance(node, dict) or len(node) != 1:
+            raise ValueError("not a payload: an unknown node")
+        (kind, content), *_ = node.items()
+        if kind == "float":
+            return float.fromhex(content)
+        if kind == "foreign":
+            return Foreign(str(content))
+        if kind == "tensor":
+            return self._tensor(content)
+        if kind in ("dict", "set"):
+            self._left -= len(content) ** 2
+            if self._left < 0:
+                raise ValueError(f"not a payload: dicts or sets of more than {MOST_KEYS} items")
+        if kind == "dict":
+            return {_key(self.value(k, depth + 1)): self.value(v, depth + 1) for k, v in content}
+        if kind not in ("list", "tuple", "set"):
+            raise ValueError("not a payload: an unknown kind")
+        items = [self.value(item, depth + 1) for item in content]
+        if kind == "set":
+            return {_key(item) for item in items}
+        return items if kind == "list" else tuple(items)
+
+    def _tensor(self, name: str) -> Any:
+        array = self._arrays[name]
+        if not self._as_torch:
             return array
         import torch
 
         # safetensors gives each tensor memory of its own
         return torch.from_numpy(array if array.flags.writeable else array.copy())
-    if kind in ("dict", "set") and len(content) > MOST_KEYS:
-        raise ValueError(f"not a payload: a {kind} of more than {MOST_KEYS} items")
-    if kind == "dict":
-        return {
-            _key(_up(k, arrays, as_torch, depth + 1)): _up(v, arrays, as_torch, depth + 1)
-            for k, v in content
-        }
-    if kind not in ("list", "tuple", "set"):
-        raise ValueError("not a payload: an unknown kind")
-    items = [_up(item, arrays, as_torch, depth + 1) for item in content]
-    if kind == "set":
-        return {_key(item) for item in items}
-    return items if kind == "list" else tuple(items)
 
 
 def _key(value: Any) -> Any:
