@@ -62,6 +62,21 @@ def test_a_worker_can_be_killed():
     assert job.wait() == -9
 
 
+def test_killing_a_worker_of_a_job_that_is_over_says_its_first_error():
+    lines = ("rank 1 is process 4194305", "[rank1]: NameError: oh", "GlooError: closed", "the end")
+    job = Job(SAYS.format(";".join(f"print({line!r})" for line in lines)))
+    job.wait()
+    with pytest.raises(RuntimeError, match="over already.* first error: .rank1.: NameError: oh$"):
+        job.kill(rank=1)
+
+
+def test_killing_a_worker_that_has_not_started_says_so():
+    job = Job(SAYS.format("signal.pause()"))
+    with pytest.raises(RuntimeError, match="has not started rank 2 yet"):
+        job.kill(rank=2)
+    job.end()
+
+
 def test_it_is_ended_with_all_that_it_has_started():
     start = "import subprocess; print('rank 1 is process', subprocess.Popen(['sleep', '60']).pid)"
     job = Job(SAYS.format(f"{start}; signal.pause()"))

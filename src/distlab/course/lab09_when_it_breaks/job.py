@@ -18,6 +18,7 @@ from distlab.processes.environment import loopback
 
 PATIENCE = 300.0  # seconds to wait for something at most
 _WORKER = re.compile(r"rank (\d+)(?: of \d+)? is process (\d+)")
+_ERROR = re.compile(r"^.*\b\w*(?:Error|Exception): \S.*$", re.M)
 
 
 class Job:
@@ -95,8 +96,20 @@ class Job:
             raise RuntimeError(f"{self.command} {what}:\n{self.output[-3000:]}") from None
 
     def kill(self, rank: int) -> int:
-        """`kill -9` for one worker; returns its process id."""
-        pid = self.workers[rank]
+        """`kill -9` for one worker; returns its process id.
+
+        Raises:
+            RuntimeError: the job is over, or has no such worker yet; with the first error that it
+                has printed, else with the end of its output.
+        """
+        pid, ended = self.workers.get(rank), self.process.poll() is not None
+        if pid is None or ended:
+            what = "is over already" if ended else f"has not started rank {rank} yet"
+            said = _ERROR.search(self.output)
+            raise RuntimeError(
+                f"{self.command} {what}, so there is nobody to kill. "
+                + (f"Its first error: {said[0]}" if said else f"It said:\n{self.output[-3000:]}")
+            )
         os.kill(pid, signal.SIGKILL)
         return pid
 
