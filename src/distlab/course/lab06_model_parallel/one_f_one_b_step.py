@@ -14,6 +14,7 @@ from typing import Any
 
 from distlab.course.lab06_model_parallel.pipeline import (
     GRADIENTS,
+    NOT_TOLD,
     OF_A_STEP,
     as_many_as_asked,
     both_ways,
@@ -295,6 +296,7 @@ exercise = Exercise(
         *OF_A_STEP,
     ),
     advice=(
+        NOT_TOLD,
         Advice(
             "fewer micro-batches than ranks",
             "IndexError|StopIteration|KeyError",

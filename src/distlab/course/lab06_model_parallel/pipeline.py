@@ -9,6 +9,7 @@ import numpy as np
 
 from distlab.exercises.exercise import Case, Hint, Look
 from distlab.exercises.hints import returned, wanted
+from distlab.exercises.raised import Advice
 
 GRADIENTS = "gradients of its stage's parameters"
 OF_INPUTS = "gradient of its inputs"
@@ -214,3 +215,9 @@ OF_A_STEP = (
         "the same order.",
     ),
 )
+
+NOT_TOLD = Advice(
+    "no shape told", r"rank \d+ has not told rank \d+ any shape",
+    "told_buffer waits for a shape that the other rank tells it: that rank calls tell_shape, with "
+    "the same src and dst, before it sends. In each direction, if told_buffer is used in both.",
+)  # fmt: skip

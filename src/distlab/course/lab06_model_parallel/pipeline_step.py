@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from distlab.course.lab06_model_parallel.pipeline import (
     GRADIENTS,
+    NOT_TOLD,
     OF_A_STEP,
     as_many_as_asked,
     both_ways,
@@ -158,4 +159,5 @@ exercise = Exercise(
         ),
         *OF_A_STEP,
     ),
+    advice=(NOT_TOLD,),
 )  # fmt: skip

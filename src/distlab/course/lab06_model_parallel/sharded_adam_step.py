@@ -201,6 +201,13 @@ exercise = Exercise(
             "well.",
         ),
         Hint(
+            "nothing done",
+            lambda look: _looks_like(NOTHING)(look) and all(got[_SHORT] > 0 for got in look.got),
+            "The parameters are as they were, and the states hold less than the moments of each "
+            "rank's share. The moments are kept in `state`, and the result is written into the "
+            "tensors that you were given (copy_, add_, sub_): what is returned is ignored.",
+        ),
+        Hint(
             "kept elsewhere",
             lambda look: all(got[_SHORT] > 0 for got in look.got),
             "The states hold less than the two moments of each rank's share, as far as tensors are "

@@ -16,7 +16,7 @@ from distlab.course.lab06_model_parallel.pipeline import (
 )
 from distlab.exercises import traffic
 from distlab.exercises.exercise import Case, Exercise, Hint
-from distlab.exercises.hints import returned
+from distlab.exercises.hints import NOTHING, returned
 
 _ARRIVED = "buffer for the activations"
 
@@ -50,6 +50,7 @@ exercise = Exercise(
     visible=(Case(2, 1, {"widths": [3, 5, 2]}), Case(4, 2, {"widths": [2, 6, 3, 4, 1]})),
     traffic=(traffic.no_collective_but_barrier, traffic.messages(chain(1))),
     hints=(
+        NOTHING,
         Hint(
             "received elsewhere",
             lambda look: any(event.op == "recv" for event in look.events())

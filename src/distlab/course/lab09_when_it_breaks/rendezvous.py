@@ -311,6 +311,12 @@ exercise = Exercise(
             "a store: the generation has to be part of every one.",
         ),
         Hint(
+            "None to everybody",
+            lambda look: all(told in ("None", ABSENT) for told in _last(look).values()),
+            "Every worker got None, and that is for those who come late. Is there a `return` at "
+            "the end of the function, and not only inside an `if`?",
+        ),
+        Hint(
             "each by its own time", lambda look: any(LATE in one for one in _moments(look)),
             "Members returned long after the end. The time counts from the first call, not from a "
             "worker's own.",

@@ -229,9 +229,11 @@ exercise = Exercise(
     hints=(
         Hint(
             "never returned", lambda look: NEVER in _moments(look),
-            "A call never came back. store.get waits for five minutes, store.wait as long as it is "
-            "told, and some stores take a time of 0 (or under a millisecond) for \"forever\": when "
-            "nothing is left of the time, only look, with store.check.",
+            "A call of yours never came back. A loop that waits for all ranks needs an end for the "
+            "case that one never comes: `seconds` after the call. store.get waits for five "
+            "minutes, store.wait as long as it is told, and some stores take a time of 0 (or "
+            "under a millisecond) for \"forever\": when nothing is left of the time, only look, "
+            "with store.check.",
         ),
         Hint(
             "no list of ints",

@@ -256,6 +256,12 @@ exercise = Exercise(
     hints=(
         hints.NOTHING,
         Hint(
+            "None on some ranks",
+            lambda look: any(one is None for got in look.got for one in got["returned"]),
+            "A rank returned None. Every rank has to return True or False: is there a `return` on "
+            "every way through the function, and not only inside an `if`?",
+        ),
+        Hint(
             "no bool",
             lambda look: any(
                 type(one) is not bool for got in look.got for one in got["returned"]

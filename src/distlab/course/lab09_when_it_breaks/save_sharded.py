@@ -25,6 +25,7 @@ from distlab.course.lab09_when_it_breaks import checkpoints
 from distlab.course.lab09_when_it_breaks.checkpoints import index_file, rank_file, step_folder
 from distlab.course.lab09_when_it_breaks.file_watch import Deed, watched
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.raised import Advice
 from distlab.rank.sharing import among_ranks, meet
 
 OVERHEAD = 8192  # bytes that a file may have beyond those of its piece
@@ -401,6 +402,16 @@ exercise = Exercise(
         Hint(
             "something returned", lambda look: _any(look, "returned", lambda v: v is not None),
             "Return nothing (None).",
+        ),
+    ),
+    advice=(
+        Advice(
+            "folder of the step",
+            r"Parent directory [^ ]*step-\d+ does not exist|No such file or directory: .*step-\d+"
+            r"|File exists: .*step-\d+",
+            "The step's folder may be there, from a save that crashed, and it may not: then it has "
+            "to be made before anything is written into it. See what os.makedirs says of folders "
+            "that exist already.",
         ),
     ),
 )  # fmt: skip

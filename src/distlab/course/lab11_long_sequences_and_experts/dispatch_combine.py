@@ -11,6 +11,7 @@ from distlab.course.lab11_long_sequences_and_experts.returning import one, shape
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
+from distlab.exercises.raised import Advice
 
 _CALLS = "number of calls of expert_fn"
 _GIVEN = "tokens that expert_fn was given, sorted"
@@ -283,6 +284,15 @@ exercise = Exercise(
             "The experts saw the right tokens, and outputs ended in wrong places. The way back is "
             "the way out with both lists of lengths exchanged, and rows come back in the order in "
             "which they left.",
+        ),
+    ),
+    advice=(
+        Advice(
+            "lengths that do not add up",
+            "Split sizes doesn't match",
+            "The lengths of what goes have to add up to the rows of the input, those of what comes "
+            "to the rows of the output. all_to_all_single takes them in the order output, input. "
+            "A token with expert −1 is in no length, so it may not lie among the rows that go.",
         ),
     ),
 )

@@ -1,0 +1,3 @@
+# hint: nothing returned
+def stage_forward(rank, size, stage, inputs):
+    return None

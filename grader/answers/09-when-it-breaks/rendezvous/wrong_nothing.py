@@ -1,0 +1,3 @@
+# hint: None to everybody
+def rendezvous(store, generation, node, seconds):
+    return None
