@@ -44,10 +44,11 @@ _GIVEN = "parameters that gradient_fn was given"
 
 
 def _call_async(function, rank, size, inputs):
-    turns = Turns(rank, inputs["turns"])
+    turns = Turns(rank, size, inputs["turns"])
     gradient = Gradient(turns, inputs["minimum"])
     parameters = inputs["parameters"]
-    with turns.listening(sum(p.nbytes for p in parameters)):
+    answer = sum(p.nbytes for p in parameters)
+    with turns.beats.beating(), turns.listening(answer):
         result = function(rank, size, parameters, gradient, inputs["steps"], inputs["lr"])
     turns.end()
     found = {_QUEUE: "a push unanswered" if turns.given_up else "no push unanswered"}

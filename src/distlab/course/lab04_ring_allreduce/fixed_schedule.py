@@ -11,7 +11,8 @@ worker goes on: after its last one it may still wait for the others, at a barrie
 of the server's, and they must not wait for it.
 
 A server that waits for a worker whose turn is not yet lets another's push lie unanswered. The turns
-are then given up after `PATIENCE`, and the run goes on without them.
+are then given up after `PATIENCE`, and the run goes on without them. What counts is the time that
+the server and the worker themselves have had: a machine may hold either of them up for seconds.
 """
 
 from __future__ import annotations
@@ -21,19 +22,23 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from distlab.course.lab04_ring_allreduce.beats import Beats, Patience
+from distlab.rank.sharing import Board
+
 PATIENCE = 2.0  # seconds that a turn may take: thousands of times what an answer needs
 
 
 class Turns:
     """The order in which workers may push, kept through the process group's store."""
 
-    def __init__(self, rank: int, turns: list[list[int]]) -> None:
+    def __init__(self, rank: int, size: int, turns: list[list[int]]) -> None:
         from torch.distributed import distributed_c10d as c10d
 
         self._store = c10d._get_default_store()
         self._turns = turns
         self._mine = [number for number, workers in enumerate(turns) if rank in workers]
         self._rank = rank
+        self.beats = Beats(Board(rank, size))
         self._begun = 0
         self._answer = 0  # bytes of an answer
         self._missing = 0  # of them, those that have not arrived since the last push began
@@ -72,16 +77,17 @@ class Turns:
             return
         turn = self._mine[self._begun - 1]
         together = self._turns[turn]
-        if turn:
-            self._wait([f"answered {turn - 1} {worker}" for worker in self._turns[turn - 1]])
+        for number, workers in enumerate(self._turns[:turn]):  # each may take its own time
+            self._wait("answered", number, workers)
         if len(together) > 1:  # and start together with the others of this turn
             self._store.set(f"ready {turn} {self._rank}", "")
-            self._wait([f"ready {turn} {worker}" for worker in together])
+            self._wait("ready", turn, together)
 
-    def _wait(self, keys: list[str]) -> None:
-        deadline = time.monotonic() + PATIENCE
+    def _wait(self, what: str, turn: int, workers: list[int]) -> None:
+        keys = [f"{what} {turn} {worker}" for worker in workers]
+        patience = Patience(self.beats, [0, *workers], PATIENCE)
         while not self._store.check(keys) and not self.given_up:
-            if time.monotonic() > deadline:
+            if patience.over:
                 self._store.set("given up", "")
             time.sleep(0.0005)
 

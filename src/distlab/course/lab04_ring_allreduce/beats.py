@@ -1,0 +1,66 @@
+"""How much time the ranks of a run have had, as told by themselves.
+
+Seconds of the wall say nothing of a rank that the machine holds up. A rank that beats has had time.
+"""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import math
+import time
+from collections.abc import Iterator
+
+from distlab.rank.sharing import Board
+
+BEAT = 0.05  # seconds between two beats
+_NOTE = "beats"
+_pause = time.sleep  # a student's code can put something else in its place
+
+
+class Beats:
+    """Beats for this rank while its context lasts, and hears those of the others."""
+
+    def __init__(self, board: Board) -> None:
+        self._board, self._over = board, False
+
+    @contextlib.contextmanager
+    def beating(self) -> Iterator[None]:
+        # none of threading's: it would be among those of the function, which are counted
+        _thread.start_new_thread(self._beat, ())
+        try:
+            yield
+        finally:
+            self._over = True
+
+    def _beat(self) -> None:
+        """Whoever has ended can do nothing more, however long one waits: it beats for ever."""
+        count = 0
+        with contextlib.suppress(OSError):  # the run is over, and its folder gone
+            while not self._over:
+                self._board.note(_NOTE, str(count := count + 1))
+                _pause(BEAT)
+            self._board.note(_NOTE, "inf")
+
+    def counted(self) -> dict[int, float]:
+        """How often each rank has beaten until now."""
+        heard = self._board.notes(_NOTE)
+        return {rank: float(heard.get(rank, 0)) for rank in range(self._board.size)}
+
+
+class Patience:
+    """Is over when `seconds` have passed, and each of these ranks has had so much time itself."""
+
+    def __init__(self, beats: Beats, ranks: list[int], seconds: float) -> None:
+        self._beats, self._ranks, self._seconds = beats, ranks, seconds
+        self._begin, self._before = time.monotonic(), beats.counted()
+
+    @property
+    def over(self) -> bool:
+        if time.monotonic() - self._begin < self._seconds:
+            return False
+        now, needed = self._beats.counted(), self._seconds / BEAT / 2  # a beat takes time as well
+        return all(
+            now[rank] == math.inf or now[rank] - self._before[rank] >= needed
+            for rank in self._ranks
+        )
