@@ -1,6 +1,7 @@
 """The order of 1F1B, and which calls may come in any."""
 
 import dataclasses
+import gc
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_saved_tensors_count_until_their_graph_is_gone():
     from torch import nn
 
     stage = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
-    memory = one_f_one_b_step._Memory()
+    memory = one_f_one_b_step._Memory(allowed=3)
     with memory.watching(stage, receives=True):
         for _ in range(3):  # one at a time
             stage(torch.ones(1, 2, requires_grad=True)).sum().backward()
@@ -85,3 +86,38 @@ def test_saved_tensors_count_until_their_graph_is_gone():
             output.sum().backward()
         stage(torch.ones(1, 2, requires_grad=True))
         assert (memory.most_kept, memory.most_inputs) == (2, 3)
+
+
+def test_what_nobody_can_reach_does_not_count_whenever_it_is_collected():
+    import torch
+    from torch import nn
+
+    stage = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+    memory = one_f_one_b_step._Memory(allowed=1)
+    gc.disable()
+    try:
+        with memory.watching(stage, receives=True):
+            for _ in range(4):
+                given = torch.ones(1, 2, requires_grad=True)
+                cycle = [given, stage(given)]
+                cycle[1].sum().backward()
+                cycle.append(cycle)
+                del given, cycle
+    finally:
+        gc.enable()
+    assert memory.most_kept == 1 and memory.most_inputs <= 2
+
+
+def test_a_send_of_another_thread_may_leave_late_and_no_receive_may_begin_early():
+    wanted = [("recv", 0), ("send", 2), ("recv", 2), ("send", 0)]
+
+    def ordered(*told):
+        events = [
+            dataclasses.replace(EVENT, op=op, peer=peer, thread=thread) for op, peer, thread in told
+        ]
+        return [(e.op, e.peer) for e in one_f_one_b_step._as_programmed(events, wanted)]
+
+    late = ordered(("recv", 0, 0), ("recv", 2, 0), ("send", 2, 1), ("send", 0, 1))
+    same_thread = ordered(("recv", 0, 0), ("recv", 2, 0), ("send", 2, 0), ("send", 0, 0))
+    early = ordered(("recv", 2, 1), ("recv", 0, 0), ("send", 2, 0), ("send", 0, 0))
+    assert late == wanted and same_thread != wanted and early != wanted

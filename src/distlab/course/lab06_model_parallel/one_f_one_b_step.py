@@ -2,11 +2,13 @@
 
 What autograd keeps is seen by `saved_tensors_hooks`: each tensor that a forward pass saves is held
 by an object of ours for as long as the graph holds it. Received inputs are seen by their storages.
+What nobody can reach any more does not count, whenever the garbage collector comes round to it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import weakref
 from collections import Counter
 from collections.abc import Iterator
@@ -43,9 +45,10 @@ class _Saved:
 
 
 class _Memory:
-    """How many micro-batches a stage remembers at once."""
+    """How many micro-batches a stage remembers at once, of which `allowed` are as many as 1F1B."""
 
-    def __init__(self) -> None:
+    def __init__(self, allowed: int) -> None:
+        self._allowed = allowed
         self.part = 0  # number of the forward pass under way, from 1
         self.most_kept = self.most_inputs = 0
         self._saved: weakref.WeakSet = weakref.WeakSet()
@@ -70,9 +73,14 @@ class _Memory:
 
         self.part += 1
         if self._receives:
-            self._inputs = [one for one in self._inputs if not one.expired()]
             self._inputs.append(StorageWeakRef(given.untyped_storage()))
-            self.most_inputs = max(self.most_inputs, len(self._inputs))
+            if self._inputs_there() > self._allowed + 1:
+                gc.collect()
+            self.most_inputs = max(self.most_inputs, self._inputs_there())
+
+    def _inputs_there(self) -> int:
+        self._inputs = [one for one in self._inputs if not one.expired()]
+        return len(self._inputs)
 
     def _save(self, tensor: Any) -> _Saved:
         saved = _Saved(tensor, self.part)
@@ -80,14 +88,20 @@ class _Memory:
         return saved
 
     def _count(self) -> None:
-        self.most_kept = max(self.most_kept, len({saved.part for saved in self._saved}))
+        if self._kept() > self._allowed:
+            gc.collect()
+        self.most_kept = max(self.most_kept, self._kept())
+
+    def _kept(self) -> int:
+        return len({saved.part for saved in self._saved})
 
 
 def _call_step(function, rank, size, inputs):
     stage, parts = stage_of(inputs["weights"][rank]), inputs["microbatches"]
     batch = inputs["batch"] if rank == 0 else None
     targets = inputs["targets"] if rank == size - 1 else None
-    memory, allowed = _Memory(), min(size - rank, parts)
+    allowed = min(size - rank, parts)
+    memory = _Memory(allowed)
     with memory.watching(stage, receives=rank > 0):
         loss = function(rank, size, stage, batch, targets, parts)
     return {
@@ -142,10 +156,25 @@ def _messages(look: Look, rank: int) -> list[Event]:
     return [event for event in look.records[rank].events if event.is_message]
 
 
+def _as_programmed(events: list[Event], wanted: list[tuple[str, int]]) -> list[Event]:
+    """The calls of a rank, with those sends in their place which another thread has called later.
+
+    A thread that sends gets its time when the machine gives it some. What it does is in the order
+    of its own calls, and so is what the others do: a receive that is begun early stays early.
+    """
+    left, found = list(events), []
+    for call in wanted[: len(events)]:
+        at = next((n for n, event in enumerate(left) if (event.op, event.peer) == call), 0)
+        overtaken = {event.thread for event in left[:at]}
+        late = call[0] == "send" and left[at].thread not in overtaken
+        found.append(left.pop(at if late else 0))
+    return found + left
+
+
 def _out_of_order(look: Look, rank: int) -> tuple[Event, tuple[str, int] | None] | None:
     """The first call that is not in the order of 1F1B, and the one that should be there."""
     wanted = _calls(_passes(rank, look.size, microbatches(look)), rank, look.size)
-    for group in _groups(_messages(look, rank)):
+    for group in _groups(_as_programmed(_messages(look, rank), wanted)):
         expected, wanted = wanted[: len(group)], wanted[len(group) :]
         missing = Counter(expected) - Counter((event.op, event.peer) for event in group)
         for event in group:
