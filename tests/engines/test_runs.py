@@ -90,6 +90,44 @@ def test_an_answer_that_comes_late_is_waited_for_within_the_deadline(
     assert (run.outcomes[0].status == "raised") == heard and run.finding == ended
 
 
+class HeldUp(TwoRanks):
+    """Whoever watches is stopped in its first look; the ranks answer `late` looks after that."""
+
+    now = 100.0
+
+    def __init__(self, folder, stopped, late):
+        super().__init__(folder, late)
+        self.stopped = stopped
+
+    def monotonic(self):
+        return self.now
+
+    def receive(self, timeout):
+        self.now += max(timeout, 0.001) + self.stopped
+        if self.stopped:
+            self.stopped = 0.0
+            return []
+        self.late -= 1
+        tree = {"status": "returned", "error": None, "seconds": 0.1, "overwritten": False}
+        answer = payload.pack(tree, b"")
+        return [(rank, answer) for rank in range(2)] if self.late == 0 else []
+
+
+@pytest.mark.parametrize(
+    ("stopped", "late", "heard"),
+    [(12.0, 1, True), (12.0, 20, True), (100.0, 1, True), (100.0, 20, False), (0.0, 1000, False)],
+)
+def test_time_in_which_the_watcher_itself_was_stopped_is_not_the_ranks(
+    tmp_path, monkeypatch, stopped, late, heard
+):
+    engines = HeldUp(tmp_path, stopped, late)
+    engines.tidy = lambda size, left: None
+    monkeypatch.setattr(runs, "time", engines)
+    run = runs.drive(engines, b"", [b"", b""], deadline=10.0, watch=lambda seen, dead: None)
+    assert [one.status for one in run.outcomes] == ["returned" if heard else "killed"] * 2
+    assert run.timed_out is not heard
+
+
 class EndedAtOnce(TwoRanks):
     """Both ranks have returned before anybody looks."""
 

@@ -32,6 +32,7 @@ POLL = 0.05  # seconds between two looks at ranks that have not answered
 SOON = 0.003  # seconds after the first answer in which mostly all others come
 RAW_EVENTS = 5_000  # events of a rank that are handed on
 MOST_QUEUED = 2.0  # times its deadline that a run may go on while its ranks have no processor
+HELD_UP = 0.5  # seconds between two looks of whoever watches that are no fault of the ranks
 GRACE = 1.0  # seconds that the others get when a rank has died
 ANSWER = 10.0  # and, within the deadline, a rank that has ended to say how: a busy machine is slow
 RAISED = 5.0  # and of a check when one has raised, which decides it: who waits for it may say where
@@ -264,16 +265,25 @@ def _watch(
     waiting = set(range(run.size))
     dead: set[int] = set()
     queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
-    before = queued()
+    before, held_up, looked = queued(), 0.0, time.monotonic()
+
+    def lost() -> float:
+        """Seconds in which a busy or suspended machine let the ranks, or us, do nothing."""
+        return min(max(queued() - before, 0.0) + held_up, MOST_QUEUED * run.deadline)
+
     followers = [reading.Follower(f"{folder}/{r}.rec", r, run.size) for r in range(run.size)]
     due = begin + POLL
     while waiting:
         now = time.monotonic()
+        held_up, looked = held_up + max(now - looked - HELD_UP, 0.0), now
         left = deadline - now
         if left <= 0 and not dead:  # a busy machine is not the fault of those whose run this is
-            run.queued = min(max(queued() - before, 0.0), MOST_QUEUED * run.deadline)
+            run.queued = lost()
             left += run.queued
         if left <= 0:
+            _hear(engines, run, begin, waiting, dead, 0.0)  # answers may have lain there for long
+            if not waiting:
+                break
             run.timed_out = True
             if show is not None:
                 why = Finding("timeout", f"It had not ended after {run.deadline:g} s.")
@@ -310,7 +320,7 @@ def _watch(
                 while ended & waiting and time.monotonic() < end:
                     _hear(engines, run, begin, waiting, dead, POLL)
                 break
-    run.queued = min(max(queued() - before, 0.0), MOST_QUEUED * run.deadline)
+    run.queued = lost()
     return waiting | dead
 
 
