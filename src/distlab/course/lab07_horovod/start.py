@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 from distlab.course.lab07_horovod.looks import NOTHING, left
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+
+UNSEEN = "none: it does not see a GPU number"
 
 
 def _start_inputs(case: Case) -> list[dict]:
@@ -21,46 +26,92 @@ def _start_inputs(case: Case) -> list[dict]:
     ]
 
 
+class _Gpus:
+    """A machine with some GPUs that are not there; notes which of them a process is pinned to.
+
+    As with real ones, the variable CUDA_VISIBLE_DEVICES chooses and numbers what the process sees,
+    if it is set before the first GPU is chosen by its number.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._chosen: list[int] = []
+        self._visible: list[str] | None = None  # as it was when the first one was chosen
+
+    def choose(self, index: int) -> None:
+        if self._visible is None:
+            told = os.environ.get("CUDA_VISIBLE_DEVICES")
+            self._visible = told.split(",") if told else [str(i) for i in range(self.count)]
+        self._chosen.append(index)
+
+    def current(self) -> int:
+        return self._chosen[-1] if self._chosen else 0
+
+    @property
+    def pinned(self) -> str:
+        """The number on its machine of the GPU that was chosen last, in whichever way."""
+        if not self._chosen:
+            return os.environ.get("CUDA_VISIBLE_DEVICES") or "none chosen"
+        visible, index = self._visible or [], self._chosen[-1]
+        if index < len(visible):
+            return visible[index]
+        return f"{UNSEEN} {index}" if os.environ.get("CUDA_VISIBLE_DEVICES") else str(index)
+
+    def properties(self, device: object = None) -> SimpleNamespace:
+        return SimpleNamespace(
+            name="a GPU that is not there", major=8, minor=0, total_memory=16 << 30,
+            multi_processor_count=100,
+        )  # fmt: skip
+
+    def patches(self) -> list[tuple[Any, str, Any]]:
+        """What of torch is replaced. What functions end in, so that it does not matter by which
+        name, and out of which module, one is called.
+        """
+        import torch
+
+        def available() -> bool:
+            return self.count > 0
+
+        def count() -> int:
+            return self.count
+
+        def nothing(*args: object) -> None:
+            return None
+
+        def accelerator() -> torch.device | None:
+            return torch.device("cuda") if self.count else None
+
+        return [
+            (torch.cuda, "_is_compiled", available),
+            (torch.cuda, "_cached_device_count", self.count),
+            (torch.cuda, "device_count", count),
+            (torch.cuda, "is_available", available),
+            (torch.cuda, "init", nothing),
+            (torch.cuda, "_lazy_init", nothing),
+            (torch.cuda, "manual_seed", nothing),
+            (torch.cuda, "manual_seed_all", nothing),
+            (torch.cuda, "synchronize", nothing),
+            (torch.cuda, "get_device_properties", self.properties),
+            (torch._C, "_cuda_getDeviceCount", count),
+            (torch._C, "_cuda_setDevice", self.choose),
+            (torch._C, "_cuda_getDevice", self.current),
+            (torch._C, "_accelerator_getAccelerator", accelerator),
+            (torch._C, "_accelerator_setDeviceIndex", self.choose),
+            (torch._C, "_accelerator_getDeviceIndex", self.current),
+        ]
+
+
 @contextlib.contextmanager
-def _pretending(gpus: int, pinned: list[str]):
-    """A machine with this many GPUs; notes which of them is chosen, in whichever way."""
+def _pretending(gpus: _Gpus) -> Iterator[None]:
+    """A machine with these GPUs."""
     from unittest import mock
 
-    import torch
-
-    def count() -> int:
-        return gpus
-
-    def available() -> bool:
-        return gpus > 0
-
-    def choose(device) -> None:
-        index = device if isinstance(device, int) else torch.device(device).index
-        pinned.append(str(index))
-
-    def seed(value) -> None:
-        return None
-
-    replaced = [
-        (torch.cuda, "_is_compiled", available),
-        (torch.cuda, "_cached_device_count", gpus),
-        (torch.cuda, "device_count", count),
-        (torch.cuda, "is_available", available),
-        (torch.cuda, "set_device", choose),
-        (torch.cuda, "init", lambda: None),
-        (torch.cuda, "manual_seed", seed),
-        (torch.cuda, "manual_seed_all", seed),
-        (torch.cuda, "current_device", lambda: int(pinned[-1]) if pinned else 0),
-        (torch._C, "_cuda_getDeviceCount", count),
-    ]
     visible = os.environ.pop("CUDA_VISIBLE_DEVICES", None)
     with contextlib.ExitStack() as stack:
-        for where, name, value in replaced:
+        for where, name, value in gpus.patches():
             stack.enter_context(mock.patch.object(where, name, value, create=True))
         try:
             yield
-            if chosen := os.environ.get("CUDA_VISIBLE_DEVICES"):
-                pinned.append(chosen)
         finally:
             os.environ.pop("CUDA_VISIBLE_DEVICES", None)
             if visible is not None:
@@ -76,15 +127,16 @@ def _call_start(function, rank, size, inputs):
     ranks.prepare(rank, size, inputs["per_node"])
     torch.set_num_threads(3)
     torch.manual_seed(inputs["seed"] + 1)
-    pinned: list[str] = []
+    gpus = _Gpus(inputs["gpus"])
     try:
-        with _pretending(inputs["gpus"], pinned):
+        with _pretending(gpus):
             returned = function(inputs["seed"], inputs["use_cuda"])
+            pinned = gpus.pinned
         return {
             "Horovod": f"rank {hvd.rank()} of {hvd.size()}"
             if hvd.is_initialized()
             else "not initialised",
-            "GPU": pinned[-1] if pinned else "none chosen",
+            "GPU": pinned,
             "seed of torch": torch.initial_seed(),
             "number of CPU threads": torch.get_num_threads(),
             "returned": returned,
@@ -136,6 +188,12 @@ exercise = Exercise(
             "GPU without use_cuda",
             lambda look: not look.inputs[0]["use_cuda"] and not left("GPU", "none chosen")(look),
             "A GPU was chosen although use_cuda is false.",
+        ),
+        Hint(
+            "visible and by number",
+            lambda look: any(str(g["GPU"]).startswith(UNSEEN) for g in look.got),
+            "CUDA_VISIBLE_DEVICES leaves this process a single GPU, and that has the number 0 "
+            "then. Choose the GPU by the variable or by its number, not by both.",
         ),
         Hint(
             "GPU by rank",
