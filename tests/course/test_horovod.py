@@ -48,6 +48,7 @@ def test_workers_that_wait_for_other_names_are_a_deadlock():
     found = watcher(records, set())
     assert found.kind == "order"
     assert "allreduce(name=loss.0)" in found.message and "by their names" in found.message
+    assert "the same order" not in found.hint
 
 
 def test_a_name_that_is_no_plain_name_is_not_repeated():

@@ -31,6 +31,9 @@ HINTS = {
     "`if rank == …`, an early return or a loop that runs more often on one rank.",
     "order": "Every rank of a group has to call the same collectives in the same order. Look for "
     "a call inside an `if rank == …` or for two calls that are swapped.",
+    "names": "Under one name every worker has to call the same operation, and no worker may be "
+    "left out. Look for a call inside an `if hvd.rank() == …`, or for a name that differs from "
+    "worker to worker.",
     "splits": "Say for each pair of ranks how much one gives the other: input_split_sizes (or the "
     "tensor in the list) on the rank that gives and output_split_sizes (or the tensor in the list) "
     "on the one that takes have to be the same there. Without split sizes each rank gets an equal "
@@ -296,7 +299,8 @@ class Explanation:
             kind = "new_group"
         elif all(event.is_named for event in events):
             text = f"{self._clauses(ranks)}: Horovod matches operations by their names, and "
-            return self._made("order", f"{text}none of them meets another.", ranks)
+            text += "none of them meets another."
+            return self._made("order", text, ranks, HINTS["names"])
         elif all(event.is_collective for event in events):
             text = (
                 f"{self._clauses(ranks)}: they call the collectives of these groups in different "

@@ -44,14 +44,17 @@ def numbers(look: Look) -> list[float]:
     return got
 
 
-def is_tensor(look: Look) -> bool:
-    return any(hasattr(look.got[r]["returned"], "shape") for r in look.ranks)
+def holds_a_number(value: Any) -> bool:
+    """Is it a tensor or a NumPy number, which may hold the right number and is not a plain one?"""
+    kind = getattr(value, "type_name", "")
+    return hasattr(value, "shape") or "ensor" in kind or kind.startswith("numpy.")
 
 
 AS_TENSOR = Hint(
     "tensor for number",
-    is_tensor,
-    "A tensor came back where a plain number is asked for: item() makes one of it.",
+    lambda look: any(holds_a_number(look.got[r]["returned"]) for r in look.ranks),
+    "A tensor, or a number of NumPy's, came back where a plain number is asked for: item() makes "
+    "one of either.",
 )
 NOTHING = Hint(
     "nothing returned",

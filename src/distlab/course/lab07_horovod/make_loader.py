@@ -6,6 +6,10 @@ from distlab.course.lab07_horovod.looks import initialised, left
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
 
+#: what is told of a loader, as far as there is something to tell
+_LEFT = (
+    "loader", "sampler", "share", "sizes of the batches", "number of samples seen by all workers"
+)  # fmt: skip
 PATIENCE = 3.0  # seconds that ranks wait for what the others were given
 
 
@@ -23,11 +27,11 @@ def _call_make_loader(function, rank, size, inputs):
     dataset = torch.utils.data.TensorDataset(torch.arange(n), torch.arange(n) % 10)
     loader = function(dataset, inputs["batch_size"])
     if not isinstance(loader, DataLoader):
-        return {"loader": type(loader).__name__}
+        return {**dict.fromkeys(_LEFT), "loader": type(loader).__name__}
     sampler = loader.sampler
     seen = [[int(i) for i in batch[0]] for batch in loader]
     everybody = among_ranks("seen", rank, size, lambda: sum(seen, []), PATIENCE)
-    result = {"loader": "DataLoader", "sampler": type(sampler).__name__}
+    result = {**dict.fromkeys(_LEFT), "loader": "DataLoader", "sampler": type(sampler).__name__}
     if isinstance(sampler, DistributedSampler):
         result["sampler"] = "DistributedSampler"
         result["share"] = f"{int(sampler.rank)} of {int(sampler.num_replicas)}"
@@ -71,6 +75,19 @@ exercise = Exercise(
             lambda look: any(look.got[r]["share"] != look.expected[r]["share"] for r in look.ranks),
             "The sampler's share is not this worker's. It has to be told num_replicas, how many "
             "workers there are, and rank, which of them this is: both by Horovod.",
+        ),
+        Hint(
+            "divided twice",
+            lambda look: (
+                look.size > 1
+                and all(
+                    _samples(look, look.got, r) * look.size
+                    < _samples(look, look.expected, r) + look.size
+                    for r in look.ranks
+                )
+            ),
+            "Each worker has only a share of a share: the sampler divides the set that it is given "
+            "among the workers, and that has to be the whole one.",
         ),
         Hint(
             "dropped",

@@ -8,6 +8,13 @@ from distlab.course.lab07_horovod.looks import differs, initialised, left, ranks
 from distlab.course.lab07_horovod.network import data, network, parameters, weights
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
+AFTER = "parameters after two steps"
+#: what else is told of an optimizer, as far as there is something to tell
+_LEFT = (
+    "optimizer", "learning rate", "momentum", "names of the parameters",
+    "parameters at the start", "compression", "operation",
+)  # fmt: skip
+
 
 def _optimizer_inputs(case: Case) -> list[dict]:
     momentum = case.get("momentum", 0.5)
@@ -38,8 +45,10 @@ def _call_make_optimizer(function, rank, size, inputs):
     compression = getattr(hvd.Compression, inputs["compression"])
     op = getattr(hvd, inputs["op"])
     optimizer = function(model, inputs["lr"], inputs["momentum"], compression, op)
+    untaken = inputs["op"] == "Adasum" and size > 1  # without MPI its steps cannot be taken
     if not _is_horovods(optimizer):
-        return {"optimizer": type(optimizer).__name__}
+        left = _LEFT if untaken else (*_LEFT, AFTER)
+        return {**dict.fromkeys(left), "optimizer": type(optimizer).__name__}
     names = [optimizer._parameter_names.get(p) for p in model.parameters()]
     result = {
         "optimizer": "DistributedOptimizer",
@@ -52,13 +61,13 @@ def _call_make_optimizer(function, rank, size, inputs):
         "compression": optimizer._compression.__name__,
         "operation": _operation(hvd, optimizer),
     }
-    if inputs["op"] == "Adasum" and size > 1:  # without MPI its steps cannot be taken
+    if untaken:
         return result
     for _ in range(2):  # the first one does not yet show the momentum
         optimizer.zero_grad()
         _loss(model, inputs["images"], inputs["labels"]).backward()
         optimizer.step()
-    return {**result, "parameters after two steps": parameters(model)}
+    return {**result, AFTER: parameters(model)}
 
 
 def _operation(hvd, optimizer) -> str:

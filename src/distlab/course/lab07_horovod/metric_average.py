@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import numpy as np
 
-from distlab.course.lab07_horovod.looks import AS_TENSOR, initialised
+from distlab.course.lab07_horovod.looks import AS_TENSOR, holds_a_number, initialised
+from distlab.exercises import sources
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
@@ -26,6 +28,18 @@ def _call_metric_average(function, rank, size, inputs):
 def _metrics(look: Look) -> np.ndarray:
     """What each rank was given, a row each."""
     return np.array([inputs["values"] for inputs in look.inputs])
+
+
+def _whole(look: Look) -> bool:
+    """Did whole numbers come back, and nothing else?"""
+    return all(v == int(v) for g in look.got for v in g["returned"])
+
+
+def _begins(look: Look) -> bool:
+    """Does the answer begin an operation, without waiting for what it gives?"""
+    nodes = ast.walk(look.answer) if look.answer is not None else ()
+    names = {sources.called(node) for node in nodes if isinstance(node, ast.Call)}
+    return any("_async" in name for name in names) and "synchronize" not in names
 
 
 def _came_back(values) -> Any:
@@ -56,7 +70,7 @@ exercise = Exercise(
         ),
         Hint(
             "tensor for number",
-            lambda look: any(hasattr(v, "shape") for g in look.got for v in g["returned"]),
+            lambda look: any(holds_a_number(v) for g in look.got for v in g["returned"]),
             AS_TENSOR.says,
         ),
         Hint(
@@ -82,8 +96,15 @@ exercise = Exercise(
             "Every worker returned rank 0's value: that is a broadcast, not a mean.",
         ),
         Hint(
+            "handle",
+            lambda look: _begins(look) and _whole(look),
+            "Whole numbers came back, the handles of operations that were only begun: "
+            "hvd.synchronize(handle) waits for the result, and hvd.allreduce without _async does "
+            "both.",
+        ),
+        Hint(
             "rounded",
-            lambda look: all(v == int(v) for g in look.got for v in g["returned"]),
+            _whole,
             "Only whole numbers came back: a tensor of integers cannot hold a mean.",
         ),
     ),

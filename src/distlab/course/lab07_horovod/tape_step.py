@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab07_horovod.looks import AS_TENSOR, NOTHING, differs, ranks_differ
+from distlab.course.lab07_horovod.looks import (
+    AS_TENSOR,
+    NOTHING,
+    differs,
+    holds_a_number,
+    ranks_differ,
+)
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
@@ -98,15 +104,6 @@ def _tensor(variable):
     return torch.tensor(value.astype("int64" if value.dtype.kind in "iu" else value.dtype))
 
 
-def _types(look: Look, name: str) -> list[str]:
-    return [
-        getattr(value, "type_name", "")
-        for r in look.ranks
-        for value in look.got[r]["returned"]
-        if name in getattr(value, "type_name", "")
-    ]
-
-
 def _trained(look: Look, name: str, r: int) -> list:
     """The trained ones of the model's variables: the third is the factor."""
     values = list(look.got[r][name])
@@ -146,8 +143,7 @@ exercise = Exercise(
         ),
         Hint(
             "tensor for number",
-            lambda look: any(hasattr(v, "shape") for g in look.got for v in g["returned"])
-            or bool(_types(look, "ensor")),
+            lambda look: any(holds_a_number(v) for g in look.got for v in g["returned"]),
             AS_TENSOR.says.replace("item()", "float()"),
         ),
         Hint(
@@ -180,7 +176,8 @@ exercise = Exercise(
             and not ranks_differ(look, "model after the first step"),
             "After the first step the workers agree on a model that is not the right one. Look at "
             "when the broadcast is made (an optimizer has no variables before its first step), "
-            "and from which rank.",
+            "from which rank, and at the gradients that this step applies: they are the mean over "
+            "the workers, not one worker's own and not the sum.",
         ),
         Hint(
             "other loss",
