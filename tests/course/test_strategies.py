@@ -6,7 +6,7 @@ import pytest
 
 from distlab import course
 from distlab.processes import frameworks
-from grader import coursedir
+from grader import collected, coursedir
 
 LAB = "08-tensorflow-strategies"
 MISSING = frameworks.missing(("tensorflow",))
@@ -109,3 +109,22 @@ def _in_a_process(expression: str, folder):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return eval(done.stdout.strip().splitlines()[-1])
+
+
+#: counts each step as done half a second after its result can be fetched, as a loaded machine does
+COUNTED_LATE = """
+import threading
+
+def parameter_server(coordinator, step_fn, steps):
+    queue = coordinator._cluster.closure_queue
+    count = queue.mark_finished
+    queue.mark_finished = lambda: threading.Timer(0.5, count).start()
+    return coordinator.fetch([coordinator.schedule(step_fn) for _ in range(steps)])
+"""
+
+
+def test_whoever_has_fetched_all_results_has_waited_for_all_steps(zygote_for):
+    judge = collected.grader(LAB, ["parameter_server"])
+    plan = judge.plan(collected.handed_in(LAB, parameter_server=COUNTED_LATE))
+    verdict = judge.grade(plan, zygote_for(LAB))[0]
+    assert verdict.status == "passed", verdict.message

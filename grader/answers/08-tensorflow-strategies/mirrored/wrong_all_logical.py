@@ -1,4 +1,4 @@
-# hint: other devices
+# hint: devices beside those given
 def mirrored(devices):
     names = [device.name for device in tf.config.list_logical_devices()]
     return tf.distribute.MirroredStrategy(names)

@@ -1,3 +1,3 @@
-# hint: other devices
+# hint: devices beside those given
 def mirrored(devices):
     return tf.distribute.MirroredStrategy()

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from distlab.course.lab08_tensorflow_strategies import strategies
-from distlab.course.lab08_tensorflow_strategies.asked import NOTHING
+from distlab.course.lab08_tensorflow_strategies.asked import NOTHING, plain
 from distlab.exercises.exercise import Hint, Look
 
 TEXT = "TF_CONFIG as JSON"
@@ -22,7 +22,7 @@ def _seen(text: Any) -> Any:
 
     nothing = {"cluster": None, "type": None, "index": None}
     if not isinstance(text, str):
-        return {"returned": text, **nothing}
+        return {"returned": plain(text), **nothing}
     try:
         found = json.loads(text)
     except ValueError:
@@ -61,6 +61,11 @@ HINTS = (
         "dictionary for text",
         lambda look: isinstance(got(look, "returned"), dict),
         "Environment variables hold text: json.dumps makes one of the dictionary.",
+    ),
+    Hint(
+        "no text",
+        lambda look: got(look, "returned") not in (TEXT, NO_JSON, OTHER_JSON),
+        "TF_CONFIG is a text, a str: what json.dumps returns, as it is.",
     ),
     Hint(
         "no JSON",

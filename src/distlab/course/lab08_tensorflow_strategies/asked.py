@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from distlab.exercises.exercise import Exercise, Hint, Look
+from distlab.processes import payload
 
 NEEDS = ("tensorflow",)
 #: TensorFlow's servers and collectives start 100 threads in each process on two cores and 300 on
@@ -20,6 +25,21 @@ def with_tensorflow(points: int, **about) -> Exercise:
     return Exercise(
         points, group=False, needs=NEEDS, processes=PROCESSES, forks=True, **about
     )  # fmt: skip
+
+
+def plain(value: Any) -> Any:
+    """What a function returned, as what can leave its process: of what is no data, its type alone.
+
+    Strategies, promises and generators cannot be pickled, wherever in a list they stand.
+    """
+    if isinstance(value, np.ndarray):
+        value = list(value)
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if getattr(value, "shape", None) == () and not isinstance(value, str):
+        with contextlib.suppress(TypeError, ValueError):  # a tensor of text
+            return float(value)
+    return payload.decode(payload.encode(value, arrays=False))
 
 
 def left(name: str) -> Callable[[Look], list]:
@@ -43,6 +63,18 @@ def is_not(name: str) -> Callable[[Look], bool]:
     return shows
 
 
+def holds(type_name: str) -> Callable[[Look], bool]:
+    """A hint's `shows`: is what was returned an object whose type has this in its name?"""
+    return lambda look: any(
+        type_name in getattr(got["returned"], "type_name", "") for got in look.got
+    )
+
+
+AS_LIST = Hint(
+    "tensor for list",
+    holds("Tensor"),
+    "A tensor came back, and a list of numbers is asked for.",
+)
 NOTHING = Hint(
     "nothing returned",
     lambda look: all(got["returned"] is None for got in look.got),

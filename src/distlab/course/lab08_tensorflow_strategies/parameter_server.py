@@ -10,9 +10,11 @@ import numpy as np
 
 from distlab.course.lab08_tensorflow_strategies import servers
 from distlab.course.lab08_tensorflow_strategies.asked import (
+    AS_LIST,
     DEADLINE,
     NOTHING,
     is_not,
+    plain,
     with_tensorflow,
 )
 from distlab.exercises.exercise import Case, Hint, Look
@@ -44,45 +46,34 @@ def _coordinated(coordinator, gate, function, inputs: dict[str, Any]) -> dict[st
 
     with _counted() as scheduled:
         returned = function(coordinator, step_fn, inputs["steps"])
-    waited = coordinator.done()
+    # not `coordinator.done()`: a result can be fetched a moment before its step counts as done
+    waited = all(promise._status_available_event.is_set() for promise in scheduled)
     coordinator.join()
     return {
-        "returned": _plain(returned),
+        "returned": plain(returned),
         DONE: int(done.numpy()),
-        WAITED: bool(waited),
+        WAITED: waited,
         SCHEDULED: len(scheduled),
     }
 
 
 @contextlib.contextmanager
 def _counted() -> Iterator[list]:
-    """Count the steps that are handed to the coordinator."""
+    """The promises of the steps that are handed to the coordinator."""
     import tensorflow as tf
 
-    kind, calls = tf.distribute.coordinator.ClusterCoordinator, []
+    kind, promises = tf.distribute.coordinator.ClusterCoordinator, []
     schedule = kind.schedule
 
     def counted(*args, **kwargs):
-        calls.append(1)
-        return schedule(*args, **kwargs)
+        promises.append(schedule(*args, **kwargs))
+        return promises[-1]
 
     kind.schedule = counted
     try:
-        yield calls
+        yield promises
     finally:
         kind.schedule = schedule
-
-
-def _plain(returned: Any) -> Any:
-    """Fetched results as plain floats; what has not been fetched as the name of its type."""
-    if not isinstance(returned, (list, tuple, np.ndarray)):
-        return returned
-    return [float(x) if _fetched(x) else type(x).__name__ for x in returned]
-
-
-def _fetched(value: Any) -> bool:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number or getattr(value, "shape", None) == ()
 
 
 def _results(look: Look) -> Any:
@@ -103,9 +94,10 @@ exercise = with_tensorflow(
     visible=(_case(5, 1), _case(8, 2, killed=1)),
     hints=(
         NOTHING,
+        AS_LIST,
         Hint(
             "not fetched",
-            lambda look: any(isinstance(x, str) for x in _results(look)),
+            lambda look: any(hasattr(x, "type_name") for x in _results(look)),
             "schedule returns at once, with a promise of a result. Fetch what it will hold: "
             "coordinator.fetch takes a whole list of promises.",
         ),

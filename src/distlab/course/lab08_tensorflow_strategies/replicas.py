@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from distlab.course.lab08_tensorflow_strategies import placement, strategies
-from distlab.course.lab08_tensorflow_strategies.asked import NOTHING, left
+from distlab.course.lab08_tensorflow_strategies.asked import NOTHING, left, plain
 from distlab.exercises.exercise import Case, Hint, Look
 
 #: strategies by what they do: their class, and whether each device holds a copy of the variables
@@ -33,7 +33,7 @@ def _seen(function, devices: list[str], values: list[float]) -> dict[str, Any]:
     strategy = function(given)
     kind = placement.kind(strategy)
     if kind not in _CLASSES.values():
-        other = strategy if _plain(strategy) else kind
+        other = plain(strategy) if _plain(strategy) else kind
         return {"returned": other, "devices": None, "copies": None, "results": None}
     with strategy.scope():
         variable = tf.Variable(values)
@@ -73,6 +73,11 @@ HINTS = (
         "Return a strategy, made by calling its class, not the class.",
     ),
     Hint(
+        "in a list",
+        lambda look: isinstance(look.got[0]["returned"], (list, tuple)),
+        "Return the strategy itself, and nothing around it.",
+    ),
+    Hint(
         "another strategy",
         lambda look: look.got[0]["returned"] != look.expected[0]["returned"],
         "Look at the table of the strategies again: which one has a copy of the variables on every "
@@ -82,7 +87,13 @@ HINTS = (
         "devices left out",
         lambda look: len(_told(look)) < len(look.case.params["devices"]),
         "The strategy runs on fewer devices than it was given. Without an argument a strategy "
-        "takes all GPUs, and where there are none a single CPU: hand it the list of names.",
+        "takes what it finds, which need not be all devices: hand it the whole list of names.",
+    ),
+    Hint(
+        "devices beside those given",
+        lambda look: set(_told(look)) > set(map(_short, look.case.params["devices"])),
+        "The strategy runs on devices that it was not given as well. Without an argument a "
+        "strategy takes what it finds: hand it the list of names.",
     ),
     Hint(
         "other devices",

@@ -10,9 +10,11 @@ import numpy as np
 
 from distlab.course.lab08_tensorflow_strategies import strategies
 from distlab.course.lab08_tensorflow_strategies.asked import (
+    AS_LIST,
     DEADLINE,
     NOTHING,
     is_not,
+    plain,
     with_tensorflow,
 )
 from distlab.exercises.exercise import Case, Hint, Look, Tolerance
@@ -74,14 +76,7 @@ def _trained(*arguments: Any) -> dict[str, Any]:
             if not seen[RAN] or seen[SCOPE]:
                 raise
             losses = f"nothing: it raised {type(error).__name__}"  # and we know why
-    return {"returned": _plain(losses), **seen}
-
-
-def _plain(losses: Any) -> Any:
-    """A list of numbers as plain floats, whatever kind of numbers; other things as they are."""
-    if not isinstance(losses, (list, tuple, np.ndarray)):
-        return losses
-    return [float(x) if getattr(x, "shape", None) == () else x for x in losses]
+    return {"returned": plain(losses), **seen}
 
 
 @contextlib.contextmanager
@@ -155,6 +150,7 @@ exercise = with_tensorflow(
     ),
     hints=(
         NOTHING,
+        AS_LIST,
         Hint(
             "not under the strategy",
             is_not(RAN),
@@ -210,9 +206,11 @@ exercise = with_tensorflow(
         Hint(
             "gradients of another size",
             lambda look: bool(np.isfinite(_losses(look)).all()) and _first_step_right(look),
-            "The losses begin right and then leave the single replica's. The optimizer adds up the "
-            "replicas' gradients: each of them has to be the gradient of its part of the *global* "
-            "mean. And is every variable updated once a batch, by the given optimizer?",
+            "The losses are near the single replica's, and not the same. Is an epoch's figure the "
+            "mean over all of its batches, each loss taken before its step? Then it is the "
+            "updates: the optimizer adds up the replicas' gradients, so that each of them has to "
+            "be the gradient of its part of the *global* mean; every variable is updated once a "
+            "batch, by the given optimizer, and the batches come as they are in the dataset.",
         ),
     ),
 )
