@@ -38,7 +38,7 @@ def test_a_rank_that_waits_for_a_lock_is_told_with_its_line(ranks):
         f"rank 1 stood still at {waits_for_a_dead_thread.__name__}:{first + 8}: it did not compute"
         in told
     )
-    assert "rank 0 was computing" in told
+    assert f"rank 0 was computing at {waits_for_a_dead_thread.__name__}:{first + 3}" in told
 
 
 HERE = (b"f", 3, 14, b"")
@@ -131,8 +131,8 @@ class Run:
     def moment(self):
         return next(self._moments, START)
 
-    def note(self, place):
-        self.noted.append(place)
+    def note(self, place, stands):
+        self.noted.append((place, stands))
 
 
 def test_no_run_is_compared_with_the_one_before_it(monkeypatch):
@@ -145,9 +145,9 @@ def test_no_run_is_compared_with_the_one_before_it(monkeypatch):
     looks._look_once()
     looks.begin(second)
     looks._look_once()
-    assert (first.noted, second.noted) == ([HERE], [])
+    assert (first.noted, second.noted) == ([(HERE, False), (HERE, True)], [(HERE, False)])
     looks._look_once()
-    assert (first.noted, second.noted) == ([HERE], [HERE])
+    assert second.noted == [(HERE, False), (HERE, True)]
 
 
 def test_who_goes_on_is_no_longer_told_to_stand_still(monkeypatch):
@@ -156,7 +156,7 @@ def test_who_goes_on_is_no_longer_told_to_stand_still(monkeypatch):
     looks.begin(run)
     for _ in range(3):
         looks._look_once()
-    assert run.noted == [HERE, None]
+    assert run.noted == [(HERE, False), (HERE, True), (HERE, False)]
 
 
 def test_runs_that_follow_each_other_share_a_thread_that_ends_with_the_last(monkeypatch):

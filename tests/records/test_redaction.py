@@ -33,6 +33,17 @@ def test_of_an_exception_in_a_hidden_case_the_type_and_the_line_are_told():
     assert "eleven" not in told(run, hidden=True)
 
 
+def test_where_a_rank_computes_is_told_by_its_line():
+    records = [
+        events.RankRecord(rank, 2, events.RUNNING, 1.0, computes="seven_eleven:4")
+        for rank in range(2)
+    ]
+    late = Run([Outcome(0), Outcome(1)], records, 0.0, 10.0, timed_out=True)
+    assert "rank 0 computes at seven_eleven:4, rank 1" in told(late, hidden=False)
+    said = told(late, hidden=True)
+    assert "rank 0 computes at line 4" in said and "eleven" not in said
+
+
 @pytest.mark.parametrize("line", [0, 11, 501, 1011, 99_999])
 def test_a_line_that_does_not_stand_in_the_answer_carries_nothing(line):
     """The 11th is blank; after the 500th a number could be an input."""

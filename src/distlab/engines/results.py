@@ -14,7 +14,7 @@ from distlab.engines import runs
 from distlab.engines.exploring import Exploration, Explored, nearest, parting, told
 from distlab.records.events import FAILED, RankRecord
 from distlab.records.explain import ranks_text
-from distlab.records.wording import gave_up, standing, until_timeout
+from distlab.records.wording import computing, gave_up, standing, until_timeout
 
 if TYPE_CHECKING:
     from distlab.records.reports import Report
@@ -297,7 +297,9 @@ def _told(outcome: runs.Outcome, record: RankRecord, crashed: Sequence[int] = ()
     if not record.begin:
         return f"rank {outcome.rank} waited for the other ranks to join the group"
     event = record.waiting()
-    doing = f"was waiting in {event} at {event.place}" if event else "was computing"
-    if event is None and record.stands:
+    doing = f"was computing{computing(record)}"
+    if event is not None:
+        doing = f"was waiting in {event} at {event.place}"
+    elif record.stands:
         doing = f"stood still {standing(record)}: it did not compute"
     return f"rank {outcome.rank} {doing}"

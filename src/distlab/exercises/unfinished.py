@@ -10,7 +10,7 @@ from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.sources import Sources
 from distlab.exercises.verdict import Verdict, misread, quoted
 from distlab.records import redaction
-from distlab.records.wording import gave_up, standing, until_timeout
+from distlab.records.wording import computing, gave_up, standing, until_timeout
 
 #: findings of operations that don't fit together: what ranks raise or crash of is their consequence
 CONFLICTS = {"mismatch", "message-size", "order"}
@@ -197,7 +197,7 @@ def _doing(run: Run, ranks: list[int]) -> str:
         elif record.stands:
             parts.append(f"rank {rank} stands still {standing(record)}")
         else:
-            parts.append(f"rank {rank} computes")
+            parts.append(f"rank {rank} computes{computing(record)}")
     return ", ".join(parts)
 
 

@@ -118,7 +118,7 @@ class Recorder:
             self._map, 0, self.rank, self.size, self._count, events.RUNNING, _now(), 0.0, 0, 0.0,
             self._offset,
         )  # fmt: skip
-        self._standing = Standing(self._last, self._students, self._stands)
+        self._standing = Standing(self._last, self._students, self._seen)
 
     def _students(self, frame) -> Place | None:
         """The student's innermost frame, and what of torch.distributed it has called."""
@@ -129,9 +129,9 @@ class Recorder:
             frame = frame.f_back
         return frame and (function_of(frame.f_code).encode(), frame.f_lineno, frame.f_lasti, called)
 
-    def _stands(self, place: Place | None) -> None:
+    def _seen(self, place: Place | None, stands: bool) -> None:
         function, line, _, called = place or (b"", 0, 0, b"")
-        events.STANDS.pack_into(self._map, events.STANDS_AT, line, function[:40], called[:28])
+        events.SEEN.pack_into(self._map, events.SEEN_AT, line, function[:40], called[:28], stands)
 
     def ended(self, raised: bool) -> None:
         self._threads.function_ends()

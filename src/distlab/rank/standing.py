@@ -1,5 +1,5 @@
-"""Where a rank stands still in no operation that is recorded: at a store, a queue, a lock, a child,
-in `init_process_group`.
+"""Where a rank computes, or stands still in no operation that is recorded: at a store, a queue, a
+lock, a child, in `init_process_group`.
 
 What it waits for there is not on record, so nothing can be proven of it. But a function that has
 not computed for the last second of its run, and has not moved from its line, says most when that
@@ -96,11 +96,13 @@ class Standing:
     Args:
         last: when the run is ended, on the monotonic clock.
         place: the student's innermost frame, from a frame.
-        note: called with the place where the thread stands and does not compute, and with None once
-            it goes on.
+        note: called with the place where the thread is, and whether it stands there and does not
+            compute.
     """
 
-    def __init__(self, last: float, place: Where, note: Callable[[Place | None], None]) -> None:
+    def __init__(
+        self, last: float, place: Where, note: Callable[[Place | None, bool], None]
+    ) -> None:
         self._place, self.note = place, note
         self._thread = _thread.get_ident()
         self._computed = _computed(self._thread)
@@ -133,7 +135,6 @@ class _Looks:
         self._at: Standing | None = None
         self._number = 0  # of the run: the thread keeps nothing of one that has ended
         self._before: tuple[int, Moment] | None = None
-        self._noted = False
 
     def begin(self, standing: Standing) -> None:
         with self._turn:
@@ -165,17 +166,15 @@ class _Looks:
             return self._there
 
     def _look_once(self) -> None:
-        """Note whether the function has stood still since the last look at the same run."""
+        """Note where the function is, and whether it has stood still there since the last look."""
         with self._turn:
             standing, number = self._at, self._number
         if standing is None:
             return
         now = standing.moment()
         known, before = self._before or (0, now)
-        stands = known == number and now.stands_since(before)
-        if stands or (known == number and self._noted):
-            standing.note(now.place if stands else None)
-        self._before, self._noted = (number, now), stands
+        standing.note(now.place, known == number and now.stands_since(before))
+        self._before = number, now
 
 
 _pause = time.sleep  # a student's code can put something else in its place

@@ -75,8 +75,9 @@ _TENSOR_NAME = re.compile(r"[\w./]+")
 #: of the function and the callbacks that run, above these the callbacks that wait for an operation
 HEADER = struct.Struct("<iiiiddi4xdd")
 STOPPED, OFFSET, GOES_ON = HEADER.size - 16, HEADER.size - 8, 32
-#: line and function at which the rank has stood still outside torch.distributed, at this offset
-STANDS, STANDS_AT = struct.Struct("<i40s28s"), 256
+#: line and function at which the rank has been seen last, what of torch.distributed's it had called
+#: there, and whether it stood still there in no operation, at this offset
+SEEN, SEEN_AT = struct.Struct("<i40s28s?"), 256
 
 OPS = (
     "none",
@@ -295,7 +296,8 @@ class RankRecord:
     shortened: bool = False  # earlier events may have been forgotten, of all ranks equally
     agents: int = 0  # threads of the function's beside it, and callbacks that run
     pending: int = 0  # callbacks that wait for an operation to end
-    stands: str = ""  # "function:line" where it stood still in no operation that is recorded
+    computes: str = ""  # "function:line" where it was seen last, and computed
+    stands: str = ""  # or stood still, in no operation that is recorded
     stands_in: str = ""  # the function of torch.distributed's that it called there, if any
     stopped: float = 0.0  # when its process was ended, if it was
     offset: float = 0.0  # seconds by which all its times were moved to get the watcher's

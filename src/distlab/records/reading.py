@@ -31,8 +31,8 @@ from distlab.records.events import (
     REDUCTIONS,
     ROOTED,
     RUNNING,
-    STANDS,
-    STANDS_AT,
+    SEEN,
+    SEEN_AT,
     STOPPED,
     WORLD,
     Event,
@@ -64,9 +64,8 @@ def read(source: str | Path | bytes) -> RankRecord:
     there = min(count, CAPACITY, (len(data) - HEADER_BYTES) // ENTRY.itemsize)
     record = RankRecord(rank, size, dropped=count - there)
     _set_state(record, progress, *state)
-    line, function, called = STANDS.unpack_from(data, STANDS_AT)
-    if line > 0 and not record.ended:
-        record.stands, record.stands_in = f"{_name(function)}:{line}", _name(called)
+    if not record.ended:
+        _set_seen(record, *SEEN.unpack_from(data, SEEN_AT))
     rows = memoryview(data)[HEADER_BYTES : HEADER_BYTES + there * ENTRY.itemsize]
     _append(record, 0, rows, {WORLD: tuple(range(size))})
     if record.stopped:
@@ -88,6 +87,14 @@ def _set_state(
     record.agents, record.pending = goes_on & 0xFFFF, goes_on >> 16 & 0x7FFF
     record.begin, record.end = _moved(offset, begin, end)
     record.stopped = stopped
+
+
+def _set_seen(record: RankRecord, line: int, function: bytes, called: bytes, stands: bool) -> None:
+    place = f"{_name(function)}:{line}" if line > 0 else ""
+    if stands and place:
+        record.stands, record.stands_in = place, _name(called)
+    else:
+        record.computes = place
 
 
 def _moved(offset: float, *times: float) -> Sequence[float]:

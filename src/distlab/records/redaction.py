@@ -68,6 +68,7 @@ def events(run: list[RankRecord]) -> list[RankRecord]:
         dataclasses.replace(
             record,
             events=[_event(event) for event in record.events],
+            computes=record.computes and f"f:{line(record.computes.rpartition(':')[2])}",
             stands=record.stands and f"f:{line(record.stands.rpartition(':')[2])}",
             stands_in=record.stands_in if record.stands_in in _CALLS else "",
         )

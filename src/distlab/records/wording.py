@@ -137,7 +137,14 @@ def stuck(record: RankRecord) -> str:
     event = record.waiting()
     if event is None and record.stands:
         return f"stands still {standing(record)}"
-    return f"waits in {call_text(event)} at {event.place}" if event else "was computing"
+    if event is None:
+        return f"was computing{computing(record)}"
+    return f"waits in {call_text(event)} at {event.place}"
+
+
+def computing(record: RankRecord) -> str:
+    """Where a rank computed within the last second or so: " at f:3"; nothing if none has looked."""
+    return f" at {record.computes}" if record.computes else ""
 
 
 def standing(record: RankRecord) -> str:

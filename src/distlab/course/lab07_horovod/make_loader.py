@@ -52,6 +52,7 @@ exercise = Exercise(
     call=_call_make_loader,
     group=False,
     needs=("horovod",),
+    deadline=40.0,  # workers that a forkserver starts import torch anew
     asks="make_loader returns a DataLoader of batch_size samples per worker whose sampler is a "
     "DistributedSampler over Horovod's ranks; nothing is dropped.",
     visible=(
