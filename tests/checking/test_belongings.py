@@ -1,5 +1,6 @@
 """Files of the cells reach the exercises, and what is too much or odd stays behind."""
 
+import json
 import os
 
 import pytest
@@ -61,6 +62,89 @@ def test_links_out_of_the_folder_are_not_put_anywhere(here, tmp_path):
     there.mkdir()
     unpack(packed(here), there)
     assert os.listdir(there) == []
+
+
+LONG = "d" * 247  # sixteen of them are more than a path may have
+
+
+def test_a_link_whose_path_is_too_long_to_be_asked_leads_nowhere(here, tmp_path):
+    """CVE-2025-4517: tarfile's filter takes it for one that stays in the folder."""
+    there = tmp_path / "there"
+    there.mkdir()
+    (tmp_path / "victim").write_text("intact")
+    steps = "/".join("abcdefghijklmnop")
+    listed, path = [], ""
+    for step in "abcdefghijklmnop":
+        listed.append({"path": f"{path}{LONG}", "folder": True, "when": 0})
+        listed.append({"path": f"{path}{step}", "to": LONG})
+        path += f"{LONG}/"
+    listed.append({"path": f"{steps}/{'l' * 254}", "to": "../" * 16})
+    listed.append({"path": f"{path}{'l' * 254}", "to": "../" * 16})
+    listed.append({"path": "escape", "to": f"{steps}/{'l' * 254}/.."})
+    listed.append({"path": "flag", "to": f"{steps}/{'l' * 254}/../victim"})
+    listed += [
+        {"path": name, "size": 4, "runs": False, "when": 0} for name in ("escape/victim", "flag")
+    ]
+    unpack(json.dumps(listed).encode() + b"\noverover", there)
+    assert (tmp_path / "victim").read_text() == "intact"
+    assert not (there / "escape").is_symlink() and not (there / "flag").is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["home", "there", "victim"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../victim", "HERE/victim", "a/../../victim", "", ".", "..", "a//b", "x/\0", "back/victim"],
+)
+def test_a_block_that_nobody_packed_writes_nowhere_else(here, tmp_path, path):
+    (tmp_path / "victim").write_text("intact")
+    block = json.dumps([
+        {"path": "a", "folder": True, "when": 0}, {"path": "back", "to": ".."},
+        {"path": "back/planted", "to": "a"},
+        {"path": path.replace("HERE", str(tmp_path)), "size": 4, "runs": True, "when": 0},
+    ]).encode()  # fmt: skip
+    unpack(block + b"\nover", here)
+    assert (tmp_path / "victim").read_text() == "intact" and os.listdir(here) == ["a"]
+    assert sorted(os.listdir(tmp_path)) == ["home", "victim"]
+
+
+@pytest.mark.parametrize(
+    "block", [b"nonsense", b"\0" * 10, b"[" * 100_000, b"7\n", b"[1, {}]\nx",
+              b'[{"path": 1, "size": -5, "runs": 0, "when": "x"}]\nx',
+              b'[{"path": "f", "size": 1e999, "runs": 0, "when": 0}]\nx',
+              b'[{"path": "f", "folder": 1, "when": 1e30}]'],
+)  # fmt: skip
+def test_a_block_that_is_none_breaks_nothing(here, block):
+    unpack(block, here)
+    assert not [name for name in os.listdir(here) if (here / name).is_file() and name != "1"]
+
+
+def test_times_rights_and_second_names_come_too(here, tmp_path):
+    (here / "step-1").mkdir()
+    (here / "step-1" / "model").write_text("kept")
+    (here / "step-1" / "model").chmod(0o755)
+    os.link(here / "step-1" / "model", here / "latest")
+    (here / "by path").symlink_to("step-1/model")
+    (here / "odd\udcff\n").write_text("kept")
+    os.utime(here / "step-1" / "model", ns=(5, 5_000_000_007))
+    os.utime(here / "step-1", ns=(4, 4_000_000_003))
+    there = tmp_path / "there"
+    there.mkdir()
+    unpack(packed(here), there)
+    assert (there / "step-1").stat().st_mtime_ns == 4_000_000_003
+    assert (there / "step-1" / "model").stat().st_mtime_ns == 5_000_000_007
+    assert os.access(there / "step-1" / "model", os.X_OK)
+    for name in ("latest", "by path", "odd\udcff\n"):
+        assert (there / name).read_text() == "kept"
+
+
+def test_a_link_by_its_whole_path_stays_where_the_home_is_the_same(here):
+    (here / "model").write_text("kept")
+    (here / "latest").symlink_to(here / "model")
+    block = packed(here)
+    for name in ("latest", "model"):
+        (here / name).unlink()
+    unpack(block, here)
+    assert (here / "latest").read_text() == "kept"
 
 
 def test_what_a_cell_wrote_is_there_in_every_exercise_and_what_an_exercise_wrote_is_not(zygote):
