@@ -163,7 +163,8 @@ def test_while_the_hub_does_not_answer_nobody_is_let_in_and_all_are_told(service
 @pytest.mark.parametrize(
     "name",
     ["../../../etc/cron.d/x", "/etc/passwd", "a/../../b", "a\\b", "a\0b", "a\u202eb", "nul",
-     "timestamp.txt", "submission_secret.txt", "x" * 300],
+     "timestamp.txt", "submission_secret.txt", "timestamp.txt/a", "submission_secret.txt/a/b",
+     "x" * 300],
 )  # fmt: skip
 def test_a_tampered_name_is_one_sentence_and_writes_nothing(service, name):
     before = sorted(service.root.rglob("*"))

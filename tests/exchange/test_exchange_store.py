@@ -52,6 +52,11 @@ def handed_in(store, lab, who="ada", key=KEY):
     return store.hand_in(COURSE, who, LAB, lab[1], key)
 
 
+def left_over(store):
+    """Folders that were being put together and came nowhere."""
+    return list((store.root / staging.FOLDER).rglob("new-*"))
+
+
 def test_what_is_handed_in_lies_there_as_nbgrader_has_it(store, lab):
     made = handed_in(store, lab)
     folder = store.root / COURSE / "inbound" / made.name
@@ -254,7 +259,30 @@ def test_a_disk_with_no_room_says_so_and_loses_nothing(store, lab, monkeypatch):
         with pytest.raises(staging.Full):
             store.hand_in(COURSE, "ada", LAB, lab[1], "2" * 32)
     assert store.submissions(COURSE) == [first]
+    assert not left_over(store)
     assert handed_in(store, lab, key="2" * 32) != first
+
+
+@pytest.mark.parametrize("path", ["timestamp.txt/a", "submission_secret.txt/a"])
+def test_a_whole_that_fails_leaves_nothing_that_counts_to_nobody(store, lab, tmp_path, path):
+    folder = folder_of(tmp_path / "mine")
+    (folder / path).parent.mkdir(parents=True)
+    (folder / path).write_text("bytes")
+    files = manifests.of_folder(folder)
+    sent(store, "ada", folder, files)
+    with pytest.raises(OSError):  # the service refuses such names before
+        store.hand_in(COURSE, "ada", LAB, files, KEY)
+    assert not store.submissions(COURSE) and not left_over(store)
+
+
+def test_copies_of_a_content_leave_room_too(store, lab, monkeypatch):
+    sent(store, "ada", *lab)
+    store.limits = Limits(reserve=1000)
+    monkeypatch.setattr(staging, "_free", lambda root: 1003)
+    with pytest.raises(staging.Full):
+        store.hand_in(COURSE, "ada", LAB, lab[1], KEY)
+    monkeypatch.setattr(staging, "_free", lambda root: 1004)  # "1234" is there twice
+    assert store.hand_in(COURSE, "ada", LAB, lab[1], KEY) in store.submissions(COURSE)
 
 
 def test_what_nobody_goes_on_with_is_forgotten_and_what_is_new_stays(store):

@@ -200,6 +200,7 @@ def test_files_of_names_that_are_not_taken_keep_nobody_from_handing_in(person, r
     do("FetchAssignment")
     for name in ("a\\b", "nul", "x\u202ey", "timestamp.txt"):
         (home / LAB / name).write_text("x")
+    folder_of(home / LAB / "submission_secret.txt", a="x")
     do("Submit")
     (made,) = [one for one in do("List", cached=True)[0]["submissions"]][-1:]
     kept = Path(do.config.Exchange.cache, COURSE, f"ada+{LAB}+{made['timestamp']}")

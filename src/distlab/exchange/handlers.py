@@ -303,8 +303,8 @@ class HandIn(Handler):
         self.course(course)
         who, files = self.person.name, self.manifest()
         key = names.key(self.content().get("key"))
-        if both := {file.path for file in files.files} & set(names.RESERVED):
-            raise Refused(f"{min(both)} is a name that the exchange uses itself")
+        if both := [file.path for file in files.files if names.is_reserved(file.path)]:
+            raise Refused(f"{names.shown(both[0])} is a name that the exchange uses itself")
         async with self.state.alone(course, who):
             made = await asyncio.to_thread(
                 self.store.hand_in, course, who, names.lab(lab), files, key

@@ -44,6 +44,11 @@ def path(text: object) -> str:
     return text
 
 
+def is_reserved(path: str) -> bool:
+    """Is this a file that the exchange writes itself, or below one?"""
+    return path.partition("/")[0] in RESERVED
+
+
 def one(text: object, what: str) -> str:
     """The name of a lab, a course or a person, as a folder's.
 

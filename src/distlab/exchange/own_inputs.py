@@ -62,11 +62,11 @@ class OwnInputs:
             if self._about(place, NAME) == manifest.files[0]:
                 return
         new = self._assembled(course, who, manifest)
-        with staging.filled():
+        with staging.filled(), staging.whole_or_gone(new):
             place.parent.mkdir(parents=True, exist_ok=True)
             os.replace(new / NAME, place)
             staging.sync_names(place.parent)
-        new.rmdir()
+            new.rmdir()
 
     def of(self, course: str, student: str) -> list[HandedOut]:
         """What a student is given."""

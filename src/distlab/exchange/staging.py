@@ -105,24 +105,32 @@ class Staging:
             if size and manifests.sha256(self._contents / digest) != digest:
                 self.drop(digest)
                 raise Spoilt(digest)
+        copied = manifest.size - sum(manifest.sizes.values())  # of contents that are there twice
+        if copied and _free(self._root) < self._limits.reserve + copied:
+            raise Full
         with filled():
             self._folder.mkdir(parents=True, exist_ok=True)
             new = Path(tempfile.mkdtemp(prefix="new-", dir=self._folder))
-            placed: dict[str, Path] = {}
-            for file in manifest.files:
-                to = new / file.path
-                to.parent.mkdir(parents=True, exist_ok=True)
-                if not file.size:
-                    to.touch()
-                elif file.sha256 in placed:
-                    shutil.copyfile(placed[file.sha256], to)
-                else:  # moved: whoever has it open for writing is no part of the service
-                    os.rename(self._contents / file.sha256, to)
-                    placed[file.sha256] = to
-            for name, content in more.items():
-                (new / name).write_bytes(content)
-            sync(new)
+            with whole_or_gone(new):
+                self._place(manifest, new)
+                for name, content in more.items():
+                    (new / name).write_bytes(content)
+                sync(new)
         return new
+
+    def _place(self, manifest: Manifest, new: Path) -> None:
+        """Move the contents to where the files are to be."""
+        placed: dict[str, Path] = {}
+        for file in manifest.files:
+            to = new / file.path
+            to.parent.mkdir(parents=True, exist_ok=True)
+            if not file.size:
+                to.touch()
+            elif file.sha256 in placed:
+                shutil.copyfile(placed[file.sha256], to)
+            else:  # moved: whoever has it open for writing is no part of the service
+                os.rename(self._contents / file.sha256, to)
+                placed[file.sha256] = to
 
     def size(self, digest: str) -> int:
         """The bytes of a content that are there."""
@@ -163,6 +171,18 @@ def sync(folder: Path) -> None:
 def sync_names(folder: Path) -> None:
     """Have the names in a folder on the disk."""
     _sync(folder)
+
+
+@contextlib.contextmanager
+def whole_or_gone(new: Path) -> Iterator[None]:
+    """Remove a folder that `assemble` has made where it does not come to its place: nobody would
+    find it again, and its bytes count to nobody.
+    """
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
 
 
 @contextlib.contextmanager

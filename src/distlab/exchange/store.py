@@ -160,10 +160,10 @@ class Store:
                 return
             raise Refused(f"{lab} is handed out already: --force hands it out anew")
         new = self._assembled(self.staging(course, who), manifest, {})
-        self._inbound(course).mkdir(parents=True, exist_ok=True)
-        place.parent.mkdir(parents=True, exist_ok=True)
         old = place.with_name(f"{_OLD}{lab}")
-        with self._swapping:
+        with staging.whole_or_gone(new), self._swapping:
+            self._inbound(course).mkdir(parents=True, exist_ok=True)
+            place.parent.mkdir(parents=True, exist_ok=True)
             if place.exists():
                 os.rename(place, old)
             os.rename(new, place)
@@ -217,7 +217,7 @@ class Store:
             {"submission_secret.txt": secrets.token_hex(64).encode()},
         )  # fmt: skip
         made = Submission(course, student, lab, self._now(earlier), key)
-        with staging.filled():
+        with staging.filled(), staging.whole_or_gone(new):
             (new / "timestamp.txt").write_text(made.when, "ascii")
             staging.sync(new)
             inbound = self._inbound(course)
@@ -265,11 +265,12 @@ class Store:
             names.page(file.path)
         new = self._assembled(self.staging(course, who), manifest, {})
         place = self._feedback(course)
-        place.mkdir(parents=True, exist_ok=True)
-        for file in manifest.files:
-            os.replace(new / file.path, place / file.path)
-        staging.sync_names(place)
-        new.rmdir()
+        with staging.whole_or_gone(new):
+            place.mkdir(parents=True, exist_ok=True)
+            for file in manifest.files:
+                os.replace(new / file.path, place / file.path)
+            staging.sync_names(place)
+            new.rmdir()
 
     def feedback(self, submission: Submission) -> dict[str, File]:
         """{notebook: its page} of a submission, as far as there are some; the path is the page's

@@ -121,12 +121,13 @@ class Submit(HTTPExchange, ExchangeSubmit):
             self.do_copy(self.src_path, str(folder))
         except (OSError, RuntimeError) as error:
             raise ExchangeFailed(f"{self.src_path} cannot be handed in: {error}") from error
+        for name in names.RESERVED:  # the exchange's own, and be it a folder of this name here
+            shutil.rmtree(folder / name, ignore_errors=True)
+            (folder / name).unlink(missing_ok=True)
         for path in list(manifests.plain_files(folder)):
             name = path.relative_to(folder).as_posix()
             try:
                 names.path(name)
-                if name in names.RESERVED:
-                    path.unlink()
             except names.Refused as refused:
                 self.log.warning("Left out: %s", refused)
                 path.unlink()
