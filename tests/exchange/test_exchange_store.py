@@ -237,6 +237,9 @@ def test_how_much_is_kept_of_a_student_is_bounded(tmp_path, lab, store):
     sent(store, "ada", *lab)
     with pytest.raises(Refused, match="kept of a student"):
         store.hand_in(COURSE, "ada", LAB, lab[1], "2" * 32)
+    store.limits = Limits(reserve=0, kept_files=9)  # 4 and the exchange's 2 are there
+    with pytest.raises(Refused, match="6 files were handed in already"):
+        store.hand_in(COURSE, "ada", LAB, lab[1], "2" * 32)
     store.limits = Limits(reserve=0, submissions=1)
     with pytest.raises(Refused, match="1 times"):
         store.hand_in(COURSE, "ada", LAB, lab[1], "2" * 32)

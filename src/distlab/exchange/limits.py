@@ -16,7 +16,8 @@ class Limits:
         file: one file.
         submission: all files of a submission, or of a lab that is handed out.
         files: their number.
-        kept: all that a student has handed in to a course.
+        kept: all that a student has handed in to a course, and
+        kept_files: the number of these files, each of which is looked at whenever they are listed.
         submissions: how often a student hands in a lab.
         look: a request for a second look.
         looks: such requests of a student's in a course that the grader has not taken yet.
@@ -36,6 +37,7 @@ class Limits:
     submission: int = 100 * MB
     files: int = 1000
     kept: int = 1000 * MB
+    kept_files: int = 20_000
     submissions: int = 200
     look: int = 8_000
     looks: int = 50

@@ -205,12 +205,7 @@ class Store:
             raise Refused(
                 f"{lab} was handed in {len(earlier)} times: more is not taken; the last one counts"
             )
-        kept = sum(self._bytes(one) for one in self.submissions(course, student))
-        if kept + manifest.size > self.limits.kept:
-            raise Refused(
-                f"{kept:,} bytes were handed in already, and {self.limits.kept:,} are kept of a "
-                "student: hand in smaller folders, or ask your instructor"
-            )
+        self._need_room(self.submissions(course, student), manifest)
         # sent and still the same: asked before the time is noted
         new = self._assembled(
             self.staging(course, student), manifest,
@@ -326,8 +321,23 @@ class Store:
                 now = max(now, after)
         return now.strftime(FORMAT)
 
-    def _bytes(self, submission: Submission) -> int:
-        return sum(path.stat().st_size for path in manifests.plain_files(self.folder(submission)))
+    def _need_room(self, kept: list[Submission], manifest: Manifest) -> None:
+        """Raises:
+        Refused: with these files more would be kept of a student than is.
+        """
+        sizes = [
+            path.stat().st_size
+            for one in kept for path in manifests.plain_files(self.folder(one))
+        ]  # fmt: skip
+        for there, more, most, what in (
+            (sum(sizes), manifest.size, self.limits.kept, "bytes"),
+            (len(sizes), len(manifest.files), self.limits.kept_files, "files"),
+        ):
+            if there + more > most:
+                raise Refused(
+                    f"{there:,} {what} were handed in already, and {most:,} are kept of a "
+                    "student: hand in smaller folders, or ask your instructor"
+                )
 
     def _manifest(self, folder: Path) -> Manifest:
         try:
