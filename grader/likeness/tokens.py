@@ -11,7 +11,6 @@ import ast
 import builtins
 import contextlib
 import io
-import itertools
 import keyword
 import re
 import tokenize
@@ -21,8 +20,6 @@ from dataclasses import dataclass, field
 from distlab import notebook
 
 MOST_CHARACTERS = 30_000  # of a cell; the longest collected answer has 5,000
-MOST_TOKENS = 8_000  # of a cell
-_MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.M)
 _ROUGH = re.compile(r"[^\W\d]\w*|\d[\w.]*|\"[^\"\n]*\"|'[^'\n]*'|[^\s\w]")
 _NAME = re.compile(r"[^\W\d]\w*")
 _KEPT = {*keyword.kwlist, *dir(builtins)}
@@ -33,6 +30,8 @@ _LAYOUT = {
 #: Python 3.12 takes f-strings apart
 _F_BEGINS = getattr(tokenize, "FSTRING_START", -1)
 _F_ENDS = getattr(tokenize, "FSTRING_END", -1)
+_LITERAL = {tokenize.STRING, tokenize.NUMBER, tokenize.OP}
+_IDLE = {"pass", "None", "True", "False"}
 _OPENING, _CLOSING = set("([{"), set(")]}")
 
 
@@ -54,75 +53,96 @@ class _Own:
 
 
 def tokens(sources: Mapping[str, str]) -> dict[str, list[Token]]:
-    """The words of each of a submission's cells, at most so many; of what is no Python they are
-    found roughly.
+    """The words of each of a submission's cells, as far as these are compared; of what is no Python
+    they are found roughly.
 
     Args:
         sources: by the cells' names; what one binds at its top is the author's own in all.
     """
-    trees = {name: _tree(source[:MOST_CHARACTERS]) for name, source in sources.items()}
-    shared = {name for tree in trees.values() if tree is not None for name in _at_the_top(tree)}
-    return {
-        name: list(_of_cell(source[:MOST_CHARACTERS], trees[name], shared))
-        for name, source in sources.items()
-    }
+    read = {name: _python(source[:MOST_CHARACTERS]) for name, source in sources.items()}
+    shared = {name for _, tree in read.values() if tree is not None for name in _at_the_top(tree)}
+    return {name: list(_of_cell(*both, shared)) for name, both in read.items()}
 
 
-def _plain(source: str) -> str:
-    """Python without IPython's magic, its lines ended as `tokenize` and `ast` both count them."""
-    return _MAGIC.sub(r"\1pass", source.replace("\r\n", "\n").replace("\r", "\n"))
+def _python(source: str) -> tuple[str, ast.Module | None]:
+    """A cell as Python and its tree, as IPython would take it: without magics, and not indented as
+    a whole or behind prompts; `None` where it is no Python all the same. Its lines stay where they
+    are, ended as `tokenize` and `ast` both count them.
+    """
+    source = source.replace("\r\n", "\n").replace("\r", "\n")
+    for change in (
+        str,
+        _without_magics,
+        _without_margin,
+        lambda s: _without_magics(_without_margin(s)),
+    ):
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            changed = change(source)
+            tree: ast.Module = notebook.parse(changed)
+            return changed, tree
+    return source, None
 
 
-def _tree(source: str) -> ast.Module | None:
-    try:
-        tree: ast.Module = notebook.parse(_plain(source))
-        return tree
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: nested too deep
-        return None
+def _without_magics(source: str) -> str:
+    return notebook.MAGIC.sub(r"\1pass", source)
+
+
+def _without_margin(source: str) -> str:
+    from IPython.core import inputtransformer2
+
+    lines = source.splitlines(keepends=True)
+    for strip in (
+        inputtransformer2.leading_indent, inputtransformer2.classic_prompt,
+        inputtransformer2.ipython_prompt,
+    ):  # fmt: skip
+        lines = strip(lines)
+    return "".join(lines)
 
 
 def _of_cell(source: str, tree: ast.Module | None, shared: set[str]) -> Iterator[Token]:
     if tree is not None:
         with contextlib.suppress(SyntaxError, tokenize.TokenError):
-            raw = list(_read(_plain(source)))
+            raw = list(tokenize.generate_tokens(io.StringIO(source).readline))
             own = _own(tree)
             own.names |= shared - set(own.imported)
-            found = list(_joined(raw, _without_effect(tree)))
-            return itertools.islice(_words(found, own), MOST_TOKENS)
-    return itertools.islice(_roughly(source), MOST_TOKENS)
+            return _words(list(_joined(raw)), own)
+    return _roughly(source)
 
 
-def _read(source: str) -> Iterator[tokenize.TokenInfo]:
-    for number, token in enumerate(tokenize.generate_tokens(io.StringIO(source).readline)):
-        if number > 2 * MOST_TOKENS:
-            return
-        yield token
-
-
-def _without_effect(tree: ast.AST) -> set[int]:
-    """The lines of docstrings and other lone constants."""
-    lines: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            lines |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return lines
-
-
-def _joined(raw: Iterable[tokenize.TokenInfo], skipped: set[int]) -> Iterator[tuple[str, str, int]]:
-    """(kind, text, line) without layout and docstrings, a string of several parts as one."""
-    inside, last = 0, ""
+def _statements(raw: Iterable[tokenize.TokenInfo]) -> Iterator[list[tokenize.TokenInfo]]:
+    """The tokens of each statement without layout, to which a semicolon belongs; what stands behind
+    a colon belongs to the same one.
+    """
+    statement: list[tokenize.TokenInfo] = []
     for token in raw:
-        inside += (token.type == _F_BEGINS) - (token.type == _F_ENDS)
-        if token.type in _LAYOUT or inside or (token.start[0] in skipped and _is_text(token)):
-            continue
-        kind = _kind(token)
-        if not (kind == "s" and last == "s"):
-            yield kind, token.string, token.start[0]
-        last = kind
+        if token.type == tokenize.NEWLINE or (token.type, token.string) == (tokenize.OP, ";"):
+            yield statement
+            statement = []
+        elif token.type not in _LAYOUT:
+            statement.append(token)
+    yield statement
 
 
-def _is_text(token: tokenize.TokenInfo) -> bool:
-    return token.type in (tokenize.STRING, tokenize.NUMBER)
+def _has_effect(statement: Iterable[tokenize.TokenInfo]) -> bool:
+    """Is it more than literals, as docstrings are, or `pass`?"""
+    return any(
+        token.type not in _LITERAL and not (token.type == tokenize.NAME and token.string in _IDLE)
+        for token in statement
+    )
+
+
+def _joined(raw: Iterable[tokenize.TokenInfo]) -> Iterator[tuple[str, str, int]]:
+    """(kind, text, line) without what has no effect, a string of several parts as one."""
+    for statement in filter(_has_effect, _statements(raw)):
+        inside, last = 0, ""
+        for token in statement:
+            inside += (token.type == _F_BEGINS) - (token.type == _F_ENDS)
+            if inside:
+                continue
+            kind = _kind(token)
+            if not (kind == "s" and last == "s"):
+                yield kind, token.string, token.start[0]
+            last = kind
 
 
 def _kind(token: tokenize.TokenInfo) -> str:

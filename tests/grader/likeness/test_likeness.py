@@ -343,3 +343,43 @@ def test_the_command_sorts_what_was_graded(tmp_path, monkeypatch, capsys):
 
 def test_a_run_of_words_shorter_than_a_fingerprint_has_none():
     assert fingerprints({"a": "x = 1"}) == {"a": {}} and RUN > 3
+
+
+def lines_with(source, end):
+    """The source with something behind each line on which nothing is open."""
+    return "\n".join(
+        line if line.rstrip().endswith((":", "(", "[", "{", ",", "\\", '"""')) or not line.strip()
+        else line + end
+        for line in source.split("\n")
+    )  # fmt: skip
+
+
+DISGUISES = {
+    "a shell command": lambda source: f"files = !ls\n{source}",
+    "a question": lambda source: f"{source}\ntorch.cat?",
+    "a cell's magic": lambda source: f"%%time\n{source}",
+    "a margin": lambda source: "\n".join(f"    {line}" for line in source.split("\n")),
+    "prompts": lambda source: "\n".join(f">>> {line}" for line in source.split("\n")),
+    "numbers behind lines": lambda source: lines_with(source, "; 0"),
+    "nothing behind lines": lambda source: lines_with(source, "; pass; ..."),
+    "numbers before all": lambda source: "0;" * 12_000 + f"0\n{source}",
+}
+PLAIN = """import torch.distributed as dist
+
+def relay(rank, size, tensor):
+    if rank > 0:
+        dist.recv(tensor, src=rank - 1)
+    tensor += rank
+    if rank + 1 < size:
+        dist.send(tensor, dst=rank + 1)
+    return tensor
+"""
+
+
+@pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES)
+def test_what_costs_a_copier_a_keystroke_changes_nothing(disguise):
+    """All of these run in a notebook as the plain source does."""
+    other = fingerprints({"relay": disguise(PLAIN.strip())})["relay"]
+    assert len(set(other) & set(fingerprints({"relay": PLAIN})["relay"])) >= 0.9 * len(
+        fingerprints({"relay": PLAIN})["relay"]
+    )
