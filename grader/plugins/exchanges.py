@@ -7,6 +7,7 @@ as nbgrader_config.py says.
 from __future__ import annotations
 
 import os
+import pwd
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -87,6 +88,8 @@ class SharedFolder:
             student, _, lab = entry.name.rpartition("+")[0].rpartition("+")[0].rpartition("+")
             with suppress(FileNotFoundError):
                 found = entry.stat(follow_symlinks=False)
+                if not _is_accounts(student, found.st_uid):
+                    continue  # nobody collects it, nor has anything judged under another's name
                 # nbgrader opens the folder to all when everything is in it
                 if found.st_mode & 0o777 == 0o777 or time.time() - found.st_ctime > SETTLED:
                     yield entry.name, student, lab
@@ -105,6 +108,14 @@ class SharedFolder:
 
     def hand_out(self, student: str, lab: str, path: Path) -> None:
         """It lies where the student's server finds it."""
+
+
+def _is_accounts(name: str, uid: int) -> bool:
+    """Is this the number of the account of this name?"""
+    try:
+        return pwd.getpwnam(name).pw_uid == uid
+    except (KeyError, ValueError):  # the latter: halves of characters
+        return False
 
 
 class Service:

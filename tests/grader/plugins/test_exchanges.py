@@ -2,6 +2,9 @@
 
 import datetime
 import json
+import os
+import pwd
+import types
 
 import pytest
 from served import COURSE, LAB, Hub, folder_of
@@ -34,7 +37,19 @@ def test_nbgraders_configuration_says_which_it_is(tmp_path):
     assert isinstance(exchanges.of(config(url="http://x/"), "", COURSE), exchanges.Service)
 
 
-def test_what_is_complete_in_a_folder_has_arrived_once(tmp_path):
+@pytest.fixture
+def accounts(monkeypatch):
+    """Accounts of this machine, which all files here belong to unless another uid is put there."""
+    known = dict.fromkeys(("ada", "ben"), os.getuid())
+
+    def named(name):
+        return types.SimpleNamespace(pw_uid=known[name])
+
+    monkeypatch.setattr(pwd, "getpwnam", named)
+    return known
+
+
+def test_what_is_complete_in_a_folder_has_arrived_once(tmp_path, accounts):
     found = exchanges.of(Config(), str(tmp_path), COURSE)
     assert list(found.arrived()) == [] and not found.is_released(REAL)
     arrivals, inbound = Arrivals(found), tmp_path / COURSE / "inbound"
@@ -45,6 +60,18 @@ def test_what_is_complete_in_a_folder_has_arrived_once(tmp_path):
     assert arrivals.look() == {REAL: ["ada"]} and arrivals.look() == {}
     folder.chmod(0o777)
     assert arrivals.look() == {REAL: ["ben"]}
+
+
+def test_nothing_arrives_under_anothers_name(tmp_path, accounts):
+    """Else whoever makes four hundred folders with the class's names has all judged once more."""
+    accounts["ben"] += 1
+    inbound = tmp_path / COURSE / "inbound"
+    for student in ("ada", "ben", "nobody-at-all", "b\udce4n", "..", "*"):
+        folder = inbound / f"{student}+{REAL}+{WHEN}+random"
+        folder.mkdir(parents=True)
+        folder.chmod(0o777)
+    arrivals = Arrivals(exchanges.of(Config(), str(tmp_path), COURSE))
+    assert arrivals.look() == {REAL: ["ada"]}
 
 
 @pytest.mark.slow
