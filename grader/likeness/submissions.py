@@ -13,9 +13,9 @@ from distlab.checking.submission import Unreadable
 from grader import coursedir
 from grader.judging import handed_in
 from grader.judging.ledger import Entry, Line
+from grader.likeness import helpers
 from grader.likeness.tokens import MOST_CHARACTERS
 
-OWN = "cells of their own"  # in place of an exercise's name: all that a student has added
 MOST_OF_ALL = 200_000  # characters of a submission; a class of a thousand is held at once
 
 
@@ -62,13 +62,9 @@ def read(assignment: str, submitted: Path, entries: Iterable[Entry]) -> Iterator
 
 def fill(work: Work, plan: submission.Plan) -> None:
     """The sources of the cells that are the student's, as far as they are compared."""
-    found: dict[str, str] = {}
-    for cell in plan.cells:
-        if cell.kind == "solution":
-            found[cell.name] = cell.source
-        elif cell.kind == "added":
-            before = found.get(OWN, "")
-            found[OWN] = f"{before}\n\n{cell.source}" if before else cell.source
+    answers = {cell.name: cell.source for cell in plan.cells if cell.kind == "solution"}
+    added = [cell.source for cell in plan.cells if cell.kind == "added"]
+    found = helpers.placed(answers, added, MOST_OF_ALL)
     left = MOST_OF_ALL
     for name, source in found.items():
         most = min(MOST_CHARACTERS, left)

@@ -59,12 +59,12 @@ def tokens(sources: Mapping[str, str]) -> dict[str, list[Token]]:
     Args:
         sources: by the cells' names; what one binds at its top is the author's own in all.
     """
-    read = {name: _python(source[:MOST_CHARACTERS]) for name, source in sources.items()}
+    read = {name: python(source[:MOST_CHARACTERS]) for name, source in sources.items()}
     shared = {name for _, tree in read.values() if tree is not None for name in _at_the_top(tree)}
     return {name: list(_of_cell(*both, shared)) for name, both in read.items()}
 
 
-def _python(source: str) -> tuple[str, ast.Module | None]:
+def python(source: str) -> tuple[str, ast.Module | None]:
     """A cell as Python and its tree, as IPython would take it: without magics, and not indented as
     a whole or behind prompts; `None` where it is no Python all the same. Its lines stay where they
     are, ended as `tokenize` and `ast` both count them.

@@ -25,9 +25,10 @@ from grader.judging import grade, ledger
 from grader.judging.ledger import Entry, Ledger, Line
 from grader.likeness import index, pairs, section, submissions, tokens
 from grader.likeness.fingerprints import RUN, WINDOW, fingerprints, winnowed
+from grader.likeness.helpers import NO_PYTHON, OWN
 from grader.likeness.pairs import likeness
 from grader.likeness.pattern import HASH, pattern
-from grader.likeness.submissions import OWN, Work
+from grader.likeness.submissions import Work
 from grader.reports import report
 
 LAB = classes.LAB
@@ -383,3 +384,44 @@ def test_what_costs_a_copier_a_keystroke_changes_nothing(disguise):
     assert len(set(other) & set(fingerprints({"relay": PLAIN})["relay"])) >= 0.9 * len(
         fingerprints({"relay": PLAIN})["relay"]
     )
+
+
+def filled(answers, *added):
+    """What of such cells is compared."""
+    work, cell = Work("mal"), submissions.notebook.Cell
+    cells = [cell(name, source, "solution") for name, source in answers.items()]
+    cells += [cell(f"cell {number}", source, "added") for number, source in enumerate(added)]
+    submissions.fill(work, submissions.submission.Plan(cells, set(answers)))
+    return work
+
+
+CALLED = "def relay(rank, size, tensor):\n    return mine(rank, size, tensor)\n"
+MINE = PLAIN.replace("relay", "mine")
+
+
+@pytest.mark.parametrize(
+    ("answer", "added"),
+    [(CALLED, [MINE]), (CALLED, ["!ls\n" + MINE]), (CALLED, ["def x(:", MINE, "x = ("]),
+     ("relay = None", ["x = 1", PLAIN]),
+     (CALLED, [MINE.replace("mine", "yours"), "mine = lambda *all: yours(*all)"])],
+    ids=["called", "with a magic", "beside what is no Python", "defined anew", "called by another"],
+)  # fmt: skip
+def test_a_copy_in_a_cell_of_its_own_is_compared_with_answers(answer, added):
+    sources = filled({"relay": answer, "ring": "def ring(rank): return rank"}, *added).sources
+    plain = set(fingerprints({"relay": PLAIN})["relay"])
+    assert len(plain & set(fingerprints(sources)["relay"])) >= 0.8 * len(plain)
+
+
+def test_what_no_answer_uses_stays_with_cells_of_their_own():
+    work = filled({"relay": PLAIN, "ring": CALLED}, "print(relay)", "def x(:", MINE, "y = 2")
+    assert list(work.sources) == ["relay", "ring", OWN, NO_PYTHON]
+    assert work.sources["relay"] == PLAIN and MINE in work.sources["ring"]
+    assert work.sources[OWN] == "print(relay)\n\ny = 2" and work.sources[NO_PYTHON] == "def x(:"
+
+
+def test_cells_without_end_that_call_each_other_cost_bounded_time():
+    chain = [f"def h{number}(): h{number + 1}()" for number in range(20_000)]
+    begin = time.process_time()
+    work = filled({"relay": "def relay(): h19999()"}, *chain)
+    assert time.process_time() - begin < 10
+    assert any("were compared" in said for said in work.left_out)
