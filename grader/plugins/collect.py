@@ -9,6 +9,7 @@ ctime: the kernel sets that by its own clock whenever content, name or rights ch
 
 from __future__ import annotations
 
+import collections
 import datetime
 import itertools
 import logging
@@ -30,6 +31,7 @@ from grader.writing import FULL, NotWritten
 #: seconds that handing in may take: the student's program notes the time before it copies
 COPYING = 60.0
 MOST_FILES = 10_000  # of a submission, folders included, that are looked at
+MOST_LOOKED = 100_000  # of all submissions of an account, before the newest of them is chosen
 DEEPEST = 10  # folders in each other
 _FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
 
@@ -40,6 +42,7 @@ class Collect(ExchangeCollect):
     src_records: list[dict[str, Any]]
 
     def init_src(self) -> None:
+        self._looked: dict[int, int] = collections.Counter()  # by owner
         super().init_src()
         for record in self.src_records:
             if not self._is_own(record):
@@ -54,7 +57,10 @@ class Collect(ExchangeCollect):
         name = os.path.basename(path)
         try:
             with self._submission(name) as found:
-                found.look()
+                # whoever has a thousand submissions of ten thousand files keeps nobody waiting: of
+                # what is too much the folder's own time counts, until it is copied
+                if self._looked[found.owner] < MOST_LOOKED:
+                    self._looked[found.owner] += found.look()
                 when = found.when
         except OSError:  # a link, or gone, or not for us to read
             when = datetime.datetime.min
@@ -140,6 +146,7 @@ class Submission:
     ) -> None:
         self.name, self._folder, self._ignored = name, folder, ignored
         self.owner, self._changed = os.fstat(folder.handle).st_uid, _changed(folder.handle)
+        self._names = 0
         self.said = handed_in.parsed(name.rsplit("+", 3)[2])
 
     @property
@@ -152,10 +159,11 @@ class Submission:
         least = changed - datetime.timedelta(seconds=COPYING)
         return self.said if self.said and least <= self.said <= changed else changed
 
-    def look(self) -> None:
-        """Look at all files, for the time."""
+    def look(self) -> int:
+        """Look at all files, for the time; returns how many names that were."""
         for _ in self.files():
             pass
+        return self._names
 
     def files(self, log: logging.Logger | None = None) -> Iterator[tuple[Path, FileIO]]:
         """The owner's plain files and their places below; the log hears what else is there."""
@@ -165,7 +173,8 @@ class Submission:
                 yield place, file
             elif log:
                 log.warning("%s is left out: no plain file of the student's own", place)
-        if next(names) > MOST_FILES and log:
+        self._names = next(names)
+        if self._names > MOST_FILES and log:
             log.warning("%s has more than %s files: the rest is left out", self.name, MOST_FILES)
 
     def _files(

@@ -200,6 +200,23 @@ def test_folders_and_files_without_end_are_cut(tmp_path, collect, monkeypatch):
     remove(folder)
 
 
+def test_submissions_without_end_are_not_all_looked_through(tmp_path, collect, monkeypatch):
+    for seconds in range(10, 20):
+        hand_in(tmp_path, ME, now(seconds - 30.0), answer=str(seconds), more="1")
+    looked = []
+    look = collecting.Submission.look
+
+    def counted(self):
+        looked.append(self.name)
+        return look(self)
+
+    monkeypatch.setattr(collecting, "MOST_LOOKED", 10)
+    monkeypatch.setattr(collecting.Submission, "look", counted)
+    found = collect() / ME / LAB
+    assert len(looked) == 4  # three names in each
+    assert (found / "answer").read_text() == "19"
+
+
 def remove(folder):
     """Remove a tree that is too deep for `shutil.rmtree`."""
     subprocess.run(["rm", "-r", str(folder)], check=True)
