@@ -1,9 +1,11 @@
 """What the service answers to whom: one's own alone, whatever is asked, within limits."""
 
+import asyncio
 import contextlib
 import json
 import socket
 import threading
+from types import SimpleNamespace
 
 import pytest
 from served import COURSE, LAB, PREFIX, TAKES, Hub, Service, folder_of
@@ -12,6 +14,7 @@ from distlab.exchange import manifest as manifests
 from distlab.exchange.client import ExchangeFailed
 
 pytest.importorskip("jupyterhub", reason="the Hub is not installed: pip install jupyterhub")
+handlers = pytest.importorskip("distlab.exchange.handlers")
 pytestmark = pytest.mark.slow  # a service, and the Hub's library, are started
 
 
@@ -284,6 +287,32 @@ def test_who_asks_too_often_is_told_to_wait_and_nobody_else_is(hub, tmp_path):
         assert service.ask("ben", "GET", "labs").is_success
         assert all(service.ask("lecturer", "GET", "labs").is_success for _ in range(9))
         assert "Traceback" not in service.log
+
+
+def test_large_requests_count_as_several_and_contents_do_not(hub, tmp_path):
+    options = ["--burst=50", "--rate=0.01", "--reserve=0"]
+    with Service(hub, tmp_path / "exchange", options) as service:
+        content = f"contents/{COURSE}/{'a' * 64}"
+        for offset in (0, 1_000_000):
+            headers = {"Upload-Offset": str(offset)}
+            piece = service.ask("ada", "PATCH", content, content=b"x" * 1_000_000, headers=headers)
+            assert piece.is_success
+        path = f"hand-in/{COURSE}/{LAB}"
+        answers = [service.ask("ada", "POST", path, content=b" " * 500_000) for _ in range(3)]
+        assert [answer.status_code for answer in answers] == [400, 400, 429]
+        assert service.ask("ben", "GET", "labs").is_success
+
+
+def test_a_list_of_files_is_read_while_others_are_answered(monkeypatch):
+    """Two megabytes of names that are long once they are normalized take more than a second."""
+    threads = []
+    monkeypatch.setattr(
+        handlers.manifests, "parse", lambda *words: threads.append(threading.current_thread())
+    )
+    request = handlers.HandIn.__new__(handlers.HandIn)
+    request._body, request.state = bytearray(b"{}"), SimpleNamespace(limits=None)
+    assert asyncio.run(request.listed()) == ({}, None)
+    assert threads and threads[0] is not threading.current_thread()
 
 
 def test_the_log_has_no_traceback_and_no_token(service):

@@ -23,6 +23,7 @@ from distlab.exchange.store import Missing, NotThere, Store, Submission, own_fil
 
 JSON_LIMIT = 2 * 1024 * 1024  # bytes of a body that is no content
 _LOOK = 64 * 1024  # bytes of one that asks for a second look: a character may take six
+_WEIGHT = 20_000  # bytes of a request that has to be parsed which count as one request more
 _PIECE = 256 * 1024  # bytes of a content that are read at once
 
 
@@ -57,6 +58,7 @@ class Handler(web.RequestHandler):
 
     person: Person
     longest = JSON_LIMIT
+    weight = _WEIGHT
 
     def initialize(self, state: State) -> None:
         self.state = state
@@ -80,6 +82,8 @@ class Handler(web.RequestHandler):
             self._turn = True
         if self.length > self.longest:
             raise Refused(f"a request may have {self.longest:,} bytes")
+        if self._turn:
+            self.state.turns_of(self.person.name).pay(self.length // self.weight)
 
     @property
     def length(self) -> int:
@@ -133,8 +137,19 @@ class Handler(web.RequestHandler):
             raise NotThere
         return Submission(self.course(course), *parts)
 
-    def content(self) -> dict[str, Any]:
-        """The body, a JSON object."""
+    async def content(self) -> dict[str, Any]:
+        """The body, a JSON object. It may take a second to read: others are answered meanwhile."""
+        return await asyncio.to_thread(self._content)
+
+    async def listed(self) -> tuple[dict[str, Any], manifests.Manifest]:
+        """The body, and the files that it lists."""
+        return await asyncio.to_thread(self._listed)
+
+    def _listed(self) -> tuple[dict[str, Any], manifests.Manifest]:
+        content = self._content()
+        return content, manifests.parse(content.get("files"), self.state.limits)
+
+    def _content(self) -> dict[str, Any]:
         try:
             content = json.loads(self._body.decode("utf-8"))
         except (ValueError, RecursionError):
@@ -142,9 +157,6 @@ class Handler(web.RequestHandler):
         if not isinstance(content, dict):
             raise Refused("the request is no JSON object")
         return content
-
-    def manifest(self) -> manifests.Manifest:
-        return manifests.parse(self.content().get("files"), self.state.limits)
 
     # what is answered
 
@@ -250,8 +262,8 @@ class Lab(Handler):
 
     async def put(self, course: str, lab: str) -> None:
         self.taught(course)
-        who, files = self.person.name, self.manifest()
-        replace = self.content().get("replace") is True
+        who, (content, files) = self.person.name, await self.listed()
+        replace = content.get("replace") is True
         async with self.state.alone(course, who):
             await asyncio.to_thread(
                 self.store.release, course, who, names.lab(lab), files, replace
@@ -301,8 +313,8 @@ class HandIn(Handler):
 
     async def post(self, course: str, lab: str) -> None:
         self.course(course)
-        who, files = self.person.name, self.manifest()
-        key = names.key(self.content().get("key"))
+        who, (content, files) = self.person.name, await self.listed()
+        key = names.key(content.get("key"))
         if both := [file.path for file in files.files if names.is_reserved(file.path)]:
             raise Refused(f"{names.shown(both[0])} is a name that the exchange uses itself")
         async with self.state.alone(course, who):
@@ -346,7 +358,7 @@ class Feedback(Handler):
 
     async def put(self, course: str) -> None:
         self.taught(course)
-        who, files = self.person.name, self.manifest()
+        who, (_, files) = self.person.name, await self.listed()
         async with self.state.alone(course, who):
             await asyncio.to_thread(self.store.release_feedback, course, who, files)
         self.finish({"released": len(files.files)})
@@ -366,7 +378,7 @@ class SecondLooks(Handler):
         ]})  # fmt: skip
 
     async def post(self, course: str) -> None:
-        content = self.content()
+        content = await self.content()
         said = content.get("content")
         if not isinstance(said, str):
             raise Refused("there is no content in the request")
@@ -411,7 +423,7 @@ class OneOwnInputs(Handler):
 
     async def put(self, course: str, student: str, lab: str) -> None:
         self.taught(course)
-        who, files = self.person.name, self.manifest()
+        who, (_, files) = self.person.name, await self.listed()
         about = names.person(student), names.lab(lab)
         async with self.state.alone(course, who):
             await asyncio.to_thread(self.store.own_inputs.put, course, who, *about, files)
@@ -437,6 +449,7 @@ class Content(Handler):
     """
 
     longest = CHUNK
+    weight = CHUNK + 1
 
     def initialize(self, state: State) -> None:
         super().initialize(state)

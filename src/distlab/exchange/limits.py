@@ -82,6 +82,10 @@ class Turns:
         self.active += 1
         return 0.0
 
+    def pay(self, requests: int) -> None:
+        """Have a request that is more work than others count as so many more."""
+        self._left -= requests
+
     @property
     def is_idle(self) -> bool:
         """Has this person had no request for so long that forgetting them changes nothing?"""
