@@ -5,6 +5,7 @@ import contextlib
 import json
 import socket
 import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -56,6 +57,14 @@ def feedback(service, tmp_path, made):
     with service.client("lecturer") as client:
         client.release_feedback(COURSE, folder, files)
     return files.files[0].sha256
+
+
+def eventually(is_so, seconds=30.0):
+    """Wait until something is so that a service does on its own."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def said(answer):
@@ -286,6 +295,34 @@ def test_who_asks_too_often_is_told_to_wait_and_nobody_else_is(hub, tmp_path):
         assert int(answers[-1].headers["Retry-After"]) >= 1
         assert service.ask("ben", "GET", "labs").is_success
         assert all(service.ask("lecturer", "GET", "labs").is_success for _ in range(9))
+        assert "Traceback" not in service.log
+
+
+def test_connections_that_say_nothing_keep_nobody_from_asking(hub, tmp_path):
+    few = ["sh", "-c", 'ulimit -n 64 && exec "$@"', "sh"]  # descriptors of the service
+    with Service(hub, tmp_path / "exchange", ["--reserve=0"], few) as service:
+        head = (
+            f"PATCH {PREFIX}api/contents/{COURSE}/{'a' * 64} HTTP/1.1\r\nHost: x\r\n"
+            "Authorization: token of-ada\r\nUpload-Offset: 0\r\nContent-Length: 8\r\n\r\nhalf"
+        ).encode()
+        begun = (service.root / ".begun" / COURSE / "ada" / "contents" / ("a" * 64)).exists
+        with contextlib.ExitStack() as stack:
+
+            def connected():
+                made = socket.create_connection(("127.0.0.1", service.port))
+                return stack.enter_context(contextlib.closing(made))
+
+            upload = connected()
+            upload.sendall(head)
+            eventually(begun)
+            for number in range(200):
+                idle = connected()
+                if number % 2:  # a request of nobody's whose body never comes
+                    idle.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+            assert service.ask("ben", "GET", "labs").is_success
+            upload.sendall(b"half")
+            upload.settimeout(30)
+            assert upload.recv(1000).startswith(b"HTTP/1.1 200")
         assert "Traceback" not in service.log
 
 

@@ -64,6 +64,7 @@ class Handler(web.RequestHandler):
         self.state = state
         self._body = bytearray()
         self._counted = self._turn = False
+        self._stream = getattr(self.request.connection, "stream", None)
 
     @property
     def store(self) -> Store:
@@ -76,6 +77,7 @@ class Handler(web.RequestHandler):
         if self.state.active > limits.requests:
             raise Later(2.0, "the exchange is busy: try again in a moment")
         self.person = await self.state.people.who(self.request.headers.get("Authorization", ""))
+        self.state.answered.add(self._stream)
         if not self.person.teaches:  # a grader asks for all submissions of a class in a row
             if wait := self.state.turns_of(self.person.name).take():
                 raise Later(wait, "these are too many requests: try again in a moment")
@@ -108,6 +110,7 @@ class Handler(web.RequestHandler):
         if self._counted:
             self.state.active -= 1
             self._counted = False
+        self.state.answered.discard(self._stream)
         if self._turn:
             self.state.turns_of(self.person.name).active -= 1
             self._turn = False

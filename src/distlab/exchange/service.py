@@ -20,10 +20,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from jupyterhub.services.auth import HubAuth
-from tornado import httpserver, ioloop, web
+from tornado import ioloop, web
 from tornado.log import access_log, enable_pretty_logging
 
 from distlab.exchange import handlers
+from distlab.exchange.connections import Server, room
 from distlab.exchange.limits import CHUNK, Limits
 from distlab.exchange.people import KNOWN, People
 from distlab.exchange.state import State, limits_of
@@ -72,12 +73,13 @@ def _log(handler: web.RequestHandler) -> None:
     )
 
 
-def serve(state: State, prefix: str, host: str, port: int) -> httpserver.HTTPServer:
+def serve(state: State, prefix: str, host: str, port: int) -> Server:
     """Listen; port 0 takes one that is free."""
     limits = state.limits
-    server = httpserver.HTTPServer(
-        application(state, prefix), idle_connection_timeout=limits.idle,
-        body_timeout=limits.slowest, max_body_size=CHUNK, max_header_size=16 * 1024,
+    server = Server(
+        application(state, prefix), most=room(), known=state.answered,
+        idle_connection_timeout=limits.idle, body_timeout=limits.slowest, max_body_size=CHUNK,
+        max_header_size=16 * 1024,
     )  # fmt: skip
     server.listen(port, host)
     return server

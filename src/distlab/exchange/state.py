@@ -25,6 +25,8 @@ class State:
     def __init__(self, store: Store, people: People) -> None:
         self.store, self.people, self.limits = store, people, store.limits
         self.active = 0
+        #: the streams of requests of people whom the Hub knows
+        self.answered: set[object] = set()
         #: who adds to which content of whom: (course, person, digest)
         self.writers: dict[tuple[str, str, str], Writer] = {}
         self._turns: dict[str, Turns] = {}
