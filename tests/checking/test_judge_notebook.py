@@ -1,6 +1,7 @@
 """What may have been the machine's fault is judged once more before it costs points."""
 
 import contextlib
+import itertools
 
 import pytest
 
@@ -10,6 +11,7 @@ from distlab.checking.submission import Plan
 from distlab.engines.runs import Outcome, Run
 from distlab.exercises.verdict import Verdict
 from distlab.notebook import Cell, run_cell
+from distlab.processes import stopped
 from distlab.processes.isolation import Limits
 
 LAB = "01-message-passing"
@@ -96,7 +98,16 @@ def test_all_else_is_judged_once(monkeypatch, status):
 
 
 def test_a_submission_has_so_much_time_in_all(monkeypatch):
-    monkeypatch.setattr(judge_notebook.time, "monotonic", iter(range(0, 10_000, 100)).__next__)
+    """Whoever waits for its cells looks at the clock four times a second."""
+    clock = itertools.count(step=0.25)
+    monkeypatch.setattr(judge_notebook.time, "monotonic", clock.__next__)
+
+    def cells(*_):
+        for _ in range(400):
+            stopped.here().look()
+        return {}
+
+    monkeypatch.setattr(NoSession, "cells", cells)
     told, _ = judged(monkeypatch, limits=Limits(seconds=50))
     assert told.status == "timeout" and "50 s of the submission" in told.message
 

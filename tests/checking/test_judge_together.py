@@ -17,6 +17,7 @@ from distlab.checking.submission import Plan
 from distlab.exercises.exercise import Case
 from distlab.exercises.verdict import Verdict
 from distlab.notebook import Cell
+from distlab.processes import stopped
 from distlab.processes.isolation import Limits
 from grader.collected import answers, grader, handed_in
 
@@ -34,16 +35,25 @@ class Told:
     Args:
         ends: {(exercise, hidden): how its first runs end, in turn}; what is not there passes.
         takes: {exercise: the seconds of each of its runs}.
+        stops: {exercise: the seconds for which whoever judges is stopped after each of its runs}.
         problems: of the cells.
     """
 
-    def __init__(self, ends, takes, problems):
-        self.ends, self.takes, self.problems, self.now = ends, takes, problems, 0.0
+    def __init__(self, ends, takes, problems, stops=()):
+        self.ends, self.takes, self.problems, self.stops = ends, takes, problems, dict(stops)
+        self.now = 0.0
         self.held = self.unasked = 0  # turns; and runs without one
         self.rooms, self.turns, self.between = [[]], [], []
 
     def cells(self, *_):
         return self.problems
+
+    def takes_time(self, seconds):
+        """Seconds in which whoever judges waits for it, and looks at the clock."""
+        end = self.now + seconds
+        while self.now < end:
+            self.now = min(self.now + stopped.EACH, end)
+            stopped.here().look()
 
     def end_room(self):
         if self.rooms[-1]:
@@ -77,7 +87,8 @@ class Judging:
         for case in cases:
             self._session.rooms[-1].append((self.exercise.name, case.hidden))
             self._session.unasked += not self._session.held
-            self._session.now += self._session.takes.get(self.exercise.name, 0.0)
+            self._session.takes_time(self._session.takes.get(self.exercise.name, 0.0))
+            self._session.now += self._session.stops.get(self.exercise.name, 0.0)
             left = self._session.ends.get((self.exercise.name, case.hidden))
             end = left.pop(0) if left else "passed"
             if isinstance(end, Exception):
@@ -90,12 +101,13 @@ class Judging:
 
 def judged(
     monkeypatch, ends=None, names=NAMES, turns=None, limits=None, takes=(), changed=(),
-    problems=(), cases=CASES, **more
+    problems=(), cases=CASES, stops=(), **more
 ):  # fmt: skip
     """The verdicts by exercise, and the session that they came of."""
     session = Told(
-        {key: list(value) for key, value in (ends or {}).items()}, dict(takes), dict(problems)
-    )
+        {key: list(value) for key, value in (ends or {}).items()},
+        dict(takes), dict(problems), stops,
+    )  # fmt: skip
     monkeypatch.setattr(judge_notebook.time, "monotonic", lambda: session.now)
     monkeypatch.setattr(Grader, "session", lambda *_: session)
     monkeypatch.setattr(
@@ -231,6 +243,14 @@ def test_those_that_there_is_no_time_for_cost_those_before_them_nothing(monkeypa
         limits=Limits(seconds=35),
     )
     assert [v.status for v in found.values()] == ["passed", "passed", "timeout"]
+
+
+def test_nobody_is_late_because_whoever_judges_was_stopped(monkeypatch):
+    """Ctrl-Z and an hour later `fg`, say, or a virtual machine that was suspended."""
+    found, _ = judged(
+        monkeypatch, takes=dict.fromkeys(NAMES, 1), stops={"relay": 3600}, limits=Limits(seconds=30)
+    )
+    assert [v.status for v in found.values()] == ["passed", "passed", "passed"]
 
 
 def test_what_takes_all_the_time_itself_is_judged_to_its_end(monkeypatch):

@@ -13,7 +13,7 @@ import torch  # noqa: F401 - before the fork: importing it would be most of a ce
 from distlab.checking import room
 from distlab.engines import by_value, runs  # noqa: F401 - likewise
 from distlab.notebook import Cell
-from distlab.processes import forkserver, payload
+from distlab.processes import forkserver, payload, stopped
 
 BUSY = "import time\nbegin = time.process_time()\nwhile time.process_time() - begin < 0.5: pass"
 HANGS = "import time\ntime.sleep(60)"
@@ -58,6 +58,24 @@ def test_a_cell_has_its_time_on_a_processor_that_others_use(crowded, author, mon
 def test_a_cell_that_waits_for_nothing_is_late_however_busy_the_machine_is(crowded, author):
     problem = author.run(Cell("relay", HANGS, "solution"), 1.0)
     assert problem is not None and problem["status"] == "timeout"
+
+
+class Suspended:
+    """A clock that goes on by an hour when it is looked at for the third time."""
+
+    def __init__(self):
+        self._looks = 0
+
+    def monotonic(self):
+        self._looks += 1
+        return time.monotonic() + (3600.0 if self._looks > 2 else 0.0)
+
+
+def test_a_cell_has_its_time_where_the_machine_is_suspended_meanwhile(author, monkeypatch):
+    monkeypatch.setattr(stopped, "time", Suspended())
+    assert author.run(Cell("relay", BUSY, "solution"), 20.0) is None
+    # nor is it time of the cells that come later
+    assert time.monotonic() - author._clock.now() > 3590.0
 
 
 def test_what_the_cells_waited_is_left_out_of_the_time_of_all_and_no_more_than_that():

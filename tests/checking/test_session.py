@@ -1,5 +1,6 @@
 """What a submission's code does costs that code alone."""
 
+import itertools
 import os
 import socket
 
@@ -10,7 +11,7 @@ from distlab.checking.session import RoomLost, Session, SessionLost, _Room
 from distlab.course import find
 from distlab.exercises.judge import judge
 from distlab.notebook import Cell
-from distlab.processes import framing, payload
+from distlab.processes import framing, payload, stopped
 
 GIVEN = Cell("cell 1", "import torch\nimport torch.distributed as dist", "given")
 EXCHANGE = "01-message-passing/exchange"
@@ -244,3 +245,43 @@ def test_whoever_judges_waits_for_its_turn(session):
     told = "def exchange(rank, size, tensor):\n    return torch.tensor(os.sched_getscheduler(0))"
     session.cells([GIVEN, solution("import os\n" + told)], 5)
     assert values(session.run(EXCHANGE, inputs(), 10)) == [os.SCHED_BATCH] * 2
+
+
+@pytest.mark.parametrize("asks", ["reply", "answer"])
+def test_a_room_that_was_suspended_with_all_others_is_not_lost(monkeypatch, asks):
+    """It answers half a second after an hour in which nobody did anything."""
+    room = HalfARoom.__new__(HalfARoom)
+    room.socket, inside = socket.socketpair()
+    judge, judged = socket.socketpair()
+    clock, looks = [1000.0], itertools.count(1)
+
+    def readable(connections, timeout):
+        look = next(looks)
+        clock[0] += 3600.0 if look == 2 else stopped.EACH
+        if look == 4:
+            framing.write(inside, *payload.parts({"told": 1}))
+        return connections if look >= 4 else []
+
+    with room.socket, inside, judge, judged, monkeypatch.context() as patched:
+        patched.setattr(stopped.time, "monotonic", lambda: clock[0])
+        patched.setattr(framing, "readable", readable)
+        if asks == "reply":
+            assert room.reply(10.0, 1 << 20) == ({"told": 1},)
+        else:
+            assert room.answer(judged, 10.0, 1 << 20)
+            assert payload.receive(judge) == ({"told": 1},)
+
+
+def test_a_session_that_was_suspended_with_the_grader_is_not_lost(session, monkeypatch):
+    waits, looks = framing.readable, itertools.count(1)
+    clock, now = [0.0], stopped.time.monotonic
+
+    def readable(connections, timeout):
+        clock[0] += 3600.0
+        return [] if next(looks) < 3 else waits(connections, 60.0)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(stopped.time, "monotonic", lambda: now() + clock[0])
+        patched.setattr(framing, "readable", readable)
+        session.end_room()
+    assert clock[0] >= 3 * 3600.0

@@ -5,6 +5,7 @@ import pytest
 from distlab.engines import runs
 from distlab.engines.runs import Finding
 from distlab.processes import clocks, payload
+from distlab.processes import stopped as stopping
 from distlab.records import events
 from distlab.records.events import HEADER, HEADER_BYTES, RAISED, RUNNING
 
@@ -93,7 +94,7 @@ def test_an_answer_that_comes_late_is_waited_for_within_the_deadline(
 class HeldUp(TwoRanks):
     """Whoever watches is stopped in its first look; the ranks answer `late` looks after that."""
 
-    now = 100.0
+    now, computed, computes = 100.0, 0.0, False
 
     def __init__(self, folder, stopped, late):
         super().__init__(folder, late)
@@ -102,8 +103,12 @@ class HeldUp(TwoRanks):
     def monotonic(self):
         return self.now
 
+    def thread_time(self):
+        return self.computed
+
     def receive(self, timeout):
         self.now += max(timeout, 0.001) + self.stopped
+        self.computed += self.stopped * self.computes
         if self.stopped:
             self.stopped = 0.0
             return []
@@ -115,17 +120,36 @@ class HeldUp(TwoRanks):
 
 @pytest.mark.parametrize(
     ("stopped", "late", "heard"),
-    [(12.0, 1, True), (12.0, 20, True), (100.0, 1, True), (100.0, 20, False), (0.0, 1000, False)],
-)
+    [
+        (12.0, 1, True), (12.0, 20, True), (100.0, 1, True), (3600.0, 20, True),
+        (0.0, 1000, False), (3600.0, 1000, False),
+    ],
+)  # fmt: skip
 def test_time_in_which_the_watcher_itself_was_stopped_is_not_the_ranks(
     tmp_path, monkeypatch, stopped, late, heard
 ):
     engines = HeldUp(tmp_path, stopped, late)
-    engines.tidy = lambda size, left: None
-    monkeypatch.setattr(runs, "time", engines)
-    run = runs.drive(engines, b"", [b"", b""], deadline=10.0, watch=lambda seen, dead: None)
+    run = driven(monkeypatch, engines)
     assert [one.status for one in run.outcomes] == ["returned" if heard else "killed"] * 2
     assert run.timed_out is not heard
+    assert run.stopped == pytest.approx(max(stopped - stopping.USUAL, 0.0), abs=0.1)
+    assert run.seconds < 12.0, "the run's own time has the stop in it"
+    assert runs.unpack(payload.unpack(b"".join(runs.parts(run)))).stopped == run.stopped
+
+
+def test_a_watcher_that_computes_is_not_stopped(tmp_path, monkeypatch):
+    engines = HeldUp(tmp_path, 100.0, 20)
+    engines.computes = True
+    run = driven(monkeypatch, engines)
+    assert run.timed_out and run.stopped == 0.0
+
+
+def driven(monkeypatch, engines):
+    engines.tidy = lambda size, left: None
+    monkeypatch.setattr(runs, "time", engines)
+    monkeypatch.setattr(stopping, "time", engines)
+    monkeypatch.setattr(stopping, "_computed", engines.thread_time)
+    return runs.drive(engines, b"", [b"", b""], deadline=10.0, watch=lambda seen, dead: None)
 
 
 class EndedAtOnce(TwoRanks):

@@ -83,6 +83,45 @@ def test_cases_that_are_judged_in_several_goes_share_the_time_of_the_exercise():
         assert left == pytest.approx([10.0, 7.0, 4.0, 1.0]), verdict.message
 
 
+def stopped_in(*stops, took=(0.1,) * 9):
+    """The verdict on runs that were stopped for so long, none of them right in a stop; and the
+    seconds that each had left.
+    """
+    told, left = iter(zip(stops, took, strict=False)), []
+
+    def run(exercise, case, sent, seconds):
+        left.append(seconds)
+        stop, took = next(told)
+        made = Run(case.size, took)
+        made.stopped, made.timed_out = stop, stop > 0
+        made.outcomes[0].status = "killed" if stop else "returned"
+        made.records = [events.RankRecord(rank, case.size) for rank in range(case.size)]
+        return made
+
+    exercise = replace(
+        course.exercises("01-message-passing")["relay"], rules=(), traffic=(), hints=(),
+        schedules=False,
+    )  # fmt: skip
+    judging = judge.Judging(exercise, 2, lambda _, case: [0.0, 1.0], run)
+    return judging.judged([Case(2), Case(2)]), left
+
+
+def test_what_failed_while_the_machine_was_suspended_is_tried_again_with_all_its_time():
+    verdict, left = stopped_in(3600.0, 0.0, 0.0, took=[8.0, 2.0, 1.0])
+    assert verdict.status == "passed", verdict.message
+    assert left == pytest.approx([10.0, 10.0, 8.0])
+
+
+def test_what_fails_in_every_stop_has_failed_in_the_end():
+    verdict, left = stopped_in(60.0, 60.0, 60.0)
+    assert verdict.status == "timeout" and len(left) == 1 + judge.AGAIN
+
+
+def test_a_failure_in_a_short_stop_is_one():
+    verdict, left = stopped_in(0.2)
+    assert verdict.status == "timeout" and len(left) == 1
+
+
 @pytest.mark.parametrize("wrong", [None, 0, 1])
 def test_a_verdict_in_two_goes_is_that_in_one(monkeypatch, wrong):
     told = []

@@ -24,6 +24,7 @@ from distlab.exercises.verdict import Verdict
 from distlab.notebook import Cell
 from distlab.processes.forkserver import ZygoteLost
 from distlab.processes.isolation import Limits
+from distlab.processes.stopped import Stopwatch
 from distlab.records.choices import Schedule
 
 CELL_LIMIT = 10.0  # seconds that a cell may take
@@ -281,11 +282,11 @@ class _Sitting:
         self, turn: contextlib.AbstractContextManager[None], name: str = ""
     ) -> Iterator[None]:
         with turn:
-            begin = time.monotonic()
+            watch = Stopwatch()  # nobody's time is what the grader itself is stopped for
             try:
                 yield
             finally:
-                self._took[name] = self._took.get(name, 0.0) + time.monotonic() - begin
+                self._took[name] = self._took.get(name, 0.0) + watch.seconds()
 
     def _is_late(self, exercise: Exercise) -> bool:
         """Have the cells and the exercises before it used up the time of the submission? Those

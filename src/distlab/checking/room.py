@@ -30,6 +30,7 @@ from distlab.notebook import Cell
 from distlab.processes import forkserver, framing, isolation, payload, scheduling
 from distlab.processes.isolation import Limits
 from distlab.processes.run_delay import RunDelay
+from distlab.processes.stopped import Stopwatch
 from distlab.records import events, reading
 from distlab.records.choices import Schedule
 from distlab.records.leftovers import all_met
@@ -278,13 +279,18 @@ class _Guard:
 
 
 class _Clock:
-    """Seconds, without those in which the cells had no processor, others being busy."""
+    """Seconds, without those in which the cells had no processor, others being busy, or in which
+    the machine was suspended.
+    """
 
     def __init__(self) -> None:
-        self._waited = 0.0
+        self._waited = self._stopped = 0.0
 
     def now(self) -> float:
-        return time.monotonic() - self._waited
+        return time.monotonic() - self._waited - self._stopped
+
+    def leave_stop_out(self, seconds: float) -> None:
+        self._stopped += seconds
 
     def leave_out(self, seconds: float) -> None:
         """As much as all cells have at most: who makes the machine busy is one of them, perhaps."""
@@ -327,33 +333,33 @@ class _Author:
 
         An answer to another request is none: a cell can have written it itself.
         """
-        begin, before = time.monotonic(), self._queued()
+        watch, before = Stopwatch(), self._queued()
         try:
-            return self._answer(tree, limit, begin, before)
+            return self._answer(tree, limit, watch, before)
         finally:
-            self._clock.leave_out(self._waited(begin, before))
+            self._clock.leave_out(self._waited(watch.seconds(), before))
+            self._clock.leave_stop_out(watch.stopped)
 
     def _queued(self) -> float:
         return self._delay.seconds([self._pid])
 
-    def _waited(self, begin: float, before: float) -> float:
-        """Seconds since `begin` that do not count."""
-        most = (time.monotonic() - begin) * runs.MOST_QUEUED / (1 + runs.MOST_QUEUED)
+    def _waited(self, spent: float, before: float) -> float:
+        """Seconds of those that were spent that do not count."""
+        most = spent * runs.MOST_QUEUED / (1 + runs.MOST_QUEUED)
         return min(max(self._queued() - before, 0.0), most)
 
-    def _in_time(self, limit: float, begin: float, before: float) -> bool:
-        spent = time.monotonic() - begin
-        return spent < limit or spent - self._waited(begin, before) < limit
+    def _in_time(self, limit: float, spent: float, before: float) -> bool:
+        return spent < limit or spent - self._waited(spent, before) < limit
 
     def _answer(
-        self, tree: dict[str, Any], limit: float, begin: float, before: float
+        self, tree: dict[str, Any], limit: float, watch: Stopwatch, before: float
     ) -> tuple[Any, ...] | dict[str, Any]:
         self._asked += 1
         incoming = framing.Incoming(OUTPUT_LIMIT)
         try:
             self._socket.settimeout(STALL)
             framing.write(self._socket, *payload.parts({**tree, "number": self._asked}))
-            while self._in_time(limit, begin, before):
+            while self._in_time(limit, watch.seconds(), before):
                 if found := self._guard and self._guard.exceeded():
                     return problem_of("crashed", "MemoryError", found.message)
                 select.select([self._socket], [], [], runs.POLL)

@@ -34,7 +34,7 @@ from typing import Any, Protocol
 from distlab.checking.room import CELLS_LIMIT, PATIENCE, problem_of, serve_room
 from distlab.engines import runs
 from distlab.notebook import Cell
-from distlab.processes import entry_points, forkserver, framing, isolation, payload
+from distlab.processes import entry_points, forkserver, framing, isolation, payload, stopped
 from distlab.processes.isolation import Limits
 from distlab.processes.starting import Children
 from distlab.records.choices import Schedule
@@ -109,6 +109,7 @@ class Session:
         self._socket.settimeout(4 * PATIENCE)
         try:
             framing.write(self._socket, *payload.parts({"op": "hello"}))
+            stopped.await_readable(self._socket, 4 * PATIENCE)
             data, told, _, _ = self._socket.recvmsg(
                 1, socket.CMSG_SPACE(_UCRED.size), socket.MSG_PEEK
             )
@@ -180,9 +181,11 @@ class Session:
         self, tree: dict[str, Any], blocks: Sequence[bytes], relayed: bool = False
     ) -> tuple[Any, ...]:
         """The reply; one that the root hands on as it comes is followed by how that went."""
-        self._socket.settimeout(tree["patience"] + 3 * PATIENCE)
+        patience = tree["patience"] + 3 * PATIENCE
+        self._socket.settimeout(patience)
         try:
             framing.write(self._socket, *payload.parts(tree, *blocks))
+            stopped.await_readable(self._socket, patience)
             try:
                 reply = payload.receive(self._socket, REPLY_LIMIT)
             except ValueError:
@@ -366,6 +369,7 @@ class _Room:
         """The reply; `None` where the room is gone or does not answer in time."""
         self.socket.settimeout(patience)
         try:
+            stopped.await_readable(self.socket, patience)
             return payload.receive(self.socket, limit)
         except (OSError, ValueError):
             return None
@@ -375,6 +379,7 @@ class _Room:
         self.socket.settimeout(patience)
         size = None
         with contextlib.suppress(OSError, ValueError):
+            stopped.await_readable(self.socket, patience)
             size = framing.read_size(self.socket, limit)
         framing.announce(judge, size or 0)
         try:

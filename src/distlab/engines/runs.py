@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from distlab.network.seen import Seen
 from distlab.processes import clocks, payload, untrusted
+from distlab.processes.stopped import Stopwatch
 from distlab.records import events, holdings, reading
 from distlab.records import reports as reporting
 
@@ -32,7 +33,6 @@ POLL = 0.05  # seconds between two looks at ranks that have not answered
 SOON = 0.003  # seconds after the first answer in which mostly all others come
 RAW_EVENTS = 5_000  # events of a rank that are handed on
 MOST_QUEUED = 2.0  # times its deadline that a run may go on while its ranks have no processor
-HELD_UP = 0.5  # seconds between two looks of whoever watches that are no fault of the ranks
 GRACE = 1.0  # seconds that the others get when a rank has died
 ANSWER = 10.0  # and, within the deadline, a rank that has ended to say how: a busy machine is slow
 RAISED = 5.0  # and of a check when one has raised, which decides it: who waits for it may say where
@@ -88,6 +88,7 @@ class Run:
     hindsight: Any = None  # what it found of ranks that their own timeouts have ended
     timed_out: bool = False
     queued: float = 0.0  # seconds of these in which ranks had no processor, others being busy
+    stopped: float = 0.0  # and besides these, in which whoever watched was stopped itself
     overwritten: bool = False  # what an earlier call had returned was changed by this one
     raw: list[bytes] = field(default_factory=list)  # the records as they were read
     seen: Seen | None = None  # what went over the network, where that was measured
@@ -156,7 +157,7 @@ def drive(
     getattr(engines, "ripen", _none)(function)  # ranks that were forked early
     engines.settle()
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=engines.folder))
-    begin = time.monotonic()
+    begin, clock = time.monotonic(), Stopwatch()
     with _ended_as_a_whole(engines, folder):
         store, times = engines.store(folder), _clocks(engines, size, group)
         kept = getattr(engines, "kept", _none)(size)
@@ -174,9 +175,11 @@ def drive(
         run = Run(outcomes, [], 0.0, deadline)
         show = live.of(folder, size) if live else None
         patience = RAISED if harness else math.inf
-        busy = _watch(engines, run, folder, begin, watch, show, patience)
-        run.seconds = time.monotonic() - begin
+        busy = _watch(engines, run, folder, begin, watch, show, patience, clock)
+        clock.seconds()
+        run.seconds, run.stopped = time.monotonic() - begin, clock.stopped
         _stop(run, busy, folder, begin)
+        run.seconds -= run.stopped
         if busy:  # `tidy` is for runs that have ended by themselves
             engines.replace(sorted(busy | (_going_on(folder, size) if harness else set())))
     run.raw = [_raw(f"{folder}/{rank}.rec") for rank in range(size)]
@@ -254,32 +257,33 @@ def _clocks(engines: Engines, size: int, group: bool) -> list[dict[str, Any] | N
 
 def _watch(
     engines: Engines, run: Run, folder: Path, begin: float, watch: Watcher | None,
-    show: Show | None = None, patience: float = math.inf,
+    show: Show | None, patience: float, clock: Stopwatch,
 ) -> set[int]:  # fmt: skip
     """Wait until the run is over; returns the ranks that must be replaced.
 
     Args:
         patience: seconds that it goes on after a rank has raised.
+        clock: of this process, since the run began: its stops are no fault of the ranks.
     """
     deadline = begin + run.deadline
     waiting = set(range(run.size))
     dead: set[int] = set()
     queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
-    before, held_up, looked = queued(), 0.0, time.monotonic()
+    before = queued()
 
-    def lost() -> float:
-        """Seconds in which a busy or suspended machine let the ranks, or us, do nothing."""
-        return min(max(queued() - before, 0.0) + held_up, MOST_QUEUED * run.deadline)
+    def waited() -> float:
+        """Seconds in which a busy machine let the ranks do nothing."""
+        return min(max(queued() - before, 0.0), MOST_QUEUED * run.deadline)
 
     followers = [reading.Follower(f"{folder}/{r}.rec", r, run.size) for r in range(run.size)]
     due = begin + POLL
     while waiting:
+        clock.seconds()
         now = time.monotonic()
-        held_up, looked = held_up + max(now - looked - HELD_UP, 0.0), now
         left = deadline - now
         if left <= 0 and not dead:  # a busy machine is not the fault of those whose run this is
-            run.queued = lost()
-            left += run.queued
+            run.queued = waited()
+            left += run.queued + clock.stopped
         if left <= 0:
             _hear(engines, run, begin, waiting, dead, 0.0)  # answers may have lain there for long
             if not waiting:
@@ -320,7 +324,7 @@ def _watch(
                 while ended & waiting and time.monotonic() < end:
                     _hear(engines, run, begin, waiting, dead, POLL)
                 break
-    run.queued = lost()
+    run.queued = waited()
     return waiting | dead
 
 
@@ -454,7 +458,8 @@ def parts(run: Run) -> list[payload.Block]:
         ],
         "seconds": run.seconds, "deadline": run.deadline,
         "finding": _told(run.finding), "hindsight": _told(run.hindsight),
-        "timed_out": run.timed_out, "queued": run.queued, "overwritten": run.overwritten,
+        "timed_out": run.timed_out, "queued": run.queued, "stopped": run.stopped,
+        "overwritten": run.overwritten,
         "records": len(run.raw), "seen": run.seen and run.seen.tree(), "causes": run.causes,
     }  # fmt: skip
     raw = [data[: events.HEADER_BYTES + RAW_EVENTS * events.ENTRY.itemsize] for data in run.raw]
@@ -484,7 +489,8 @@ def unpack(parts: tuple[Any, ...]) -> Run:
         )
         return Run(
             outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding, hindsight,
-            bool(tree["timed_out"]), float(tree["queued"]), bool(tree["overwritten"]), raw,
+            bool(tree["timed_out"]), float(tree["queued"]), float(tree["stopped"]),
+            bool(tree["overwritten"]), raw,
             Seen.of(tree["seen"]) if tree["seen"] else None,
             [[_cause(one) for one in some] for some in tree["causes"]],
         )  # fmt: skip

@@ -28,6 +28,7 @@ from distlab.records.events import CHANGED
 #: what other schedules may take: times what the runs of the cases took, and seconds at least
 SCHEDULES_TIMES, SCHEDULES_SECONDS = 4.0, 1.0
 MOST_SCHEDULES = 64  # of one case
+STOPPED, AGAIN = 1.0, 2  # seconds of a stop after which a failure is tried again, and how often
 NOT_READABLE = "something that cannot be read"  # what messages call output that is no payload
 #: also called with `schedule=` where a case has several
 Runner = Callable[..., Run]
@@ -82,7 +83,19 @@ class Judging:
         return verdict
 
     def _wrong(self, case: Case) -> Verdict | None:
-        """The verdict on a case, if it is not right."""
+        """The verdict on a case, if it is not right: in a run during which nothing was stopped, as
+        far as there is one. Timeouts of the ranks' own pass while a machine is suspended.
+        """
+        before = self._seconds, self._queued
+        for _ in range(AGAIN):
+            found = self._failed(case)
+            if found is None or found.run is None or found.run.stopped < STOPPED:
+                return found
+            self._seconds, self._queued = before
+        return self._failed(case)
+
+    def _failed(self, case: Case) -> Verdict | None:
+        """The verdict on one run of a case, and on its other schedules, if it is not right."""
         exercise, sources = self.exercise, self._sources
         inputs, expected = exercise.inputs(case), self._reference(exercise, case)
         spent = self._seconds - min(self._queued, MOST_QUEUED * exercise.deadline)
@@ -149,6 +162,9 @@ class _Schedules:
         limit = min(1.0 + 5 * first.seconds, self._exercise.deadline)
 
         def again(schedule: Schedule) -> Run:
+            run = self._run(self._exercise, asked.case, sent, limit, schedule=schedule)
+            if run.ok or run.stopped < STOPPED:
+                return run
             return self._run(self._exercise, asked.case, sent, limit, schedule=schedule)
 
         # sends that a buffer lets through are not those of the back end that answers are run on
