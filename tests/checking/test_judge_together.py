@@ -210,6 +210,42 @@ def test_a_sandbox_that_others_may_have_ended_is_told_of(monkeypatch):
         judged(monkeypatch, {("exchange", True): [SessionLost("gone")]})
 
 
+@pytest.mark.parametrize("lost", [SessionLost("gone"), RoomLost("gone")])
+def test_what_is_lost_once_in_a_sandbox_of_its_own_costs_nobody_a_point(monkeypatch, lost):
+    """Memory was short, say, or it took longer to answer than anybody waits."""
+    turns = judge_notebook.AlwaysFree()
+    monkeypatch.setattr(judge_notebook, "_ALWAYS", turns)
+    ends = {(name, False): [lost] for name in NAMES}
+    found, session = judged(monkeypatch, ends, turns=turns, lone=True)
+    assert {v.status for v in found.values()} == {"passed"}
+
+
+@pytest.mark.parametrize("lost", [SessionLost("gone"), RoomLost("gone")])
+def test_who_loses_each_sandbox_has_crashed_and_costs_nobody_else_a_point(monkeypatch, lost):
+    turns = judge_notebook.AlwaysFree()
+    monkeypatch.setattr(judge_notebook, "_ALWAYS", turns)
+    ends = {("relay", False): [lost] * 9, ("broadcast_from", False): [lost] * 9}
+    found, session = judged(monkeypatch, ends, turns=turns, lone=True)
+    assert [v.status for v in found.values()] == ["crashed", "crashed", "passed"]
+    assert [left for left in map(len, session.ends.values())] == [7, 7]
+
+
+@pytest.mark.parametrize("lost", [SessionLost("gone"), RoomLost("gone")])
+@pytest.mark.parametrize(("times", "status"), [(1, "passed"), (2, "crashed")])
+def test_cells_that_were_lost_once_are_run_once_more(monkeypatch, lost, times, status):
+    turns, left = judge_notebook.AlwaysFree(), [lost] * times
+    monkeypatch.setattr(judge_notebook, "_ALWAYS", turns)
+
+    def cells(*_):
+        if left:
+            raise left.pop()
+        return {}
+
+    monkeypatch.setattr(Told, "cells", cells)
+    found, _ = judged(monkeypatch, turns=turns, lone=True)
+    assert {v.status for v in found.values()} == {status} and not left
+
+
 def test_in_a_sandbox_of_its_own_each_exercise_has_a_room(monkeypatch):
     _, session = judged(monkeypatch, lone=True)
     assert session.rooms[0] == [("relay", secret) for secret in (False, False, True, True)]

@@ -1,5 +1,6 @@
 """What a submission's code does costs that code alone."""
 
+import errno
 import itertools
 import os
 import socket
@@ -7,11 +8,13 @@ import socket
 import numpy as np
 import pytest
 
+from distlab.checking import session as sessions
 from distlab.checking.session import RoomLost, Session, SessionLost, _Room
 from distlab.course import find
 from distlab.exercises.judge import judge
 from distlab.notebook import Cell
 from distlab.processes import framing, payload, stopped
+from distlab.processes.isolation import IsolationFailed, Limits
 
 GIVEN = Cell("cell 1", "import torch\nimport torch.distributed as dist", "given")
 EXCHANGE = "01-message-passing/exchange"
@@ -285,3 +288,35 @@ def test_a_session_that_was_suspended_with_the_grader_is_not_lost(session, monke
         patched.setattr(framing, "readable", readable)
         session.end_room()
     assert clock[0] >= 3 * 3600.0
+
+
+class NoRoomAhead:
+    """In place of rooms: there are processes for one at a time."""
+
+    made = 0
+
+    def __init__(self, *_):
+        if NoRoomAhead.made:
+            raise IsolationFailed(errno.EAGAIN, "new namespaces")
+        NoRoomAhead.made += 1
+        self.socket = None
+
+    def send(self, *_):
+        pass
+
+    def reply(self, *_):
+        return {"functions": {}, "problems": {}}, b"belongings"
+
+    def close(self):
+        NoRoomAhead.made -= 1
+
+
+def test_cells_that_take_all_processes_do_not_end_their_session(monkeypatch):
+    monkeypatch.setattr(sessions, "_Room", NoRoomAhead)
+    judge, ours = socket.socketpair()
+    with judge, ours:
+        root = sessions._Root(ours, None, Limits(), walls=True)
+        root.answer({"op": "cells", "cells": [], "patience": 1.0}, [])
+        assert payload.receive(judge) == ({"problems": {}},)
+        assert root._entered().reply() is not None and NoRoomAhead.made == 1
+        root.close()

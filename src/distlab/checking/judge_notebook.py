@@ -28,6 +28,7 @@ from distlab.processes.stopped import Stopwatch
 from distlab.records.choices import Schedule
 
 CELL_LIMIT = 10.0  # seconds that a cell may take
+TRIES = 2  # of cells whose room or sandbox was lost though nothing else was judged meanwhile
 TURN = 10.0  # seconds after which exercises that share a room let others have the machine
 #: what may have been the machine's fault, or a neighbour's: judged once more before it costs points
 _DOUBTFUL = ("timeout", "crashed", "tampered")
@@ -259,7 +260,6 @@ class _Sitting:
         self._problems: dict[str, dict[str, Any]] = {}
         self._first: dict[str, _First] = {}
         self._took: dict[str, float] = {}  # seconds, by exercise; those of the cells by ""
-        self._losses = 0  # of sessions, to this submission
 
     def __enter__(self) -> _Sitting:
         with self._clocked(self._turns.shared()):
@@ -303,17 +303,29 @@ class _Sitting:
 
     def _ask_cells(self) -> bool:
         """Have the cells run; was there anything that may have been the machine's fault?"""
-        plan, session = self._plan, self._session
-        assert session is not None  # it was opened before
-        try:
-            self._problems = session.cells(plan.cells, CELL_LIMIT, plan.answered)
-        except RoomLost:
-            self._problems = dict.fromkeys(plan.answered, _taken_along())
-        except (SessionLost, ZygoteLost):
-            if not self._lone:
-                raise
-            self._problems = dict.fromkeys(plan.answered, _taken_along())
+        plan = self._plan
+        for _ in range(TRIES if self._turns is _ALWAYS else 1):  # else who asks tries it again
+            session = self._session or self._open()
+            try:
+                self._problems = session.cells(plan.cells, CELL_LIMIT, plan.answered)
+                break
+            except RoomLost:
+                self._problems = dict.fromkeys(plan.answered, _taken_along())
+            except (SessionLost, ZygoteLost):
+                self._lose()
+                self._problems = dict.fromkeys(plan.answered, _taken_along())
         return any(problem["status"] in _DOUBTFUL for problem in self._problems.values())
+
+    def _lose(self) -> None:
+        """In an `except` block: go on without the session, in a sandbox of its own.
+
+        Raises:
+            SessionLost, ZygoteLost: others use the sandbox as well, and could have ended it.
+        """
+        if not self._lone:
+            raise
+        self.__exit__()
+        self._session = None
 
     def judge_together(self) -> None:
         """Judge exercises one after the other in one room, on ranks that are kept: to start new
@@ -412,8 +424,8 @@ class _Sitting:
             return _cell_verdict(exercise, problem)
         if not answered:
             return self._grader.unanswered(exercise)
-        losses = self._losses
-        # a sandbox of its own is lost: it was judged before, beside others
+        # then only what was lost is judged again: whether the answer ended its room or its sandbox,
+        # or memory was short, or the machine too slow, a second one shows
         alone = self._turns is _ALWAYS
         first, late = self._first.get(exercise.name), self._is_late(exercise)
         if first is not None and (first.own or (_tried_alone(first.verdict) and not alone)):
@@ -425,7 +437,7 @@ class _Sitting:
         else:
             with self._clocked(self._turns.shared(), exercise.name):
                 verdict = self._judged(exercise)
-        if _doubtful(verdict) and self._losses == losses and not (alone or self._once):
+        if _doubtful(verdict) and not (self._once or (alone and not _is_lost(verdict))):
             again = self._turns.alone() if _tried_alone(verdict) else self._turns.shared()
             with self._clocked(again, exercise.name):
                 verdict = self._judged(exercise)
@@ -434,20 +446,16 @@ class _Sitting:
         return verdict
 
     def _judged(self, exercise: Exercise) -> Verdict:
-        if self._losses > 1:
-            return _cell_verdict(exercise, _taken_along())
-        session = self._session
-        if session is None:  # one that does not begin is not this submission's fault
-            session = self._open()
+        """The verdict on an exercise by itself; in a new sandbox, where the last one was lost."""
+        if (session := self._session) is None:
+            session = self._open()  # that it does not begin is not this submission's fault
             self._ask_cells()
+            if not self._is_judged(exercise):
+                return _cell_verdict(exercise, self._problems[exercise.name])
         try:
-            return self._grader.judged(exercise, session, self._plan)
+            return self._grader.judged(exercise, self._session or session, self._plan)
         except (SessionLost, ZygoteLost):
-            if not self._lone:
-                raise
-            self._losses += 1
-            self.__exit__()
-            self._session = None
+            self._lose()
             return _cell_verdict(exercise, _taken_along())
 
 
@@ -474,6 +482,11 @@ def _doubtful(verdict: Verdict) -> bool:
 def _tried_alone(verdict: Verdict) -> bool:
     """Is it judged once more while nobody else is? Then that one try is as good as two."""
     return _doubtful(verdict) and verdict.status != "crashed"
+
+
+def _is_lost(verdict: Verdict) -> bool:
+    """Is there no run to tell of, because its room was gone?"""
+    return verdict.status == "crashed" and verdict.run is None
 
 
 def _taken_along() -> dict[str, Any]:

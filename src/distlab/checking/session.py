@@ -302,9 +302,12 @@ class _Root:
         return self._room
 
     def _make_ahead(self) -> None:
-        """Make the next room while the one that was entered is at work."""
+        """Make the next room while the one that was entered is at work. Where that has taken all
+        processes or memory there are, it is made when it is needed, after that one has ended.
+        """
         if self._ahead is None and self._walls:
-            self._ahead = self._made()
+            with contextlib.suppress(OSError):
+                self._ahead = self._made()
 
     def _made(self) -> _Room:
         private = [self._judge, *(room.socket for room in (self._room,) if room)]

@@ -121,8 +121,14 @@ def test_a_forkserver_lost_under_three_submissions_costs_none_of_them_a_point(ju
     assert [statuses(lines) for lines in told] == [SOME] * 3
 
 
-def test_whoever_ends_its_forkserver_again_and_alone_has_crashed_there(judges, monkeypatch):
+def test_a_forkserver_that_is_lost_to_somebody_alone_as_well_costs_no_point(judges, monkeypatch):
+    """The kernel ended it, say, for want of memory; the answer may have been what took it."""
     ends_the_forkserver(monkeypatch, "relay", 2)  # beside others, then alone
+    assert statuses(judges.lines(LAB, some())) == SOME
+
+
+def test_whoever_ends_its_forkserver_again_and_alone_has_crashed_there(judges, monkeypatch):
+    ends_the_forkserver(monkeypatch, "relay", 3)  # beside others, then twice alone
     assert statuses(judges.lines(LAB, some())) == {**SOME, "relay": "crashed"}
 
 
@@ -173,7 +179,7 @@ def test_a_forkserver_lost_under_lanes_costs_no_point(judges, monkeypatch):
 
 
 def test_whoever_ends_its_forkserver_in_a_lane_and_alone_has_crashed_there(judges, monkeypatch):
-    ends_the_forkserver(monkeypatch, "relay", 2)
+    ends_the_forkserver(monkeypatch, "relay", 3)
     assert statuses(judges.lines(LAB, some(), lanes=2)) == {**SOME, "relay": "crashed"}
 
 
