@@ -8,6 +8,7 @@ waits, and what comes too often is collected and left for `distlab grade`.
 from __future__ import annotations
 
 import datetime
+import logging
 import time
 from collections import defaultdict
 from collections.abc import Iterable
@@ -55,7 +56,8 @@ class Arrivals:
     def look(self) -> dict[str, list[str]]:
         """{lab: its students with something new}."""
         found: dict[str, set[str]] = defaultdict(set)
-        for name, student, lab in self._exchange.arrived():
+        # all of it first: of a look that fails none has been seen
+        for name, student, lab in list(self._exchange.arrived()):
             if name in self._seen or lab not in course.LABS or not student:
                 continue
             self._seen.add(name)
@@ -132,8 +134,8 @@ def watch(judges: LocalJudges) -> None:
             policy = policies.current()
             due = queue.due(policy, RosterFile().read())
             _release(book, policy)
-        except (PolicyError, coursedir.GradingFailed) as error:
-            now = str(error)  # while the policy cannot be read all wait
+        except (PolicyError, coursedir.GradingFailed, OSError) as error:
+            now = str(error)  # while the policy, or a folder, cannot be read all wait
         try:
             for lab, students in due.items():
                 _take(book, judges, queue, lab, students)
@@ -161,6 +163,8 @@ def _handed(handing: HandingOut) -> str:
         return handing.one()
     except PolicyError:  # it was told already
         return ""
+    except OSError as error:  # it looks again later
+        return f"own inputs are not handed out: {error}"
 
 
 def _release(book: Gradebook, policy: Policy) -> None:
@@ -204,9 +208,13 @@ def _take(book: Gradebook, judges: Judges, queue: Queue, lab: str, students: lis
         except grade.NothingSubmitted as error:
             print(f"{name} {lab}: {error}", flush=True)  # the others go on
             continue
-        except coursedir.GradingFailed as error:
+        except Exception as error:  # the night goes on for the others, and for this one too
+            said = redaction.visible(str(error))
+            if not isinstance(error, coursedir.GradingFailed):
+                logging.getLogger(__name__).exception("judging %s %s", name, lab)
+                said = f"the grader failed on it ({type(error).__name__}: {said})"
             pause = queue.later(lab, student)
-            print(f"{name} {lab}: {error}; tried again in {pause:g} s", flush=True)
+            print(f"{name} {lab}: {said}; tried again in {pause:g} s", flush=True)
             continue
         queue.done(lab, student)
         took = time.monotonic() - begin

@@ -74,6 +74,9 @@ class SharedFolder:
     def __init__(self, folder: Path) -> None:
         self.folder: Path | None = folder
         self._inbound, self._outbound = folder / "inbound", folder / "outbound"
+        # of those that nobody has said to be complete: when each was changed last, by the clock of
+        # wherever the folder lies, and since when that is known here, by the one that nobody sets
+        self._since: dict[str, tuple[int, float]] = {}
 
     def __str__(self) -> str:
         return str(self._inbound)
@@ -83,16 +86,30 @@ class SharedFolder:
             entries = list(os.scandir(self._inbound))
         except FileNotFoundError:  # nothing was released yet
             return
+        since, self._since = self._since, {}
         for entry in entries:
             # STUDENT+LAB+WHEN+RANDOM; a student's name may have a + in it
             student, _, lab = entry.name.rpartition("+")[0].rpartition("+")[0].rpartition("+")
-            with suppress(FileNotFoundError):
+            with suppress(OSError):  # gone, or not to be seen now: there is another look
                 found = entry.stat(follow_symlinks=False)
                 if not _is_accounts(student, found.st_uid):
                     continue  # nobody collects it, nor has anything judged under another's name
                 # nbgrader opens the folder to all when everything is in it
-                if found.st_mode & 0o777 == 0o777 or time.time() - found.st_ctime > SETTLED:
+                if found.st_mode & 0o777 == 0o777 or self._settled(entry.name, found, since):
                     yield entry.name, student, lab
+
+    def _settled(
+        self, name: str, found: os.stat_result, since: Mapping[str, tuple[int, float]]
+    ) -> bool:
+        """Has it not been changed for long? The clocks of this machine and of the one that the
+        folder lies on are not compared: they may differ by minutes, and may be set.
+        """
+        now = time.monotonic()
+        changed, known = since.get(name, (None, now))
+        if changed != found.st_ctime_ns:
+            known = now
+        self._since[name] = found.st_ctime_ns, known
+        return now - known > SETTLED
 
     def is_released(self, lab: str) -> bool:
         return (self._outbound / lab).exists()

@@ -57,9 +57,12 @@ class Attempts:
         return max(0, rules.attempts - len(self.of(lab, members)))
 
     def again(self, policy: Policy, lab: str, members: Iterable[str]) -> datetime.datetime | None:
-        """When the next attempt may be; `None` if at once."""
-        wait, made = policy.lab(lab).on_submit.wait, self.of(lab, members)
-        return wait.after(made[-1][0], policy.zone) if wait and made else None
+        """When the next attempt may be; `None` if at once. What was noted by a clock that has been
+        set back since keeps nobody waiting until that time has come.
+        """
+        now, wait = datetime.datetime.now(UTC), policy.lab(lab).on_submit.wait
+        made = [when for when, _ in self.of(lab, members) if when <= now]
+        return wait.after(made[-1], policy.zone) if wait and made else None
 
     def _path(self, lab: str, student: str) -> Path:
         return self._folder / lab / f"{student}.json"

@@ -1,9 +1,11 @@
 """The grader looks at an exchange that is a folder, and at one that is a service."""
 
 import datetime
+import errno
 import json
 import os
 import pwd
+import time
 import types
 
 import pytest
@@ -71,6 +73,71 @@ def test_nothing_arrives_under_anothers_name(tmp_path, accounts):
         folder.mkdir(parents=True)
         folder.chmod(0o777)
     arrivals = Arrivals(exchanges.of(Config(), str(tmp_path), COURSE))
+    assert arrivals.look() == {REAL: ["ada"]}
+
+
+@pytest.mark.parametrize("ahead", [-7200.0, 0.0, 7200.0])
+def test_whether_a_folder_is_still_written_to_is_not_told_by_two_clocks(
+    tmp_path, accounts, monkeypatch, ahead
+):
+    """The exchange lies on a server whose clock is hours behind or ahead, or ours was set."""
+    now, wall = [1000.0], time.time() + ahead
+    monkeypatch.setattr(exchanges.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(exchanges.time, "time", lambda: wall)
+    arrivals = Arrivals(exchanges.of(Config(), str(tmp_path), COURSE))
+    folder = tmp_path / COURSE / "inbound" / f"ada+{REAL}+{WHEN}+random"
+    folder.mkdir(parents=True, mode=0o700)
+    assert arrivals.look() == {}
+    now[0] += exchanges.SETTLED - 1
+    (folder / "message_passing.ipynb").touch()  # the folder is changed by that
+    assert arrivals.look() == {}
+    now[0] += exchanges.SETTLED - 1
+    assert arrivals.look() == {}
+    now[0] += 2
+    assert arrivals.look() == {REAL: ["ada"]}
+
+
+class Away:
+    """An exchange that fails in the middle of its first look."""
+
+    looks = 0
+
+    def arrived(self):
+        self.looks += 1
+        yield f"ada+{REAL}+{WHEN}+random", "ada", REAL
+        if self.looks == 1:
+            raise OSError(errno.ESTALE, "Stale file handle")
+        yield f"ben+{REAL}+{WHEN}+random", "ben", REAL
+
+
+def test_who_had_arrived_when_a_look_failed_is_found_by_the_next_one():
+    arrivals = Arrivals(Away())
+    with pytest.raises(OSError, match="Stale"):
+        arrivals.look()
+    assert arrivals.look() == {REAL: ["ada", "ben"]} and arrivals.look() == {}
+
+
+def test_a_folder_that_cannot_be_looked_at_now_keeps_no_other_from_arriving(
+    tmp_path, accounts, monkeypatch
+):
+    scan, inbound = os.scandir, tmp_path / COURSE / "inbound"
+    for student in ("ada", "ben"):
+        (inbound / f"{student}+{REAL}+{WHEN}+random").mkdir(parents=True)
+        (inbound / f"{student}+{REAL}+{WHEN}+random").chmod(0o777)
+
+    class Stale:
+        def __init__(self, entry):
+            self.name, self._entry = entry.name, entry
+
+        def stat(self, **options):
+            if self.name.startswith("ada"):
+                raise OSError(errno.ESTALE, "Stale file handle")
+            return self._entry.stat(**options)
+
+    arrivals = Arrivals(exchanges.of(Config(), str(tmp_path), COURSE))
+    with monkeypatch.context() as patched:
+        patched.setattr(exchanges.os, "scandir", lambda path: map(Stale, scan(path)))
+        assert arrivals.look() == {REAL: ["ben"]}
     assert arrivals.look() == {REAL: ["ada"]}
 
 

@@ -13,6 +13,7 @@ from grader.judging.ledger import Entry
 from grader.plugins import autograde_on_submit as on_submit
 from grader.plugins.exchanges import SharedFolder
 from grader.plugins.gradebook import Gradebook
+from grader.policy import attempts as noting
 from grader.policy import policy as policies
 from grader.policy.attempts import Attempts
 from grader.policy.lateness import UTC, Duration
@@ -91,6 +92,23 @@ def test_who_comes_too_soon_waits_and_who_comes_too_often_is_left(attempts, caps
     assert queue.due(policy(), Roster()) == {}
 
 
+def test_a_clock_that_has_been_set_back_keeps_nobody_waiting(attempts, monkeypatch):
+    """The machine had the year wrong for a night."""
+
+    class NextYear(datetime.datetime):
+        @classmethod
+        def now(cls, zone):
+            return super().now(zone) + datetime.timedelta(days=365)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(noting.datetime, "datetime", NextYear)
+        attempts.note(LAB, ["ada"], "ada", "one")
+    queue = on_submit.Queue(attempts)
+    queue.add(LAB, ["ada"])
+    assert queue.due(policy(wait=HOUR), Roster()) == {LAB: ["ada"]}
+    assert attempts.left(OnSubmit(5), LAB, ["ada"]) == 4  # it is an attempt all the same
+
+
 def test_of_a_group_one_is_judged(attempts):
     queue = on_submit.Queue(attempts)
     queue.add(LAB, ["ada", "ben", "cy"])
@@ -143,7 +161,8 @@ def test_a_verdict_on_submit_is_noted_and_released(judged, attempts):
 @pytest.mark.parametrize(
     "outcome",
     [graded("its sandbox did not start"), coursedir.GradingFailed("nbgrader could not"),
-     grade.NothingSubmitted("nothing")],
+     grade.NothingSubmitted("nothing"), OSError(28, "No space left on device"),
+     RuntimeError("a mistake of the grader's own")],
 )  # fmt: skip
 def test_a_failure_of_the_graders_own_costs_no_attempt(judged, attempts, outcome, capsys):
     book, queue = judged(outcome)
@@ -152,13 +171,19 @@ def test_a_failure_of_the_graders_own_costs_no_attempt(judged, attempts, outcome
     assert queue.due(policy(attempts=1), Roster()) == {}
 
 
+@pytest.mark.parametrize(
+    "failure",
+    [coursedir.GradingFailed("the gradebook cannot be used now"),
+     OSError(28, "No space left on device", "/tmp/distlab-submitted-x"),
+     RuntimeError("a mistake of the grader's own")],
+)  # fmt: skip
 def test_a_submission_that_could_not_be_booked_is_tried_again_ever_less_often(
-    judged, attempts, monkeypatch, capsys
+    judged, attempts, monkeypatch, capsys, failure
 ):
-    """The gradebook was locked for a minute: nobody has to hand in again."""
+    """The gradebook was locked, or /tmp full, for a minute: nobody has to hand in again."""
     now = 1000.0
     monkeypatch.setattr(on_submit.time, "monotonic", lambda: now)
-    _, queue = judged(coursedir.GradingFailed("the gradebook cannot be used now"))
+    _, queue = judged(failure)
     assert "tried again in 30 s" in capsys.readouterr().out
     assert queue.due(policy(), Roster()) == {}
     for pause in (60, 120, 240):
@@ -235,3 +260,29 @@ def test_labs_are_released_when_their_time_has_come(tmp_path):
 @pytest.mark.parametrize(("folder", "seconds"), [("exchange", 0.5), (None, 2.0)])
 def test_a_folder_of_this_machine_is_looked_at_more_often_than_a_service_is_asked(folder, seconds):
     assert on_submit.between(type("Exchange", (), {"folder": folder})()) == seconds
+
+
+def test_a_night_goes_on_after_a_look_that_failed(monkeypatch, capsys):
+    """A network file system was away when the exchange, then the folder of inputs, was read."""
+    looks = [OSError(116, "Stale file handle"), {}, KeyboardInterrupt()]
+
+    def next_of(told):
+        if isinstance(found := told.pop(0), BaseException):
+            raise found
+        return found
+
+    book = types.SimpleNamespace(exchange=types.SimpleNamespace(folder="here"))
+    monkeypatch.setattr(on_submit, "Gradebook", lambda _: book)
+    monkeypatch.setattr(
+        on_submit, "Arrivals", lambda _: types.SimpleNamespace(look=lambda: next_of(looks))
+    )
+    handed = [OSError(116, "Stale file handle"), ""]
+    monkeypatch.setattr(
+        on_submit, "HandingOut", lambda *_: types.SimpleNamespace(one=lambda: next_of(handed))
+    )
+    monkeypatch.setattr(on_submit, "_release", lambda *_: None)
+    monkeypatch.setattr(on_submit.time, "sleep", lambda _: None)
+    with pytest.raises(KeyboardInterrupt):
+        on_submit.watch(None)
+    assert not looks and not handed
+    assert capsys.readouterr().out.count("Stale file handle") == 2
