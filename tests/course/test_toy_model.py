@@ -7,6 +7,7 @@ import time
 import pytest
 
 from distlab.course.lab02_toy_model import demo_checkpoint, setup
+from distlab.processes import stopped
 from distlab.rank import sharing
 from distlab.rank.recorder import Recorder
 from distlab.rank.sharing import Board
@@ -46,14 +47,18 @@ class LateRank:
 
 def test_a_rank_that_the_machine_holds_up_is_waited_for(tmp_path, monkeypatch):
     monkeypatch.setenv("DISTLAB_RUN", str(tmp_path))
-    monkeypatch.setattr(sharing, "time", LateRank(Board(0, 2, tmp_path), seconds=15.0))
+    clock = LateRank(Board(0, 2, tmp_path), seconds=15.0)
+    monkeypatch.setattr(sharing, "time", clock)
+    monkeypatch.setattr(stopped, "time", clock)
     with setup._told_ports(0, 1, 2) as told:
         assert told == (1234, 5678)
 
 
 def test_a_group_of_another_rank_says_so_where_the_others_wait_for_it(tmp_path, monkeypatch):
     monkeypatch.setenv("DISTLAB_RUN", str(tmp_path))
-    monkeypatch.setattr(sharing, "time", LateRank(Board(0, 2, tmp_path), seconds=15.0))
+    clock = LateRank(Board(0, 2, tmp_path), seconds=15.0)
+    monkeypatch.setattr(sharing, "time", clock)
+    monkeypatch.setattr(stopped, "time", clock)
     as_found = {"default process group": "rank 0 of 1"}
     with pytest.raises(RuntimeError, match="told rank 1 of 2, and after it the group says rank 0"):
         setup._is_this_rank(as_found, 1, 2)

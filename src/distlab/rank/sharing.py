@@ -12,7 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 60.0  # seconds; a run that hangs has ended by its deadline long before
+from distlab.processes.stopped import Stopwatch
+
+PATIENCE = 600.0  # seconds; a run that hangs has ended by its deadline long before, however busy
 POLL = 0.01
 
 
@@ -39,9 +41,11 @@ class Board:
         return {rank: path.read_text("utf-8") for rank, path in paths.items() if path.exists()}
 
     def awaited(self, subject: str, timeout: float) -> dict[int, str]:
-        """The notes of all ranks, or those that there are after `timeout` seconds."""
-        deadline = time.monotonic() + timeout
-        while len(found := self.notes(subject)) < self.size and time.monotonic() < deadline:
+        """The notes of all ranks, or those that there are after `timeout` seconds; those in which
+        this process was stopped are left out.
+        """
+        watch = Stopwatch()
+        while len(found := self.notes(subject)) < self.size and watch.seconds() < timeout:
             time.sleep(POLL)
         return found
 
