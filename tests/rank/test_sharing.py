@@ -5,9 +5,11 @@ import os
 from types import SimpleNamespace
 
 import pytest
+from torch.utils.data import DataLoader, Subset
 
 from distlab import course
 from distlab.course.lab02_toy_model import demo_checkpoint
+from distlab.course.lab07_horovod import make_loader, train_epoch
 from distlab.engines.runs import MOST_QUEUED
 from distlab.processes import stopped
 from distlab.rank import sharing
@@ -16,14 +18,14 @@ from distlab.rank import sharing
 @pytest.fixture
 def clock(monkeypatch, tmp_path):
     """One that goes on when somebody waits; notes come at the moments that a test says."""
-    made = SimpleNamespace(now=1000.0, due={}, stop=0.0)
+    made = SimpleNamespace(now=1000.0, due={}, stop=0.0, told='"told"')
     monkeypatch.setenv("DISTLAB_RUN", str(tmp_path))
 
     def sleep(seconds):
         made.now += seconds + made.stop
         made.stop = 0.0
         for moment in [moment for moment in made.due if moment <= made.now]:
-            (tmp_path / made.due.pop(moment)).write_text('"told"')
+            (tmp_path / made.due.pop(moment)).write_text(made.told)
 
     fake = SimpleNamespace(monotonic=lambda: made.now, sleep=sleep)
     monkeypatch.setattr(sharing, "POLL", 0.25)
@@ -65,3 +67,29 @@ def test_no_rank_looks_for_a_checkpoint_before_the_others_are_there(clock, monke
     with pytest.raises(InterruptedError):
         demo_checkpoint.exercise.call(demo, 1, 2, {"older": None, "weights": None})
     assert begun == [True]
+
+
+def test_a_loader_is_judged_by_what_workers_saw_that_the_machine_held_up(clock, monkeypatch):
+    clock.due[clock.now + 12.0], clock.told = "1.seen", "[3, 4, 5]"
+    monkeypatch.setattr(make_loader, "initialised", lambda *_: None)
+
+    def loader(dataset, batch_size):
+        return DataLoader(Subset(dataset, range(3)), batch_size)
+
+    got = make_loader.exercise.call(loader, 0, 2, {"n": 6, "batch_size": 2})
+    assert got["number of samples seen by all workers"] == 6
+    before = clock.now  # and who was given no loader keeps nobody waiting
+    assert make_loader.exercise.call(lambda *_: None, 1, 2, {"n": 6, "batch_size": 2})
+    assert sharing.Board(0, 2).notes("seen") == {0: "[0, 1, 2]", 1: "[]"}
+    assert clock.now == before
+
+
+def test_a_mean_over_all_workers_is_right_though_the_machine_held_one_up(clock):
+    clock.due[clock.now + 12.0], clock.told = "1.losses", "4.0"
+    assert train_epoch._own(3.0, [1.0, 3.0], 0, 2) == 2.0
+
+
+@pytest.mark.parametrize("returned", [2.0, None, "nothing"])
+def test_whoever_returned_something_else_keeps_nobody_waiting(clock, returned):
+    train_epoch._own(returned, [1.0, 3.0], 1, 2)
+    assert sharing.Board(0, 2).notes("losses") == {1: "2.0"}

@@ -10,7 +10,7 @@ from distlab.rank.sharing import among_ranks
 _LEFT = (
     "loader", "sampler", "share", "sizes of the batches", "number of samples seen by all workers"
 )  # fmt: skip
-PATIENCE = 3.0  # seconds that ranks wait for what the others were given
+PATIENCE = 30.0  # seconds that ranks wait for what the others were given: a busy machine is slow
 
 
 def _loader_inputs(case: Case) -> list[dict]:
@@ -25,12 +25,20 @@ def _call_make_loader(function, rank, size, inputs):
     initialised(rank, size)
     n = inputs["n"]
     dataset = torch.utils.data.TensorDataset(torch.arange(n), torch.arange(n) % 10)
-    loader = function(dataset, inputs["batch_size"])
+    loader: object = None
+    seen: list[list[int]] = []
+
+    def given() -> list[int]:  # also where it is no loader: nobody waits for what does not come
+        nonlocal loader
+        loader = function(dataset, inputs["batch_size"])
+        if isinstance(loader, DataLoader):
+            seen.extend([int(i) for i in batch[0]] for batch in loader)
+        return sum(seen, [])
+
+    everybody = among_ranks("seen", rank, size, given, PATIENCE)
     if not isinstance(loader, DataLoader):
         return {**dict.fromkeys(_LEFT), "loader": type(loader).__name__}
     sampler = loader.sampler
-    seen = [[int(i) for i in batch[0]] for batch in loader]
-    everybody = among_ranks("seen", rank, size, lambda: sum(seen, []), PATIENCE)
     result = {**dict.fromkeys(_LEFT), "loader": "DataLoader", "sampler": type(sampler).__name__}
     if isinstance(sampler, DistributedSampler):
         result["sampler"] = "DistributedSampler"
