@@ -2,10 +2,12 @@
 
 import socket
 import struct
+from types import SimpleNamespace
 
 import pytest
 
 from distlab.network import measure
+from distlab.network.seen import Seen
 
 SYN, PUSH = 0x02, 0x18
 PAYLOAD = bytes(100)
@@ -78,3 +80,42 @@ def test_an_earlier_run_is_not_held_against_a_later_one(heard):
     assert heard.seen().foreign
     take(heard, 90, MESSAGE[90:] + b"y" * 48)
     assert heard.seen().foreign == {(0, 1): 48}
+
+
+class Later(measure.Wire):
+    """Whoever measures is stopped for an hour in its first look; a packet comes looks after that.
+
+    Args:
+        comes: at which look.
+    """
+
+    def __init__(self, comes):
+        self.now, self._looks, self._comes = 1000.0, 0, comes
+        self._begun, self._drained = [], []
+        self._ring = SimpleNamespace(settle=self._settle, lost=lambda: 0, close=lambda: None)
+        self._heard = SimpleNamespace(
+            lost=0, packet=None, gaps=lambda: 0, seen=lambda missing: Seen({}, {}, {}, {}, lost=0)
+        )
+
+    def _counted(self):
+        return []
+
+    def _settle(self, heard):
+        self._looks += 1
+        self.now += 3600.0 if self._looks == 1 else 0.0
+
+    def missing(self, seen):
+        return ["a message that was not sent"] if self._looks < self._comes else []
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+@pytest.mark.parametrize(("comes", "doubted"), [(1, False), (3, False), (10_000, True)])
+def test_nobody_has_tampered_because_whoever_measures_was_stopped(monkeypatch, comes, doubted):
+    wire = Later(comes)
+    monkeypatch.setattr(measure, "time", wire)
+    assert bool(wire.seen(wire.missing).doubts) is doubted
