@@ -8,6 +8,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import math
+import os
 import time
 from collections.abc import Iterator
 
@@ -23,24 +24,36 @@ class Beats:
 
     def __init__(self, board: Board) -> None:
         self._board, self._over = board, False
+        self._turn = _thread.allocate_lock()  # a note pinned up after the end would outlive the run
 
     @contextlib.contextmanager
     def beating(self) -> Iterator[None]:
         # none of threading's: it would be among those of the function, which are counted
         _thread.start_new_thread(self._beat, ())
+        rank = os.getpid()
         try:
             yield
         finally:
-            self._over = True
+            if os.getpid() == rank:  # and no fork of the function's, which has no such thread
+                with self._turn:
+                    self._over = True
+                    self._note(math.inf)  # who has ended does nothing more, however long one waits
 
     def _beat(self) -> None:
-        """Whoever has ended can do nothing more, however long one waits: it beats for ever."""
         count = 0
-        with contextlib.suppress(OSError):  # the run is over, and its folder gone
-            while not self._over:
-                self._board.note(_NOTE, str(count := count + 1))
-                _pause(BEAT)
-            self._board.note(_NOTE, "inf")
+        while self._noted(count := count + 1):
+            _pause(BEAT)
+
+    def _noted(self, count: int) -> bool:
+        """Does this rank go on? Then it has beaten once more."""
+        with self._turn:
+            if not self._over:
+                self._note(count)
+            return not self._over
+
+    def _note(self, count: float) -> None:
+        with contextlib.suppress(OSError):  # a full disk, say: one beat less
+            self._board.note(_NOTE, str(count))
 
     def counted(self) -> dict[int, float]:
         """How often each rank has beaten until now."""
