@@ -406,9 +406,15 @@ exercise = Exercise(
     ),
     advice=(
         Advice(
+            "nothing to rename", r"No such file or directory: '[^']*' -> '",
+            "What is renamed is not there, or no longer. Is it renamed once, by one rank, and "
+            "under the very name that it was written with?",
+        ),
+        Advice(
             "folder of the step",
-            r"Parent directory [^ ]*step-\d+ does not exist|No such file or directory: .*step-\d+"
-            r"|File exists: .*step-\d+",
+            r"Parent directory [^ ]*step-\d+ does not exist|File exists: .*step-\d+"
+            # the index comes last: whoever lacks that, or a file to rename, has the folder
+            r"|No such file or directory: '[^']*step-\d+(/(?!index)[^/']*)?'$",
             "The step's folder may be there, from a save that crashed, and it may not: then it has "
             "to be made before anything is written into it. See what os.makedirs says of folders "
             "that exist already.",

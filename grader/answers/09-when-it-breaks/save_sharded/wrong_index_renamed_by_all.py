@@ -1,0 +1,13 @@
+# status: error
+# says: What is renamed is not there
+def save_sharded(rank, size, piece, folder, step):
+    place = os.path.join(folder, f"step-{step}")
+    os.makedirs(place, exist_ok=True)
+    torch.save(piece.clone(), os.path.join(place, f"rank-{rank}.pt"))
+    lengths = [None] * size
+    dist.all_gather_object(lengths, len(piece))
+    with open(f"{place}/index.part", "w") as file:
+        json.dump({"step": step, "lengths": lengths}, file)
+    dist.barrier()
+    os.replace(f"{place}/index.part", f"{place}/index.json")
+    dist.barrier()
