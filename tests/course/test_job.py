@@ -77,6 +77,15 @@ def test_killing_a_worker_that_has_not_started_says_so():
     job.end()
 
 
+def test_killing_a_worker_that_has_ended_while_its_job_goes_on_says_so():
+    lines = ("rank 1 is process 4194305", "[rank1]: NameError: oh")
+    job = Job(SAYS.format(";".join(f"print({line!r})" for line in lines) + ";signal.pause()"))
+    job.until("NameError")
+    with pytest.raises(RuntimeError, match="rank 1 has ended, .* first error: .*NameError: oh$"):
+        job.kill(rank=1)
+    job.end()
+
+
 def test_it_is_ended_with_all_that_it_has_started():
     start = "import subprocess; print('rank 1 is process', subprocess.Popen(['sleep', '60']).pid)"
     job = Job(SAYS.format(f"{start}; signal.pause()"))

@@ -99,19 +99,27 @@ class Job:
         """`kill -9` for one worker; returns its process id.
 
         Raises:
-            RuntimeError: the job is over, or has no such worker yet; with the first error that it
-                has printed, else with the end of its output.
+            RuntimeError: the job is over, has no such worker yet, or has lost it; with the first
+                error that it has printed, else with the end of its output.
         """
-        pid, ended = self.workers.get(rank), self.process.poll() is not None
-        if pid is None or ended:
-            what = "is over already" if ended else f"has not started rank {rank} yet"
-            said = _ERROR.search(self.output)
-            raise RuntimeError(
-                f"{self.command} {what}, so there is nobody to kill. "
-                + (f"Its first error: {said[0]}" if said else f"It said:\n{self.output[-3000:]}")
-            )
-        os.kill(pid, signal.SIGKILL)
+        pid = self.workers.get(rank)
+        if self.process.poll() is not None:
+            raise self._nobody_to_kill("is over already")
+        if pid is None:
+            raise self._nobody_to_kill(f"has not started rank {rank} yet")
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:  # the job itself goes on for a while, or starts another one
+            raise self._nobody_to_kill(f"goes on, but its rank {rank} has ended") from None
         return pid
+
+    def _nobody_to_kill(self, why: str) -> RuntimeError:
+        output = self.output
+        said = _ERROR.search(output)
+        return RuntimeError(
+            f"{self.command} {why}, so there is nobody to kill. "
+            + (f"Its first error: {said[0]}" if said else f"It said:\n{output[-3000:]}")
+        )
 
     def end(self) -> None:
         """End it and all that it has started."""
