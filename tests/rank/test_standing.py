@@ -13,7 +13,10 @@ import torch.distributed as dist
 
 from distlab import Ranks
 from distlab.rank import standing
+from distlab.rank.recorder import Recorder
 from distlab.rank.standing import Moment
+from distlab.records import reading
+from distlab.records.wording import stuck
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -39,6 +42,21 @@ def test_a_rank_that_waits_for_a_lock_is_told_with_its_line(ranks):
         in told
     )
     assert f"rank 0 was computing at {waits_for_a_dead_thread.__name__}:{first + 3}" in told
+
+
+@pytest.mark.parametrize("stands", [True, False])
+def test_where_a_function_has_waited_in_an_operation_is_not_told_once_that_has_ended(
+    tmp_path, stands
+):
+    record = Recorder(tmp_path / "0.rec", 0, 2)
+    record.started()
+    at = record.begin("barrier", 0)
+    record.wait_begin(at, blocking=True)
+    record._seen((b"f", 3, 14, b"barrier"), stands)
+    record.finish(at, waited=True)
+    assert stuck(reading.read(tmp_path / "0.rec")) == "was computing"
+    record._seen((b"f", 4, 20, b""), stands)
+    assert " at f:4" in stuck(reading.read(tmp_path / "0.rec"))
 
 
 HERE = (b"f", 3, 14, b"")

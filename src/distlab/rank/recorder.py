@@ -95,6 +95,7 @@ class Recorder:
         self._codes: dict[int, _Code] = {}
         self.plan, self.running = Plan(), False
         self._standing: Standing | None = None
+        self._wait = -1  # the entry for which the function itself has begun to wait last
         self._here = threading.local()
         self._watched: list[Races] = []  # of every thread that has begun a request
         self.end_watching: Callable[[], None] | None = None
@@ -130,8 +131,19 @@ class Recorder:
         return frame and (function_of(frame.f_code).encode(), frame.f_lineno, frame.f_lasti, called)
 
     def _seen(self, place: Place | None, stands: bool) -> None:
+        """Note where the function was seen, unless it waited in an operation there: as long as it
+        does the entry says so, and once that has ended the function is somewhere else.
+        """
+        if self._waits():
+            place, stands = None, False
         function, line, _, called = place or (b"", 0, 0, b"")
         events.SEEN.pack_into(self._map, events.SEEN_AT, line, function[:40], called[:28], stands)
+
+    def _waits(self) -> bool:
+        at = self._wait
+        if at < 0 or self._map[at] != events.POSTED:
+            return False
+        return not struct.unpack_from("<d", self._map, at + _OFFSET["wait_end"])[0]
 
     def ended(self, raised: bool) -> None:
         self._threads.function_ends()
@@ -267,7 +279,10 @@ class Recorder:
         if at >= 0:
             now = _now()
             self._map[at + 2] |= events.WAITED | (events.BLOCKING if blocking else 0)
-            _short(self._map, at + _OFFSET["thread"], self._thread())
+            thread = self._thread()
+            _short(self._map, at + _OFFSET["thread"], thread)
+            if not thread:
+                self._wait = at
             # the limit first: who sees a wait must know how long it can last
             if self._map[at] == events.FAILED:  # an earlier wait gave up, which ends that alone
                 _double(self._map, at + _OFFSET["until"], 0.0)
