@@ -25,8 +25,10 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.exc import OperationalError, SAWarning
 from traitlets.config.loader import Config, PyFileConfigLoader
 
+from distlab import course
 from grader import coursedir, writing
 from grader.coursedir import GradingFailed
+from grader.looks import code
 from grader.plugins import exchanges, rows
 from grader.policy.exact import total
 from grader.reports import rendering
@@ -123,8 +125,33 @@ class Gradebook:
         """Autograde one submission into the gradebook and write its feedback page."""
         what = f"{student}'s {assignment}"
         with alone():
+            looked_at = self._looked_at(assignment, student)
             self._checked(self._api.autograde(assignment, student), f"autograde {what}")
+            self._look_at_no_more(assignment, student, looked_at)
             self._write_feedback(assignment, student)
+
+    def _looked_at(self, assignment: str, student: str) -> dict[str, str]:
+        """{exercise: its code} of those that have points by hand, with nobody waiting to look."""
+        folder = self.autograded(assignment, student)
+        exercises = [
+            row[0].removeprefix("test_") for row in self.state(assignment, student)
+            if len(row) == rows.GRADE and row[0].startswith("test_")
+            if row[2] is not None and not row[5]
+        ]  # fmt: skip
+        return {name: code.graded(folder, name) for name in exercises}
+
+    def _look_at_no_more(self, assignment: str, student: str, known: dict[str, str]) -> None:
+        """Have nobody look again at points by hand for code that is as it was: nbgrader wants that
+        whenever a submission is graded.
+        """
+        folder = self.autograded(assignment, student)
+        same = [name for name, was in known.items() if was and code.graded(folder, name) == was]
+        notebook = course.notebook_name(assignment).removesuffix(".ipynb")
+        with self.database() as database:
+            for name in same:
+                grade = database.find_grade(f"test_{name}", notebook, assignment, student)
+                grade.needs_manual_grade = False
+            database.db.commit()
 
     def write_feedback(self, assignment: str, student: str) -> None:
         """Write a submission's feedback page."""

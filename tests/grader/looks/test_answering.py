@@ -18,7 +18,7 @@ from grader.judging.ledger import Entry, Ledger, Line
 from grader.looks import answering, diary, told
 from grader.looks.answering import Answering, Wanted, checked
 from grader.looks.diary import Diary, about
-from grader.plugins import preprocessors, rows
+from grader.plugins import gradebook, preprocessors, rows
 from grader.plugins.gradebook import Gradebook
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own
@@ -353,3 +353,30 @@ def test_requests_are_open_until_they_are_answered(book):
     assert said[-1] in {f"Looked at again on {day}: the points stay as they are." for day in days}
     ask("ada", "And now?")
     assert told.on_page(Diary().read(), "ada", LAB)[EXERCISE][-1] == "Nobody has answered yet."
+
+
+class Entering(Gradebook):
+    """What enters submissions, where `book` is nbgrader."""
+
+    def __init__(self, book, source):
+        self._book, self._source, self._api = book, source, self
+        self.database, self.autograded = book.database, book.autograded
+
+    def autograde(self, assignment, student):
+        self._book.autograde(student, self._source)
+        return {"success": True}
+
+    def _write_feedback(self, assignment, student):
+        pass
+
+
+def test_points_by_hand_are_outdated_once_the_code_is_another_and_not_when_it_is_graded_again(
+    book, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(gradebook, "alone", contextlib.nullcontext)
+    book.fill()
+    for source, outdated in [(0, []), (0, []), (1, [EXERCISE]), (1, [EXERCISE]), (0, [EXERCISE])]:
+        Entering(book, SOURCES[source]).enter(LAB, "ada")
+        assert Gradebook.outdated(book.state("ada")) == outdated
+        if not outdated:
+            book.change("ada", 2.0, "by hand")
