@@ -146,6 +146,8 @@ class Gradebook:
         """
         folder = self.autograded(assignment, student)
         same = [name for name, was in known.items() if was and code.graded(folder, name) == was]
+        if not same:
+            return
         notebook = course.notebook_name(assignment).removesuffix(".ipynb")
         with self.database() as database:
             for name in same:
