@@ -12,6 +12,7 @@ from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbgrader.server_extensions.formgrader import handlers
 from traitlets.config.loader import PyFileConfigLoader
 
+from distlab.records import redaction
 from grader.paths import ROOT
 
 
@@ -55,4 +56,4 @@ def _exporter(plain: bool) -> HTMLExporter:
 
 
 def _as_it_is(source: str, *args: Any, **kw: Any) -> Markup:
-    return Markup("<pre>{}</pre>").format(source)
+    return Markup("<pre>{}</pre>").format(redaction.visible_lines(source))

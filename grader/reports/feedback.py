@@ -17,6 +17,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from distlab.records import redaction
 from grader.reports import html, markdown
 
 CELL_LIMIT = 50_000  # characters of a cell that are shown
@@ -186,7 +187,9 @@ class _Parts:
         if len(source) <= limit:
             return shown(source)
         rest = len(source) - limit
-        return Markup("<pre>{}\n… {} more characters</pre>").format(source[:limit], rest)
+        return Markup("<pre>{}\n… {} more characters</pre>").format(
+            redaction.visible_lines(source[:limit]), rest
+        )
 
 
 _BLANKS = re.compile(r"^[^\S\n]+$", re.M)
@@ -194,7 +197,8 @@ _BLANKS = re.compile(r"^[^\S\n]+$", re.M)
 
 def code(source: str, marked: Collection[int] = (), numbered: bool = False) -> Markup:
     """Python in colours, with the numbers of its lines and some of them marked."""
-    lines = source.replace("\r\n", "\n").replace("\r", "\n")
+    # what turns the direction of writing would have a reader see other code than is there
+    lines = redaction.visible_lines(source)
     # at each blank of a line of blanks the lexer looks for a docstring behind all that follow:
     # thousands of such lines would take it minutes
     lines = _BLANKS.sub("", lines)
@@ -210,7 +214,7 @@ def highlighted(source: str, language: str | None = None, metadata: Any = None) 
 
 
 def _as_it_is(source: str) -> Markup:
-    return Markup("<pre>{}</pre>").format(source)
+    return Markup("<pre>{}</pre>").format(redaction.visible_lines(source))
 
 
 def places(told: dict[str, str]) -> set[int]:

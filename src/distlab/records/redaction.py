@@ -122,6 +122,11 @@ def visible(said: str) -> str:
     return _ACTIVE.sub(lambda m: ascii(m[0])[1:-1], said)
 
 
+def visible_lines(said: str) -> str:
+    """The same of text whose lines may end as on other systems."""
+    return visible(said.replace("\r\n", "\n").replace("\r", "\n"))
+
+
 def line(number: str | int) -> int:
     """A line number that a rank has told, as far as one can be meant."""
     return min(max(int(number), 0), _LONGEST_LINE)

@@ -270,3 +270,20 @@ def test_a_verdict_names_the_lines_to_mark():
     told = {"happened": "rank 0 waits in recv(src=1) at exchange:4, rank 1 raised X at line 12"}
     assert feedback.places(told) == {4, 12}
     assert feedback.places({}) == set()
+
+
+#: CVE-2021-42574: a reader sees the comment end before `return`, and Python does not
+TROJAN = 'def relay(tensor):\r\n    """done \u2066\u202e ;return"""\u2028\n    send(tensor)'
+
+
+@pytest.mark.parametrize("shown", [feedback.code, feedback._as_it_is, feedback.highlighted])
+def test_code_is_shown_as_python_reads_it(shown):
+    text = BeautifulSoup(str(shown(TROJAN)), "html.parser").get_text()
+    assert "done \\u2066\\u202e ;return" in text and "\\u2028" in text
+    assert not set(text) & set("\u2066\u202e\u2028\r") and len(text.strip().split("\n")) == 3
+
+
+def test_a_cell_that_is_too_long_is_cut_and_shown_as_it_is_too(monkeypatch):
+    monkeypatch.setattr(feedback, "CELL_LIMIT", 40)
+    parts = feedback._Parts([])
+    assert "\u202e" not in str(parts._students(TROJAN, feedback.code))
