@@ -169,3 +169,29 @@ def test_no_line_is_looked_at_for_long(line):
     begin = time.process_time()
     notebook.MAGIC.search(line * (250_000 // len(line)) + "\nx")
     assert time.process_time() - begin < 2
+
+
+def answered(tmp_path, **answers):
+    """A notebook with these answers, one solution cell each."""
+    cells = [
+        {
+            "cell_type": "code", "source": source, "outputs": [], "execution_count": None,
+            "metadata": {"nbgrader": {"grade_id": name, "solution": True, "grade": False}},
+        }
+        for name, source in answers.items()
+    ]  # fmt: skip
+    path = tmp_path / "answers.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    return path
+
+
+def test_a_script_does_not_need_an_answer_that_it_does_not_ask_for(tmp_path):
+    """Some answers are values: their cells raise as soon as they are run."""
+    todo = 'raise NotImplementedError("TODO letters")'
+    lab = notebook.load(answered(tmp_path, letters=todo, train="def train():\n    return 7"))
+    assert lab.train() == 7 and not hasattr(lab, "letters")
+
+
+def test_an_answer_that_fails_is_not_taken_for_one_that_is_still_to_be_written(tmp_path):
+    with pytest.raises(NotImplementedError, match="not for this device"):
+        notebook.load(answered(tmp_path, a='raise NotImplementedError("not for this device")'))

@@ -48,6 +48,27 @@ def test_what_a_command_has_started_ends_with_it(tmp_path):
 
 
 def test_the_lines_that_are_asked_for_are_shown_and_a_failure_is_told(tmp_path, capsys):
-    path = script(tmp_path, "print('rank 0')\nprint('noise')\nexit(1)")
+    path = script(tmp_path, "print('rank 0')\nprint('noise')")
     command.terminal(f"python {path}", only=("rank", "process"))
-    assert capsys.readouterr().out.splitlines() == [f"$ python {path}", "rank 0", "exit status 1"]
+    assert capsys.readouterr().out.splitlines() == [f"$ python {path}", "rank 0"]
+    path.write_text("print('rank 0')\nprint('noise')\nexit('no such port')")
+    command.terminal(f"python {path}", only=("rank", "process"))
+    told = capsys.readouterr().out.splitlines()
+    assert told[:2] == [f"$ python {path}", "rank 0"]
+    assert told[-2:] == ["no such port", "exit status 1"]
+
+
+def test_the_exceptions_of_ranks_are_shown_whatever_lines_are_asked_for(tmp_path, capsys):
+    """A launcher's own long story of their failure is left out, and what all ranks say is said
+    once.
+    """
+    path = script(
+        tmp_path,
+        "import os\ndef train():\n    raise ValueError('no batch')\n"
+        "print('rank', os.environ['RANK'], flush=True)\ntrain()",
+    )
+    command.terminal(f"torchrun --standalone --nproc-per-node=2 {path}", only="rank")
+    _, *ranks, error, status = capsys.readouterr().out.splitlines()
+    assert set(ranks) <= {"rank 0", "rank 1"}
+    assert error == f'File "{path}", line 3, in train: ValueError: no batch'
+    assert status == "exit status 1"

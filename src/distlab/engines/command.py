@@ -68,10 +68,37 @@ def terminal(command: str, only: str | tuple[str, ...] = "", limit: float = 60) 
     Args:
         command: as for `output_of`.
         limit: seconds, as for `output_of`.
-        only: print lines that begin with this alone, or with one of these.
+        only: print lines that begin with this alone, or with one of these; and where the command
+            fails, which exceptions it ended with.
     """
     print("$", command)
     output, status = output_of(command, limit)
-    print("\n".join(line for line in output.splitlines() if line.startswith(only)))
+    for line in output.splitlines():
+        if line.startswith(only):
+            print(line)
     if status:
+        for line in _ended_with(output) if only else ():
+            print(line)
         print("exit status", status)
+
+
+_TRACEBACK = "Traceback (most recent call last):"
+
+
+def _ended_with(output: str) -> list[str]:
+    """Each exception whose traceback was printed, after its last place, or how the output ends.
+
+    Ranks that fail in the same way are told once. A launcher says no more than that its ranks have
+    failed, in a traceback of its own whose exception has no text on its line.
+    """
+    found, place, inside = [], "", False
+    for line in output.splitlines():
+        if line == _TRACEBACK:
+            place, inside = "", True
+        elif inside and line.startswith("  File "):
+            place = line.strip()
+        elif inside and line and not line.startswith(" "):
+            inside = False
+            if not line.rstrip().endswith(":"):
+                found.append(f"{place}: {line}" if place else line)
+    return list(dict.fromkeys(found)) or output.splitlines()[-3:]
