@@ -83,6 +83,21 @@ class Sources:
         top = [node for _, node in self._functions.get(name, ()) if node.col_offset == 0]
         return top[-1] if top else None
 
+    def todo_left(self, name: str) -> int:
+        """The line of the TODO that a function was released with, where it has been written and
+        has kept that; 0 otherwise.
+        """
+        function = self.function(name)
+        if function is None:
+            return 0
+        kept = [
+            node.lineno
+            for node in ast.walk(function)
+            if isinstance(node, ast.Raise) and _is_todo(node)
+        ]
+        written = [node for node in function.body if not (_is_todo(node) or _does_nothing(node))]
+        return kept[0] if kept and written else 0
+
     @functools.cached_property
     def _functions(self) -> dict[str, list[tuple[str, Function]]]:
         """All functions of the cells by name, each with the source of its cell."""
@@ -149,6 +164,21 @@ def _taken(node: ast.AST) -> list[ast.Call]:
     each = (ast.ListComp, ast.GeneratorExp)
     values = [value.elt if isinstance(value, each) else value for value in values]
     return [value for value in values if isinstance(value, ast.Call)]
+
+
+def _is_todo(node: ast.AST) -> bool:
+    """Is it `raise NotImplementedError("TODO …")`?"""
+    return isinstance(node, ast.Raise) and ast.unparse(node).startswith(_RELEASED)
+
+
+_RELEASED = "raise NotImplementedError('TODO"
+
+
+def _does_nothing(node: ast.stmt) -> bool:
+    """Is it a docstring, an ellipsis or `pass`?"""
+    return isinstance(node, ast.Pass) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    )
 
 
 def called(call: ast.Call) -> str:

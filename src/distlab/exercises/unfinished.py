@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from distlab.engines.runs import Outcome, Run
@@ -23,10 +24,9 @@ DIED = "Died"  # and when a process that a rank has started for the function end
 def judged(exercise: Exercise, case: Case, run: Run, sources: Sources) -> Verdict | None:
     """The verdict on a run in which a rank did not return."""
     failed = [o for o in run.outcomes if o.status == "raised"]
-    if failed and all(_is_todo(o.error, exercise.name) for o in failed):
-        return Verdict(
-            exercise, "unanswered", exercise.asks, f"{exercise.name} is still to be written."
-        )
+    if failed and all(_is_todo(o.error) for o in failed):
+        said = _unwritten(exercise, case, failed, sources)
+        return Verdict(exercise, "unanswered", exercise.asks, said)
     if said := _unsent(run):
         if case.hidden:
             said = f"{exercise.name} uses what cannot be sent to another process."
@@ -147,10 +147,30 @@ def _stands_still(exercise: Exercise, case: Case, still: list[Outcome]) -> Verdi
     )  # fmt: skip
 
 
-def _is_todo(error: dict[str, Any] | None, name: str) -> bool:
+def _is_todo(error: dict[str, Any] | None) -> bool:
     if error is None or error["type"] != "NotImplementedError":
         return False
     return "TODO" in error["message"]
+
+
+def _unwritten(exercise: Exercise, case: Case, failed: list[Outcome], sources: Sources) -> str:
+    """What a function lacks that has raised its TODO. It may be written and have kept that line, or
+    call another one that is not; what ranks have told of a hidden case is not asked.
+    """
+    name = exercise.name
+    if line := sources.todo_left(name):
+        where = f"at line {line}" if case.hidden else f"at {name}:{line}"
+        return (
+            f"{name} came to the line {where} that raises NotImplementedError: take that line out "
+            "once the function is written."
+        )
+    todo = _TODO.search(failed[0].error["message"]) if failed[0].error else None
+    if todo and not case.hidden and todo[1] != name and sources.function(todo[1]):
+        return f"{name} calls {todo[1]}, which is still to be written."
+    return f"{name} is still to be written."
+
+
+_TODO = re.compile(r"TODO (\w+)")
 
 
 def _told_error(
