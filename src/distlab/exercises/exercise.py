@@ -76,6 +76,16 @@ def _each(call: Callable[[Any], Any], values: Any) -> Any:
     return values
 
 
+def _with_tuples(output: Any, depth: int) -> Any:
+    """What is returned with its lists at this depth as tuples; a harness has that beside others."""
+    if isinstance(output, dict):
+        own = {"returned"} if "returned" in output else set(output)
+        return {k: _with_tuples(v, depth) if k in own else v for k, v in output.items()}
+    if not isinstance(output, list):
+        return output
+    return [_with_tuples(item, depth - 1) for item in output] if depth else tuple(output)
+
+
 def _bytes(values: Any) -> int:
     """About how much memory inputs take that are kept."""
     if isinstance(values, dict):
@@ -247,6 +257,8 @@ class Exercise:
         share: what of its inputs a rank is given, as `share(inputs, rank, size)`, where rules and
             hints need more than that. With another's input a rank could do without its message.
         left_open: what the visible cases do not judge, in a sentence for those who pass them.
+        tuples: in how many lists stands what the contract calls a tuple, where it calls something
+            so: references know lists alone, and messages should name it as the exercise does.
         name, lab: the function's name, and the assignment's ("01-message-passing"). Its file and
             its folder say them: `distlab.course.exercises` fills them in.
     """
@@ -271,12 +283,19 @@ class Exercise:
     schedules: bool = True
     share: Callable[[dict[str, Any], int, int], dict[str, Any]] | None = None
     left_open: str = ""
+    tuples: int | None = None
     name: str = ""
     lab: str = ""
 
     @property
     def id(self) -> str:
         return f"{self.lab}/{self.name}"
+
+    def asked(self, outputs: list[Any]) -> list[Any]:
+        """Outputs as references have them, with the tuples that the contract asks for."""
+        if self.tuples is None:
+            return outputs
+        return [_with_tuples(output, self.tuples) for output in outputs]
 
     @property
     def measured(self) -> bool:

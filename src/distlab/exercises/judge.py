@@ -97,7 +97,7 @@ class Judging:
     def _failed(self, case: Case) -> Verdict | None:
         """The verdict on one run of a case, and on its other schedules, if it is not right."""
         exercise, sources = self.exercise, self._sources
-        inputs, expected = exercise.inputs(case), self._reference(exercise, case)
+        inputs, expected = exercise.inputs(case), exercise.asked(self._reference(exercise, case))
         spent = self._seconds - min(self._queued, MOST_QUEUED * exercise.deadline)
         left = max(exercise.deadline - max(spent, 0.0), 0.1)
         sent = exercise.payloads(inputs)

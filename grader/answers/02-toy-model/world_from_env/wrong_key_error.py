@@ -1,3 +1,4 @@
+# status: error
 # hint: KeyError
 def world_from_env(env):
     for names in (

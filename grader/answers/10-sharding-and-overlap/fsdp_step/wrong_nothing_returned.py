@@ -1,4 +1,5 @@
 # hint: nothing returned
+# says: where a tuple of 2 items was expected
 def full_of(size, piece, shapes):
     parts = [torch.empty_like(piece) for _ in range(size)]
     dist.all_gather(parts, piece)

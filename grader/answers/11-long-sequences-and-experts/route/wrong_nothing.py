@@ -1,4 +1,5 @@
 # hint: nothing returned
+# says: where a tuple of 2 items was expected
 def route(logits, capacity):
     expert = logits.argmax(dim=1)
     chosen = F.one_hot(expert, logits.shape[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.raised import Advice
 
 _TORCHRUN = {"RANK": "5", "LOCAL_RANK": "1", "WORLD_SIZE": "8", "MASTER_PORT": "29400"}
 
@@ -50,15 +51,13 @@ def _call_world_from_env(function, rank, size, inputs):
         bad = set(inputs["bad"].get(name, ()))
         try:
             returned[name] = function(dict(environment))
-        except NotImplementedError:
-            raise
         except ValueError as error:
+            if not bad:
+                raise
             named = bad & set(_NAME.findall(str(error)))
             returned[name] = (
                 f"ValueError that names {'the variable' if named else 'no bad variable'}"
             )
-        except Exception as error:
-            returned[name] = f"{type(error).__name__}: {error}"
     return {"returned": returned}
 
 
@@ -72,6 +71,7 @@ def _answers(look: Look) -> dict:
 exercise = Exercise(
     points=3,
     make=_environments,
+    tuples=0,
     call=_call_world_from_env,
     group=False,
     asks="world_from_env reads (rank, local_rank, world_size) as integers from the variables of "
@@ -79,6 +79,16 @@ exercise = Exercise(
     "ValueError that names a variable which is missing or no integer.",
     visible=tuple(Case(1, number, {"with": name}) for number, name in enumerate(_VISIBLE, 1)),
     hints=(
+        Hint(
+            "no three numbers",
+            lambda look: any(
+                not (isinstance(got, (tuple, list)) and len(got) == 3)
+                for name, got in _answers(look).items()
+                if not str(look.expected[0]["returned"][name]).startswith("ValueError")
+                and list(look.expected[0]["returned"][name]) != [0, 0, 1]
+            ),
+            "Three numbers are asked for, in this order: rank, local rank, world size.",
+        ),
         Hint(
             "job before launcher",
             lambda look: any("inside" in name for name in _answers(look)),
@@ -95,12 +105,6 @@ exercise = Exercise(
                 for part in got
             ),
             "What stands in an environment is text: turn it into integers.",
-        ),
-        Hint(
-            "KeyError",
-            lambda look: any(str(got).startswith("KeyError") for got in _answers(look).values()),
-            "A missing variable raises KeyError in a dictionary. Asked for is a ValueError whose "
-            "message names the variable, which is what somebody can fix at 2 a.m.",
         ),
         Hint(
             "variable not named",
@@ -127,4 +131,18 @@ exercise = Exercise(
             "later.",
         ),
     ),
-)
+    advice=(
+        Advice(
+            "KeyError", "KeyError",
+            "A missing variable raises KeyError in a dictionary. Where no launcher has left its "
+            "rank variable the answer is (0, 0, 1). Where a family's is there and another of it is "
+            "missing, a ValueError is asked for whose message names that one, which is what "
+            "somebody can fix at 2 a.m.",
+        ),
+        Advice(
+            "nothing there", "NoneType",
+            "env.get gives None where a variable is missing: ask whether it is there before you "
+            "make a number of it.",
+        ),
+    ),
+)  # fmt: skip

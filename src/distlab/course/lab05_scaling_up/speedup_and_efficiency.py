@@ -39,6 +39,7 @@ def _pair(speedup: float, size: int) -> tuple[float, float]:
 exercise = formula(
     points=2,
     make=_throughputs,
+    tuples=0,
     asks="speedup_and_efficiency returns {size: (speed-up, efficiency)} for every size measured, "
     "against perfect scaling from the smallest one.",
     visible=(

@@ -135,6 +135,7 @@ def _past_the_end(logs, got, want) -> bool:
 exercise = Exercise(
     points=2,
     make=_inputs,
+    tuples=1,
     call=_call,
     group=False,
     asks="first_divergence returns None when all logs are equal, else (index, ranks): the first "

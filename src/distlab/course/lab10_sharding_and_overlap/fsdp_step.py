@@ -413,6 +413,7 @@ def _proportional(look: Look) -> bool:
 exercise = Exercise(
     points=6,
     make=_model,
+    tuples=0,
     call=_call,
     asks="fsdp_step returns this rank's own loss and, for each layer, this rank's piece of the "
     "mean gradient; parameters are gathered layer by layer, and never more than two layers are "

@@ -154,6 +154,7 @@ def _narrow(look: Look) -> bool:
 exercise = Exercise(
     points=2,
     make=_make,
+    tuples=0,
     call=returning.call_pure,
     group=False,
     # twice what a row of the largest lse may be off: `_too_far` looks closer

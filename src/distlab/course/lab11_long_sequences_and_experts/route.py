@@ -91,6 +91,7 @@ def _another_expert(look: Look) -> bool:
 exercise = Exercise(
     points=2,
     make=_make,
+    tuples=0,
     call=returning.call_pure,
     group=False,
     asks="route returns (expert, slot): each token's best expert and how many earlier tokens chose "
