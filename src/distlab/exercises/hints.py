@@ -113,15 +113,31 @@ ARRAY = Hint(
     lambda look: any(getattr(got, "type_name", "") == "numpy.ndarray" for got in returned(look)),
     "A NumPy array came back where a tensor is asked for: leave out .numpy().",
 )
-DTYPE = Hint(
-    "other dtype",
-    lambda look: any(
-        isinstance(got, np.ndarray)
+
+
+def _other_dtypes(look: Look) -> list[tuple[str, str]]:
+    """(returned, asked for) where a tensor has the right shape and another dtype."""
+    return [
+        (str(got.dtype), str(want.dtype))
+        for got, want in zip(returned(look), wanted(look), strict=True)
+        if isinstance(got, np.ndarray)
         and isinstance(want, np.ndarray)
         and got.shape == want.shape
         and got.dtype != want.dtype
-        for got, want in zip(returned(look), wanted(look), strict=True)
+    ]
+
+
+NOT_FLOAT32 = Hint(
+    "float32 left",
+    lambda look: any(
+        want == "float32" and got in ("int64", "float64") for got, want in _other_dtypes(look)
     ),
+    "float32 is asked for. torch makes int64 tensors of whole numbers, of dtype=int and by .long(), "
+    "and float64 ones of NumPy's numbers; torch.zeros(shape) and torch.tensor(1.0) are float32.",
+)
+DTYPE = Hint(
+    "other dtype",
+    lambda look: bool(_other_dtypes(look)),
     "Make buffers with the dtype of what will arrive in them: torch.empty_like(tensor) does, "
     "torch.zeros(shape) is float32 whatever the others send.",
 )
@@ -149,7 +165,7 @@ CHANGED = Hint(
     "A tensor was changed after isend and before the wait() of its request: until then it belongs "
     "to the message on its way.",
 )
-COMMON = (NOTHING, NUMBER, REQUEST, ARRAY, DTYPE)
+COMMON = (NOTHING, NUMBER, REQUEST, ARRAY, NOT_FLOAT32, DTYPE)
 #: what `distlab.exercises.defaults` puts before and behind the hints of every exercise, and behind
 #: those of exercises that have rules on traffic
 FIRST, LAST = (IN_PLACE,), COMMON

@@ -54,7 +54,7 @@ exercise = Exercise(
         Hint(
             "copied, not added",
             lambda look: (
-                look.size > 1
+                bool(look.events("recv"))
                 and all(shares is not None and sum(shares) == 1 for shares in _shares(look))
             ),
             "Each chunk holds one rank's part alone: what arrived was written over what was there. "
@@ -62,8 +62,12 @@ exercise = Exercise(
         ),
         Hint(
             "parts missing",
-            lambda look: any(
-                shares is not None and 0 in shares and max(shares) == 1 for shares in _shares(look)
+            lambda look: (
+                bool(look.events("recv"))
+                and any(
+                    shares is not None and 0 in shares and max(shares) == 1
+                    for shares in _shares(look)
+                )
             ),
             "A chunk holds the sum of some ranks alone. What a rank hands on in one step must be "
             "the chunk that it added to in the step before.",

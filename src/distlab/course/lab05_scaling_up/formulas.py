@@ -18,5 +18,5 @@ def case_of(**params: Any) -> Case:
 NO_NUMBER = Hint(
     "no plain number",
     lambda look: look.got[0] is not None and not isinstance(look.got[0], (int, float)),
-    "Return a plain Python number: here nothing needs a tensor.",
+    "Return a plain Python number, no tensor and no text.",
 )
