@@ -33,10 +33,20 @@ def error(kind, message=""):
             ),
             "ProcessRaisedException: process 1 raised TypeError: demo() takes 2",
         ),
+        (
+            error("TypeError", "(): incompatible function arguments.\nInvoked with: <f at 0x7f2>"),
+            "TypeError: (): incompatible function arguments.",
+        ),
     ],
 )
 def test_an_exception_is_told_on_one_line_without_stacks(given, text):
     assert raised.text(given) == text
+
+
+NO_TENSOR = (
+    "Invalid function argument. Expected parameter `tensor` of type torch.Tensor but got "
+    "<class '{}'> instead."
+)
 
 
 def advised(exercise, kind, message, size=2):
@@ -72,6 +82,39 @@ def advised(exercise, kind, message, size=2):
          "double != float", "two dtypes"),
         ("clip_sharded", "RuntimeError", "output with shape [] doesn't match the broadcast shape "
          "[1]", "another shape in place"),
+        ("exchange", "TypeError", "exchange() takes 2 positional arguments but 3 were given",
+         "other arguments"),
+        ("exchange", "TypeError", NO_TENSOR.format("list"), "list for a tensor"),
+        ("exchange", "TypeError", NO_TENSOR.format("int"), "number for a tensor"),
+        ("average_gradients", "TypeError", NO_TENSOR.format("NoneType"), "None for a tensor"),
+        ("all_gather_rows", "TypeError", "Invalid function argument. Expected parameter "
+         "`tensor_list` of type List[torch.Tensor] but got <class 'torch.Tensor'> instead",
+         "tensor for a list"),
+        ("reduce_max_to", "AttributeError", "type object 'torch._C._distributed_c10d.ReduceOp' has "
+         "no attribute 'max'", "no ReduceOp"),
+        ("run_all_reduce", "TypeError", "(): incompatible function arguments. The following "
+         "argument types are supported:\n 1. (self: AllreduceOptions, arg0: ReduceOp) -> None",
+         "no ReduceOp"),
+        ("run_blocking", "ValueError", "Invalid source rank 0: that is this rank itself",
+         "this rank itself"),
+        ("relay", "ValueError", "Invalid source rank -1: this group has ranks 0 to 3",
+         "no such rank"),
+        ("broadcast_from", "ValueError", "Must specify global_rank or group_rank",
+         "rank not named"),
+        ("ring_all_gather", "ValueError", "Invalid ``op``. Expected ``op`` to be of type",
+         "not an operation"),
+        ("group_mean", "TypeError", "unsupported operand type(s) for /=: 'Tensor' and 'method'",
+         "not called"),
+        ("demo_basic", "RuntimeError", "Boolean value of Tensor with more than one value is "
+         "ambiguous", "truth of a tensor"),
+        ("scatter_rows", "RuntimeError", "ProcessGroupGloo::scatter: invalid tensor size at index "
+         "0 (expected (1, 3), got (3))", "sizes in the list"),
+        ("demo_checkpoint", "AttributeError", "'_IncompatibleKeys' object has no attribute "
+         "'parameters'", "report of load_state_dict"),
+        ("make_feeding_loader", "AttributeError", "'str' object has no attribute 'glob'",
+         "text for a path"),
+        ("scatter_rows", "TypeError", "'NoneType' object is not subscriptable",
+         "None on this rank"),
         ("exchange", "ZeroDivisionError", "division by zero", None),
     ],
 )  # fmt: skip

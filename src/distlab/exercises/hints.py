@@ -132,7 +132,7 @@ NOT_FLOAT32 = Hint(
     lambda look: any(
         want == "float32" and got in ("int64", "float64") for got, want in _other_dtypes(look)
     ),
-    "float32 is asked for. torch makes int64 tensors of whole numbers, of dtype=int and by .long(), "
+    "float32 is asked for. torch makes int64 tensors of whole numbers, dtype=int and .long(), "
     "and float64 ones of NumPy's numbers; torch.zeros(shape) and torch.tensor(1.0) are float32.",
 )
 DTYPE = Hint(

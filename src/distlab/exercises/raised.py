@@ -26,6 +26,7 @@ def text(error: dict[str, Any]) -> str:
         last = said.strip().splitlines()[-1].strip()
         said = f"process {process[1]} raised {last}"
     said = _OF_TORCH.sub("", said.partition("\nException raised from")[0])
+    said = said.partition("\nInvoked with:")[0]  # addresses of what was handed over
     said = " ".join(said.split())[:LONGEST]
     return f"{error['type']}: {said}" if said else error["type"]
 
@@ -98,6 +99,11 @@ def _barriers(raised: Raised, rank: int) -> int:
 
 def _several(raised: Raised) -> bool:
     return raised.run.size > 1
+
+
+def _at_the_call(raised: Raised) -> bool:
+    """Was it raised before the first line of the function that is asked for was reached?"""
+    return not raised.error["frames"] and f"{raised.exercise.name}()" in raised.error["message"]
 
 
 #: for exercises that write checkpoints
@@ -249,10 +255,91 @@ COMMON = (
     ),
     Advice(
         "name unknown", "NameError",
-        "Define or import this name in a cell above, not in a cell that only you have run.",
+        "Is this name spelled as where it was made? What is not made in the function itself has to "
+        "be defined or imported in a cell above, not in a cell that only you have run.",
     ),
     Advice(
-        "no CUDA device", "cuda.*\\bno|\\bno.*cuda|no NVIDIA driver",
+        "other arguments", r"positional argument|unexpected keyword argument",
+        "The function is called with the arguments of its first line as the lab has it: their "
+        "number and order have to stay.",
+        _at_the_call,
+    ),
+    Advice(
+        "list for a tensor", r"`tensor` of type torch.Tensor but got <class '(list|tuple)'",
+        "Here one tensor is expected. The tensors of a list travel one by one, or joined in one; "
+        "a call that takes a tensor and a list takes the tensor first, all_gather alone the list.",
+    ),
+    Advice(
+        "number for a tensor", r"`tensor` of type torch.Tensor but got <class '(int|float)'",
+        "Here a tensor is expected: it comes first, before src, dst and op. A plain number travels "
+        "in a tensor: torch.tensor([number]).",
+    ),
+    Advice(
+        "None for a tensor", r"`tensor` of type torch.Tensor but got <class 'NoneType'",
+        "Here a tensor is expected, and this is None: what a call returned that works in place, "
+        "say, or the .grad of a parameter that the forward pass did not use.",
+    ),
+    Advice(
+        "tensor for a list", r"`tensor_list` of type",
+        "all_gather takes the list first, of a tensor for each rank to receive into, then the "
+        "tensor that this rank gives.",
+    ),
+    Advice(
+        "no ReduceOp", r"incompatible function arguments.*ReduceOp|ReduceOp' has no attribute",
+        "An operation is one of dist.ReduceOp: SUM, PRODUCT, MIN, MAX, …, in capitals. It comes "
+        "before the group, so a group is best handed over by its name: group=….",
+    ),
+    Advice(
+        "this rank itself", r"that is this rank itself|same as the rank of the current process",
+        "No rank sends to itself or receives from itself: for which ranks does this line run, and "
+        "which number does it name on each?",
+    ),
+    Advice(
+        "no such rank", r"Invalid (source|destination) rank -?\d+: this group has",
+        "There is no rank of that number: ranks go from 0 to size − 1. At the ends a rank has a "
+        "neighbour on one side alone, or, in a ring, the rank at the other end.",
+    ),
+    Advice(
+        "rank not named", "Must specify .*rank",
+        "This call has to be told a rank, the same on all ranks: src, the one that the data comes "
+        "from, or dst, the one that it goes to.",
+    ),
+    Advice(
+        "not an operation", r"Invalid ``op``",
+        "P2POp takes the function first, dist.isend or dist.irecv itself, not called, then the "
+        "tensor, then the other rank.",
+    ),
+    Advice(
+        "not called", r"'(method|function|builtin_function_or_method)'",
+        "This is a function, not what it returns: to call it takes parentheses, f() and not f.",
+    ),
+    Advice(
+        "truth of a tensor", "Boolean value of Tensor",
+        "A tensor stands where something else is expected: a list, True or False. A matrix is no "
+        "list of its rows (unbind makes one), and a loss class takes tensors when it is called, "
+        "not when it is made: nn.MSELoss()(outputs, targets).",
+    ),
+    Advice(
+        "sizes in the list", r"invalid tensor size at index",
+        "The tensor and those in the list need one shape, down to the number of dimensions: (3,) "
+        "is not (1, 3).",
+    ),
+    Advice(
+        "report of load_state_dict", "_IncompatibleKeys",
+        "load_state_dict changes the model itself. What it returns is a report, not the model.",
+    ),
+    Advice(
+        "text for a path", r"'str' object has no attribute '(glob|open|exists|iterdir|parent)",
+        "This path is a plain string: pathlib.Path(path) has the methods of a path.",
+    ),
+    Advice(
+        "None on this rank", "NoneType",
+        "On this rank that is None, on others it is not: what only one rank has, or is given, can "
+        "be used there alone.",
+        lambda raised: any(o.status != "raised" for o in raised.run.outcomes),
+    ),
+    Advice(
+        "no CUDA device", "cuda.*\\bno|\\bno.*cuda|no NVIDIA driver|accelerator device when none",
         "This machine has no CUDA device for that: use the device that you are given.",
     ),
 )  # fmt: skip
