@@ -164,3 +164,23 @@ def test_ranks_that_stand_at_a_store_or_a_lock_are_not_told_of_loops(stands, wai
     said = unfinished._slow(types.SimpleNamespace(records=records), [0, 1])
     assert ("waits for something" in said) == waits
     assert ("does not end" in said) != waits
+
+
+@pytest.mark.parametrize(
+    ("texts", "hidden", "said"),
+    [
+        ("aaa", False, "ranks 0, 1 and 2 raised ValueError: a."),
+        ("aba", False, "ranks 0 and 2 raised ValueError: a, and rank 1 raised ValueError: b."),
+        ("abc", False, "rank 0 raised ValueError: a, and ranks 1 and 2 raised something else."),
+        ("aba", True, "ranks 0, 1 and 2 raised ValueError (its text is not shown: it can quote"),
+    ],
+)
+def test_ranks_that_raised_something_else_are_not_said_to_have_raised_the_same(texts, hidden, said):
+    outcomes = [
+        runs.Outcome(r, "raised", error={"type": "ValueError", "message": text, "frames": []})
+        for r, text in enumerate(texts)
+    ]
+    run = runs.Run(outcomes, [events.RankRecord(r, 3) for r in range(3)], 1.0, 10.0)
+    exercise = course.exercises("01-message-passing")["relay"]
+    verdict = unfinished.judged(exercise, Case(3, hidden=hidden), run, Sources())
+    assert said in verdict.happened

@@ -176,10 +176,9 @@ _TODO = re.compile(r"TODO (\w+)")
 def _told_error(
     exercise: Exercise, case: Case, run: Run, failed: list[Outcome], sources: Sources
 ) -> Verdict:
-    first = failed[0]
+    first, told = failed[0], _raised(case, failed)
     assert first.error is not None  # who raised has one
-    told = f"{case.told(begins=True)}, {_ranks([o.rank for o in failed])} raised "
-    told += f"{redaction.error(first.error) if case.hidden else _raised_at(first.error)}."
+    told = f"{case.told(begins=True)}, {told}."
     for record in run.records:
         if event := record.gave_up():
             told += f" Rank {record.rank} {quoted(gave_up(event), case)}."
@@ -197,6 +196,25 @@ def _told_error(
     if advice is not None:
         verdict.hint, verdict.look = advice.name, advice.says
     return verdict
+
+
+def _raised(case: Case, failed: list[Outcome]) -> str:
+    """Which ranks raised what: those together that say the same. Of a hidden case one place is
+    told, and of more than two what the first says.
+    """
+    by_text: dict[str, list[int]] = {}
+    for outcome in failed:
+        if outcome.error:
+            said = redaction.error(outcome.error) if case.hidden else _raised_at(outcome.error)
+            by_text.setdefault(said, []).append(outcome.rank)
+    (first, ranks), *others = by_text.items()
+    told = f"{_ranks(ranks)} raised {first}"
+    if len(others) == 1 and not case.hidden:
+        return f"{told}, and {_ranks(others[0][1])} raised {others[0][0]}"
+    if others:
+        rest = sorted(rank for _, some in others for rank in some)
+        return f"{told}, and {_ranks(rest)} raised something else"
+    return told
 
 
 def _raised_at(error: dict[str, Any]) -> str:
