@@ -114,6 +114,7 @@ def ends_the_forkserver(monkeypatch, exercise, times):
     monkeypatch.setattr(Session, "run", runs)
 
 
+@pytest.mark.slow  # forkservers are started anew
 def test_a_forkserver_lost_under_three_submissions_costs_none_of_them_a_point(judges, monkeypatch):
     ends_the_forkserver(monkeypatch, "relay", 1)
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
@@ -127,6 +128,7 @@ def test_a_forkserver_that_is_lost_to_somebody_alone_as_well_costs_no_point(judg
     assert statuses(judges.lines(LAB, some())) == SOME
 
 
+@pytest.mark.slow  # forkservers are started anew
 def test_whoever_ends_its_forkserver_again_and_alone_has_crashed_there(judges, monkeypatch):
     ends_the_forkserver(monkeypatch, "relay", 3)  # beside others, then twice alone
     assert statuses(judges.lines(LAB, some())) == {**SOME, "relay": "crashed"}
@@ -178,6 +180,7 @@ def test_a_forkserver_lost_under_lanes_costs_no_point(judges, monkeypatch):
     assert statuses(judges.lines(LAB, some(), lanes=2)) == SOME
 
 
+@pytest.mark.slow  # forkservers are started anew
 def test_whoever_ends_its_forkserver_in_a_lane_and_alone_has_crashed_there(judges, monkeypatch):
     ends_the_forkserver(monkeypatch, "relay", 3)
     assert statuses(judges.lines(LAB, some(), lanes=2)) == {**SOME, "relay": "crashed"}
