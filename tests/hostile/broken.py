@@ -39,7 +39,7 @@ def _bytes(data: bytes) -> Callable[[Path], None]:
 def _files() -> Iterator[Entry]:
     def large(folder: Path) -> None:
         with (folder / NAME).open("wb") as file:
-            file.truncate(200 << 20)
+            file.truncate(240 << 20)  # zeros, which are UTF-32: a fourth of it as UTF-8
 
     def replaced(make: Callable[[Path], None]) -> Callable[[Path], None]:
         def write(folder: Path) -> None:
@@ -48,7 +48,7 @@ def _files() -> Iterator[Entry]:
 
         return write
 
-    yield _unreadable("size_200_MB", "a notebook of 200 MB", large, "the limit is 50 MB")
+    yield _unreadable("size_240_MB", "a notebook of 240 MB", large, "the limit is 50 MB")
     yield _unreadable("empty", "an empty file", _bytes(b""), "is empty")
     yield _unreadable("cut", "half a notebook", _bytes(b'{"cells": [{"cell_type": "co'))
     yield _unreadable("not_utf8", "bytes that are no UTF-8", _bytes(b'{"cells": ["\xff\xfe"]}'))
