@@ -84,9 +84,16 @@ def test_a_loader_is_judged_by_what_workers_saw_that_the_machine_held_up(clock, 
     assert clock.now == before
 
 
-def test_a_mean_over_all_workers_is_right_though_the_machine_held_one_up(clock):
+def test_a_mean_over_all_workers_is_right_though_the_machine_held_one_up(clock, monkeypatch):
+    monkeypatch.setattr(train_epoch, "_heard_others", lambda rank: True)
     clock.due[clock.now + 12.0], clock.told = "1.losses", "4.0"
     assert train_epoch._own(3.0, [1.0, 3.0], 0, 2) == 2.0
+
+
+def test_who_called_no_collective_waits_for_nobodys_losses(clock, monkeypatch):
+    monkeypatch.setattr(train_epoch, "_heard_others", lambda rank: False)
+    before = clock.now
+    assert train_epoch._own(3.0, [1.0, 3.0], 0, 2) == 3.0 and clock.now == before
 
 
 @pytest.mark.parametrize("returned", [2.0, None, "nothing"])
