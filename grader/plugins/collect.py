@@ -14,7 +14,6 @@ import datetime
 import itertools
 import logging
 import os
-import pwd
 import shutil
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
@@ -26,6 +25,7 @@ from nbgrader.exchange.default import ExchangeCollect
 
 from distlab.processes import untrusted
 from grader.judging import handed_in
+from grader.plugins.exchanges import is_accounts
 from grader.writing import FULL, NotWritten
 
 #: seconds that handing in may take: the student's program notes the time before it copies
@@ -74,10 +74,9 @@ class Collect(ExchangeCollect):
 
     def _is_own(self, record: dict[str, Any]) -> bool:
         try:
-            owner = pwd.getpwnam(record["username"]).pw_uid
             with self._submission(record["filename"]) as found:
-                return found.owner == owner
-        except (KeyError, OSError):
+                return is_accounts(record["username"], found.owner)
+        except OSError:
             return False
 
     def copy_files(self) -> None:

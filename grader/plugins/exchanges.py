@@ -92,7 +92,7 @@ class SharedFolder:
             student, _, lab = entry.name.rpartition("+")[0].rpartition("+")[0].rpartition("+")
             with suppress(OSError):  # gone, or not to be seen now: there is another look
                 found = entry.stat(follow_symlinks=False)
-                if not _is_accounts(student, found.st_uid):
+                if not is_accounts(student, found.st_uid):
                     continue  # nobody collects it, nor has anything judged under another's name
                 # nbgrader opens the folder to all when everything is in it
                 if found.st_mode & 0o777 == 0o777 or self._settled(entry.name, found, since):
@@ -127,7 +127,7 @@ class SharedFolder:
         """It lies where the student's server finds it."""
 
 
-def _is_accounts(name: str, uid: int) -> bool:
+def is_accounts(name: str, uid: int) -> bool:
     """Is this the number of the account of this name?"""
     try:
         return pwd.getpwnam(name).pw_uid == uid

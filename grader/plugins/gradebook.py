@@ -133,11 +133,7 @@ class Gradebook:
     def _looked_at(self, assignment: str, student: str) -> dict[str, str]:
         """{exercise: its code} of those that have points by hand, with nobody waiting to look."""
         folder = self.autograded(assignment, student)
-        exercises = [
-            row[0].removeprefix("test_") for row in self.state(assignment, student)
-            if len(row) == rows.GRADE and row[0].startswith("test_")
-            if row[2] is not None and not row[5]
-        ]  # fmt: skip
+        exercises = _by_hand(self.state(assignment, student), waits=False)
         return {name: code.graded(folder, name) for name in exercises}
 
     def _look_at_no_more(self, assignment: str, student: str, known: dict[str, str]) -> None:
@@ -227,11 +223,7 @@ class Gradebook:
         """Exercises, of such rows, whose points by hand nbgrader wants to be looked at again: they
         were given for what was handed in before.
         """
-        return [
-            row[0].removeprefix("test_") for row in state
-            if len(row) == rows.GRADE and row[0].startswith("test_")
-            if row[2] is not None and row[5]
-        ]  # fmt: skip
+        return _by_hand(state, waits=True)
 
     @contextlib.contextmanager
     def database(self) -> Iterator[Database]:
@@ -263,6 +255,16 @@ class Gradebook:
             if "disk is full" in why or os.strerror(errno.ENOSPC) in why:
                 raise NotWritten.full(coursedir.GRADES, why)
             raise GradingFailed(f"nbgrader could not {what}: {why}")
+
+
+def _by_hand(state: list[list[Any]], waits: bool) -> list[str]:
+    """Exercises with points by hand, of such rows, for which a person has to look again or not."""
+    grades = (row for row in state if len(row) == rows.GRADE and row[0].startswith("test_"))
+    return [
+        name.removeprefix("test_")
+        for name, _, by_hand, _, _, waiting in grades
+        if by_hand is not None and waiting == waits
+    ]
 
 
 def _score(auto: float | None, manual: float | None, extra: float | None) -> float | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from distlab.engines import runs
+from distlab.engines import run_messages, runs
 from distlab.engines.runs import Finding
 from distlab.processes import clocks, payload
 from distlab.processes import stopped as stopping
@@ -134,7 +134,10 @@ def test_time_in_which_the_watcher_itself_was_stopped_is_not_the_ranks(
     assert run.timed_out is not heard
     assert run.stopped == pytest.approx(max(stopped - stopping.USUAL, 0.0), abs=0.1)
     assert run.seconds < 12.0, "the run's own time has the stop in it"
-    assert runs.unpack(payload.unpack(b"".join(runs.parts(run)))).stopped == run.stopped
+    assert (
+        run_messages.unpack(payload.unpack(b"".join(run_messages.parts(run)))).stopped
+        == run.stopped
+    )
 
 
 def test_a_watcher_that_computes_is_not_stopped(tmp_path, monkeypatch):

@@ -14,8 +14,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from distlab.checking import submission
+from distlab.checking import problems, submission
 from distlab.checking.lanes import CellsDoubtful, Lanes
+from distlab.checking.room import is_fatal
 from distlab.checking.session import RoomLost, Session, SessionLost, Source
 from distlab.engines.runs import Run
 from distlab.exercises.exercise import Case, Exercise
@@ -39,11 +40,6 @@ _USED_UP = tuple(
         errno.EAGAIN, errno.ENOMEM, errno.ENFILE, errno.ENOSPC, errno.ENOBUFS, errno.ETOOMANYREFS
     )
 )  # fmt: skip
-
-#: errors in what the text of a cell says, not in what it does
-_UNREADABLE = ("SyntaxError", "IndentationError", "TabError")
-#: how Python's words on what only IPython allows outside of a function begin
-_IPYTHONS = ("'await'", "'async for'", "'async with'", "asynchronous comprehension")
 
 
 class Code(Protocol):
@@ -185,7 +181,7 @@ class Grader:
         try:
             return self.judging(exercise, len(cases), session, plan).judged(cases)
         except RoomLost:
-            return _cell_verdict(exercise, _taken_along())
+            return problems.cell_verdict(exercise, problems.taken_along())
         finally:
             session.end_room()
 
@@ -310,10 +306,10 @@ class _Sitting:
                 self._problems = session.cells(plan.cells, CELL_LIMIT, plan.answered)
                 break
             except RoomLost:
-                self._problems = dict.fromkeys(plan.answered, _taken_along())
+                self._problems = dict.fromkeys(plan.answered, problems.taken_along())
             except (SessionLost, ZygoteLost):
                 self._lose()
-                self._problems = dict.fromkeys(plan.answered, _taken_along())
+                self._problems = dict.fromkeys(plan.answered, problems.taken_along())
         return any(problem["status"] in _DOUBTFUL for problem in self._problems.values())
 
     def _lose(self) -> None:
@@ -410,18 +406,18 @@ class _Sitting:
         try:
             return judging.judged(cases)
         except RoomLost:
-            return _cell_verdict(judging.exercise, _taken_along())
+            return problems.cell_verdict(judging.exercise, problems.taken_along())
 
     def _is_judged(self, exercise: Exercise) -> bool:
         """Is there an answer that can be run?"""
         problem = self._problems.get(exercise.name)
-        return exercise.name in self._plan.answered and not (problem and _fatal(problem))
+        return exercise.name in self._plan.answered and not is_fatal(problem)
 
     def verdict(self, exercise: Exercise) -> Verdict:
         problem = self._problems.get(exercise.name)
         answered = exercise.name in self._plan.answered
         if problem and not self._is_judged(exercise):
-            return _cell_verdict(exercise, problem)
+            return problems.cell_verdict(exercise, problem)
         if not answered:
             return self._grader.unanswered(exercise)
         # then only what was lost is judged again: whether the answer ended its room or its sandbox,
@@ -433,7 +429,7 @@ class _Sitting:
             if late:
                 return verdict
         elif late:
-            return _cell_verdict(exercise, _out_of_time(self._grader.seconds))
+            return problems.cell_verdict(exercise, problems.out_of_time(self._grader.seconds))
         else:
             with self._clocked(self._turns.shared(), exercise.name):
                 verdict = self._judged(exercise)
@@ -442,7 +438,7 @@ class _Sitting:
             with self._clocked(again, exercise.name):
                 verdict = self._judged(exercise)
         if problem and verdict.status == "unanswered":
-            verdict = _cell_verdict(exercise, problem)
+            verdict = problems.cell_verdict(exercise, problem)
         return verdict
 
     def _judged(self, exercise: Exercise) -> Verdict:
@@ -451,12 +447,12 @@ class _Sitting:
             session = self._open()  # that it does not begin is not this submission's fault
             self._ask_cells()
             if not self._is_judged(exercise):
-                return _cell_verdict(exercise, self._problems[exercise.name])
+                return problems.cell_verdict(exercise, self._problems[exercise.name])
         try:
             return self._grader.judged(exercise, self._session or session, self._plan)
         except (SessionLost, ZygoteLost):
             self._lose()
-            return _cell_verdict(exercise, _taken_along())
+            return problems.cell_verdict(exercise, problems.taken_along())
 
 
 def _measured(exercise: Exercise) -> tuple[bool, bool]:
@@ -487,37 +483,3 @@ def _tried_alone(verdict: Verdict) -> bool:
 def _is_lost(verdict: Verdict) -> bool:
     """Is there no run to tell of, because its room was gone?"""
     return verdict.status == "crashed" and verdict.run is None
-
-
-def _taken_along() -> dict[str, Any]:
-    said = "what it started took its whole sandbox along"
-    return {"status": "crashed", "type": "SystemExit", "message": said}
-
-
-def _out_of_time(seconds: float) -> dict[str, Any]:
-    said = f"judging the exercises before it had used up all {seconds:.0f} s of the submission"
-    return {"status": "timeout", "type": "TimeoutError", "message": said}
-
-
-def _fatal(problem: dict[str, Any]) -> bool:
-    """Did the cell end or hang its process? (After an error what it had defined is still there.)"""
-    return bool(problem["status"] != "error")
-
-
-def _cell_verdict(exercise: Exercise, problem: dict[str, Any]) -> Verdict:
-    said = problem["message"][:300]
-    if problem["status"] == "error":
-        said = f"its cell raised {problem['type']}: {said}"
-    happened = f"{exercise.name} could not be run: {said}."
-    return Verdict(exercise, problem["status"], exercise.asks, happened, _where_to_look(problem))
-
-
-def _where_to_look(problem: dict[str, Any]) -> str:
-    if problem["type"] not in _UNREADABLE:
-        return "Look at what the cell does besides defining the function."
-    if any(f"{word} outside" in problem["message"] for word in _IPYTHONS):
-        return (
-            "IPython allows `await` outside of a function; ranks are not run by IPython. Take it "
-            "out of this cell."
-        )
-    return "Python cannot read the cell: look at that line and the one above it."

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 from distlab import notebook
 from distlab.checking import belongings
 from distlab.checking.doubts import doubts
-from distlab.engines import runs
+from distlab.engines import run_messages, runs
 from distlab.notebook import Cell
 from distlab.processes import forkserver, framing, isolation, payload, scheduling
 from distlab.processes.isolation import Limits
@@ -134,7 +134,7 @@ class Inside:
         function, left, *inputs = blocks
         if self._engines is None:
             belongings.unpack(left, self._folder)
-        return runs.parts(self.run(tree, function, inputs))
+        return run_messages.parts(self.run(tree, function, inputs))
 
     def run_cells(
         self, cells: list[Cell], limit: float, answers: list[str]
@@ -156,7 +156,7 @@ class Inside:
             problem = author.run(cell, most)
             if problem is not None:
                 problems[cell.name] = problem
-                if _fatal(problem):  # the process is gone: all again without this cell
+                if is_fatal(problem):  # the process is gone: all again without this cell
                     author = self._again(author, cells[: number + 1], problems, limit, deadline)
             if cell.kind == "added":
                 left -= self._clock.now() - begin
@@ -180,14 +180,14 @@ class Inside:
         self._end(author)
         author = _Author(self._starts, self._guard, self._clock)
         for number, cell in enumerate(cells):
-            left_out = _fatal(problems.get(cell.name))
+            left_out = is_fatal(problems.get(cell.name))
             if left_out and not cell.takes:
                 continue
             left = deadline - self._clock.now()
             run = _emptied(cell) if left_out else cell
             problem = author.run(run, min(limit, left)) if left > 0 else _late()
             # this time it has ended or hung the process, too
-            if problem is not None and _fatal(problem):
+            if problem is not None and is_fatal(problem):
                 problems[cell.name] = problem
                 if left > 0:
                     rest = list(cells)
@@ -385,7 +385,7 @@ def problem_of(status: str, type: str, message: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _fatal(problem: dict[str, Any] | None) -> bool:
+def is_fatal(problem: dict[str, Any] | None) -> bool:
     """Did a cell leave no process to go on with?"""
     return problem is not None and problem["status"] != "error"
 

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from distlab.checking.room import CELLS_LIMIT, PATIENCE, problem_of, serve_room
-from distlab.engines import runs
+from distlab.engines import run_messages, runs
 from distlab.notebook import Cell
 from distlab.processes import entry_points, forkserver, framing, isolation, payload, stopped
 from distlab.processes.isolation import Limits
@@ -166,7 +166,7 @@ class Session:
         }  # fmt: skip
         reply = self._ask(tree, inputs, relayed=True)
         try:
-            return runs.unpack(reply)
+            return run_messages.unpack(reply)
         except ValueError as error:
             raise RoomLost(str(error)) from error
 
@@ -286,7 +286,7 @@ class _Root:
         if told:
             framing.exactly(self._judge, sum(lengths))
             outcome = runs.Outcome(0, "raised", error=told)
-            reply = runs.parts(runs.Run([outcome], [], 0.0, tree["deadline"]))
+            reply = run_messages.parts(runs.Run([outcome], [], 0.0, tree["deadline"]))
             framing.write(self._judge, *reply)
             return {}
         room, equipped = self._entered(), {**tree, "sources": self._sources}

@@ -31,14 +31,12 @@ if TYPE_CHECKING:
 
 POLL = 0.05  # seconds between two looks at ranks that have not answered
 SOON = 0.003  # seconds after the first answer in which mostly all others come
-RAW_EVENTS = 5_000  # events of a rank that are handed on
 MOST_QUEUED = 2.0  # times its deadline that a run may go on while its ranks have no processor
 GRACE = 1.0  # seconds that the others get when a rank has died
 ANSWER = 10.0  # and, within the deadline, a rank that has ended to say how: a busy machine is slow
 RAISED = 5.0  # and of a check when one has raised, which decides it: who waits for it may say where
 PRINTED_BYTES = 1 << 18  # of what a rank has printed, as it is read back
 CAUSES_BYTES = 1 << 18  # of what a rank did with its store
-_ENDINGS = ("returned", "raised", "killed", "crashed")
 
 
 class Engines(Protocol):
@@ -392,11 +390,11 @@ def _causes(path: str) -> list[tuple[float, str, str]]:
     found = []
     for line in lines:
         with contextlib.suppress(ValueError, TypeError):
-            found.append(_cause(json.loads(line)))
+            found.append(cause(json.loads(line)))
     return found
 
 
-def _cause(told: Any) -> tuple[float, str, str]:
+def cause(told: Any) -> tuple[float, str, str]:
     """What a rank says that it did with the store at some time.
 
     Raises:
@@ -440,69 +438,6 @@ class Finding:
     kind: str
     message: str
     hint: str = ""
-
-
-def _told(finding: Any) -> dict[str, str] | None:
-    if not finding:
-        return None
-    return vars(Finding(finding.kind, finding.message[:10_000], finding.hint))
-
-
-def parts(run: Run) -> list[payload.Block]:
-    """What a message consists of that tells a run. Records beyond a few thousand events a rank stay
-    behind.
-    """
-    tree = {
-        "outcomes": [
-            [o.rank, o.status, o.error, o.seconds, o.printed] for o in run.outcomes
-        ],
-        "seconds": run.seconds, "deadline": run.deadline,
-        "finding": _told(run.finding), "hindsight": _told(run.hindsight),
-        "timed_out": run.timed_out, "queued": run.queued, "stopped": run.stopped,
-        "overwritten": run.overwritten,
-        "records": len(run.raw), "seen": run.seen and run.seen.tree(), "causes": run.causes,
-    }  # fmt: skip
-    raw = [data[: events.HEADER_BYTES + RAW_EVENTS * events.ENTRY.itemsize] for data in run.raw]
-    return payload.parts(tree, *(o.output for o in run.outcomes), *raw)
-
-
-def unpack(parts: tuple[Any, ...]) -> Run:
-    """The run that `parts` tells, as it was received, checked: it comes from untrusted processes.
-
-    Raises:
-        ValueError: it is no run.
-    """
-    tree, *blocks = parts
-    try:
-        outcomes = [
-            Outcome(
-                i, _ending(status, error), bytes(blocks[i]), checked(error), float(seconds), printed
-            )
-            for i, (_, status, error, seconds, printed) in enumerate(tree["outcomes"])
-        ]
-        size = len(outcomes)
-        raw = [bytes(block) for block in blocks[size:]] or [b""] * size
-        read = [reading.checked(raw[rank], rank, size) for rank in range(size)]
-        finding, hindsight = (
-            Finding(**{k: str(v) for k, v in told.items()}) if told else None
-            for told in (tree["finding"], tree["hindsight"])
-        )
-        return Run(
-            outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding, hindsight,
-            bool(tree["timed_out"]), float(tree["queued"]), float(tree["stopped"]),
-            bool(tree["overwritten"]), raw,
-            Seen.of(tree["seen"]) if tree["seen"] else None,
-            [[_cause(one) for one in some] for some in tree["causes"]],
-        )  # fmt: skip
-    except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
-        raise ValueError(f"not a run: {error}") from error
-
-
-def _ending(status: str, error: dict[str, Any] | None) -> str:
-    """The status of an outcome; "raised" and what was raised belong together."""
-    if status not in _ENDINGS or (status == "raised") != (error is not None):
-        raise ValueError(f"not the end of a rank: {status!r}")
-    return status
 
 
 def checked(error: dict[str, Any] | None) -> dict[str, Any] | None:

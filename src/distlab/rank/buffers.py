@@ -16,6 +16,7 @@ from distlab.rank.memory import memory
 _TORCH = os.path.dirname(torch.__file__) + os.sep
 _RECORDING = origin.recording()
 _C10D = c10d.__file__
+_SAMPLE = 2048  # bytes at each end of a buffer that go into its checksum
 
 
 def is_request() -> bool:
@@ -49,6 +50,20 @@ def digest(tensor: torch.Tensor) -> int | None:
         return zlib.crc32(memory(tensor))
     except (RuntimeError, TypeError):
         return None
+
+
+def sample(tensor: torch.Tensor) -> tuple[float, int]:
+    """First element and a checksum over both ends; (nan, 0) for what is not in plain CPU memory."""
+    if tensor.device.type != "cpu" or not tensor.is_contiguous() or tensor.numel() == 0:
+        return float("nan"), 0
+    try:
+        data = memory(tensor)
+        crc = zlib.crc32(data[:_SAMPLE])
+        if len(data) > _SAMPLE:
+            crc = zlib.crc32(data[-_SAMPLE:], crc)
+        return float(tensor.detach().view(-1)[0].item().real), crc
+    except (RuntimeError, TypeError):
+        return float("nan"), 0
 
 
 def apart(args):

@@ -21,7 +21,6 @@ import sysconfig
 import threading
 import time
 import types
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,9 +30,9 @@ from torch.distributed import c10d_logger
 from torch.distributed import distributed_c10d as c10d
 
 from distlab.processes import origin
+from distlab.rank import buffers
 from distlab.rank.holdings import Holdings
 from distlab.rank.mapping import mapped
-from distlab.rank.memory import memory
 from distlab.rank.races import Races, watch_methods
 from distlab.rank.standing import Place, Standing
 from distlab.rank.threads import Threads, started_at
@@ -60,7 +59,6 @@ _short = struct.Struct("<H").pack_into
 _ident = threading.get_ident
 _STUDENT, _LIBRARY, _API, _OURS = range(4)
 _COMPREHENSIONS = {"<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>"}
-_SAMPLE = 2048  # bytes at each end of a buffer that go into its checksum
 
 
 class Recorder:
@@ -237,7 +235,7 @@ class Recorder:
                 # of a sparse one nobody knows what will be sent
                 nbytes = tensor.numel() * tensor.element_size() * pieces
             if op == "send":
-                value, crc = _content(tensor)
+                value, crc = buffers.sample(tensor)
         flags |= also | (events.INTERNAL if getattr(self._here, "internal", False) else 0)
         if peer == -2:
             flags, peer = flags | events.ANY_SOURCE, -1
@@ -364,7 +362,7 @@ class Recorder:
         """Note what a buffer holds at its wait; a send buffer that has changed is flagged."""
         if at < 0:
             return
-        value, crc = _content(tensor)
+        value, crc = buffers.sample(tensor)
         _unsigned(self._map, at + _OFFSET["crc_end"], crc)
         if not sent:
             _double(self._map, at + _OFFSET["value"], value)
@@ -449,20 +447,6 @@ def _kind(code: types.CodeType) -> int:
     if code.co_filename == _C10D and not code.co_name.startswith("_"):
         return _API
     return _LIBRARY if code.co_filename.startswith(_INSTALLED) else _STUDENT
-
-
-def _content(tensor: torch.Tensor) -> tuple[float, int]:
-    """First element and a checksum over both ends; (nan, 0) for what is not in plain CPU memory."""
-    if tensor.device.type != "cpu" or not tensor.is_contiguous() or tensor.numel() == 0:
-        return float("nan"), 0
-    try:
-        data = memory(tensor)
-        crc = zlib.crc32(data[:_SAMPLE])
-        if len(data) > _SAMPLE:
-            crc = zlib.crc32(data[-_SAMPLE:], crc)
-        return float(tensor.detach().view(-1)[0].item().real), crc
-    except (RuntimeError, TypeError):
-        return float("nan"), 0
 
 
 _active: Recorder | None = None

@@ -1,0 +1,45 @@
+"""What kept an exercise from being run: a cell that failed, a sandbox that was lost, time used up.
+
+A problem is what `distlab.checking.room.problem_of` makes: status, type and message.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distlab.exercises.exercise import Exercise
+from distlab.exercises.verdict import Verdict
+
+#: errors in what the text of a cell says, not in what it does
+_UNREADABLE = ("SyntaxError", "IndentationError", "TabError")
+#: how Python's words on what only IPython allows outside of a function begin
+_IPYTHONS = ("'await'", "'async for'", "'async with'", "asynchronous comprehension")
+
+
+def taken_along() -> dict[str, Any]:
+    said = "what it started took its whole sandbox along"
+    return {"status": "crashed", "type": "SystemExit", "message": said}
+
+
+def out_of_time(seconds: float) -> dict[str, Any]:
+    said = f"judging the exercises before it had used up all {seconds:.0f} s of the submission"
+    return {"status": "timeout", "type": "TimeoutError", "message": said}
+
+
+def cell_verdict(exercise: Exercise, problem: dict[str, Any]) -> Verdict:
+    said = problem["message"][:300]
+    if problem["status"] == "error":
+        said = f"its cell raised {problem['type']}: {said}"
+    happened = f"{exercise.name} could not be run: {said}."
+    return Verdict(exercise, problem["status"], exercise.asks, happened, _where_to_look(problem))
+
+
+def _where_to_look(problem: dict[str, Any]) -> str:
+    if problem["type"] not in _UNREADABLE:
+        return "Look at what the cell does besides defining the function."
+    if any(f"{word} outside" in problem["message"] for word in _IPYTHONS):
+        return (
+            "IPython allows `await` outside of a function; ranks are not run by IPython. Take it "
+            "out of this cell."
+        )
+    return "Python cannot read the cell: look at that line and the one above it."

@@ -1,0 +1,76 @@
+"""A run as a message from a room to the judge: from behind a wall, so that it is not trusted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distlab.engines.runs import Finding, Outcome, Run, cause, checked
+from distlab.network.seen import Seen
+from distlab.processes import payload
+from distlab.records import events, reading
+
+RAW_EVENTS = 5_000  # events of a rank that are handed on
+_ENDINGS = ("returned", "raised", "killed", "crashed")
+
+
+def parts(run: Run) -> list[payload.Block]:
+    """What a message consists of that tells a run. Records beyond a few thousand events a rank stay
+    behind.
+    """
+    tree = {
+        "outcomes": [
+            [o.rank, o.status, o.error, o.seconds, o.printed] for o in run.outcomes
+        ],
+        "seconds": run.seconds, "deadline": run.deadline,
+        "finding": _told(run.finding), "hindsight": _told(run.hindsight),
+        "timed_out": run.timed_out, "queued": run.queued, "stopped": run.stopped,
+        "overwritten": run.overwritten,
+        "records": len(run.raw), "seen": run.seen and run.seen.tree(), "causes": run.causes,
+    }  # fmt: skip
+    raw = [data[: events.HEADER_BYTES + RAW_EVENTS * events.ENTRY.itemsize] for data in run.raw]
+    return payload.parts(tree, *(o.output for o in run.outcomes), *raw)
+
+
+def _told(finding: Any) -> dict[str, str] | None:
+    if not finding:
+        return None
+    return vars(Finding(finding.kind, finding.message[:10_000], finding.hint))
+
+
+def unpack(parts: tuple[Any, ...]) -> Run:
+    """The run that `parts` tells, as it was received, checked: it comes from untrusted processes.
+
+    Raises:
+        ValueError: it is no run.
+    """
+    tree, *blocks = parts
+    try:
+        outcomes = [
+            Outcome(
+                i, _ending(status, error), bytes(blocks[i]), checked(error), float(seconds), printed
+            )
+            for i, (_, status, error, seconds, printed) in enumerate(tree["outcomes"])
+        ]
+        size = len(outcomes)
+        raw = [bytes(block) for block in blocks[size:]] or [b""] * size
+        read = [reading.checked(raw[rank], rank, size) for rank in range(size)]
+        finding, hindsight = (
+            Finding(**{k: str(v) for k, v in told.items()}) if told else None
+            for told in (tree["finding"], tree["hindsight"])
+        )
+        return Run(
+            outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding, hindsight,
+            bool(tree["timed_out"]), float(tree["queued"]), float(tree["stopped"]),
+            bool(tree["overwritten"]), raw,
+            Seen.of(tree["seen"]) if tree["seen"] else None,
+            [[cause(one) for one in some] for some in tree["causes"]],
+        )  # fmt: skip
+    except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
+        raise ValueError(f"not a run: {error}") from error
+
+
+def _ending(status: str, error: dict[str, Any] | None) -> str:
+    """The status of an outcome; "raised" and what was raised belong together."""
+    if status not in _ENDINGS or (status == "raised") != (error is not None):
+        raise ValueError(f"not the end of a rank: {status!r}")
+    return status
