@@ -119,6 +119,18 @@ def test_an_exception_comes_with_the_line_of_its_cell(session):
     }  # fmt: skip
 
 
+def test_an_exception_in_a_helper_of_another_cell_comes_with_the_line_that_called_it(session):
+    halves = Cell("cell 2", "def halves(tensor):\n    return tensor[0].split(0)[5]", "added")
+    answer = "def exchange(rank, size, tensor):\n    def mine():\n        return halves(tensor)\n"
+    session.cells([GIVEN, halves, solution(f"{answer}    return mine()")], 5)
+    asked = find(EXCHANGE)
+    verdict = judge(
+        asked, asked.visible, lambda *_: [],
+        lambda exercise, case, inputs, left, schedule=None: session.run(EXCHANGE, inputs, left),
+    )  # fmt: skip
+    assert " at halves:2, called at mine:3." in verdict.happened
+
+
 def test_what_cannot_be_sent_to_a_rank_is_named_and_no_rank_is_said_to_have_raised(session):
     log = Cell("cell 2", "log = open('log', 'w')", "added")
     session.cells(

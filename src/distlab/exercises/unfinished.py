@@ -218,11 +218,20 @@ def _raised(case: Case, failed: list[Outcome]) -> str:
 
 
 def _raised_at(error: dict[str, Any]) -> str:
-    said = raised.text(error)
-    if error["frames"]:
-        last = error["frames"][-1]
-        said = f"{said.rstrip('.')} at {last['function']}:{last['line']}"
-    return said.rstrip(".")
+    """An exception with its place, and where it arose in a helper of another cell, perhaps one that
+    was given, the place in the answer's cell that called it.
+    """
+    said = raised.text(error).rstrip(".")
+    if not error["frames"]:
+        return said
+    first, last = error["frames"][0], error["frames"][-1]
+    here = next(one for one in reversed(error["frames"]) if one["file"] == first["file"])
+    called = f", called at {_place(here)}" if last["file"] != here["file"] else ""
+    return f"{said} at {_place(last)}{called}"
+
+
+def _place(frame: dict[str, Any]) -> str:
+    return f"{frame['function']}:{frame['line']}"
 
 
 def _doing(run: Run, ranks: list[int]) -> str:
