@@ -48,8 +48,8 @@ test-slow: $(READY) $(AXE) ## the slower suites: programs that hang or dawdle on
 
 SHORT = $(if $(filter short,$(SLOW)),and not long)
 
-test-frameworks: $(READY) ## labs 07 and 08, where Horovod and TensorFlow are installed
-	$(BIN)/python -m pytest -m 'frameworks and not slow'
+test-frameworks: $(READY) ## labs 07 and 08, where Horovod and TensorFlow are installed (SLOW=all: all collected answers)
+	$(BIN)/python -m pytest -m 'frameworks $(if $(filter all,$(SLOW)),,and not slow)'
 
 test-slurm: $(READY) ## every lab on a real Slurm of two nodes on this machine (as root; SLURM=short: some)
 	$(BIN)/python -m pytest $(if $(filter short,$(SLURM)),-m 'slurm and not slow' $(SLURM_SHORT),-m slurm tests/slurm)
