@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import getpass
 import os
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -105,6 +106,7 @@ def arrive(inbound: Path, student: str, content: dict) -> float:
         there.mkdir()
         source = Path(made) / "submitted" / student / LAB / NAME
         (there / NAME).write_bytes(source.read_bytes())
+    (there / "submission_secret.txt").write_text(secrets.token_hex(64), "ascii")
     (there / "timestamp.txt").write_text(now, "utf-8")
     there.chmod(0o777)
     return time.perf_counter()

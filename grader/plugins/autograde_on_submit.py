@@ -114,6 +114,12 @@ class Queue:
         return {lab: students for lab, students in found.items() if students}
 
 
+#: of a submission without the secret by whose name feedback lies in the exchange
+UNREACHABLE = (
+    "lacks submission_secret.txt, by which its student would fetch feedback: send the page yourself"
+)
+
+
 def watch(judges: LocalJudges) -> None:
     """Grade what arrives, until interrupted; what lies there already is looked through first.
     Between submissions students are handed their own inputs, where they have such.
@@ -238,6 +244,9 @@ def _judge(book: Gradebook, judges: Judges, queue: Queue, lab: str, student: str
             if one.problem:
                 raise coursedir.GradingFailed(one.problem)
         pages.refresh(member)  # an attempt less is left
-        if member == by or handed_in.secret(grade.SUBMITTED / member / lab):
+        if handed_in.secret(grade.SUBMITTED / member / lab):
             book.release_feedback(lab, member)
+        elif member == by:  # once more would not help: it lies in the student's own folder, or not
+            name = redaction.shown(member)
+            print(f"{name} {lab}: {UNREACHABLE}", flush=True)
     return graded.entry

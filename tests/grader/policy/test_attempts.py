@@ -153,9 +153,22 @@ def graded(problem="", digest="d"):
     return grade.Graded(Entry("ada", LAB, digest), None, 0.0, problem=problem)
 
 
-def test_a_verdict_on_submit_is_noted_and_released(judged, attempts):
-    book, _ = judged(graded())
-    assert book.released == [(LAB, "ada")] and len(attempts.of(LAB, ["ada"])) == 1
+@pytest.mark.parametrize("secret", ["ab" * 64, ""])
+def test_a_verdict_on_submit_is_noted_and_released_where_it_can_be_fetched(
+    judged, attempts, monkeypatch, tmp_path, capsys, secret
+):
+    """A student may take the secret out of a folder of their own: that is tried once, not all
+    night.
+    """
+    folder = tmp_path / "ada" / LAB
+    folder.mkdir(parents=True)
+    (folder / "submission_secret.txt").write_text(secret)
+    monkeypatch.setattr(grade, "SUBMITTED", tmp_path)
+    book, queue = judged(graded())
+    assert len(attempts.of(LAB, ["ada"])) == 1
+    assert book.released == ([(LAB, "ada")] if secret else [])
+    assert ("send the page yourself" in capsys.readouterr().out) is not bool(secret)
+    assert not queue._failed and queue.due(policy(), Roster()) == {}
 
 
 @pytest.mark.parametrize(
