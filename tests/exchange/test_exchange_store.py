@@ -1,8 +1,10 @@
 """The exchange on its disk: complete or not at all, in the order of time, within limits."""
 
+import asyncio
 import errno
 import hashlib
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from distlab.exchange import staging
 from distlab.exchange.limits import Limits, Turns
 from distlab.exchange.manifest import File, Manifest
 from distlab.exchange.names import Refused
+from distlab.exchange.state import State
 from distlab.exchange.store import Busy, Missing, NotThere, Store, page_of
 
 KEY = "ab" * 16
@@ -303,3 +306,17 @@ def test_a_person_has_so_many_requests_at_once_and_in_a_row():
     assert [turns.take() > 0 for _ in range(3)] == [False, False, True]
     turns.active = 0
     assert turns.take() == 0 and turns.take() > 100 and not turns.is_idle
+
+
+def test_the_service_answers_while_it_looks_for_what_is_forgotten(store, monkeypatch):
+    answered, heard = threading.Event(), []
+    monkeypatch.setattr(store, "sweep", lambda: heard.append(answered.wait(20)))
+
+    async def served():
+        sweeping = asyncio.create_task(State(store, None).sweep())
+        await asyncio.sleep(0)  # it has begun
+        answered.set()  # a service that waits for it does not come to this
+        await sweeping
+
+    asyncio.run(served())
+    assert heard == [True]

@@ -49,10 +49,12 @@ class State:
                     writer.end()
             yield
 
-    def sweep(self) -> None:
-        """Forget who has not asked for a while, and what nobody goes on sending."""
+    async def sweep(self) -> None:
+        """Forget who has not asked for a while, and what nobody goes on sending. Others are
+        answered meanwhile: there can be many files, on a slow disk.
+        """
         self._turns = {name: turns for name, turns in self._turns.items() if not turns.is_idle}
-        self.store.sweep()
+        await asyncio.to_thread(self.store.sweep)
 
 
 def limits_of(options: dict[str, float | int | None]) -> Limits:
