@@ -10,6 +10,7 @@ import logging
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -115,6 +116,20 @@ def test_a_rank_that_dies_is_replaced(ranks):
 
     result = ranks.run(die, may_fail=True)
     assert result.run.outcomes[2].status == "crashed"
+    assert ranks.run(all_reduce, torch.ones(1)).ok
+
+
+def test_a_full_disk_is_told_from_a_function_that_ends_its_process(ranks, monkeypatch):
+    """A record is memory in a file: who writes a page of it that has no place is ended."""
+
+    def die(rank, size):
+        if rank == 2:
+            os._exit(1)
+
+    full = shutil.disk_usage("/")._replace(free=0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: full)
+    with pytest.raises(RunFailed, match="the disk is full .*\n.*set TMPDIR"):
+        ranks.run(die)
     assert ranks.run(all_reduce, torch.ones(1)).ok
 
 

@@ -37,6 +37,7 @@ ANSWER = 10.0  # and, within the deadline, a rank that has ended to say how: a b
 RAISED = 5.0  # and of a check when one has raised, which decides it: who waits for it may say where
 PRINTED_BYTES = 1 << 18  # of what a rank has printed, as it is read back
 CAUSES_BYTES = 1 << 18  # of what a rank did with its store
+ROOM = 1 << 16  # bytes that are free on a disk on which a record can still grow
 
 
 class Engines(Protocol):
@@ -195,12 +196,28 @@ def drive(
     if run.finding is None or run.finding.kind in ("ended", "partial"):
         # two operations that do not fit break a run, or it ends between two looks: which is chance
         dead = {outcome.rank for outcome in outcomes if outcome.status == "crashed"}
-        run.finding = _afterwards(watch, "conflict", run, dead) or run.finding
+        found = _afterwards(watch, "conflict", run, dead) or (_no_room(folder) if dead else None)
+        run.finding = found or run.finding
     run.hindsight = _afterwards(watch, "hindsight", run)
     for outcome in outcomes:
         outcome.printed = _printed(f"{folder}/{outcome.rank}.out")
     shutil.rmtree(folder, ignore_errors=True)
     return run
+
+
+def _no_room(folder: Path) -> Finding | None:
+    """What has ended ranks that write on a disk as if it were memory, where that is full."""
+    try:
+        if shutil.disk_usage(folder).free >= ROOM:
+            return None
+    except OSError:
+        return None
+    return Finding(
+        "limit",
+        f"the disk is full on which ranks note what they do, and their processes end with it "
+        f"({folder.parent})",
+        "Make room there, or set TMPDIR to a folder on another disk before ranks are started.",
+    )
 
 
 def _none(_: object) -> list[int]:
