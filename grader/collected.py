@@ -16,7 +16,9 @@ that does, and a machine that brings its own may have an older one.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
+import math
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
@@ -110,6 +112,16 @@ def source_of(content: dict[str, Any], name: str) -> str:
     raise KeyError(name)
 
 
-def grader(lab: str, exercises: Collection[str] = ()) -> Grader:
-    """Judges answers to these exercises of a lab, or to all."""
-    return Grader(coursedir.lab(lab, exercises))
+def grader(lab: str, exercises: Collection[str] = (), deadline: float = math.inf) -> Grader:
+    """Judges answers to these exercises of a lab, or to all.
+
+    Args:
+        deadline: seconds that an exercise gets at most: nobody need wait as long as it may take for
+            an answer that never ends.
+    """
+    asked = coursedir.lab(lab, exercises)
+    given = {
+        name: dataclasses.replace(one, deadline=min(one.deadline, deadline))
+        for name, one in asked.exercises.items()
+    }
+    return Grader(dataclasses.replace(asked, exercises=given))
