@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 import shutil
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -192,22 +194,36 @@ def _chosen(words: list[str]) -> list[tuple[str, str | None]]:
             else:
                 chosen.append((chosen[-1][0], word))
         else:
-            chosen.append((labs.named(word), None))
+            chosen.append((_lab(word, chosen[-1][0] if chosen else None), None))
     return chosen or [(lab, None) for lab in course.LABS]
+
+
+def _lab(word: str, before: str | None) -> str:
+    """The lab that a word names, which could be an exercise of the lab before it."""
+    try:
+        return labs.named(word)
+    except labs.Mistaken as error:
+        if before is None or word[:1].isdigit():
+            raise
+        like = difflib.get_close_matches(word, course.exercises(before), 1)
+        meant = f" (did you mean {like[0]}?)" if like else ""
+        raise labs.Mistaken(
+            f"{before} has no exercise {word[:60]!r}{meant}, and no lab is called that"
+        ) from error
 
 
 def reference(action: str, assignments: list[str]) -> int:
     """Record or verify references; returns the exit status."""
     from grader.judging import record
 
-    status = 0
-    print(f"with {secret.current().told()}")
+    status, chosen = 0, _chosen(assignments)
+    print(f"Hidden cases are made with {secret.current().told()}.")
     if action == "record" and not secret.current().is_public:
         print(
             "hidden cases alone: those of visible ones belong to the repository, and are recorded "
             f"with {secret.VARIABLE}={secret.PUBLIC}"
         )
-    for assignment, only in _chosen(assignments):
+    for assignment, only in chosen:
         if not assignments and (said := course.missing(assignment)):
             print(f"{assignment}: left out. {said}")
             continue
@@ -224,18 +240,23 @@ def reference(action: str, assignments: list[str]) -> int:
     return status
 
 
-def new(kind: str, names: list[str]) -> int:
-    """Begin a lab or an exercise; returns the exit status."""
-    from grader.authoring import new as begin
+def new_lab(lab: str) -> int:
+    """Begin a lab; returns the exit status."""
+    from grader.authoring import new
 
-    if kind == "lab":
-        (lab,) = names
-        written = begin.lab(lab)
-        then = f"distlab new exercise {lab} NAME"
-    else:
-        lab, name = names
-        written = begin.exercise(lab, name)
-        then = f"distlab reference record {lab} {name}, make labs, and distlab lint {lab}"
+    return _begun(new.lab(lab), f"distlab new exercise {lab} NAME")
+
+
+def new_exercise(lab: str, name: str) -> int:
+    """Begin an exercise of a lab; returns the exit status."""
+    from grader.authoring import new
+
+    written = new.exercise(lab, name)
+    then = f"distlab reference record {lab} {name}, make labs, and distlab lint {lab}"
+    return _begun(written, then)
+
+
+def _begun(written: Iterable[Path], then: str) -> int:
     for path in written:
         print(path.relative_to(coursedir.ROOT))
     print(f"Lines with AUTHOR: are yours to write. Next: {then}")

@@ -67,6 +67,15 @@ def test_usage_that_makes_no_sense_is_exit_status_2():
         (["run", "x.py", "--trace", "/none/t.json"], "--trace: the folder /none is not there"),
         (["explain", "x", "--svg", "/none/t.svg"], "--svg: the folder /none is not there"),
         (["bench", "--json", "/none/x.json"], "--json: the folder /none is not there"),
+        (["gradee"], "there is no 'gradee' (did you mean grade?); choose from info, fetch, "),
+        (["export", "--for", "canva"], "there is no 'canva' (did you mean canvas?); choose from"),
+        (["new", "exercise"], "new exercise: error: the following arguments are required: LAB, NA"),
+        (["new", "exercise", "1"], "error: the following arguments are required: NAME\n"),
+        (["run"], "run: error: the following arguments are required: NOTEBOOK_OR_SCRIPT\n"),
+        (["run", "x.py", "--ranks", "two"], "distlab run: error: argument --ranks: "),
+        (["lint", "1", "rely"], "01-message-passing has no exercise 'rely' (did you mean relay?)"),
+        (["grade", "1", "--watch"], "all that arrives in nbgrader's exchange: leave out 1\n"),
+        (["grade", "--demo", "--watch", "--student", "ada"], "leave out --student and --demo\n"),
     ],
 )
 def test_what_cannot_be_meant_is_said_before_anything_runs(words, said, capsys):
@@ -78,9 +87,21 @@ def test_what_cannot_be_meant_is_said_before_anything_runs(words, said, capsys):
     assert not os.path.exists("/none")
 
 
+def test_a_word_too_many_is_said_with_the_usage_of_its_command(capsys):
+    for words in (["fetch", "1", "here", "there"], ["grade", "--jbs", "3"]):
+        with pytest.raises(SystemExit) as stop:
+            cli.main(words)
+        assert stop.value.code == 2
+        said = capsys.readouterr().err
+        assert said.startswith(f"usage: distlab {words[0]} [-h]")
+        assert f"distlab {words[0]}: error: unrecognized arguments: " in said
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["run", "src"], "src is a folder: name a script"),
+        (["submit", "src"], "src is a folder: name a batch file"),
         (["run", "nothing.py"], "nothing.py is not there"),
         (["run", "README.md"], "neither a script"),
         (["run", "labs/01-message-passing/message_passing.ipynb"], "--function"),

@@ -8,13 +8,11 @@ import threading
 from pathlib import Path
 
 import pytest
+from browsing import browser
+from browsing import missing as no_browser
 from in_node import missing
 
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "tests" / "viz"))
-from browsing import browser  # noqa: E402
-from browsing import missing as no_browser  # noqa: E402
-
 AXE = ROOT / "tests" / "viz" / "node_modules" / "axe-core" / "axe.min.js"
 LACKS = missing() or no_browser()
 pytestmark = [

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from distlab import __version__
 from distlab.cli import instructors, looks
 from distlab.cli.parts import (
+    Parser,
     Refused,
     command,
     enter_course,
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status: 0 done, 1 could not be done, 2 usage."""
-    arguments = _parser().parse_args(argv)
+    parser = _parser()
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown:  # said with the usage of the command that they were given to
+        arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         status = arguments.command(arguments) or 0
         sys.stdout.flush()
@@ -60,7 +64,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="distlab", description="A lab course on distributed deep learning that checks itself."
     )
     parser.add_argument("--version", action="version", version=f"distlab {__version__}")
@@ -80,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_info(commands: Commands) -> None:
     command(
-        commands, "info", info, "What works on this machine, and what would mend the rest.", "info"
+        commands, "info", info, "What works on this machine, and what would fix the rest.", "info"
     )
 
 
@@ -120,7 +124,9 @@ def _add_check(commands: Commands) -> None:
         commands, "check", check, "Judge a notebook by its visible cases, without a gradebook.",
         "check labs/01-message-passing/message_passing.ipynb",
     )  # fmt: skip
-    parser.add_argument("notebook", type=Path, help="or the folder that it lies in")
+    parser.add_argument(
+        "notebook", type=Path, metavar="NOTEBOOK", help="or the folder that it lies in"
+    )
     parser.add_argument("--json", type=output, metavar="FILE", help="also write the report there")
 
 
@@ -167,7 +173,12 @@ def _add_run(commands: Commands) -> None:
     )  # fmt: skip
     parser.add_argument("program", type=Path, metavar="NOTEBOOK_OR_SCRIPT")
     _run_options(parser)
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
+    _own_arguments(parser, "the script's own arguments")
+
+
+def _own_arguments(parser: argparse.ArgumentParser, help: str) -> None:
+    own = parser.add_argument("arguments", nargs=argparse.REMAINDER, help=help)
+    own.required = False  # argparse counts them among what is missing
 
 
 def _run_options(parser: argparse.ArgumentParser) -> None:
@@ -203,7 +214,12 @@ def _split(
     Args:
         options: adds them to a parser.
     """
-    late = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    late = Parser(
+        prog=arguments.parser.prog,
+        usage=arguments.parser.format_usage().removeprefix("usage: ").rstrip(),
+        add_help=False,
+        allow_abbrev=False,
+    )
     options(late)
     late.set_defaults(**vars(arguments))
     words = [*arguments.arguments, "--"]
@@ -221,7 +237,7 @@ def _add_submit(commands: Commands) -> None:
     )  # fmt: skip
     parser.add_argument("program", type=Path, metavar="BATCHFILE_OR_SCRIPT_OR_NOTEBOOK")
     _submit_options(parser)
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
+    _own_arguments(parser, "the program's own arguments")
 
 
 def _submit_options(parser: argparse.ArgumentParser) -> None:
@@ -323,7 +339,7 @@ def _add_bench(commands: Commands) -> None:
         "Run the benchmarks of bench/ as one table of ratios.",
         "bench startup",
     )
-    parser.add_argument("names", nargs="*", help="which (default: all)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="which (default: all)")
     parser.add_argument(
         "--json", type=output, metavar="FILE",
         help="every measurement as data; what FILE has of other benchmarks stays",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from distlab.cli.parts import command, count, enter_course, output, write_json
+from distlab.cli.parts import Mistaken, command, count, enter_course, output, write_json
 
 if TYPE_CHECKING:
     from distlab.cli.parts import Commands
@@ -35,7 +35,9 @@ def _add_grade(commands: Commands) -> None:
         commands, "grade", grade, "Grade submissions into nbgrader's gradebook, with feedback.",
         "grade 01-message-passing --jobs 4 --json report.json",
     )  # fmt: skip
-    parser.add_argument("assignment", nargs="*", help="labs (default: all that were submitted)")
+    parser.add_argument(
+        "assignment", nargs="*", metavar="LAB", help="labs (default: all that were submitted)"
+    )
     parser.add_argument("--submitted", type=Path, metavar="DIR", help="where the submissions lie")
     parser.add_argument("--student", metavar="ID", help="only this student's")
     parser.add_argument(
@@ -63,6 +65,8 @@ def grade(arguments: argparse.Namespace) -> int:
     from distlab.processes.starting import refuse_elsewhere
 
     refuse_elsewhere("grading")
+    if arguments.watch:
+        _only_jobs(arguments)
     enter_course()
     if arguments.trust:
         os.environ["DISTLAB_TRUST"] = "1"  # nbgrader's own steps ask for it too
@@ -82,6 +86,19 @@ def grade(arguments: argparse.Namespace) -> int:
         write_json(arguments.json, reports[0] if len(reports) == 1 else reports)
     every = [one for report in reports for one in report["submissions"]]
     return 1 if any(one["score"] is None or "problem" in one for one in every) else 0
+
+
+def _only_jobs(arguments: argparse.Namespace) -> None:
+    """Raises:
+    Mistaken: something is asked for that --watch would pass over.
+    """
+    also = ("submitted", "student", "cluster", "json", "demo")
+    passed_over = [*arguments.assignment, *(f"--{name}" for name in also if vars(arguments)[name])]
+    if passed_over:
+        raise Mistaken(
+            "--watch grades all that arrives in nbgrader's exchange: leave out "
+            + " and ".join(passed_over)
+        )
 
 
 @contextlib.contextmanager
@@ -115,8 +132,9 @@ def _add_policy(commands: Commands) -> None:
         commands, "extend", policy, "Give a student more time for a lab, or take it back.",
         "extend ada 01-message-passing 3d",
     )  # fmt: skip
-    parser.add_argument("student")
-    parser.add_argument("lab")
+    parser.usage = "distlab extend [-h] STUDENT LAB TIME [--new]"
+    parser.add_argument("student", metavar="STUDENT")
+    parser.add_argument("lab", metavar="LAB")
     parser.add_argument(
         "words", nargs=argparse.REMAINDER, metavar="TIME [--new]",
         help="3d, 12h, 2026-11-05, '2026-11-05 18:00', or none; --new: nothing is known of the "
@@ -128,8 +146,12 @@ def _add_policy(commands: Commands) -> None:
         "leaves its group.",
         "group 01-message-passing ada ben",
     )  # fmt: skip
-    parser.add_argument("lab")
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="STUDENT … [--new]")
+    parser.usage = "distlab group [-h] LAB STUDENT [STUDENT ...] [--new]"
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument(
+        "words", nargs=argparse.REMAINDER, metavar="STUDENT ... [--new]",
+        help="--new: nothing is known of a student yet",
+    )  # fmt: skip
     parser = command(
         commands, "recompute", policy,
         "Bring gradebook and feedback pages up to date with the policy; no submission is run.",
@@ -160,7 +182,7 @@ def _add_variants(commands: Commands) -> None:
         "variants hand-out 01-message-passing ada ben",
     )  # fmt: skip
     parser.add_argument("action", choices=("hand-out",))
-    parser.add_argument("lab")
+    parser.add_argument("lab", metavar="LAB")
     parser.add_argument("students", nargs="*", metavar="STUDENT", help="(default: all known ones)")
     parser.add_argument("--names", type=Path, metavar="FILE", help="more students, one a line")
     parser.add_argument(
@@ -276,7 +298,7 @@ def _add_secret(commands: Commands) -> None:
     )  # fmt: skip
     parser.add_argument("action", choices=("new",))
     parser.add_argument(
-        "assignment", nargs="*", help="labs to record now (default: all that run here)"
+        "assignment", nargs="*", metavar="LAB", help="to record now (default: all that run here)"
     )
     parser.add_argument(
         "--file", type=Path, metavar="FILE",
@@ -303,16 +325,21 @@ def _add_new(commands: Commands) -> None:
     )  # fmt: skip
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="lab|exercise")
     lab = kinds.add_parser("lab", help="begin a lab")
-    lab.add_argument("names", nargs=1, metavar="NN-NAME", help="as 12-fast-links")
+    lab.add_argument("lab", metavar="NN-NAME", help="as 12-fast-links")
     exercise = kinds.add_parser("exercise", help="begin an exercise of a lab")
-    exercise.add_argument("names", nargs=2, metavar=("LAB", "NAME"))
+    exercise.add_argument("lab", metavar="LAB")
+    exercise.add_argument("name", metavar="NAME", help="the function's, as ring_all_reduce")
+    for kind in (lab, exercise):
+        kind.set_defaults(parser=kind)
 
 
 def new(arguments: argparse.Namespace) -> int:
     enter_course()
     from grader import commands
 
-    return commands.new(arguments.kind, arguments.names)
+    if arguments.kind == "lab":
+        return commands.new_lab(arguments.lab)
+    return commands.new_exercise(arguments.lab, arguments.name)
 
 
 def _add_lint(commands: Commands) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import math
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+from typing import TYPE_CHECKING, Any
 
 
 class Refused(Exception):
@@ -25,6 +23,29 @@ class Mistaken(Refused):
     exit_status = 2
 
 
+class Parser(argparse.ArgumentParser):
+    """argparse's, but that it asks for what is needed alone, and says what was probably meant."""
+
+    def add_argument(self, *names: Any, **kinds: Any) -> argparse.Action:
+        action = super().add_argument(*names, **kinds)
+        if action.nargs == argparse.ZERO_OR_MORE:
+            action.required = False  # argparse counts it among what is missing
+        return action
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(one) for one in action.choices]
+        like = difflib.get_close_matches(str(value), known, 1)
+        meant = f" (did you mean {like[0]}?)" if like else ""
+        said = f"there is no {str(value)[:60]!r}{meant}; choose from {', '.join(known)}"
+        raise argparse.ArgumentError(action, said)
+
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[Parser]
+
+
 def command(
     commands: Commands,
     name: str,
@@ -32,13 +53,13 @@ def command(
     help: str,
     example: str,
 ) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: Parser = commands.add_parser(
         name, help=help, description=help, epilog=f"example: distlab {example}"
     )
     parser.add_argument(
         "--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
     )
-    parser.set_defaults(command=function)
+    parser.set_defaults(command=function, parser=parser)
     return parser
 
 

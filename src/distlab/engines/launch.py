@@ -65,7 +65,8 @@ def launch(
 
 def _checked(program: Path, size: int, function: str | None) -> None:
     if not program.is_file():
-        raise ValueError(f"{program} is not there: name a script (.py) or a notebook (.ipynb)")
+        what = "is a folder" if program.is_dir() else "is not there"
+        raise ValueError(f"{program} {what}: name a script (.py) or a notebook (.ipynb)")
     if program.suffix not in (".py", ".ipynb"):
         raise ValueError(f"{program} is neither a script (.py) nor a notebook (.ipynb)")
     if program.suffix == ".ipynb" and not function:

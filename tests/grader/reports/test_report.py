@@ -120,6 +120,11 @@ def test_the_page_needs_nothing_from_elsewhere_and_allows_nothing_to_run(page, t
     assert "prefers-color-scheme: dark" in str(soup) and "@media print" in str(soup)
 
 
+def test_the_command_that_makes_a_secret_is_shown_as_code(page, tmp_path):
+    footer = page(graded(tmp_path, "ada")).footer
+    assert footer.code.get_text() == "distlab secret new" and "`" not in footer.get_text()
+
+
 def test_the_histogram_counts_everybody(tmp_path):
     some = [graded(tmp_path, f"s{i}") for i in range(3)]
     some.append(graded(tmp_path, "fay", **UNTOUCHED))

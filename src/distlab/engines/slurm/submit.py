@@ -119,8 +119,9 @@ def planned(
 
 def _checked(program: Path, function: str | None) -> None:
     if not program.is_file():
+        what = "is a folder" if program.is_dir() else "is not there"
         raise Refused(
-            f"{program} is not there: name a batch file (.sbatch), a script (.py) or a notebook"
+            f"{program} {what}: name a batch file (.sbatch), a script (.py) or a notebook"
         )
     if program.suffix not in (".sbatch", ".sh", ".slurm", ".py", ".ipynb"):
         raise Refused(f"{program} is no batch file (.sbatch), script (.py) or notebook (.ipynb)")
