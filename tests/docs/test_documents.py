@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+import distlab
 from distlab import course
 from distlab.checking import belongings, judge_notebook, room, submission
 from distlab.exercises.exercise import DEADLINE
@@ -44,6 +45,26 @@ def is_there(name):
 def test_modules_are_called_as_they_are(page):
     named = set(re.findall(r"`((?:distlab|grader)(?:\.\w+)+)`", page.read_text("utf-8")))
     assert not {name for name in named if not is_there(name)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_code_in_a_list_is_fenced(page):
+    """Indented by less than eight columns it is code on GitHub and a paragraph on the site."""
+    paragraphs = re.split(r"\n\s*\n", page.read_text("utf-8"))
+    indents = [len(one) - len(one.lstrip(" ")) for one in paragraphs]
+    assert not [one for one, by in zip(paragraphs, indents, strict=True) if 4 < by < 8]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_pages_name_each_other_by_links(page):
+    assert not re.findall(r"(?<![`/\w-])docs/\w+\.md", page.read_text("utf-8"))
+
+
+def test_the_reference_has_every_name_of_the_public_list():
+    shown = set(re.findall(r"^::: (\S+)", (PAGES[0].parent / "reference.md").read_text(), re.M))
+    for name, home in distlab._HOME.items():
+        module, _, attribute = f"distlab.{home}".partition(":")
+        assert {module, f"{module}.{attribute}"} & shown, name
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import json
+import re
 import socket
 import threading
 import time
@@ -13,6 +15,7 @@ from served import COURSE, LAB, PREFIX, TAKES, Hub, Service, folder_of
 
 from distlab.exchange import manifest as manifests
 from distlab.exchange.client import ExchangeFailed
+from distlab.exchange.limits import Limits
 
 pytest.importorskip("jupyterhub", reason="the Hub is not installed: pip install jupyterhub")
 handlers = pytest.importorskip("distlab.exchange.handlers")
@@ -354,3 +357,14 @@ def test_a_list_of_files_is_read_while_others_are_answered(monkeypatch):
 
 def test_the_log_has_no_traceback_and_no_token(service):
     assert "Traceback" not in service.log and "of-ada" not in service.log
+
+
+def test_the_help_of_the_service_says_what_every_limit_is(capsys):
+    from distlab.exchange import service
+
+    with pytest.raises(SystemExit):
+        service.main(["--help"])
+    told = capsys.readouterr().out.partition("options:")[2]
+    said = re.findall(r"^  --[\w-]+ N +(\S.*)", told, re.M)
+    assert len(said) + told.count(" N\n") == len(dataclasses.fields(Limits))
+    assert not [one for one in said if one.startswith("(default")]

@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -97,12 +98,23 @@ async def run(root: Path, limits: Limits, environment: Mapping[str, str]) -> Non
     await asyncio.Event().wait()
 
 
+def _said(limit: str) -> str:
+    """What a limit is, as the docstring of `Limits` says."""
+    found = re.search(rf"^ +{limit}: (.*?)(?:, and|[.])$", Limits.__doc__ or "", re.M)
+    return found[1] if found else ""
+
+
 def main(words: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=f"{(__doc__ or '').splitlines()[0]} Sizes are in bytes, times in seconds."
+    )
     parser.add_argument("--root", type=Path, required=True, help="the exchange's folder")
     for one in fields(Limits):
         kind = float if one.type == "float" else int
-        parser.add_argument(f"--{one.name.replace('_', '-')}", type=kind, help=f"({one.default})")
+        parser.add_argument(
+            f"--{one.name.replace('_', '-')}", type=kind, metavar="N",
+            help=f"{_said(one.name)} (default: {one.default:,})",
+        )  # fmt: skip
     options = vars(parser.parse_args(words))
     os.umask(0o077)
     enable_pretty_logging()
