@@ -53,6 +53,7 @@ def test_a_move_says_and_tabulates_what_it_takes():
     seconds = one.seconds(512, latency=0.01, bandwidth=1e7, slowness=2.0)
     alone = one.seconds(1, latency=0.01, bandwidth=1e7)
     assert f"On 512 ranks the run takes {seconds:.3g} s" in answer["said"]
+    assert "One rank alone and not slowed down takes " in answer["said"]
     ranks, curve = cells(answer["html"])
     assert ["512", f"{seconds:.3g} s", f"{alone / seconds:.1%}"] in curve
     assert [row[0] for row in curve[1:]] == [

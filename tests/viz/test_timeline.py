@@ -496,6 +496,16 @@ def test_ticks_are_round_and_do_not_leave_the_picture():
     assert all(0 <= x <= 800 for x, _ in scale.ticks())
 
 
+def test_ticks_of_a_stretched_scale_have_no_zeros_that_say_nothing():
+    times = [0, 1e-3, 1.2e-3, 5e-3, 5.1e-3, 5.2e-3, 0.01, 0.02, 0.034]
+    needs = [(a, b, 60.0) for a, b in zip(times, times[1:], strict=False)]
+    scale = fit(times, [(0.0, 1.0)], needs, 0, 800, stretch=True)
+    assert not scale.linear
+    labels = [label for _, label in scale.ticks()]
+    assert labels[:3] == ["0", "1 ms", "2.4 ms"] and "30 ms" in labels
+    assert not [label for label in labels if re.search(r"\.\d*0 ", label)]
+
+
 @pytest.mark.parametrize(
     ("seconds", "words_"), [(8.51e-5, "85.1 µs"), (0.0103, "10.3 ms"), (1.2, "1.20 s"), (0, "0 s")]
 )

@@ -180,9 +180,11 @@ class Simulator:
         shares = [alone / one if one else 1.0 for one in seconds]
         here = seconds[sizes.index(setting.ranks)]
         if rows:
+            quick = " and not slowed down" if setting.slowness > 1 else ""
+            efficiency = _percent(alone / here if here else 1)
             said = (
-                f"On {_ranks(setting.ranks)} the run takes {duration(here)}. One rank alone takes "
-                f"{duration(alone)}, so the efficiency is {_percent(alone / here if here else 1)}. "
+                f"On {_ranks(setting.ranks)} the run takes {duration(here)}. One rank alone{quick} "
+                f"takes {duration(alone)}, so the efficiency is {efficiency}. "
                 f"{_shares(rows[0])}"
             )
         else:

@@ -64,8 +64,8 @@ class Scale:
             step = _round((self.end - self.begin - cut) * apart / drawn)
             size = self.end - self.begin - cut
             return [(x, _label(t, step, max(size, t))) for x, t in self._even(step)]
-        # where times are of very different sizes, each has its own unit
-        return [(x, _label(t, step, t)) for x, t, step in self._uneven(apart)]
+        # where times are of very different sizes, each has its own unit, and no zeros at its end
+        return [(x, _shortest(_label(t, step, t))) for x, t, step in self._uneven(apart)]
 
     def _even(self, step: float) -> list[tuple[float, float]]:
         """Multiples of `step` outside the breaks."""
@@ -192,6 +192,12 @@ def _round(value: float, down: bool = False) -> float:
     if down:
         return max(s for s in steps if s <= value * (1 + 1e-9))
     return min(s for s in steps if s >= value * (1 - 1e-9))
+
+
+def _shortest(label: str) -> str:
+    """Without zeros behind the decimal point: "5.0 ms" is "5 ms"."""
+    number, space, unit = label.partition(" ")
+    return f"{number.rstrip('0').rstrip('.') if '.' in number else number}{space}{unit}"
 
 
 def _label(time: float, step: float, size: float) -> str:

@@ -396,5 +396,5 @@ function tickText(time, step, size) {
   if (time <= 0) return "0";
   const [factor, unit] = size < 1e-3 ? [1e6, "µs"] : size < 1 ? [1e3, "ms"] : [1, "s"];
   const decimals = Math.max(0, -Math.floor(Math.log10(step * factor) + 1e-9));
-  return `${(time * factor).toFixed(Math.min(decimals, 6))} ${unit}`;
+  return `${Number((time * factor).toFixed(Math.min(decimals, 6)))} ${unit}`;  // no zeros at its end
 }
