@@ -123,10 +123,15 @@ def _named(columns: Sequence[str]) -> dict[str, str]:
 def _about(results: Sequence[Result], never: Sequence[str]) -> list[str]:
     """Sentences on what is not there yet."""
     said = []
-    if waiting := [f"{one.student} ({one.lab})" for one in results if one.waits]:
+    waiting: dict[str, list[str]] = {}
+    for one in results:
+        if one.waits:
+            waiting.setdefault(one.lab, []).append(one.student)
+    if waiting:
+        named = [f"{lab} ({listed(students)})" for lab, students in waiting.items()]
         said.append(
             f"Points by hand are still to come, and what there is so far is exported: "
-            f"{listed(waiting)}."
+            f"{'; '.join(named)}."
         )
     if never:
         said.append(f"Never graded, and left out: {listed(never)}.")

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from grader.export import canvas, long_form, matching, moodle, sheet
+from grader.export import canvas, commands, long_form, matching, moodle, sheet
 from grader.export.points import Cell, Result
 from grader.export.sheet import Unusable
 
@@ -119,3 +119,10 @@ def test_other_files_are_refused_in_one_sentence(tmp_path, content, said):
 def test_everything_as_csv_has_its_columns():
     (row,) = long_form.make([result("ada", comment="fine")]).sheet.rows
     assert dict(zip(long_form.HEADER, row, strict=True))["final_points"] == "21.60"
+
+
+def test_who_waits_for_points_is_named_once_a_lab():
+    waits = [Cell("free_text", None, Fraction(4), "", True, "")]
+    some = [Result(name, lab, None, waits) for lab in (LAB, "02-toy-model") for name in "ab"]
+    (said,) = commands._about([*some, result("c")], [])
+    assert said.endswith(f"is exported: {LAB} (a, b); 02-toy-model (a, b).")
