@@ -25,11 +25,11 @@ lab = load(Path(__file__).with_name("sharding_and_overlap.ipynb"))
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--layers", type=int, default=8)
+    parser.add_argument("--layers", type=int, default=8, help="of the network")
     parser.add_argument("--width", type=int, default=256, help="units of a layer")
     parser.add_argument("--batch-size", type=int, default=64, help="rows of one rank's batch")
-    parser.add_argument("--steps", type=int, default=30)
-    parser.add_argument("--lr", type=float, default=1e-3)
+    parser.add_argument("--steps", type=int, default=30, help="of training")
+    parser.add_argument("--lr", type=float, default=1e-3, help="learning rate")
     parser.add_argument("--max-norm", type=float, default=1.0, help="of the clipped gradient")
     # torch.distributed.launch gives it; here the variable LOCAL_RANK says the same
     parser.add_argument("--local-rank", "--local_rank", type=int, default=0, help="ignored")

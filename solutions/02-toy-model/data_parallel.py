@@ -108,7 +108,7 @@ def measured(replicas: int, seconds: float) -> dict[str, dict[str, float]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replicas", type=int, default=2)
+    parser.add_argument("--replicas", type=int, default=2, help="threads, or processes")
     parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
     parser.add_argument("--json", help="write the table to this file")
     options = parser.parse_args()

@@ -30,7 +30,8 @@ def demo(rank: int, world_size: int, port: int, patience: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--ranks", type=int, default=lab.torch.cuda.device_count() or 2)
+    ranks = lab.torch.cuda.device_count() or 2
+    parser.add_argument("--ranks", type=int, default=ranks, help="processes (default: %(default)s)")
     parser.add_argument("--patience", type=int, default=300, help="seconds until it gives up")
     options = parser.parse_args()
     demo_fn = functools.partial(demo, port=lab.free_port(), patience=options.patience)

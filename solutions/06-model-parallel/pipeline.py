@@ -27,10 +27,10 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--microbatches", type=int, default=8, help="equal parts of a batch")
     parser.add_argument("--batch-size", type=int, default=64, help="rows of a batch")
-    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--steps", type=int, default=20, help="of training")
     parser.add_argument("--work", type=float, default=1.0, help="milliseconds of sleep per row")
     parser.add_argument("--width", type=int, default=256, help="units of a hidden layer")
-    parser.add_argument("--lr", type=float, default=3e-3)
+    parser.add_argument("--lr", type=float, default=3e-3, help="learning rate")
     # torch.distributed.launch gives it; here the variable LOCAL_RANK says the same
     parser.add_argument("--local-rank", "--local_rank", type=int, default=0, help="ignored")
     options = parser.parse_args()
