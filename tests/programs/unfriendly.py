@@ -252,6 +252,18 @@ def rows_received_into_one_matrix(rank, size):
         assert matrix[number].sum().item() == 4 * number
 
 
+@right(2)
+def pipeline_whose_stages_give_and_take_at_once(rank, size):
+    """Its library waits for a send of the forward and a receive of the backward in one batch."""
+    from torch.distributed.pipelining import PipelineStage, Schedule1F1B
+
+    model = torch.nn.Linear(2, 2)
+    stage = PipelineStage(model, rank, size, torch.device("cpu"))
+    schedule = Schedule1F1B(stage, 4, loss_fn=torch.nn.functional.mse_loss)
+    schedule.step(torch.ones(4, 2)) if rank == 0 else schedule.step(target=torch.ones(4, 2))
+    return bool(model.weight.grad is not None)
+
+
 # what has to be said
 
 

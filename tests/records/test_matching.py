@@ -406,6 +406,21 @@ def test_crossing_sends_that_a_buffer_let_through_draw_a_remark():
     assert [remark.kind for remark in remarks(ranks)] == ["crossing"]
 
 
+def test_a_batch_whose_sends_torch_waits_for_does_not_cross():
+    """Both of a rank's were begun before it waited for either: `torch.distributed.pipelining`'s."""
+    ranks = [
+        RankRecord(
+            r, 2, RETURNED,
+            events=[
+                event(r, 0, "send", peer=1 - r, begin=1.0, wait_begin=3.0),
+                event(r, 1, "recv", peer=1 - r, begin=2.0, wait_begin=4.0),
+            ],
+        )
+        for r in range(2)
+    ]  # fmt: skip
+    assert remarks(ranks) == []
+
+
 @pytest.mark.parametrize(("agents", "kinds"), [(1, []), (0, ["not-waited"])])
 def test_a_thread_that_goes_on_may_still_wait_for_its_request(agents, kinds):
     """A blocking send is on record for a moment before it is known to wait."""

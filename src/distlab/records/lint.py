@@ -151,7 +151,9 @@ def _crossings(ledger: Ledger) -> Iterator[Remark]:
             at = bisect_left(begun, receive.index) - 1
             if at < 0 or back[at][1].index < send.index:
                 continue
-            other = back[at][0]
+            other, answer = back[at]
+            if send.wait_begin > answer.begin or other.wait_begin > receive.begin:
+                continue  # both were begun before the send was waited for, as in a batch
             if (send.place, other.place) not in seen:
                 seen.add((send.place, other.place))
                 text = (
