@@ -1,7 +1,9 @@
 import datetime
+import gc
 import os
 import signal
 import threading
+import warnings
 
 import pytest
 import torch.distributed as dist
@@ -262,6 +264,15 @@ def test_it_gives_up_as_a_file_store_does(stores):
     stores[0].set_timeout(datetime.timedelta(seconds=0.02))
     with pytest.raises(RuntimeError, match="^Timeout waiting for key: never after 20 ms"):
         stores[0].get("never")
+
+
+def test_it_ends_without_a_warning(tmp_path):
+    """A program that has all warnings shown would find one of ours among what the next prints."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        PromptStore(str(tmp_path / "store"), 1).clone().set("key", "value")
+        gc.collect()
+    assert [str(one.message) for one in warned] == []
 
 
 def test_groups_are_made_over_it(stores):

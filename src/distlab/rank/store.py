@@ -57,6 +57,13 @@ class PromptStore(dist.Store):
         self._lock, self._process = threading.RLock(), os.getpid()
         self._clones: list[PromptStore] = []
 
+    def __del__(self) -> None:
+        """Not left to the file's own end: that warns of it, where a program asks for such warnings,
+        among what the rank of the next run prints.
+        """
+        if file := getattr(self, "_file", None):  # it could not be opened
+            file.close()
+
     def wait(self, keys: Sequence[str], timeout: datetime.timedelta | None = None) -> None:
         if self._come(keys, self._patience() if timeout is None else timeout) is None:
             raise RuntimeError("Wait timeout")
