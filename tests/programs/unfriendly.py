@@ -4,6 +4,7 @@ whose message has to say why. They are run under every schedule that they have, 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import queue
@@ -279,12 +280,29 @@ def anybody_and_what_every_sender_does(rank, size):
         dist.barrier()
 
 
-@says(2, "backward() waits for gradients of rank 1, which has no batch left to share")
+@says(2, "backward() waits for gradients of rank 1, which has not given as many and went on to")
 def fewer_batches_and_then_a_barrier(rank, size):
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 2))
     for _ in range(3 - rank):
         model(torch.ones(1, 2)).sum().backward()
     dist.barrier()
+
+
+@says(2, "which has not given as many and went on to barrier()", "find_unused_parameters=True")
+def parameter_that_one_rank_leaves_out(rank, size):
+    """Both have as many batches: the gradients of rank 1 wait for that of its second layer."""
+    layers = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+    model = torch.nn.parallel.DistributedDataParallel(layers)
+    model.module.forward = lambda x: layers[0](x) if rank else layers[1](layers[0](x))
+    model(torch.ones(1, 2)).sum().backward()
+    dist.barrier()
+
+
+@says(2, "of rank 0, which has already returned without giving as many.", "no_sync() on all")
+def no_sync_on_one_rank(rank, size):
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 2))
+    with model.no_sync() if rank == 0 else contextlib.nullcontext():
+        model(torch.ones(1, 2)).sum().backward()
 
 
 @says(2, "for the gradients of rank 0, which stopped with an error.")

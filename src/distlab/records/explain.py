@@ -48,7 +48,8 @@ HINTS = {
     "the send and in the receive.",
     "batches": "With DistributedDataParallel every rank has to call forward and backward equally "
     "often, and under no_sync() on all or on none: give all ranks as many batches "
-    "(DistributedSampler does), or use the model's join().",
+    "(DistributedSampler does), or use the model's join(). Where the forward pass of some rank "
+    "leaves a parameter out, DistributedDataParallel needs find_unused_parameters=True.",
     "refused": "A call that torch refuses meets nobody: the error of that rank says why.",
     "waited-twice": "Call wait once for each request that isend or irecv has returned.",
     "new_group": "Call new_group on every rank of the job, those outside the new group included, "
@@ -233,7 +234,7 @@ class Explanation:
         """`rank` waits for one that does nothing any more."""
         event = self.waits[rank].event
         if event.flags & FUTURE and event.api in BACKWARD:
-            return self._fewer_batches(rank, gone)
+            return self._fewer_gradients(rank, gone)
         how = f"rank {gone} {_end(self.ledger.records[gone], gone in self.dead)}"
         if event.peer is None and event.is_message:
             return self._nobody_can_send(rank)
@@ -269,14 +270,14 @@ class Explanation:
             return ""
         return f"rank {gone}'s {named(last)} at {last.place}"
 
-    def _fewer_batches(self, rank: int, gone: int) -> Deadlock:
-        """DDP's `backward` on `rank` needs gradients of a rank that has none to give."""
+    def _fewer_gradients(self, rank: int, gone: int) -> Deadlock:
+        """DDP's `backward` on `rank` needs gradients of a rank that gives no more."""
         together, record = self._together(rank), self.ledger.records[gone]
         text = f"{self._clauses(together)} for the gradients of rank {gone}, which "
         text += _end(record, gone in self.dead)
         if record.progress != RETURNED or gone in self.dead:
             return self._made("partial", f"{text}.", together)
-        return self._made("batches", f"{text}: it had fewer batches to share.", together)
+        return self._made("batches", f"{text} without giving as many.", together)
 
     def _together(self, rank: int) -> list[int]:
         """The stuck ranks that sit in the same collective as this one."""
@@ -347,7 +348,7 @@ def conflict_verdict(ledger: Ledger, conflict: Conflict) -> Deadlock:
     hint = HINTS["splits" if conflict.text.startswith("splits") else conflict.kind]
     if conflict.kind == "message-size" and (other.flags & ANY_SOURCE or other.chosen is not None):
         hint = HINTS["any-size"]  # messages have their receive as the second of the pair
-    if ahead := _past_its_batches(one, other):
+    if ahead := _past_its_gradients(one, other):
         text, hint = f"{text} {ahead}", HINTS["batches"]
     return Deadlock(conflict.kind, text, hint, waits, (one.rank, other.rank))
 
@@ -387,15 +388,17 @@ def other_dtype(send: Event, receive: Event) -> str:
     )
 
 
-def _past_its_batches(one: Event, other: Event) -> str:
-    """What it means where a gradient of DDP's meets a call of the student's."""
+def _past_its_gradients(one: Event, other: Event) -> str:
+    """What it means where a gradient of DDP's meets a call of the student's. Why there is no other
+    gradient is not on record: a batch less, one under `no_sync`, a parameter that was not used.
+    """
     waits = [e for e in (one, other) if e.internal and e.api in BACKWARD]
     calls = [e for e in (one, other) if not e.internal]
     if len(waits) != 1 or len(calls) != 1:
         return ""
     return (
-        f"Rank {waits[0].rank}'s backward() waits for gradients of rank {calls[0].rank}, which has "
-        f"no batch left to share and went on to {calls[0]}."
+        f"Rank {waits[0].rank}'s backward() waits for gradients of rank {calls[0].rank}, which "
+        f"has not given as many and went on to {calls[0]}."
     )
 
 
