@@ -366,3 +366,29 @@ def killed_while_it_is_needed(rank, size):
     if rank == 0:
         dist.recv(one(), 1)
         dist.recv(one(), 1)
+
+
+@says(
+    3, "recv(src=1) at killed_two_ranks_away", "its recv(src=2) at killed_two_ranks_away",
+    "failed, because rank 2 had died.", "Look for what ended its process",
+)  # fmt: skip
+def killed_two_ranks_away(rank, size):
+    """Rank 1 only fails because rank 2 is gone."""
+    if rank == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if rank == 1:
+        dist.recv(one(), 2)
+        dist.send(one(), 0)
+    if rank == 0:
+        dist.recv(one(), 1)
+
+
+@says(
+    3, "rank 2 stopped with an error without sending it. Rank 0 waits because of that.",
+    "Look at the error of that rank first",
+)  # fmt: skip
+def raised_two_ranks_away(rank, size):
+    if rank == 2:
+        raise ValueError("a damaged image")
+    dist.recv(one(), rank + 1)
+    dist.send(one(), 0)

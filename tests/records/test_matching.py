@@ -499,6 +499,34 @@ def test_what_does_not_fit_is_found_in_a_broken_run_though_nobody_had_waited():
     assert Watcher().conflict(ranks) is None
 
 
+def lost_its_peer(rank, size, peer):
+    failed = event(rank, 0, "recv", size, peer=peer, state=events.FAILED, end=2.0, wait_end=2.0)
+    return RankRecord(rank, size, events.RAISED, end=2.0, events=[failed])
+
+
+def test_who_has_died_is_named_before_who_failed_of_that():
+    ranks = [waiting_in(0, "barrier", 3), lost_its_peer(1, 3, peer=2), RankRecord(2, 3, RUNNING)]
+    found = twice(ranks, dead={2})
+    assert "but rank 2 has died without calling it." in found.message
+    assert "what ended its process" in found.hint
+
+
+def test_who_fails_because_another_died_is_not_the_cause():
+    ranks = [
+        waiting_in(0, "recv", 3, peer=1), lost_its_peer(1, 3, peer=2), RankRecord(2, 3, RUNNING)
+    ]  # fmt: skip
+    found = twice(ranks, dead={2})
+    assert "failed, because rank 2 had died." in found.message
+    assert "what ended its process" in found.hint
+
+
+def test_all_who_wait_for_a_rank_that_died_wait_because_of_that():
+    ranks = [
+        waiting_in(0, "barrier", 3), waiting_in(1, "recv", 3, peer=2), RankRecord(2, 3, RUNNING)
+    ]  # fmt: skip
+    assert "Rank 1 waits because of that." in twice(ranks, dead={2}).message
+
+
 def test_a_message_too_large_for_a_receive_from_anybody_is_told_of_a_process_that_died_in_it():
     first = event(1, 0, "send", peer=0, nbytes=8)
     large = event(1, 1, "send", peer=0, nbytes=16, state=POSTED, flags=0)

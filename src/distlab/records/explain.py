@@ -9,6 +9,7 @@ from distlab.records.events import (
     AGAIN,
     ANY_SOURCE,
     ELSEWHERE,
+    FAILED,
     FUTURE,
     GIVEN_GROUPS,
     RAISED,
@@ -50,6 +51,8 @@ HINTS = {
     "often, and under no_sync() on all or on none: give all ranks as many batches "
     "(DistributedSampler does), or use the model's join(). Where the forward pass of some rank "
     "leaves a parameter out, DistributedDataParallel needs find_unused_parameters=True.",
+    "raised": "Look at the error of that rank first: it ended before it came to what the others "
+    "wait for.",
     "refused": "A call that torch refuses meets nobody: the error of that rank says why.",
     "waited-twice": "Call wait once for each request that isend or irecv has returned.",
     "new_group": "Call new_group on every rank of the job, those outside the new group included, "
@@ -125,7 +128,8 @@ class Explanation:
         path, end = self._walk(rank)
         if self._gone(end):
             found = self._left_alone(path[-1], end)
-            return replace(found, hint=HINTS["died"]) if end in self.dead else found
+            died = end in self.dead or self._lost(end) is not None
+            return replace(found, hint=HINTS["died"]) if died else found
         if any(self._from_any(r) for r in path):
             return self._nobody_can_send(next(r for r in path if self._from_any(r)))
         return self._cycle(path[path.index(end) :])
@@ -147,13 +151,35 @@ class Explanation:
         path: list[int] = []
         while rank not in path and not self._gone(rank):
             path.append(rank)
-            on = self.waits[rank].on_ranks
-            rank = next((r for r in on if self._gone(r)), on[0])
+            # who has died before who has failed: that may be why the other did
+            rank = max(self.waits[rank].on_ranks, key=lambda r: (r in self.dead, self._gone(r)))
         return path, rank
 
-    def _made(self, kind: str, message: str, ranks: Sequence[int], hint: str = "") -> Deadlock:
+    def _lost(self, rank: int) -> int | None:
+        """The rank whose death has ended this one: the operation failed by which they met."""
+        record = self.ledger.records[rank]
+        last = record.events[-1] if record.events else None
+        if record.progress != RAISED or last is None or last.state != FAILED or last.gave_up:
+            return None
+        if refused_by_torch(last):
+            return None
+        met = self.ledger.partners(last) if last.is_message else last.group
+        return min(self.dead.intersection(met), default=None)
+
+    def _why(self, gone: int) -> str:
+        """Of a rank that ended because another died: ": its recv(src=2) at f:3 failed, …"."""
+        lost = self._lost(gone)
+        if lost is None:
+            return ""
+        last = self.ledger.records[gone].events[-1]
+        return f": its {named(last)} at {last.place} failed, because rank {lost} had died"
+
+    def _made(
+        self, kind: str, message: str, ranks: Sequence[int], hint: str = "",
+        causes: Sequence[int] = (),
+    ) -> Deadlock:  # fmt: skip
         others = sorted(set(self.stuck) - set(ranks))
-        apart = [rank for rank in others if not self._leads_to(rank, ranks)]
+        apart = [rank for rank in others if not self._leads_to(rank, [*ranks, *causes])]
         because = [rank for rank in others if rank not in apart]
         if because:
             verb = "waits" if len(because) == 1 else "wait"
@@ -243,17 +269,20 @@ class Explanation:
             text = f"{self._clauses(together)}, but torch refused {refused}."
             kind = "ended" if event.is_message else "partial"
             return self._made(kind, text, together, HINTS["refused"])
+        failed = gone in self.dead or self.ledger.records[gone].progress == RAISED
+        # of one that has returned each misses its own operation
+        causes, hint = ([gone], HINTS["raised"]) if failed else ([], "")
         if event.is_message:
             todo = "sending" if event.op == "recv" else "receiving"
-            text = f"{clause(self.ledger, event)}, but {how} without {todo} it."
-            return self._made("ended", text, [rank])
+            text = f"{clause(self.ledger, event)}, but {how} without {todo} it{self._why(gone)}."
+            return self._made("ended", text, [rank], hint, causes)
         kind = "new_group" if event.op == "new_group" else "partial"
         together = self._together(rank)
         if self.ledger.records[gone].progress in (ELSEWHERE, UNKNOWN):
             how = _elsewhere(self.ledger.records[gone])
             return self._made(kind, f"{self._clauses(together)}, {how}.", together)
-        text = f"{self._clauses(together)}, but {how} without calling it."
-        return self._made(kind, text, together)
+        text = f"{self._clauses(together)}, but {how} without calling it{self._why(gone)}."
+        return self._made(kind, text, together, hint, causes)
 
     def _refused(self, event: Event, gone: int) -> str:
         """The call by which a rank that has raised would have met this operation, if torch had
@@ -276,7 +305,9 @@ class Explanation:
         text = f"{self._clauses(together)} for the gradients of rank {gone}, which "
         text += _end(record, gone in self.dead)
         if record.progress != RETURNED or gone in self.dead:
-            return self._made("partial", f"{text}.", together)
+            failed = gone in self.dead or record.progress == RAISED
+            hint, causes = (HINTS["raised"], [gone]) if failed else ("", [])
+            return self._made("partial", f"{text}{self._why(gone)}.", together, hint, causes)
         return self._made("batches", f"{text} without giving as many.", together)
 
     def _together(self, rank: int) -> list[int]:
