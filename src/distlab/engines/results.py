@@ -12,9 +12,10 @@ import cloudpickle
 
 from distlab.engines import runs
 from distlab.engines.exploring import Exploration, Explored, nearest, parting, told
-from distlab.records.events import FAILED, RankRecord
+from distlab.records.events import FAILED, Event, RankRecord
 from distlab.records.explain import ranks_text
-from distlab.records.wording import computing, gave_up, standing, until_timeout
+from distlab.records.matching import refused_by_torch
+from distlab.records.wording import advice, computing, gave_up, standing, until_timeout
 
 if TYPE_CHECKING:
     from distlab.records.reports import Report
@@ -143,10 +144,11 @@ class Result:
             return f"{self.name} did not begin: {who} ended before all ranks had joined the group."
         if crashed := self._crashed():
             return f"{self.name} was ended, because the process of {ranks_text(crashed)} had ended."
-        return (
+        told = (
             f"{self.name} had not ended after {self.run.deadline:g} s, so its ranks were killed "
             "and replaced."
         )
+        return f"{told}\n{advice([record for o, record in both if o.status == 'killed'])}".rstrip()
 
     def __repr__(self) -> str:
         lines = [self.story()] if not self.ok else []
@@ -268,9 +270,15 @@ def _short(value: Any) -> str:
     return text if len(text) <= 300 else text[:300] + " …"
 
 
+def _lost(event: Event) -> bool:
+    """Has an operation failed that had begun, and not by a timeout of its own?"""
+    return event.state == FAILED and not refused_by_torch(event) and not event.gave_up
+
+
 def _told(outcome: runs.Outcome, record: RankRecord, crashed: Sequence[int] = ()) -> str:
     event = record.events[-1] if record.events else None
-    if outcome.status == "raised" and crashed and event is not None and event.state == FAILED:
+    # a killed one may have been about to tell that its operation had failed
+    if crashed and event is not None and _lost(event) and outcome.status in ("raised", "killed"):
         whose = ranks_text(crashed)
         return (
             f"rank {outcome.rank}'s {event} at {event.place} failed, because the process of "

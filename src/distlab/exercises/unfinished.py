@@ -11,7 +11,7 @@ from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.sources import Sources
 from distlab.exercises.verdict import Verdict, misread, quoted
 from distlab.records import redaction
-from distlab.records.wording import computing, gave_up, standing, until_timeout
+from distlab.records.wording import advice, computing, gave_up, standing, until_timeout
 
 #: findings of operations that don't fit together: what ranks raise or crash of is their consequence
 CONFLICTS = {"mismatch", "message-size", "order"}
@@ -72,30 +72,10 @@ def _unsent(run: Run) -> str:
     return str(error["message"])
 
 
-_POLLS = 5  # calls of `is_completed` in vain that make a loop of them
-
-
 def _slow(run: Run, ranks: list[int]) -> str:
     """Where to look when ranks have not returned in time."""
-    if any(run.records[rank].stands_in == "init_process_group" for rank in ranks):
-        return (
-            "init_process_group returns on no rank before world_size ranks have called it with one "
-            "address, each with a number of its own from 0 to world_size - 1."
-        )
-    events = [event for rank in ranks for event in run.records[rank].events]
-    if any(e.is_message and e.polls >= _POLLS and not e.seen and not e.done for e in events):
-        return (
-            "A loop asks a request again and again whether it is completed. With gloo, "
-            "is_completed() of an isend or irecv stays False until wait() has been called on it: "
-            "it is wait() that lets the request end."
-        )
-    unknown = [run.records[rank] for rank in ranks if run.records[rank].waiting() is None]
-    if unknown and all(record.stands for record in unknown):
-        return (
-            "Whoever stands still there waits for something that does not come: a key that nobody "
-            "sets in the store, another thread, a lock, a queue or a process."
-        )
-    return "Look for a loop that does not end, or for work that is far too large."
+    said = advice([run.records[rank] for rank in ranks])
+    return said or "Look for a loop that does not end, or for work that is far too large."
 
 
 def _late(exercise: Exercise, run: Run) -> str:

@@ -153,6 +153,32 @@ def standing(record: RankRecord) -> str:
     return f"{called}at {record.stands}"
 
 
+_POLLS = 5  # calls of `is_completed` in vain that make a loop of them
+
+
+def advice(records: Sequence[RankRecord]) -> str:
+    """Where to look when these ranks have not returned in time; nothing if no record tells."""
+    if any(record.stands_in == "init_process_group" for record in records):
+        return (
+            "init_process_group returns on no rank before world_size ranks have called it with one "
+            "address, each with a number of its own from 0 to world_size - 1."
+        )
+    events = [event for record in records for event in record.events]
+    if any(e.is_message and e.polls >= _POLLS and not e.seen and not e.done for e in events):
+        return (
+            "A loop asks a request again and again whether it is completed. With gloo, "
+            "is_completed() of an isend or irecv stays False until wait() has been called on it: "
+            "it is wait() that lets the request end."
+        )
+    unknown = [record for record in records if record.waiting() is None]
+    if unknown and all(record.stands for record in unknown):
+        return (
+            "Whoever stands still there waits for something that does not come: a key that nobody "
+            "sets in the store, another thread, a lock, a queue or a process."
+        )
+    return ""
+
+
 def summary(records: Sequence[RankRecord], pairs: Pairs) -> str:
     """The run in a sentence or two: for screen readers, and over the terminal's picture."""
     parts = []

@@ -1,0 +1,40 @@
+"""What is told of a run that did not end well."""
+
+import pytest
+from recorded import event
+
+from distlab.engines.results import Result
+from distlab.engines.runs import Outcome, Run
+from distlab.records.events import FAILED, POSTED, RAISED, RUNNING, RankRecord
+
+POLLED = event(0, 0, "recv", peer=1, state=POSTED, flags=0, wait_begin=0.0, polls=3000)
+LOST = event(0, 0, "barrier", state=FAILED, end=2.0, wait_end=2.0)
+REFUSED = event(0, 0, "send", peer=1, state=FAILED, wait_begin=0.0)
+
+
+def told(first: Outcome, record: RankRecord, second: str) -> str:
+    """The story of a run of two ranks that was ended, of which the second did nothing."""
+    records = [record, RankRecord(1, 2, RUNNING, begin=1.0)]
+    run = Run([first, Outcome(1, second)], records, 8.0, 8.0, timed_out=True)
+    return Result("f", run).story()
+
+
+@pytest.mark.parametrize("progress", [RUNNING, RAISED])
+def test_who_was_ended_when_its_peer_had_died_did_not_compute(progress):
+    """It is killed before it tells what it has raised."""
+    record = RankRecord(0, 2, progress, begin=1.0, events=[LOST])
+    said = told(Outcome(0, "killed"), record, "crashed")
+    assert "rank 0's barrier() at f:1 failed, because the process of rank 1 had ended" in said
+
+
+def test_a_call_that_torch_refused_failed_by_itself():
+    error = {"type": "ValueError", "message": "that is this rank itself", "frames": []}
+    record = RankRecord(0, 2, RAISED, begin=1.0, events=[REFUSED])
+    said = told(Outcome(0, "raised", error=error), record, "crashed")
+    assert "rank 0 raised ValueError: that is this rank itself" in said
+
+
+def test_who_asks_a_request_of_gloo_in_a_loop_is_told_that_it_has_to_wait():
+    record = RankRecord(0, 2, RUNNING, begin=1.0, events=[POLLED])
+    said = told(Outcome(0, "killed"), record, "returned")
+    assert "had not ended after 8 s" in said and "stays False until wait()" in said
