@@ -4,6 +4,7 @@ whose message has to say why. They are run under every schedule that they have, 
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import functools
 import os
@@ -63,6 +64,21 @@ def partial_in_a_timer(rank, size):
         timer.join()
     else:
         dist.recv(one(), 0)
+
+
+@right(2)
+def thread_below_threading_that_sends(rank, size):
+    def send_late() -> None:
+        late()
+        dist.send(one(3), 1)
+
+    buffer = torch.zeros(1)
+    if rank == 0:
+        _thread.start_new_thread(send_late, ())
+    dist.recv(buffer, 1 - rank)
+    if rank == 1:
+        dist.send(buffer, 0)
+    return buffer.item()
 
 
 @right(2)
@@ -392,3 +408,11 @@ def raised_two_ranks_away(rank, size):
         raise ValueError("a damaged image")
     dist.recv(one(), rank + 1)
     dist.send(one(), 0)
+
+
+@says(2, "rank 0 waits in recv(src=1)", "rank 1 waits in recv(src=0)", "neither can ever send")
+def thread_below_threading_that_has_ended(rank, size):
+    done = threading.Event()
+    _thread.start_new_thread(done.set, ())
+    done.wait()
+    dist.recv(one(), 1 - rank)

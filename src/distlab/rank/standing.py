@@ -74,6 +74,7 @@ def _computed(thread: int) -> Callable[[], float]:
 
 #: as they are now: a student's code can put something else in their place
 _collects, _collect_no_more, _collect_again = gc.isenabled, gc.disable, gc.enable
+_start = _thread.start_new_thread  # `distlab.rank.threads` has others counted
 
 
 def _frame(thread: int) -> types.FrameType | None:
@@ -142,7 +143,7 @@ class _Looks:
             if not self._there:
                 with contextlib.suppress(RuntimeError):  # no thread may start: then nothing is told
                     # none of threading's: it would be among those that a student's code counts
-                    _thread.start_new_thread(self._look, ())
+                    _start(self._look, ())
                     self._there = True
 
     def end(self, standing: Standing) -> None:

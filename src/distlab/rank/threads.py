@@ -9,6 +9,7 @@ Who joins a thread without a timeout can do nothing before that has ended, and i
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # typeshed lacks it
+import _thread
 import contextlib
 import functools
 import os
@@ -80,6 +81,13 @@ class Threads:
             self._count(1)
         return True
 
+    def counts_call(self, function: Callable[..., Any]) -> bool:
+        """The same for what runs on a thread that is none of `threading`'s."""
+        if is_librarys(function) or os.getpid() != self._process:
+            return False
+        self._count(1)
+        return True
+
     def gone(self, thread: threading.Thread | None = None) -> None:
         if os.getpid() != self._process:  # a forked child has the same record before it
             return
@@ -139,8 +147,12 @@ class Threads:
 
 
 def may_communicate(thread: threading.Thread) -> bool:
-    target = getattr(thread, "_target", None) or type(thread)
-    return not f"{getattr(target, '__module__', None) or ''}.".startswith(_PREFIXES)
+    return not is_librarys(getattr(thread, "_target", None) or type(thread))
+
+
+def is_librarys(target: Any) -> bool:
+    """Is it of a module whose threads never communicate?"""
+    return f"{getattr(target, '__module__', None) or ''}.".startswith(_PREFIXES)
 
 
 def started_at() -> Any:
@@ -151,8 +163,9 @@ def started_at() -> Any:
 
 _counting: Threads | None = None  # of the function that runs on this rank
 # `Any`: what is Python's own affair is in no stub
-_thread: Any = threading.Thread
-_start, _run, _join = _thread.start, _thread._bootstrap_inner, _thread.join
+_Thread: Any = threading.Thread
+_start, _run, _join = _Thread.start, _Thread._bootstrap_inner, _Thread.join
+_start_new: Any = _thread.start_new_thread  # `threading` has it by a name of its own
 
 
 def _counted_start(thread: Any) -> None:
@@ -184,6 +197,26 @@ def _counted_join(thread: threading.Thread, timeout: float | None = None) -> Non
             _join(thread)
 
 
+@functools.wraps(_start_new)
+def _counted_start_new(function: Any, *arguments: Any) -> Any:
+    counting = _counting
+    if counting is None or not callable(function) or not counting.counts_call(function):
+        return _start_new(function, *arguments)
+
+    @functools.wraps(function)
+    def counted(*args: Any, **kwargs: Any) -> None:
+        try:
+            function(*args, **kwargs)
+        finally:
+            counting.gone()
+
+    try:
+        return _start_new(counted, *arguments)
+    except BaseException:
+        counting.gone()
+        raise
+
+
 def _handlers() -> list[Any]:
     """What is called at signals."""
     # `signal` would make a member of an enumeration of each
@@ -192,6 +225,7 @@ def _handlers() -> list[Any]:
 
 def _watch_threads() -> None:
     """Have every thread of this process counted from its start to its end."""
-    _thread.start = _counted_start
-    _thread._bootstrap_inner = _counted_run
-    _thread.join = _counted_join
+    _Thread.start = _counted_start
+    _Thread._bootstrap_inner = _counted_run
+    _Thread.join = _counted_join
+    _thread.start_new_thread = _thread.start_new = _counted_start_new
