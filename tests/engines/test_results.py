@@ -1,11 +1,13 @@
 """What is told of a run that did not end well."""
 
+import cloudpickle
 import pytest
 from recorded import event
 
 from distlab.engines.results import Result
 from distlab.engines.runs import Outcome, Run
-from distlab.records.events import FAILED, POSTED, RAISED, RUNNING, RankRecord
+from distlab.records.deadlock import Deadlock
+from distlab.records.events import FAILED, POSTED, RAISED, RETURNED, RUNNING, RankRecord
 
 POLLED = event(0, 0, "recv", peer=1, state=POSTED, flags=0, wait_begin=0.0, polls=3000)
 LOST = event(0, 0, "barrier", state=FAILED, end=2.0, wait_end=2.0)
@@ -25,6 +27,16 @@ def test_who_was_ended_when_its_peer_had_died_did_not_compute(progress):
     record = RankRecord(0, 2, progress, begin=1.0, events=[LOST])
     said = told(Outcome(0, "killed"), record, "crashed")
     assert "rank 0's barrier() at f:1 failed, because the process of rank 1 had ended" in said
+
+
+def test_what_did_not_fit_is_told_of_a_run_that_has_ended_all_the_same():
+    """Whether such a run ends is chance, and whether it is seen before it has."""
+    conflict = Deadlock("mismatch", "rank 0's all_reduce() …", "Print them.", (), (0, 1))
+    outcomes = [Outcome(rank, "returned", cloudpickle.dumps(2.0)) for rank in range(2)]
+    records = [RankRecord(rank, 2, RETURNED, begin=1.0) for rank in range(2)]
+    first, second, *rest = repr(Result("f", Run(outcomes, records, 1.0, 8.0, conflict))).split("\n")
+    assert first == "All ranks returned, but rank 0's all_reduce() …" and second == "Print them."
+    assert rest == ["rank 0 returned 2.0", "rank 1 returned 2.0"]
 
 
 def test_a_call_that_torch_refused_failed_by_itself():

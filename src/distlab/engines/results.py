@@ -12,6 +12,7 @@ import cloudpickle
 
 from distlab.engines import runs
 from distlab.engines.exploring import Exploration, Explored, nearest, parting, told
+from distlab.records.deadlock import CONFLICTS
 from distlab.records.events import FAILED, Event, RankRecord
 from distlab.records.explain import ranks_text
 from distlab.records.matching import refused_by_torch
@@ -150,8 +151,15 @@ class Result:
         )
         return f"{told}\n{advice([record for o, record in both if o.status == 'killed'])}".rstrip()
 
+    def _lucky(self) -> list[str]:
+        """What did not fit together in a run that has ended all the same, as by luck it may."""
+        found = self.run.finding
+        if not self.ok or found is None or found.kind not in CONFLICTS:
+            return []
+        return [f"All ranks returned, but {found.message}", found.hint]
+
     def __repr__(self) -> str:
-        lines = [self.story()] if not self.ok else []
+        lines = [self.story()] if not self.ok else self._lucky()
         for outcome in self.run.outcomes:
             for line in outcome.printed.splitlines():
                 lines.append(f"[rank {outcome.rank}] {line}")
