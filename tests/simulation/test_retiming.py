@@ -178,6 +178,31 @@ def test_a_run_with_messages_is_followed_on_its_own_ranks():
     assert rows[1].seconds(MOVES) == pytest.approx(LINK.message_time(1_000_000))
 
 
+def test_a_thread_that_waits_beside_the_function_holds_it_up_no_longer_than_it_did():
+    """Each rank's receive is waited for by a thread while the function computes, and then sends."""
+
+    def events(rank):
+        receive = collective(rank, 0.1, 0.5, "recv", 2, peer=1 - rank, thread=1)
+        return [receive, collective(rank, 0.4, 0.45, "send", 2, peer=1 - rank)]
+
+    rows = Fixed(recorded(run_of(2, events))).rows(Setting(2, LINK, 1.0))
+    # 0.4 s until it sends, and 0.5 s after it has received
+    assert [row.end for row in rows] == pytest.approx([0.9, 0.9], abs=0.01)
+
+
+def test_operations_that_threads_number_before_they_begin_are_waited_for_as_they_were():
+    """The second of a rank's record was begun before the first."""
+
+    def events(rank):
+        first = collective(rank, 0.3, 0.4, "send", 2, peer=1 - rank)
+        return [first, collective(rank, 0.1, 0.2, "recv", 2, peer=1 - rank, thread=1)]
+
+    program = recorded(run_of(2, events))[0]
+    ops = [one.event.op for one in program if isinstance(one, Post)]
+    assert [ops[one.number] for one in program if isinstance(one, Wait)] == ["recv", "send"]
+    assert ops == ["recv", "send"]
+
+
 @pytest.mark.parametrize(
     "change",
     [{"nbytes": 1}, {"op": "barrier"}, {"peer": 1}, {"group": (0, 1)}, {"group_index": 3}],

@@ -6,6 +6,7 @@ records, `described` of an algorithm's steps, `pipeline` writes those of a pipel
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -62,37 +63,63 @@ def recorded(records: Sequence[RankRecord], computing: float = 1.0) -> list[Prog
 
 
 def _program(record: RankRecord, computing: float) -> Program:
-    moments: list[tuple[float, float, Post | Wait]] = []  # begin, end, what
-    handed: list[Event] = []  # DDP's buckets: it takes their futures and waits for all at once
+    program: Program = []
+    posted: dict[int, int] = {}  # by the operation's number in the record: that in the program
+    now = record.begin
+    for moment in sorted(_moments(record), key=lambda moment: moment.at):
+        if computing and moment.begin > now:
+            program.append(Compute((moment.begin - now) * computing))
+        if moment.waits:
+            program.append(Wait(posted[moment.number]))
+        else:
+            posted[moment.number] = len(posted)
+            program.append(Post(record.events[moment.number]))
+        now = max(now, moment.end)
+    if computing and record.end > now:
+        program.append(Compute((record.end - now) * computing))
+    return program
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """What a rank did with an operation from `begin` to `end`; `at`: its place among the others."""
+
+    number: int  # of the operation, in the record
+    at: float
+    begin: float
+    end: float
+    waits: bool = False
+
+
+def _moments(record: RankRecord) -> list[_Moment]:
+    moments: list[_Moment] = []
+    begins = sorted(event.begin for event in record.events)
+    handed: list[tuple[int, Event]] = []  # DDP's buckets: it takes their futures and waits for all
     for number, event in enumerate(record.events):
         takes = event.flags & FUTURE and event.internal and not event.waited and event.end
         if not takes:
             moments += _together(handed, event.begin)
             handed = []
         else:
-            handed.append(event)
-        waits = event.blocking or event.waited
-        begun = event.wait_begin or event.end
-        moments.append((event.begin, begun if event.blocking else event.begin, Post(event)))
-        if waits:
-            moments.append((begun, event.wait_end or event.end, Wait(number)))
-    moments += _together(handed, record.end)
-    program: Program = []
-    now = record.begin
-    for begin, end, what in sorted(moments, key=lambda moment: moment[0]):
-        if computing and begin > now:
-            program.append(Compute((begin - now) * computing))
-        program.append(what)
-        now = max(now, end)
-    if computing and record.end > now:
-        program.append(Compute((record.end - now) * computing))
-    return program
+            handed.append((number, event))
+        begun, ended = event.wait_begin or event.end, event.wait_end or event.end
+        until = begun if event.blocking else event.begin
+        moments.append(_Moment(number, event.begin, event.begin, until))
+        if event.blocking or event.waited:
+            # other threads of the rank may begin what it waits for: to the one thread that ranks
+            # have here it comes when all of that has begun
+            beside = bisect_right(begins, begun) < bisect_left(begins, ended)
+            at = ended if beside else begun
+            moments.append(_Moment(number, at, begun, ended, waits=True))
+    return moments + _together(handed, record.end)
 
 
-def _together(handed: Sequence[Event], latest: float) -> list[tuple[float, float, Post | Wait]]:
+def _together(handed: Sequence[tuple[int, Event]], latest: float) -> list[_Moment]:
     """Waits for operations that torch's own code has taken the futures of: when all had ended."""
-    end = min(latest, max((event.end for event in handed), default=0.0))
-    return [(end, end, Wait(event.index)) for event in handed]
+    end = min(latest, max((event.end for _, event in handed), default=0.0))
+    return [
+        _Moment(number, max(end, event.begin), end, end, waits=True) for number, event in handed
+    ]
 
 
 def described(steps: Iterable[Step], size: int) -> list[Program]:
