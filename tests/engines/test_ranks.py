@@ -717,6 +717,28 @@ def test_a_child_that_a_function_lets_return_does_not_answer_for_its_rank(bare):
     assert list(bare.run(whose, 1)) == [1, 1]
 
 
+@pytest.mark.parametrize(
+    ("ending", "status"), [(None, 0), (SystemExit(3), 3), (SystemExit("no"), 1), (KeyError(1), 1)]
+)
+def test_a_child_that_a_function_forks_is_over_and_its_rank_is_not(ending, status):
+    """It has the rank's record before it. Its rank goes on, for long, and others wait for that."""
+
+    def fork(rank, size):
+        if rank == 0:
+            child = os.fork()
+            if child == 0 and ending is not None:
+                raise ending
+            if child == 0:
+                return "child"
+            ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            threading.Event().wait(0.5)
+        dist.barrier()
+        return ended if rank == 0 else None
+
+    result = Ranks(2, deadline=20).run(fork, may_fail=True)
+    assert result.run.finding is None and list(result) == [status, None]
+
+
 def test_a_rank_that_ended_between_two_runs_has_been_replaced(ranks, kind):
     """It cannot have ended in the function of the next run."""
     if kind == "bare":

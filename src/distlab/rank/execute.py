@@ -17,6 +17,7 @@ import re
 import resource
 import select
 import socket
+import sys
 import sysconfig
 import time
 import traceback
@@ -83,6 +84,7 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
         if own_modules.forget_changed():
             _function.cache_clear()
     status, error, output, overwritten = "returned", None, b"", False
+    process = os.getpid()
     with _printed_to(f"{files}.out"):
         begin = time.monotonic()
         try:
@@ -95,6 +97,7 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
             begin = time.monotonic()
             with leaving.put_back():
                 result = call(*arguments)
+            _end_child(process)
             record.ended(raised=False)
             output = (
                 payload.encode(result, arrays=False)
@@ -103,6 +106,7 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
             )
             overwritten = tree["harness"] and _kept.changed_by(tree["harness"], result, output)
         except (Exception, SystemExit, KeyboardInterrupt) as raised:
+            _end_child(process, raised)
             traceback.clear_frames(raised.__traceback__)  # what they hold may be all the memory
             status, error = "raised", describe(raised)
             record.ended(raised=True)  # at last: who sees it expects the reply at once
@@ -116,6 +120,23 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
         "usable": connections.usable(record),
     }  # fmt: skip
     return payload.parts(reply, output)
+
+
+def _end_child(process: int, raised: BaseException | None = None) -> None:
+    """End this process, as Python would, if it is a child that the function has forked and let
+    return or raise. It is no rank, though it has the rank's record before it.
+    """
+    if os.getpid() == process:
+        return
+    status = 0
+    if isinstance(raised, SystemExit):
+        status = raised.code if isinstance(raised.code, int) else int(raised.code is not None)
+        if status == 1 and raised.code != 1:
+            print(raised.code, file=sys.stderr)
+    elif raised is not None:
+        traceback.print_exception(raised)
+        status = 1
+    os._exit(status & 0xFF)
 
 
 class _Kept:
@@ -338,15 +359,12 @@ def _traced(message: str, frames: list[dict[str, Any]]) -> tuple[str, list[dict[
 
 def serve(connection: socket.socket) -> None:
     """Execute tasks that arrive on a socket until it closes: a rank without ipyparallel."""
-    rank = os.getpid()
     own_modules.find_beside()
     while (task := payload.receive(connection)) is not None:
         if world.LEAVE in task[0]:
             leaving.end_group(task[0]["kept"])
             continue
         reply = execute(task)
-        if os.getpid() != rank:  # a child that the function forked and let return: no rank
-            os._exit(0)
         framing.write(connection, *reply)
         if not _can_open(connection):  # the next run could not begin here
             connection.close()
