@@ -6,8 +6,17 @@ from recorded import event
 
 from distlab.engines.results import Result
 from distlab.engines.runs import Outcome, Run
-from distlab.records.deadlock import Deadlock
-from distlab.records.events import FAILED, POSTED, RAISED, RETURNED, RUNNING, RankRecord
+from distlab.records.deadlock import Deadlock, Wait
+from distlab.records.events import (
+    FAILED,
+    FUTURE,
+    INTERNAL,
+    POSTED,
+    RAISED,
+    RETURNED,
+    RUNNING,
+    RankRecord,
+)
 
 POLLED = event(0, 0, "recv", peer=1, state=POSTED, flags=0, wait_begin=0.0, polls=3000)
 LOST = event(0, 0, "barrier", state=FAILED, end=2.0, wait_end=2.0)
@@ -37,6 +46,39 @@ def test_what_did_not_fit_is_told_of_a_run_that_has_ended_all_the_same():
     first, second, *rest = repr(Result("f", Run(outcomes, records, 1.0, 8.0, conflict))).split("\n")
     assert first == "All ranks returned, but rank 0's all_reduce() …" and second == "Print them."
     assert rest == ["rank 0 returned 2.0", "rank 1 returned 2.0"]
+
+
+class Stubborn:
+    """Can be sent, and not be made again in the process that shows it, as a DDP module."""
+
+    def __reduce__(self):
+        return int, ("no group",)
+
+
+class Shy:
+    def __repr__(self):
+        raise RuntimeError("not before it is fitted")
+
+
+@pytest.mark.parametrize(
+    ("value", "why"), [(Stubborn(), "ValueError: invalid literal"), (Shy(), "RuntimeError: not")]
+)
+def test_what_cannot_be_shown_is_said_to_be_so(value, why):
+    outcomes = [Outcome(0, "returned", cloudpickle.dumps(value))]
+    result = Result("f", Run(outcomes, [RankRecord(0, 1, RETURNED, begin=1.0)], 1.0, 8.0))
+    assert repr(result).startswith(f"rank 0 returned what cannot be shown here: {why}")
+
+
+def test_who_is_proven_to_wait_in_backward_did_not_compute():
+    flags = FUTURE | INTERNAL
+    bucket = event(0, 0, "all_reduce", state=POSTED, flags=flags, wait_begin=0.0, api="backward")
+    waits = (Wait(0, bucket, (1,), "needs rank 1 to call it too"),)
+    records = [RankRecord(0, 2, RUNNING, begin=1.0, events=[bucket]), RankRecord(1, 2, RETURNED)]
+    found = Deadlock("partial", "rank 0 waits in all_reduce …", "", waits, (0,))
+    run = Run([Outcome(0), Outcome(1, "returned")], records, 1.0, 8.0, found)
+    said = Result("f", run).story()
+    assert "rank 0 was waiting in all_reduce inside backward() at f:1" in said
+    assert "computing" not in said
 
 
 def test_a_call_that_torch_refused_failed_by_itself():

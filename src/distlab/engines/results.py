@@ -13,8 +13,8 @@ import cloudpickle
 from distlab.engines import runs
 from distlab.engines.exploring import Exploration, Explored, nearest, parting, told
 from distlab.records.deadlock import CONFLICTS
-from distlab.records.events import FAILED, Event, RankRecord
-from distlab.records.explain import ranks_text
+from distlab.records.events import FAILED, POSTED, Event, RankRecord
+from distlab.records.explain import named, ranks_text
 from distlab.records.matching import refused_by_torch
 from distlab.records.wording import advice, computing, gave_up, standing, until_timeout
 
@@ -130,8 +130,15 @@ class Result:
             lines.append(self._late())
         crashed = self._crashed()
         for outcome, record in zip(self.run.outcomes, self.records, strict=True):
-            lines.append(_told(outcome, record, crashed))
+            lines.append(_told(outcome, record, crashed, self._proven(outcome.rank)))
         return "\n".join(line for line in lines if line)
+
+    def _proven(self, rank: int) -> Event | None:
+        """The operation that a rank was proven to wait in, which its record alone may not tell: of
+        what `backward` waits for it says only that it was begun.
+        """
+        waits = getattr(self.run.finding, "waits", ())
+        return next((wait.event for wait in waits if wait.rank == rank), None)
 
     def _crashed(self) -> list[int]:
         return [outcome.rank for outcome in self.run.outcomes if outcome.status == "crashed"]
@@ -163,10 +170,8 @@ class Result:
         for outcome in self.run.outcomes:
             for line in outcome.printed.splitlines():
                 lines.append(f"[rank {outcome.rank}] {line}")
-            if outcome.status == "returned":
-                value = cloudpickle.loads(outcome.output)
-                if value is not None:
-                    lines.append(f"rank {outcome.rank} returned {_short(value)}")
+            if outcome.status == "returned" and (value := _value(outcome)) is not None:
+                lines.append(f"rank {outcome.rank} returned {value}")
         return "\n".join(lines) or f"{self.name} returned None on {len(self)} ranks"
 
     def _repr_html_(self) -> str:
@@ -263,8 +268,8 @@ def _ending(run: runs.Run, name: str) -> str:
     """How a run ended, after "When …,"."""
     if not run.ok:
         return f"it does not end well: {Result(name, run).story()}"
-    values = [cloudpickle.loads(outcome.output) for outcome in run.outcomes]
-    some = [f"rank {r} returns {_short(v)}" for r, v in enumerate(values) if v is not None]
+    values = map(_value, run.outcomes)
+    some = [f"rank {r} returns {value}" for r, value in enumerate(values) if value is not None]
     return f"{'; '.join(some) or 'all ranks return None'}."
 
 
@@ -273,8 +278,17 @@ def _framed(text: str) -> str:
     return f"<pre style='{style}'>{html.escape(text)}</pre>"
 
 
-def _short(value: Any) -> str:
-    text = repr(value)
+def _value(outcome: runs.Outcome) -> str | None:
+    """What a rank returned, for people; None for None. Not everything that can be sent can be made
+    again here (a DDP module asks for its process group), or shown.
+    """
+    try:
+        value = cloudpickle.loads(outcome.output)
+        text = repr(value)
+    except Exception as error:
+        return f"what cannot be shown here: {type(error).__name__}: {error}"
+    if value is None:
+        return None
     return text if len(text) <= 300 else text[:300] + " …"
 
 
@@ -283,7 +297,9 @@ def _lost(event: Event) -> bool:
     return event.state == FAILED and not refused_by_torch(event) and not event.gave_up
 
 
-def _told(outcome: runs.Outcome, record: RankRecord, crashed: Sequence[int] = ()) -> str:
+def _told(
+    outcome: runs.Outcome, record: RankRecord, crashed: Sequence[int], proven: Event | None
+) -> str:
     event = record.events[-1] if record.events else None
     # a killed one may have been about to tell that its operation had failed
     if crashed and event is not None and _lost(event) and outcome.status in ("raised", "killed"):
@@ -316,6 +332,8 @@ def _told(outcome: runs.Outcome, record: RankRecord, crashed: Sequence[int] = ()
     doing = f"was computing{computing(record)}"
     if event is not None:
         doing = f"was waiting in {event} at {event.place}"
+    elif proven is not None and proven.internal and proven.state == POSTED:
+        doing = f"was waiting in {named(proven)} at {proven.place}"
     elif record.stands:
         doing = f"stood still {standing(record)}: it did not compute"
     return f"rank {outcome.rank} {doing}"
