@@ -205,7 +205,9 @@ def _ordinary() -> None:
 
 
 def limit(limits: Limits) -> None:
-    """Bind this process and all that it forks to `limits`, each for itself."""
+    """Bind this process and all that it forks to `limits`, each for itself; to what this machine
+    grants, where that is less: nobody here may raise it.
+    """
     own = _data_size()
     for what, most in (
         (resource.RLIMIT_DATA, own + limits.memory),
@@ -216,6 +218,9 @@ def limit(limits: Limits) -> None:
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_SIGPENDING, _PENDING_SIGNALS),
     ):
+        granted = resource.getrlimit(what)[1]
+        if granted != resource.RLIM_INFINITY:
+            most = min(most, granted)
         resource.setrlimit(what, (most, most))
 
 
