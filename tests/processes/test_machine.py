@@ -57,3 +57,10 @@ def test_ranks_are_as_many_as_the_memory_has_room_for(monkeypatch):
     assert machine.ranks() == 16
     monkeypatch.setenv("DISTLAB_MAX_RANKS", "3")
     assert machine.ranks() == 3
+
+
+@pytest.mark.parametrize("said", ["four", "0", "-1", "2.5", "4 ranks"])
+def test_a_setting_that_is_no_number_is_said_with_its_name(monkeypatch, said):
+    monkeypatch.setenv("DISTLAB_MAX_RANKS", said)
+    with pytest.raises(ValueError, match=f"DISTLAB_MAX_RANKS={said} is no number of 1 or more"):
+        machine.ranks()

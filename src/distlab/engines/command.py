@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-from distlab.processes.environment import loopback
+from distlab.processes.environment import interface
 
 #: what a launcher leaves in the environment, and a command of one's own must not believe
 _LAUNCHERS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
@@ -33,7 +33,8 @@ def output_of(command: str, limit: float = 60) -> tuple[str, int]:
     # a thread for each rank, an interface that reaches this machine wherever it is, and what is
     # printed in the order in which it was
     environment = {
-        "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": loopback(), "PYTHONUNBUFFERED": "1", **kept,
+        "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", **kept,
+        "GLOO_SOCKET_IFNAME": interface(kept),
     }  # fmt: skip
     process = subprocess.Popen(
         words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -18,12 +18,22 @@ _AT_BEGIN = (
     "TORCH_", "PYTORCH_", "C10_", "NPY_",
 )  # fmt: skip
 
+#: what speaks of a cluster's network, and ranks on one machine must not believe
+_OF_A_CLUSTER = ("GLOO_DEVICE_TRANSPORT",)
+
 
 def environment(given: dict[str, str] | None = None) -> dict[str, str]:
-    """These variables beside `given`, or beside this process's own; what is set stays."""
+    """These variables beside `given`, or beside this process's own. What is set stays, unless it
+    is for jobs on a cluster: ranks here meet on loopback, whichever interface a profile names. And
+    stack traces of C++, of which torch makes one for each error that it catches itself: they take
+    seconds each, in which a right answer comes to its deadline.
+    """
     env = dict(os.environ if given is None else given)
+    for name in _OF_A_CLUSTER:
+        env.pop(name, None)
+    env["GLOO_SOCKET_IFNAME"] = loopback()
+    env["TORCH_SHOW_CPP_STACKTRACES"] = "0"
     env.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
-    env.setdefault("GLOO_SOCKET_IFNAME", loopback())
     env["OMP_NUM_THREADS"] = env.get("OMP_NUM_THREADS", "1")
     env.setdefault("GLIBC_TUNABLES", _MALLOC)
     env.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow tells everybody about the CPU
@@ -35,6 +45,15 @@ def at_begin(env: Mapping[str, str]) -> dict[str, str]:
     that was forked from one with other values is another one than these ask for.
     """
     return {name: value for name, value in env.items() if name.startswith(_AT_BEGIN)}
+
+
+def interface(env: Mapping[str, str]) -> str:
+    """The network interfaces that gloo is to use for a command which may reach other machines: what
+    `env` names, where these are here, else loopback.
+    """
+    asked = env.get("GLOO_SOCKET_IFNAME", "")
+    here = {name for _, name in socket.if_nameindex()}
+    return asked if here.issuperset(asked.split(",")) else loopback()
 
 
 def loopback() -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 # bytes: a kernel and what its ranks are forked from; one rank more
 NOTEBOOK, RANK = 512 << 20, 96 << 20
+SETTING = "DISTLAB_MAX_RANKS"
 _GROUPS = Path("/sys/fs/cgroup")
 _OWN = Path("/proc/self/cgroup")
 
@@ -37,9 +38,15 @@ def memory(groups: Path = _GROUPS, own: Path = _OWN) -> int | None:
 def ranks() -> int:
     """Ranks without GPUs that make sense here: four a core, where the memory has room for them, or
     what DISTLAB_MAX_RANKS says.
+
+    Raises:
+        ValueError: it says something other than a number.
     """
-    if asked := int(os.environ.get("DISTLAB_MAX_RANKS") or 0):
-        return asked
+    asked = os.environ.get(SETTING, "").strip()
+    if asked and not (asked.isdecimal() and int(asked)):
+        raise ValueError(f"{SETTING}={asked} is no number of 1 or more: set one, or leave it out")
+    if asked:
+        return int(asked)
     has = memory()
     room = sys.maxsize if has is None else (has - NOTEBOOK) // RANK
     return max(2, min(max(8, 4 * cores()), room))

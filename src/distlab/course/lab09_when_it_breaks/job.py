@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from distlab.processes.environment import loopback
+from distlab.processes.environment import interface
 
 PATIENCE = 300.0  # seconds to wait for something at most
 _WORKER = re.compile(r"rank (\d+)(?: of \d+)? is process (\d+)")
@@ -36,7 +36,7 @@ class Job:
         env = os.environ | {
             "PATH": os.pathsep.join([beside, os.environ.get("PATH", "")]),
             # where there is no network gloo has to be told where its messages go
-            "GLOO_SOCKET_IFNAME": os.environ.get("GLOO_SOCKET_IFNAME", loopback()),
+            "GLOO_SOCKET_IFNAME": interface(os.environ),
             "OMP_NUM_THREADS": "1",
             "PYTHONUNBUFFERED": "1",
         }
