@@ -9,7 +9,8 @@ from pathlib import Path
 root = Path(__file__).resolve().parent
 sys.path.insert(0, str(root))
 # nbgrader starts alembic by its bare name, also when no environment is activated
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+others = os.environ.get("PATH", os.defpath)  # a supervisor may start this without one
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), others])
 
 from grader.paths import GRADES  # noqa: E402
 

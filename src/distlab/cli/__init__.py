@@ -24,6 +24,7 @@ from distlab.cli.parts import (
     seconds,
     write_json,
 )
+from distlab.processes import standard_files
 
 if TYPE_CHECKING:
     from distlab.cli.parts import Commands
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status: 0 done, 1 could not be done, 2 usage."""
+    standard_files.occupy()
     parser = _parser()
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:  # said with the usage of the command that they were given to

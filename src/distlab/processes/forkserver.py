@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from distlab.processes import children, entry_points, framing
+from distlab.processes import children, entry_points, framing, standard_files
 from distlab.processes.entry_points import FORKSERVER, LAST_PRELOAD, RANK, RANK_PRELOAD
 from distlab.processes.environment import environment
 
@@ -81,6 +81,7 @@ class Zygote:
         within: Path | None = None,
     ) -> None:
         self._owner, self._closed, self.complete = os.getpid(), False, False
+        standard_files.occupy()
         ours, theirs = socket.socketpair()
         #: for whatever its children write; removed with the zygote, also when that is killed
         self.folder = Path(tempfile.mkdtemp(prefix="distlab-", dir=within))

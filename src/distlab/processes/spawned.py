@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from distlab.processes import entry_points, forkserver, framing
+from distlab.processes import entry_points, forkserver, framing, standard_files
 from distlab.processes.entry_points import SPAWNED
 from distlab.processes.environment import environment
 
@@ -43,6 +43,7 @@ class Spawner:
 
     def __init__(self, preload: Iterable[str] = forkserver.PRELOAD, spares: int = 1) -> None:
         self._owner = os.getpid()
+        standard_files.occupy()
         self._preload, self._spares = tuple(preload), spares
         self._env = environment()
         self.folder = Path(tempfile.mkdtemp(prefix="distlab-"))
