@@ -7,6 +7,7 @@ import pytest
 
 from distlab import course
 from distlab.checking import judge_notebook
+from distlab.checking.session import NotBegun
 from distlab.checking.submission import Plan
 from distlab.engines.runs import Outcome, Run
 from distlab.exercises.verdict import Verdict
@@ -138,3 +139,14 @@ def test_what_is_wrong_in_a_cell_decides_where_to_look(monkeypatch, source, look
     lab = judge_notebook.Lab({}, {"relay": EXERCISE}, lambda _: (), lambda *_: [])
     (told,) = judge_notebook.Grader(lab).grade(PLAN, None)
     assert told.status == "error" and look in told.look
+
+
+def test_a_session_whose_first_room_does_not_begin_is_nobody_s_zero(monkeypatch):
+    class Unbegun(NoSession):
+        def cells(self, *_):
+            raise NotBegun("its first room did not begin")
+
+    monkeypatch.setattr(judge_notebook.Grader, "session", lambda *_: Unbegun())
+    lab = judge_notebook.Lab({}, {"relay": EXERCISE}, lambda _: (), lambda *_: [])
+    with pytest.raises(NotBegun):
+        judge_notebook.Grader(lab).grade(PLAN, None, lone=True)

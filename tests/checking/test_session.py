@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from distlab.checking import session as sessions
-from distlab.checking.session import RoomLost, Session, SessionLost, _Room
+from distlab.checking.session import NotBegun, RoomLost, Session, SessionLost, _Room
 from distlab.course import find
 from distlab.exercises.judge import judge
 from distlab.notebook import Cell
@@ -313,6 +313,9 @@ class NoRoomAhead:
         NoRoomAhead.made += 1
         self.socket = None
 
+    def began(self):
+        return True
+
     def send(self, *_):
         pass
 
@@ -332,3 +335,49 @@ def test_cells_that_take_all_processes_do_not_end_their_session(monkeypatch):
         assert payload.receive(judge) == ({"problems": {}},)
         assert root._entered().reply() is not None and NoRoomAhead.made == 1
         root.close()
+
+
+class NoRoom(NoRoomAhead):
+    """In place of rooms: the machine grants so little that they end before they begin."""
+
+    def __init__(self, *_):
+        pass
+
+    def began(self):
+        return False
+
+    def close(self):
+        pass
+
+
+class NoProcess(NoRoom):
+    """In place of rooms: not even a process can be made."""
+
+    def __init__(self, *_):
+        raise IsolationFailed(errno.EAGAIN, "new namespaces")
+
+
+@pytest.mark.parametrize("kind", [NoRoom, NoProcess])
+def test_a_first_room_that_does_not_begin_is_not_the_submission_s(monkeypatch, kind):
+    monkeypatch.setattr(sessions, "_Room", kind)
+    judged = Session.__new__(Session)
+    judged._socket, ours = socket.socketpair()
+    with judged._socket, ours:
+        root = sessions._Root(ours, None, Limits(), walls=True)
+        tree = {"op": "cells", "cells": [], "patience": 1.0}
+        root.answer(tree, [])
+        with pytest.raises(NotBegun, match="did not begin"):
+            judged._ask(tree, [])
+
+
+def test_a_room_says_that_it_has_begun_and_one_that_ends_before_does_not(monkeypatch):
+    def began():
+        room = _Room(None, False, None, [])
+        try:
+            return room.began()
+        finally:
+            room.close()
+
+    assert began()
+    monkeypatch.setattr(sessions, "serve_room", lambda *_: os._exit(1))
+    assert not began()

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from distlab.checking import problems, submission
 from distlab.checking.lanes import CellsDoubtful, Lanes
 from distlab.checking.room import is_fatal
-from distlab.checking.session import RoomLost, Session, SessionLost, Source
+from distlab.checking.session import NotBegun, RoomLost, Session, SessionLost, Source
 from distlab.engines.runs import Run
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import Judging
@@ -307,6 +307,8 @@ class _Sitting:
                 break
             except RoomLost:
                 self._problems = dict.fromkeys(plan.answered, problems.taken_along())
+            except NotBegun:  # whatever is short here, the submission has not used it up
+                raise
             except (SessionLost, ZygoteLost):
                 self._lose()
                 self._problems = dict.fromkeys(plan.answered, problems.taken_along())

@@ -43,6 +43,7 @@ PATIENCE = 10.0  # seconds that a room may take beyond what it was given
 STALL = 2.0  # seconds in which the cells' process takes a cell
 CELLS_LIMIT = 180.0  # seconds that all cells may take together
 ADDED_LIMIT = 30.0  # seconds of these that the cells may take that the student has added
+BEGUN = b"!"  # what a room says first, before it is sent any student code
 FILES = 16  # how often the files that a process may have open, all processes may together
 
 
@@ -64,6 +65,7 @@ def serve_room(root: socket.socket, home: Path | None, limits: Limits | None, wa
     tempfile.tempdir = None
     inside = Inside(home, Forks(root), limits, walls)
     try:
+        root.sendall(BEGUN)
         while (message := payload.receive(root)) is not None:
             tree, *blocks = message
             framing.write(root, *inside.answer(tree, blocks))

@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from distlab.checking.room import CELLS_LIMIT, PATIENCE, problem_of, serve_room
+from distlab.checking.room import BEGUN, CELLS_LIMIT, PATIENCE, problem_of, serve_room
 from distlab.engines import run_messages, runs
 from distlab.notebook import Cell
 from distlab.processes import entry_points, forkserver, framing, isolation, payload, stopped
@@ -42,6 +42,7 @@ from distlab.records.choices import Schedule
 REPLY_LIMIT = 64 << 20  # bytes of one answer of the session
 FUNCTIONS_LIMIT = 256 << 20  # bytes of all that the cells answered, pickled
 _LOST = {"lost": "what ran there took its whole sandbox along"}
+_UNBEGUN = {"unbegun": "its first room did not begin"}
 _UCRED = struct.Struct("iii")  # process, user and group (unix(7))
 
 
@@ -49,6 +50,10 @@ class SessionLost(RuntimeError):
     """The session's root is gone or does not answer. It runs no student code: whoever broke it
     was outside, so that this says nothing about the submission.
     """
+
+
+class NotBegun(SessionLost):
+    """The first room ended, or said nothing, before any of the submission's code was there."""
 
 
 class RoomLost(RuntimeError):
@@ -136,6 +141,7 @@ class Session:
             answers: names of exercises that are answered outside the solution cells of that name.
 
         Raises:
+            NotBegun: the machine has no room for it.
             RoomLost, SessionLost.
         """
         names = {cell.name for cell in cells if cell.kind == "solution"} | set(answers)
@@ -197,6 +203,8 @@ class Session:
             raise SessionLost(str(error)) from error
         if told is None:
             raise SessionLost("the session ended")
+        if isinstance(told[0], dict) and "unbegun" in told[0]:
+            raise NotBegun(str(told[0]["unbegun"]))
         if isinstance(told[0], dict) and "lost" in told[0]:
             raise RoomLost(str(told[0]["lost"]))
         if reply is None:
@@ -246,6 +254,7 @@ class _Root:
         self._judge = judge
         self._room: _Room | None = None
         self._ahead: _Room | None = None
+        self._untouched = True  # has none of the submission's code run yet?
         # what rooms would have to import, each for itself
         import distlab.course
         import distlab.engines.forked  # noqa: F401
@@ -264,6 +273,9 @@ class _Root:
     def _cells(self, tree: dict[str, Any]) -> dict[str, Any]:
         self._leave()
         room = self._entered()
+        if room is None:
+            return _UNBEGUN
+        self._untouched = False
         room.send(tree)
         self._make_ahead()  # most submissions need no third one
         reply = room.reply(tree["patience"] + PATIENCE, FUNCTIONS_LIMIT)
@@ -290,15 +302,26 @@ class _Root:
             framing.write(self._judge, *reply)
             return {}
         room, equipped = self._entered(), {**tree, "sources": self._sources}
+        assert room is not None  # the cells have run
         room.send(equipped, [function, self._belongings], lengths, self._judge)
         if room.answer(self._judge, tree["patience"] + PATIENCE, REPLY_LIMIT):
             return {}
         self._leave()
         return _LOST
 
-    def _entered(self) -> _Room:
+    def _entered(self) -> _Room | None:
+        """The room that is in use; `None` where the very first one does not begin. (That a later
+        one does not, the submission may have brought about: then it does not answer.)
+        """
         if self._room is None:
-            self._room, self._ahead = self._ahead or self._made(), None
+            try:
+                self._room, self._ahead = self._ahead or self._made(), None
+            except OSError:
+                if self._untouched:
+                    return None
+                raise
+            if not self._room.began() and self._untouched:
+                self._leave()
         return self._room
 
     def _make_ahead(self) -> None:
@@ -350,6 +373,15 @@ class _Room:
                 self._pid = isolation.start(limits, entry)
             else:
                 self._pid = forkserver.spawn(entry)
+
+    def began(self) -> bool:
+        """Wait until it is there, walls and limits included; is it?"""
+        self.socket.settimeout(PATIENCE)
+        try:
+            stopped.await_readable(self.socket, PATIENCE)
+            return self.socket.recv(len(BEGUN)) == BEGUN
+        except OSError:
+            return False
 
     def send(
         self, tree: dict[str, Any], blocks: Sequence[bytes] = (), lengths: Sequence[int] = (),
