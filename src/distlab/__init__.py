@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from typing import Any
 
 if os.name == "nt":
@@ -77,11 +78,28 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'distlab' has no attribute {name!r}")
     module, _, attribute = _HOME[name].partition(":")
-    value = importlib.import_module(f"distlab.{module}")
+    try:
+        value = importlib.import_module(f"distlab.{module}")
+    except (AttributeError, ImportError) as error:
+        if said := _in_the_way():  # of an AttributeError `from distlab import …` would say nothing
+            raise ImportError(said) from error
+        raise
     if attribute:
         value = getattr(value, attribute)
     globals()[name] = value
     return value
+
+
+def _in_the_way() -> str:
+    """A sentence on a file beside the program that was imported in place of one of Python's modules
+    or of PyTorch; empty where there is none.
+    """
+    beside = {os.path.abspath(folder) for folder in ("", *sys.path[:1])}
+    for name in (*sys.stdlib_module_names, "numpy", "torch"):
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if file and os.path.dirname(os.path.abspath(file)) in beside:
+            return f"{file} is imported in place of the module {name}: give it another name"
+    return ""
 
 
 def __dir__() -> list[str]:

@@ -3,10 +3,15 @@
 import importlib
 import importlib.util
 import json
+import os
+import random
+import sys
 
 import pytest
 
 from distlab.processes import entry_points, origin
+from distlab.processes.forkserver import Zygote
+from distlab.processes.spawned import Spawner
 from grader.paths import ROOT
 
 
@@ -33,3 +38,22 @@ def test_every_extension_that_the_hubs_servers_load_is_there():
     assert "grader.plugins.formgrader" in named
     for name in named:
         assert importlib.util.find_spec(name) is not None, name
+
+
+@pytest.mark.parametrize("source", [Zygote, Spawner])
+def test_what_is_started_has_python_s_own_modules_whatever_lies_in_the_folder(
+    source, tmp_path, monkeypatch
+):
+    for name in ("random", "queue", "secrets"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('imported')")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "asked_here.py").write_text(
+        "import random\ndef tell(connection): connection.sendall(random.__file__.encode())"
+    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "elsewhere"), *sys.path]))
+    monkeypatch.chdir(tmp_path)
+    with source(("random",)) as started:
+        _, connection = started.connect("asked_here:tell")
+        with connection:
+            connection.settimeout(60)
+            assert connection.recv(1000).decode() == random.__file__

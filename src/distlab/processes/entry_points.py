@@ -6,10 +6,12 @@ One table, so that a file that moves fails here and not on a rank.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-# started by `python -m`
+# started by `command`, or by `python -m`
 FORKSERVER = "distlab.processes.forkserver"
 SPAWNED = "distlab.processes.spawned"
 WALLS_TRIAL = "distlab.processes.isolation"
@@ -54,6 +56,19 @@ EVERY = (
     TASKS, EXERCISE,
     *RANK_PRELOAD, *LAST_PRELOAD, *ROOM_PRELOAD, *ROOM_PREPARE, *RECORDING_MODULES,
 )  # fmt: skip
+
+#: Python puts the folder that it is started in before its own modules: a `random.py` beside a
+#: notebook would be imported in place of Python's. This library is found where it is here
+_STARTED = (
+    "import sys; sys.path[:] = [*filter(None, sys.path), {library!r}]; import runpy; "
+    "runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
+)
+
+
+def command(module: str) -> list[str]:
+    """What starts a module as `python -m` does, whatever lies in the current folder."""
+    library = str(Path(__file__).resolve().parents[2])
+    return [sys.executable, "-c", _STARTED.format(library=library, module=module)]
 
 
 def load(name: str) -> Callable[..., Any]:

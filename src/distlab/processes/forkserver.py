@@ -282,7 +282,7 @@ def _server(
     if not prefix and children.forks and (forked := children.forks[0](arguments, given, env)):
         return forked
     return children.started(
-        [*prefix, sys.executable, "-m", FORKSERVER, *arguments],
+        [*prefix, *entry_points.command(FORKSERVER), *arguments],
         pass_fds=given,
         stdin=subprocess.DEVNULL,
         env=env,

@@ -92,7 +92,7 @@ class Spawner:
         with theirs:
             process = subprocess.Popen(
                 [
-                    sys.executable, "-m", SPAWNED, *map(str, handles), str(self.folder),
+                    *entry_points.command(SPAWNED), *map(str, handles), str(self.folder),
                     *self._preload,
                 ],
                 pass_fds=handles, stdin=subprocess.DEVNULL, env=self._env,
