@@ -12,7 +12,7 @@ from distlab.checking.submission import Plan
 from distlab.engines.runs import Outcome, Run
 from distlab.exercises.verdict import Verdict
 from distlab.notebook import Cell, run_cell
-from distlab.processes import stopped
+from distlab.processes import disk_room, stopped
 from distlab.processes.isolation import Limits
 
 LAB = "01-message-passing"
@@ -150,3 +150,21 @@ def test_a_session_whose_first_room_does_not_begin_is_nobody_s_zero(monkeypatch)
     lab = judge_notebook.Lab({}, {"relay": EXERCISE}, lambda _: (), lambda *_: [])
     with pytest.raises(NotBegun):
         judge_notebook.Grader(lab).grade(PLAN, None, lone=True)
+
+
+@pytest.mark.parametrize("status", ["error", "crashed", "timeout"])
+def test_trusted_code_that_fails_while_the_disk_is_full_has_no_verdict(monkeypatch, status):
+    def is_full(folder):
+        raise disk_room.NoRoom(f"{folder} has no room")
+
+    def graded(status, limits=None):
+        monkeypatch.setattr(judge_notebook.Grader, "judged", lambda *_: verdict(status))
+        (told,) = judge_notebook.Grader(lab, limits).grade(PLAN, None)
+        return told.status
+
+    monkeypatch.setattr(judge_notebook.Grader, "session", lambda *_: NoSession())
+    monkeypatch.setattr(disk_room, "need", is_full)
+    lab = judge_notebook.Lab({}, {"relay": EXERCISE}, lambda _: (), lambda *_: [])
+    with pytest.raises(disk_room.NoRoom, match="has no room"):
+        graded(status)
+    assert graded("wrong") == "wrong" and graded(status, Limits()) == status

@@ -21,7 +21,7 @@ from distlab.exercises.reference import NoReference, References
 from distlab.exercises.sources import Sources
 from distlab.exercises.unfinished import UNSENT
 from distlab.exercises.verdict import Verdict
-from distlab.processes import frameworks, starting
+from distlab.processes import disk_room, frameworks, starting
 from distlab.records.choices import Schedule
 
 _references: dict[str, References] = {}
@@ -50,6 +50,7 @@ def check(answer: Any, name: str | None = None) -> None:
     Raises:
         CheckFailed: it is not right yet.
         Missing: it needs a framework that is not installed.
+        NoRoom: the disk is full, and the answer failed.
         NeedsLinux: it forks ranks, and this is no system on which that is safe.
     """
     if os.environ.get("DISTLAB_GRADING"):
@@ -124,6 +125,8 @@ class Local:
             run = self._driven(exercise, inputs, left, schedule)
             if not run.ok and ranks.local(self._size).ripen():
                 run = self._driven(exercise, inputs, left, schedule)
+            if not run.ok:  # a mapped file that finds no room ends its process
+                disk_room.need(ranks.local(self._size).folder.parent)
             return run
 
     def _driven(

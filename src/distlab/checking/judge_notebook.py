@@ -10,8 +10,10 @@ import contextlib
 import dataclasses
 import errno
 import itertools
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from distlab.checking import problems, submission
@@ -23,6 +25,7 @@ from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import Judging
 from distlab.exercises.verdict import Verdict
 from distlab.notebook import Cell
+from distlab.processes import disk_room
 from distlab.processes.forkserver import ZygoteLost
 from distlab.processes.isolation import Limits
 from distlab.processes.stopped import Stopwatch
@@ -33,6 +36,7 @@ TRIES = 2  # of cells whose room or sandbox was lost though nothing else was jud
 TURN = 10.0  # seconds after which exercises that share a room let others have the machine
 #: what may have been the machine's fault, or a neighbour's: judged once more before it costs points
 _DOUBTFUL = ("timeout", "crashed", "tampered")
+_OF_A_FULL_DISK = ("error", "timeout", "crashed")
 #: errors that say that something is used up which the kernel may count for several submissions
 _USED_UP = tuple(
     f"[Errno {number}]"
@@ -157,6 +161,7 @@ class Grader:
         Raises:
             CellsDoubtful: in a lane, the cells are to be run again, alone.
             LaneEnded: another lane has raised something.
+            NoRoom: trusted code has failed, and the machine's disk is full.
             SessionLost, ZygoteLost: the sandbox was lost, and others could have done it; with
                 `lone`, it could not be started.
         """
@@ -166,7 +171,10 @@ class Grader:
             sitting.judge_together()
             # what is judged now has visible cases and hidden ones
             with lanes.alone() if lanes else contextlib.nullcontext():
-                return [sitting.verdict(exercise) for exercise in self.exercises]
+                found = [sitting.verdict(exercise) for exercise in self.exercises]
+        if self._limits is None and any(one.status in _OF_A_FULL_DISK for one in found):
+            disk_room.need(Path(tempfile.gettempdir()))  # what has limits has a disk of its own
+        return found
 
     def session(self, source: Source) -> Code:
         return Session(source, self._limits, self._walls, self._devices, self._user, self._admit)

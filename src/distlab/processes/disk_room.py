@@ -1,0 +1,42 @@
+"""Is there room where runs put their files? A full disk, or a quota, is no student's mistake."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+NEEDED = 4 << 20  # bytes: a run's records, with what its ranks print
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class NoRoom(OSError):
+    """The disk is full. Notebooks show the sentence alone."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+def need(folder: Path) -> None:
+    """See that so much can be written there now.
+
+    Raises:
+        NoRoom: it cannot, and what to do.
+    """
+    try:
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            left = NEEDED
+            while left > 0:
+                left -= file.write(bytes(min(left, 1 << 20)))
+            os.fsync(file.fileno())  # where quotas are told of late
+    except OSError as error:
+        if error.errno in _FULL:
+            raise NoRoom(
+                f"{folder} has no room for the files of a run ({error.strerror}), so that "
+                "nothing can be said of your code: make room there, or set TMPDIR to a folder "
+                "that has some and start anew"
+            ) from error
