@@ -5,6 +5,7 @@ import statistics
 import subprocess
 import sys
 import time
+import warnings
 
 import cloudpickle
 import pytest
@@ -13,6 +14,7 @@ import torch.distributed as dist
 
 from distlab import check, course
 from distlab.checking.check import CheckFailed
+from distlab.engines.ranks import end_local
 from distlab.exercises.reference import NoReference
 from distlab.exercises.verdict import Verdict
 from grader.coursedir import LABS, SOLUTIONS
@@ -194,3 +196,19 @@ def test_a_function_of_a_notebook_is_checked_from_plain_python(tmp_path):
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0 and "exchange passed" in done.stdout, done.stderr
+
+
+def test_a_warning_decides_nothing_whatever_the_environment_asks_for(monkeypatch):
+    def exchange(rank, size, tensor):
+        warnings.warn("there is a newer name for it", FutureWarning, stacklevel=2)
+        received = torch.empty_like(tensor)
+        for request in [dist.isend(tensor, rank ^ 1), dist.irecv(received, rank ^ 1)]:
+            request.wait()
+        return received
+
+    end_local()
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
+    try:
+        assert check(exchange) is None
+    finally:
+        end_local()
