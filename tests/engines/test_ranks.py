@@ -10,7 +10,6 @@ import logging
 import os
 import resource
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -30,6 +29,7 @@ from distlab import Ranks, RunFailed, each
 from distlab.engines.ipyparallel import LocalEngines
 from distlab.engines.ranks import clustered, end_local, local, sources_of
 from distlab.engines.warm import WarmRanks
+from distlab.processes import disk_room
 from distlab.processes.forkserver import ZygoteLost
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -126,8 +126,7 @@ def test_a_full_disk_is_told_from_a_function_that_ends_its_process(ranks, monkey
         if rank == 2:
             os._exit(1)
 
-    full = shutil.disk_usage("/")._replace(free=0)
-    monkeypatch.setattr(shutil, "disk_usage", lambda folder: full)
+    monkeypatch.setattr(disk_room, "full", lambda folder: "No space left on device")
     with pytest.raises(RunFailed, match="the disk is full .*\n.*set TMPDIR"):
         ranks.run(die)
     assert ranks.run(all_reduce, torch.ones(1)).ok

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from distlab.network.seen import Seen
-from distlab.processes import clocks, payload, untrusted
+from distlab.processes import clocks, disk_room, payload, untrusted
 from distlab.processes.stopped import Stopwatch
 from distlab.records import events, holdings, reading
 from distlab.records import reports as reporting
@@ -37,7 +37,6 @@ ANSWER = 10.0  # and, within the deadline, a rank that has ended to say how: a b
 RAISED = 5.0  # and of a check when one has raised, which decides it: who waits for it may say where
 PRINTED_BYTES = 1 << 18  # of what a rank has printed, as it is read back
 CAUSES_BYTES = 1 << 18  # of what a rank did with its store
-ROOM = 1 << 16  # bytes that are free on a disk on which a record can still grow
 
 
 class Engines(Protocol):
@@ -207,15 +206,12 @@ def drive(
 
 def _no_room(folder: Path) -> Finding | None:
     """What has ended ranks that write on a disk as if it were memory, where that is full."""
-    try:
-        if shutil.disk_usage(folder).free >= ROOM:
-            return None
-    except OSError:
+    if not (said := disk_room.full(folder)):
         return None
     return Finding(
         "limit",
-        f"the disk is full on which ranks note what they do, and their processes end with it "
-        f"({folder.parent})",
+        f"the disk is full on which ranks note what they do ({folder.parent}: {said}), and their "
+        "processes end with it",
         "Make room there, or set TMPDIR to a folder on another disk before ranks are started.",
     )
 
