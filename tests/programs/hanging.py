@@ -613,6 +613,24 @@ def wrong_tag_for_a_receive_from_anybody(rank, size):
         dist.send(x, 0, tag=2)  # here
 
 
+@hangs("tag", 2)
+def tag_of_its_own_on_each_rank(rank, size):
+    x, y = one(), one()
+    sent = dist.isend(x, 1 - rank, tag=rank + 1)  # here
+    received = dist.irecv(y, 1 - rank, tag=rank + 1)  # here
+    sent.wait()
+    received.wait()
+
+
+@hangs("cycle", 3)
+def ring_that_receives_from_the_wrong_side(rank, size):
+    x, y, right = one(), one(), (rank + 1) % size
+    sent = dist.isend(x, right)  # here
+    received = dist.irecv(y, right)  # here, in the text
+    sent.wait()
+    received.wait()
+
+
 # groups made in another order
 
 

@@ -266,6 +266,51 @@ def test_one_look_is_never_enough():
     assert found.kind == "cycle" and found.ranks == (0, 1)
 
 
+def begun_both(rank, size, dst, src, sent=0, received=0):
+    """A rank that waits for its isend and has begun a receive besides."""
+    send = event(rank, 0, "send", size, dst, sent, api="isend", state=POSTED, flags=0)
+    receive = event(rank, 1, "recv", size, src, received, api="irecv", state=POSTED, flags=0,
+                    wait_begin=0.0)  # fmt: skip
+    return RankRecord(rank, size, RUNNING, events=[send, receive])
+
+
+def test_ranks_that_have_begun_both_are_told_of_the_tags_that_part_them():
+    ranks = [begun_both(r, 2, 1 - r, 1 - r, sent=r + 1, received=0) for r in range(2)]
+    found = twice(ranks)
+    assert found.kind == "tag" and "rank 1's irecv(src=0) at f:2 has tag 0, not 1" in found.message
+    # a receive of rank 1 alone that waits for another message does not show that tags are to blame
+    ranks[0] = waiting_in(0, "send", peer=1, tag=1)
+    assert twice(ranks).kind == "cycle"
+
+
+def test_ranks_that_have_begun_both_are_told_that_their_receives_are_for_others():
+    ranks = [begun_both(r, 3, (r + 1) % 3, (r + 1) % 3) for r in range(3)]
+    found = twice(ranks)
+    assert found.kind == "cycle"
+    assert "rank 1's irecv(src=2) at f:2 is not for rank 0" in found.message
+    assert "the other thing first" not in found.hint
+    # where all have begun nothing but sends, another order does help
+    ranks = [waiting_in(r, "send", 3, peer=(r + 1) % 3) for r in range(3)]
+    assert "the other thing first" in twice(ranks).hint
+
+
+def test_a_buffer_of_another_dtype_is_not_told_to_grow():
+    def conflict(dtype, shape, nbytes):
+        ranks = [
+            RankRecord(0, 2, RUNNING, events=[event(0, 0, "send", peer=1, dtype="float64",
+                                                    shape=(4,), nbytes=32, state=POSTED)]),
+            RankRecord(1, 2, RUNNING, events=[event(1, 0, "recv", peer=0, dtype=dtype,
+                                                    shape=shape, nbytes=nbytes, state=POSTED)]),
+        ]  # fmt: skip
+        return twice(ranks)
+
+    assert "dtype of what will arrive" in conflict("float32", (4,), 16).hint
+    assert "because one is float64" in conflict("float32", (4,), 16).message
+    assert "as large as the message" in conflict("float64", (2,), 16).hint
+    other = conflict("float32", (2,), 8)
+    assert "as large as the message" in other.hint and "because" not in other.message
+
+
 def test_a_rank_that_has_not_started_may_still_send():
     assert twice([waiting_in(0, "recv", peer=1), RankRecord(1, 2)]) is None
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from distlab.exercises import sources
 from distlab.exercises.exercise import Hint, Look
-from distlab.records import events
+from distlab.records import events, explain
 
 
 def returned(look: Look) -> list[Any]:
@@ -91,6 +91,15 @@ NOTHING = Hint(
     "Every rank returned None. Is there a `return` at the end of the function, and not only inside "
     "an `if`?",
 )
+NOTHING_HERE = Hint(
+    "nothing returned on some ranks",
+    lambda look: any(
+        got is None and want is not None
+        for got, want in zip(returned(look), wanted(look), strict=True)
+    ),
+    "Some ranks returned None: which way do they take through the function, and does it end in a "
+    "`return` with a value?",
+)
 NUMBER = Hint(
     "number for tensor",
     lambda look: any(
@@ -138,12 +147,25 @@ NOT_FLOAT32 = Hint(
 DTYPE = Hint(
     "other dtype",
     lambda look: bool(_other_dtypes(look)),
-    "Make buffers with the dtype of what will arrive in them: torch.empty_like(tensor) does, "
-    "torch.zeros(shape) is float32 whatever the others send.",
+    explain.HINTS["message-dtype"],
 )
+
+
+def _changed_on_its_way(look: Look) -> bool:
+    """Was a tensor written into, by whatever, while it was being sent?"""
+    return any(
+        event.flags & events.CHANGED or (event.race is not None and event.race[0] == "changed")
+        for event in look.events("send")
+    )
+
+
 EARLY = Hint(
     "read before wait",
-    lambda look: poisoned(returned(look)) and not all(e.blocking for e in look.events()),
+    lambda look: (
+        poisoned(returned(look))
+        and not all(e.blocking for e in look.events())
+        and not _changed_on_its_way(look)
+    ),
     "The buffer was read before its request had been waited for: until wait() returns, its content "
     "is undefined.",
 )
@@ -161,11 +183,11 @@ UNWAITED = Hint(
 )
 CHANGED = Hint(
     "send buffer changed",
-    lambda look: any(event.flags & events.CHANGED for event in look.events("send")),
+    _changed_on_its_way,
     "A tensor was changed after isend and before the wait() of its request: until then it belongs "
-    "to the message on its way.",
+    "to the message on its way. What arrives needs a tensor of its own.",
 )
-COMMON = (NOTHING, NUMBER, REQUEST, ARRAY, NOT_FLOAT32, DTYPE)
+COMMON = (NOTHING, NOTHING_HERE, NUMBER, REQUEST, ARRAY, NOT_FLOAT32, DTYPE)
 #: what `distlab.exercises.defaults` puts before and behind the hints of every exercise, and behind
 #: those of exercises that have rules on traffic
 FIRST, LAST = (IN_PLACE,), COMMON

@@ -24,6 +24,9 @@ from distlab.records.pairing import match_messages
 HINTS = {
     "cycle": "One of these ranks has to do the other thing first, to receive where its neighbours "
     "send, or to send where they receive. Or post isend/irecv and wait for both afterwards.",
+    "peers": "Each of these ranks has begun both to send and to receive, but with ranks that do "
+    "not name it: a send is received by the rank that it names, in a receive that names the "
+    "sender. Work out by hand for two neighbours which ranks your formulas give.",
     "ended": "Every send needs a receive on its destination and every receive a send: count both "
     "for these two ranks, first and last rounds and edge ranks included.",
     "died": "Look for what ended its process in the middle of the function: os._exit, a signal, an "
@@ -41,7 +44,11 @@ HINTS = {
     "share: then all tensors have one length, a multiple of the number of ranks.",
     "mismatch": "In one collective every rank has to pass the same shape and dtype, and name the "
     "same root and operation. Print them on each rank before the call.",
-    "message-size": "Make the receive buffer as large as the message, or send the size first.",
+    "message-size": "Messages from one rank to another arrive in the order in which they are sent: "
+    "is this the receive for this message? Then its buffer has to be as large as the message: make "
+    "it so, or send the size first.",
+    "message-dtype": "Make buffers with the dtype of what will arrive in them: "
+    "torch.empty_like(tensor) does, torch.zeros(shape) is float32 whatever the others send.",
     "any-size": "A receive that names no source takes whichever message comes first, also one that "
     "you wanted for another buffer. Take the first message of several from anybody, and those that "
     "belong to it from the rank that recv has returned.",
@@ -232,29 +239,67 @@ class Explanation:
             near = [
                 near for peer in self.ledger.partners(event) for near in self._near(event, peer)
             ]
-            if not near:
-                continue
-            other = near[0]
-            what = f"{clause(self.ledger, event, plain=True)}, but rank {other.rank}'s {other} at "
-            if other.tag != event.tag:
-                text = f"{what}{other.place} has tag {other.tag}, not {event.tag}."
-            else:
-                group = self.ledger.group_of(other)
-                assert group is not None  # `_near` finds what is filed under one
-                text = f"{what}{other.place} is {of_group(self.ledger, group)}."
-            involved = [rank] + [other.rank] * (other.rank in self.stuck)
-            return self._made("tag", text, involved)
+            if near:
+                return self._told_apart(rank, near[0])
         return None
+
+    def _told_apart(self, rank: int, other: Event) -> Deadlock:
+        """What `rank` waits in and `other` would match but for their tag or group."""
+        event = self.waits[rank].event
+        what = f"{clause(self.ledger, event, plain=True)}, but rank {other.rank}'s {other} at "
+        if other.tag != event.tag:
+            text = f"{what}{other.place} has tag {other.tag}, not {event.tag}."
+        else:
+            group = self.ledger.group_of(other)
+            assert group is not None  # `_near` finds what is filed under one
+            text = f"{what}{other.place} is {of_group(self.ledger, group)}."
+        involved = [rank] + [other.rank] * (other.rank in self.stuck)
+        return self._made("tag", text, involved)
 
     def _near(self, event: Event, peer: int) -> list[Event]:
         """Operations of `peer` that wait and would match this one but for their tag or group."""
+        near = self._unmet(event, peer)
+        sits_in = [wait.event for wait in self.every.get(peer, ())]
+        return [other for other in near if not sits_in or any(other is one for one in sits_in)]
+
+    def _unmet(self, event: Event, peer: int) -> list[Event]:
+        """Operations of `peer` that nothing matches, this one neither for its tag or group."""
         sends = event.op == "send"
         ends = (event.rank, peer) if sends else (peer, event.rank)
         near = self.ledger.unmet_between(*ends, "recv" if sends else "send")
         if sends:
             near += self.ledger.unmet_from_any(peer, event.rank)
-        sits_in = [wait.event for wait in self.every.get(peer, ())]
-        return [other for other in near if not sits_in or any(other is one for one in sits_in)]
+        return near
+
+    def _begun_in_vain(self, ranks: Sequence[int]) -> Deadlock | None:
+        """A cycle of ranks each of which has begun what the one before it waits for, had it but
+        another tag, group or peer. To do things in another order would not help them.
+        """
+        waits = [self.waits[rank] for rank in ranks]
+        pairs = [(wait.event, wait.on_ranks[0]) for wait in waits]
+        if len({event.op for event, _ in pairs}) > 1:
+            return None
+        near = [self._unmet(event, peer) for event, peer in pairs]
+        if all(near):
+            return self._told_apart(ranks[0], near[0][0])
+        begun = [self._begun(peer, event.op) for event, peer in pairs]
+        if not all(begun):
+            return None
+        event, other = pairs[0][0], begun[0][0]
+        what = "receive, but from" if event.op == "send" else "send, but to"
+        text = f"{self._clauses(ranks)}; {_never([event for event, _ in pairs])}. They have also "
+        text += f"begun to {what} other ranks: rank {other.rank}'s {named(other)} at {other.place} "
+        text += f"is not for rank {event.rank}."
+        return self._made("cycle", text, ranks, HINTS["peers"])
+
+    def _begun(self, rank: int, op: str) -> list[Event]:
+        """The messages that this rank has open the other way than `op`, and that nothing meets."""
+        met = self.ledger.receive_met if op == "send" else self.ledger.send_met
+        return [
+            event
+            for at, event in self.ledger.open(rank)
+            if event.is_message and event.op != op and event.peer is not None and not met(rank, at)
+        ]
 
     def _left_alone(self, rank: int, gone: int) -> Deadlock:
         """`rank` waits for one that does nothing any more."""
@@ -326,6 +371,8 @@ class Explanation:
     def _cycle(self, ranks: list[int]) -> Deadlock:
         events = [self.waits[rank].event for rank in ranks]
         if all(event.is_message for event in events):
+            if found := self._begun_in_vain(ranks):
+                return found
             return self._made("cycle", f"{self._clauses(ranks)}; {_never(events)}.", ranks)
         if any(event.op == "new_group" for event in events):
             kind = "new_group"
@@ -358,7 +405,8 @@ def conflict_verdict(ledger: Ledger, conflict: Conflict) -> Deadlock:
     if conflict.kind == "message-size":
         text = f"{pair[0]} does not fit {pair[1]}: {conflict.text}."
         if one.dtype != other.dtype:
-            text = f"{text[:-1]}, because one is {one.dtype} and the other {other.dtype}."
+            because = "because " if one.shape == other.shape else ""
+            text = f"{text[:-1]}, {because}one is {one.dtype} and the other {other.dtype}."
     elif conflict.kind == "order":
         shortened = any(record.shortened for record in ledger.records)
         which = "next" if shortened else _ordinal(conflict.place + 1)
@@ -377,7 +425,9 @@ def conflict_verdict(ledger: Ledger, conflict: Conflict) -> Deadlock:
         Wait(other.rank, other, (one.rank,), conflict.text),
     )
     hint = HINTS["splits" if conflict.text.startswith("splits") else conflict.kind]
-    if conflict.kind == "message-size" and (other.flags & ANY_SOURCE or other.chosen is not None):
+    if conflict.kind == "message-size" and one.dtype != other.dtype and one.shape == other.shape:
+        hint = HINTS["message-dtype"]
+    elif conflict.kind == "message-size" and (other.flags & ANY_SOURCE or other.chosen is not None):
         hint = HINTS["any-size"]  # messages have their receive as the second of the pair
     if ahead := _past_its_gradients(one, other):
         text, hint = f"{text} {ahead}", HINTS["batches"]

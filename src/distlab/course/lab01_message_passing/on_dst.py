@@ -23,12 +23,23 @@ def _another_has_it(look: Look) -> bool:
     )
 
 
+def _another_root(look: Look) -> bool:
+    """Does a call name another root than dst?"""
+    return any(event.peer != look.case.params["dst"] for event in look.events("reduce", "gather"))
+
+
 def dst_hints(elsewhere: str) -> tuple[Hint, ...]:
     return (
         Hint(
             "on another rank than dst",
             _another_has_it,
             "The result is on another rank than dst: `dst` is an argument, and not always 0.",
+        ),
+        Hint(
+            "another root",
+            _another_root,
+            "The call is told another rank than `dst`, and the result is on that one: `dst` is an "
+            "argument, and not always 0.",
         ),
         Hint(
             "not None elsewhere",

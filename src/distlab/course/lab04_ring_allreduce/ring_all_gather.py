@@ -55,6 +55,14 @@ def _added(look: Look) -> bool:
     )
 
 
+def _untouched(look: Look) -> bool:
+    """Did messages arrive, and are all chunks as they were on entry?"""
+    return bool(look.events("recv")) and all(
+        look.same(inputs["chunks"], got["chunks"])
+        for inputs, got in zip(look.inputs, look.got, strict=True)
+    )
+
+
 exercise = Exercise(
     points=3,
     make=_one_chunk_of_each_rank,
@@ -65,6 +73,12 @@ exercise = Exercise(
     traffic=(traffic.no_collective_but_barrier, rings.one_chunk_each),
     hints=(
         *rings.HALF,
+        Hint(
+            "nothing written",
+            _untouched,
+            "All chunks are as they were on entry: what arrived went into another tensor and "
+            "stayed there. `chunk = received` gives a name to another tensor and changes no chunk.",
+        ),
         Hint(
             "added, not copied",
             _added,

@@ -27,6 +27,12 @@ def _owned(look: Look, rank: int):
     return parts, look.got[rank]["chunk (rank + 1) mod size"]
 
 
+def _alone(look: Look, rank: int) -> int | None:
+    """The one rank whose part alone is in the chunk that `rank` should own; None if others are."""
+    shares = rings.shares(*_owned(look, rank))
+    return shares.index(1) if shares is not None and sum(shares) == 1 else None
+
+
 def _shares(look: Look) -> list[tuple[int, ...] | None]:
     return [rings.shares(*_owned(look, rank)) for rank in look.ranks]
 
@@ -52,10 +58,19 @@ exercise = Exercise(
             "which rank did it start? That rank sends it in the first step.",
         ),
         Hint(
+            "nothing added",
+            lambda look: (
+                bool(look.events("recv")) and all(_alone(look, rank) == rank for rank in look.ranks)
+            ),
+            "Each rank's chunk is as it was on entry. What arrived was added to another chunk, or "
+            "to a copy: in each step a rank sends one chunk and adds what arrives to another, in "
+            "place. Which chunk does the left neighbour send in this step?",
+        ),
+        Hint(
             "copied, not added",
             lambda look: (
                 bool(look.events("recv"))
-                and all(shares is not None and sum(shares) == 1 for shares in _shares(look))
+                and all(_alone(look, rank) is not None for rank in look.ranks)
             ),
             "Each chunk holds one rank's part alone: what arrived was written over what was there. "
             "Receive into a buffer of its own, then add that to the chunk.",

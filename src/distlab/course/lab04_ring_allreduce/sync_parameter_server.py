@@ -72,6 +72,14 @@ def _one_worker_alone(look: Look) -> bool:
     )
 
 
+def _answered_early(look: Look) -> bool:
+    """Did rank 0 answer a worker before the first message of another had come?"""
+    events = [event for event in look.records[0].events if event.is_message]
+    sent = next((at for at, event in enumerate(events) if event.op == "send"), len(events))
+    heard = {event.peer for event in events[:sent]}
+    return any(event.op == "recv" and event.peer not in heard for event in events[sent:])
+
+
 exercise = Exercise(
     points=3,
     make=_unequal_parameters,
@@ -86,6 +94,12 @@ exercise = Exercise(
         hints.EARLY,
         COLLECTIVE,
         WORKERS_TALK,
+        Hint(
+            "answered too early",
+            _answered_early,
+            "Rank 0 answered a worker before it had heard from all. The mean is known only once "
+            "every worker's gradients are there.",
+        ),
         Hint(
             "server's gradients in the mean",
             _from_rank_0(0, lambda size: size),
