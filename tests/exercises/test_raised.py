@@ -43,9 +43,10 @@ def test_an_exception_is_told_on_one_line_without_stacks(given, text):
     assert raised.text(given) == text
 
 
+#: as torch has it, which breaks the line there
 NO_TENSOR = (
-    "Invalid function argument. Expected parameter `tensor` of type torch.Tensor but got "
-    "<class '{}'> instead."
+    "Invalid function argument. Expected parameter `tensor` of type torch.Tensor\n"
+    "             but got <class '{}'> instead."
 )
 
 

@@ -48,7 +48,8 @@ class Advice:
     """What helps after an exception.
 
     Args:
-        pattern: searched in "Type: text", in upper and lower case alike.
+        pattern: searched in "Type: text", in upper and lower case alike; text that torch has broken
+            into lines is one line there.
         says: where to look; it may not contain the solution.
         shows: whether it applies, where the text alone does not tell.
     """
@@ -59,9 +60,9 @@ class Advice:
     shows: Callable[[Raised], bool] = lambda raised: True
 
     def applies(self, raised: Raised) -> bool:
-        told = f"{raised.error['type']}: {raised.error['message']}"
+        told = " ".join(f"{raised.error['type']}: {raised.error['message']}".split())
         try:
-            return bool(re.search(self.pattern, told, re.I | re.S)) and self.shows(raised)
+            return bool(re.search(self.pattern, told, re.I)) and self.shows(raised)
         except Exception:  # records that a student's code has tampered with can be any nonsense
             return False
 
@@ -277,7 +278,8 @@ COMMON = (
     Advice(
         "None for a tensor", r"`tensor` of type torch.Tensor but got <class 'NoneType'",
         "Here a tensor is expected, and this is None: what a call returned that works in place, "
-        "say, or the .grad of a parameter that the forward pass did not use.",
+        "say, what another rank alone is given, or a .grad that backward() has not filled: of a "
+        "tensor that requires no gradient, or that the forward pass did not use, or too early.",
     ),
     Advice(
         "tensor for a list", r"`tensor_list` of type",
