@@ -48,6 +48,8 @@ class RecordedWork(dist.Work):
             return True
         if self._ended and self._single:
             at = recorder.again(at)
+        elif self._ended:  # the wait that counts is the first
+            return self._work.wait(timeout)
         lasts = timeout.total_seconds() if timeout else self._lasts
         torchs_own = _is_torchs()
         result = waited(recorder, at, torchs_own, lasts, self._work.wait, timeout)
