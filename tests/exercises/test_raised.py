@@ -22,6 +22,10 @@ def error(kind, message=""):
             "RuntimeError: rank < size. 2 vs 2",
         ),
         (
+            error("RuntimeError", "[rank0]:[F1126 15:03:11.414778591 x.cpp:2216] Check failed: a"),
+            "RuntimeError: Check failed: a",
+        ),
+        (
             error("RuntimeError", "no peer\nException raised from wait at /x.cpp:9\nframe #0"),
             "RuntimeError: no peer",
         ),
@@ -110,6 +114,8 @@ def advised(exercise, kind, message, size=2):
          "ambiguous", "truth of a tensor"),
         ("scatter_rows", "RuntimeError", "ProcessGroupGloo::scatter: invalid tensor size at index "
          "0 (expected (1, 3), got (3))", "sizes in the list"),
+        ("sequence_parallel_mlp", "RuntimeError", "Check failed: outputs[0].sizes().vec() == "
+         "inputs[0][i].sizes().vec() (2 3 vs. 4 2)", "sizes in the list"),
         ("demo_checkpoint", "AttributeError", "'_IncompatibleKeys' object has no attribute "
          "'parameters'", "report of load_state_dict"),
         ("make_feeding_loader", "AttributeError", "'str' object has no attribute 'glob'",

@@ -270,8 +270,8 @@ def _wrong(
     hint = next((hint for hint in exercise.hints if _shows(hint, look)), None)
     if hint:
         verdict.hint, verdict.look = hint.name, hint.says
-        told = different is None or hint not in (hints.EARLY, hints.CHANGED)
-        if not told and (raced := _race(look)):
+        races = hint.name in (hints.EARLY.name, hints.CHANGED.name)
+        if races and different is not None and (raced := _race(look)):
             verdict.happened += f" {begun(quoted(raced, case))}"
     elif broken and different is not None and BROUGHT not in different[1].where:
         verdict.look = begun(quoted(broken, case))

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 LONGEST = 400  # characters of an exception's own text
 _OF_A_PROCESS = re.compile(r"-- Process (\d+) terminated with the following error:")
-_OF_TORCH = re.compile(r"\[enforce fail at [^\]]*\]\s*")  # where in torch's C++ it arose
+#: where in torch's C++ it arose, and when
+_OF_TORCH = re.compile(r"(\[rank\d+\]:)?\[(enforce fail at [^\]]*|\w\d{4} [\d:.]+ \S+:\d+)\]\s*")
 
 
 def text(error: dict[str, Any]) -> str:
@@ -322,7 +323,7 @@ COMMON = (
         "not when it is made: nn.MSELoss()(outputs, targets).",
     ),
     Advice(
-        "sizes in the list", r"invalid tensor size at index",
+        "sizes in the list", r"invalid tensor size at index|sizes\(\)\.vec\(\) ==",
         "The tensor and those in the list need one shape, down to the number of dimensions: (3,) "
         "is not (1, 3).",
     ),

@@ -329,9 +329,9 @@ exercise = Exercise(
         Advice(
             "fewer micro-batches than ranks",
             "IndexError|StopIteration|KeyError",
-            "Does a rank count on more micro-batches than there are? There can be fewer than "
-            "ranks. A rank in front then takes all of them forward to begin with, and none is left "
-            "for the turns.",
+            "A rank asks for a micro-batch that is not there. In each turn forward comes before "
+            "backward. And there can be fewer micro-batches than ranks: a rank in front then takes "
+            "all of them forward to begin with, and none is left for the turns.",
             lambda raised: raised.run.size > 2,
         ),
     ),

@@ -30,6 +30,16 @@ def _bias_times(look: Look) -> float | None:
     return None
 
 
+def _mean(look: Look) -> bool:
+    """Is the sum over the ranks divided by their number, with the bias or without it?"""
+    want, got = output(look)
+    bias = look.inputs[0]["bias"]
+    return look.size > 1 and any(
+        all(look.same((w - own) / look.size + own, g) for w, g in zip(want, got, strict=True))
+        for own in (bias, 0 * bias)
+    )
+
+
 exercise = Exercise(
     points=4,
     make=layer("in"),
@@ -51,6 +61,11 @@ exercise = Exercise(
             "The bias is in the output `size` times: every rank added it before the sum.",
         ),
         Hint("no bias", lambda look: _bias_times(look) == 0, "The bias is missing."),
+        Hint(
+            "mean for sum",
+            _mean,
+            "The ranks' products were averaged. They are the terms of one sum: nothing is divided.",
+        ),
         Hint(
             "partial sums",
             lambda look: look.size > 1 and not any(map(look.same, *output(look))),

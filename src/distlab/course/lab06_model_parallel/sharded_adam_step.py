@@ -214,7 +214,7 @@ exercise = Exercise(
             "found in them: in lists, objects, closures and generators as well. `state` is where "
             "the moments are kept from one step to the next, and nowhere else: what is kept for "
             "all calls is mixed up when several models take turns, and nobody sees how much memory "
-            "it takes.",
+            "it takes. (`state = {…}` gives that name to another dict, which nobody else sees.)",
         ),
         Hint(
             "not in place",

@@ -19,7 +19,8 @@ exercise = formula(
     hints=(
         Hint(
             "a tensor", lambda look: not isinstance(returned(look)[0], (int, float)),
-            "Return a plain number: math.sqrt does, torch.sqrt makes a tensor.",
+            "Return a plain number, and do not only print it: math.sqrt gives one, torch.sqrt "
+            "makes a tensor.",
         ),
         Hint(
             "without the 2", gives(lambda c, m: math.sqrt(c * m)),

@@ -17,7 +17,7 @@ exercise = formula(
     hints=(
         Hint(
             "a tensor", lambda look: not isinstance(returned(look)[0], (int, float)),
-            "Return a plain number, not a tensor.",
+            "Return a plain number: no tensor, no string, and not only a print.",
         ),
         Hint(
             "whole interval lost", gives(lambda t, c, m: c / t + t / m),

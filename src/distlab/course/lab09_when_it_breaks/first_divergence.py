@@ -164,7 +164,8 @@ exercise = Exercise(
         Hint(
             "later", lambda look: _some(look, lambda logs, got, want: want is not None
                                         and got is not None and _index(got) > want[0]),
-            "That is not the first place where they differ: what comes after it is a consequence.",
+            "That is not the first place where they differ, counted from 0: what comes after it "
+            "is a consequence.",
         ),
         Hint(
             "shape ignored",
@@ -189,6 +190,12 @@ exercise = Exercise(
             "equally frequent", lambda look: _some(look, _tied),
             "Two entries are equally frequent there. Then the lowest rank's counts as the most "
             "frequent one.",
+        ),
+        Hint(
+            "ranks that agree",
+            lambda look: _some(look, lambda logs, got, want: want is not None and (
+                _ranks(got) == [r for r in range(len(logs)) if r not in want[1]])),
+            "The ranks are those that hold the most frequent entry: asked for are the others.",
         ),
     ),
 )  # fmt: skip

@@ -108,7 +108,8 @@ def _judge(
         shown += ", by when that was no longer so"
     found["returned"].append(str(intended) if right else shown)
     moment = _moment(answer, answers, seconds, margin, lag)
-    found["moment of the return"].append(moment)
+    longer = "" if moment == IN_TIME or seconds == planned else f", tried again with {seconds:g} s"
+    found["moment of the return"].append(moment + longer)
     return right and moment == IN_TIME
 
 
@@ -266,7 +267,8 @@ exercise = Exercise(
         Hint(
             "itself", lambda look: _some(look, lambda rank, number, listed, right: rank in listed),
             "A rank stands on its own list. Whoever calls is there: enter yourself first, then "
-            "look for the others.",
+            "look for the others. (If these are the ranks that had called: asked for are those "
+            "that had not.)",
         ),
         Hint(
             "had called before", lambda look: _some(look, lambda *found: _had_called(look, *found)),

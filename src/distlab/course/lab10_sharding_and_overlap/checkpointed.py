@@ -222,7 +222,8 @@ _HINTS = (
         _some(_PARAMETERS),
         "The module's parameters() are not those of the stages. nn.Module finds only modules that "
         "are attributes: keep the stages in an nn.ModuleList or an nn.Sequential, not in a plain "
-        "list, and not copies of them.",
+        "list, and not copies of them. Are all of them there, also where `every` does not divide "
+        "their number?",
     ),
     Hint(
         "output differs",

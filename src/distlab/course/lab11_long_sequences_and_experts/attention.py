@@ -91,6 +91,12 @@ def every_block_alike(look: Look) -> np.ndarray:
     return np.tile(np.tri(n, dtype=bool), (look.size, look.size))
 
 
+def whole_blocks(look: Look) -> np.ndarray:
+    """No mask within the own block: a causal position sees all of it, and of those before."""
+    owner = _of_rank(look)
+    return owner[:, None] >= owner[None, :]
+
+
 def without(look: Look, distance: int) -> np.ndarray:
     """Everything but the block of the rank so many places before."""
     owner = _of_rank(look)
@@ -190,6 +196,12 @@ def hints_on_values(heads_first: bool) -> tuple[Hint, ...]:
             lambda look: causal(look) and look.size > 1 and masked(every_block_alike)(look),
             "Every block got the mask of the diagonal. Positions count over all ranks: this rank's "
             "begin at rank·n, and those of a block at (the rank that it is from)·n.",
+        ),
+        Hint(
+            "no mask on the own block",
+            lambda look: causal(look) and masked(whole_blocks)(look),
+            "Which blocks a rank sees is right, and within its own block every position sees all "
+            "others, also those after it.",
         ),
         Hint(
             "own block alone",
