@@ -1,3 +1,3 @@
-# says: rank 0 sent nothing; in a ring of 4
+# says: Rank 0 sent nothing; in a ring of 4
 def ring_reduce_scatter(rank, size, chunks):
     return chunks
