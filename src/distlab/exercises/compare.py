@@ -37,6 +37,10 @@ class Tolerance:
         return self.rtol, self.atol
 
 
+#: for what moves numbers and adds them up, in whatever dtype they come
+KEEPS_FLOAT64 = Tolerance(doubles=1e-9)
+
+
 @dataclass(frozen=True)
 class Difference:
     """The first place where two trees differ.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from distlab.exercises import sources
+from distlab.exercises.compare import Tolerance, compare
 from distlab.exercises.exercise import Hint, Look
 from distlab.records import events, explain
 
@@ -81,6 +82,24 @@ IN_PLACE = Hint(
     "dist.all_reduce, dist.broadcast and the like work in place: the result is in the tensor that "
     "you pass, and the call itself returns None. Go on with that tensor, not with what the call "
     "returns.",
+)
+
+
+def _single_in_between(look: Look) -> bool:
+    """Is all that is wrong with float64 what float32 leaves of it?"""
+    asked = look.exercise.tolerance
+    wider = Tolerance(asked.rtol, asked.atol)
+    pairs = list(zip(look.expected, look.got, strict=True))
+    return not all(look.same(want, got) for want, got in pairs) and all(
+        compare(want, got, wider) is None for want, got in pairs
+    )
+
+
+SINGLE = Hint(
+    "float32 in between",
+    _single_in_between,
+    "Numbers are float64 here, and these are right to the seven digits of float32 alone: on their "
+    "way they were made float32, by float() or in a buffer of that dtype.",
 )
 NOTHING = Hint(
     "nothing returned",
@@ -190,7 +209,7 @@ CHANGED = Hint(
 COMMON = (NOTHING, NOTHING_HERE, NUMBER, REQUEST, ARRAY, NOT_FLOAT32, DTYPE)
 #: what `distlab.exercises.defaults` puts before and behind the hints of every exercise, and behind
 #: those of exercises that have rules on traffic
-FIRST, LAST = (IN_PLACE,), COMMON
+FIRST, LAST = (IN_PLACE, SINGLE), COMMON
 MESSAGES = (EARLY, CHANGED, *COMMON, FUNCTIONAL, UNWAITED)
 
 

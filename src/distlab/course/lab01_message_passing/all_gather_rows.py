@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab01_message_passing.rows import HINTS, row_of_each_rank
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.exercises.hints import brought, returned
 
@@ -13,6 +14,7 @@ exercise = Exercise(
     make=row_of_each_rank,
     asks="In all_gather_rows, every rank returns all rows as a tensor of shape (size, width), row "
     "r from rank r.",
+    tolerance=KEEPS_FLOAT64,
     visible=(Case(2, 1), Case(4, 2, {"width": 2})),
     traffic=(),
     hints=(

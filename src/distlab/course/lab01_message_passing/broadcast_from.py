@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.exercises.hints import brought, everywhere, own_tensor, returned, told_apart
 from distlab.exercises.inputs import tensor_and
@@ -10,6 +11,7 @@ exercise = Exercise(
     points=1,
     make=tensor_and("src"),
     asks="In broadcast_from, every rank returns the tensor of rank src.",
+    tolerance=KEEPS_FLOAT64,
     visible=(Case(2, 1, {"src": 0}), Case(4, 2, {"src": 2})),
     traffic=(),
     hints=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.exercises import hints, traffic
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import brought, everywhere, own_tensor, told_apart
 from distlab.exercises.inputs import tensor_per_rank
@@ -27,6 +28,7 @@ exercise = Exercise(
     call=_with_input,
     asks="In exchange, ranks 0 and 1, 2 and 3, … swap their tensors, each returns its partner's, "
     "and the input stays as it was.",
+    tolerance=KEEPS_FLOAT64,
     visible=(Case(2, 1), Case(4, 2, {"shape": [2, 3]})),
     traffic=(
         traffic.no_collectives,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from distlab.course.lab01_message_passing.on_dst import dst_hints, returned_everywhere
 from distlab.course.lab01_message_passing.rows import HINTS, row_of_each_rank
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint
 
 
@@ -16,6 +17,7 @@ exercise = Exercise(
     make=_row_and_dst,
     asks="In gather_rows, rank dst returns all rows as a tensor of shape (size, width), row r from "
     "rank r; the others return None.",
+    tolerance=KEEPS_FLOAT64,
     visible=(Case(2, 1, {"dst": 0}), Case(4, 2, {"dst": 1, "width": 2})),
     traffic=(),
     hints=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab01_message_passing.on_dst import dst_hints, returned_everywhere
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import brought, returned, total, wanted
 from distlab.exercises.inputs import tensor_and
@@ -20,6 +21,7 @@ exercise = Exercise(
     make=tensor_and("dst"),
     asks="In reduce_max_to, rank dst returns the elementwise maximum of all ranks' tensors; the "
     "others return None.",
+    tolerance=KEEPS_FLOAT64,
     visible=(Case(2, 1, {"dst": 0}), Case(4, 2, {"dst": 3, "shape": [2, 2], "shift": -5})),
     traffic=(),
     hints=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.exercises import hints, traffic
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import brought, everywhere, own_tensor, told_apart, total
 from distlab.exercises.inputs import tensor_per_rank
@@ -20,6 +21,7 @@ exercise = Exercise(
     make=tensor_per_rank,
     asks="In relay, rank r returns the sum of the tensors of ranks 0 to r, and the only messages "
     "are one from each rank to the next.",
+    tolerance=KEEPS_FLOAT64,
     visible=(Case(4, 1), Case(1, 2), Case(4, 3)),
     traffic=(
         traffic.no_collective_but_barrier,

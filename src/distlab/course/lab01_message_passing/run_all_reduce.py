@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import (
     brought,
@@ -47,6 +48,7 @@ exercise = Exercise(
     make=tensor_per_rank,
     asks="In run_all_reduce, every rank makes a group of all ranks with dist.new_group and returns "
     "the sum of all tensors over that group.",
+    tolerance=KEEPS_FLOAT64,
     visible=(Case(2, 1), Case(4, 2, {"shape": [2, 2]})),
     traffic=(_whole_group_used,),
     hints=(

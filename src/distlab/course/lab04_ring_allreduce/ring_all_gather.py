@@ -7,6 +7,7 @@ import numpy as np
 from distlab.course.lab04_ring_allreduce import rings
 from distlab.course.lab04_ring_allreduce.chunks import in_place
 from distlab.exercises import traffic
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
@@ -69,6 +70,7 @@ exercise = Exercise(
     call=_call_all_gather,
     asks="ring_all_gather begins with chunk (r + 1) mod size on rank r and leaves every chunk on "
     "every rank; each rank has sent size − 1 messages of one chunk to (r + 1) mod size.",
+    tolerance=KEEPS_FLOAT64,
     visible=(Case(4, 1, {"shape": [3]}), Case(2, 2), Case(4, 3, {"shape": [3]})),
     traffic=(traffic.no_collective_but_barrier, rings.one_chunk_each),
     hints=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from distlab.course.lab04_ring_allreduce import rings
 from distlab.course.lab04_ring_allreduce.chunks import in_place
 from distlab.exercises import traffic
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
@@ -43,6 +44,7 @@ exercise = Exercise(
     call=_call_reduce_scatter,
     asks="After ring_reduce_scatter rank r holds, in chunk (r + 1) mod size, the sum of that chunk "
     "over all ranks, and each rank has sent size − 1 messages of one chunk to (r + 1) mod size.",
+    tolerance=KEEPS_FLOAT64,
     visible=(Case(4, 1, {"shape": [3]}), Case(2, 2), Case(4, 3, {"shape": [3]})),
     traffic=(traffic.no_collective_but_barrier, rings.one_chunk_each),
     hints=(

@@ -12,6 +12,7 @@ from distlab.course.lab04_ring_allreduce.parameter_server import (
     with_rank_0_alone,
 )
 from distlab.exercises import hints, traffic
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
@@ -85,6 +86,7 @@ exercise = Exercise(
     make=_unequal_parameters,
     asks="In sync_parameter_server, rank 0 averages the gradients of ranks 1 to size − 1, takes a "
     "step with them from its own parameters and sends these back; every rank returns them.",
+    tolerance=KEEPS_FLOAT64,
     visible=(Case(3, 1), Case(2, 2), Case(4, 3, {"lr": 0.1})),
     traffic=(
         traffic.no_collectives,

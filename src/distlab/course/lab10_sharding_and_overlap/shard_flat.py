@@ -7,6 +7,7 @@ import numpy as np
 from distlab.course.lab10_sharding_and_overlap.flat import drawn, shortened
 from distlab.course.lab10_sharding_and_overlap.rules import silent
 from distlab.exercises import hints
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 
@@ -107,6 +108,7 @@ exercise = Exercise(
     call=_call,
     asks="shard_flat returns this rank's piece of all tensors laid end to end: 1-D, ⌈n/size⌉ "
     "elements, zeros where there are no more, in memory of its own.",
+    tolerance=KEEPS_FLOAT64,
     visible=(
         Case(2, 1, {"shapes": [[2, 3], [3]]}),
         Case(3, 2, {"shapes": [[4, 2], [], [0, 3], [2]]}),

@@ -9,6 +9,7 @@ import numpy as np
 from distlab.course.lab10_sharding_and_overlap.flat import drawn, pieces_of, shortened
 from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
 from distlab.exercises import hints
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 
@@ -115,6 +116,7 @@ exercise = Exercise(
     call=_call,
     asks="unshard gathers the pieces of all ranks by one all-gather and returns, on every rank, "
     "the list of full tensors of these shapes, without the padding.",
+    tolerance=KEEPS_FLOAT64,
     visible=(
         Case(2, 1, {"shapes": [[2, 3], [3]]}),
         Case(3, 2, {"shapes": [[4, 2], [], [0, 3], [2]]}),

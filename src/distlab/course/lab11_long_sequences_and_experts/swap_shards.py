@@ -14,6 +14,7 @@ from distlab.course.lab11_long_sequences_and_experts.returning import (
     shortened,
 )
 from distlab.exercises import hints
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 
@@ -112,6 +113,7 @@ exercise = Exercise(
     call=_call,
     asks="swap_shards gives each rank all positions of its heads (to='heads'), or its positions of "
     "all heads (to='sequence'), by one all-to-all.",
+    tolerance=KEEPS_FLOAT64,
     visible=(
         Case(2, 1, {"to": "heads", "n": 2, "heads": 4, "d": 3}),
         Case(3, 2, {"to": "sequence", "n": 2, "heads": 9, "d": 2}),
