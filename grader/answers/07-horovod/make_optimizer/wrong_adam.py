@@ -1,3 +1,4 @@
+# hint: not plain SGD
 def make_optimizer(model, lr, momentum, compression, op):
     scale = 1 if op == hvd.Adasum else hvd.size()
     optimizer = optim.Adam(model.parameters(), lr=lr * scale)

@@ -9,6 +9,7 @@ from distlab.course.lab07_horovod.network import data, network, parameters, weig
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 AFTER = "parameters after two steps"
+_HOROVODS = "DistributedOptimizer"
 #: what else is told of an optimizer, as far as there is something to tell
 _LEFT = (
     "optimizer", "learning rate", "momentum", "names of the parameters",
@@ -39,6 +40,19 @@ def _is_horovods(optimizer) -> bool:
     return isinstance(optimizer, torch.optim.Optimizer) and hasattr(optimizer, "_requires_update")
 
 
+def _kind(optimizer) -> str:
+    """What it is, and what it does beyond plain SGD with momentum."""
+    import torch
+
+    more = [
+        name.replace("_", " ")
+        for name in ("weight_decay", "nesterov", "dampening", "maximize")
+        if any(group.get(name) for group in optimizer.param_groups)
+    ]
+    of = "" if isinstance(optimizer, torch.optim.SGD) else f" of {type(optimizer).__name__}"
+    return f"{_HOROVODS}{of}{' with ' if more else ''}{' and '.join(more)}"
+
+
 def _call_make_optimizer(function, rank, size, inputs):
     hvd = initialised(rank, size)
     model = network(inputs["weights"])
@@ -51,7 +65,7 @@ def _call_make_optimizer(function, rank, size, inputs):
         return {**dict.fromkeys(left), "optimizer": type(optimizer).__name__}
     names = [optimizer._parameter_names.get(p) for p in model.parameters()]
     result = {
-        "optimizer": "DistributedOptimizer",
+        "optimizer": _kind(optimizer),
         "learning rate": float(optimizer.param_groups[0]["lr"]),
         "momentum": float(optimizer.param_groups[0].get("momentum", 0.0)),
         "names of the parameters": "the model's"
@@ -114,7 +128,16 @@ exercise = Exercise(
     ),
     hints=(
         Hint(
-            "not wrapped", lambda look: not left("optimizer", "DistributedOptimizer")(look),
+            "not plain SGD",
+            lambda look: any(
+                str(got["optimizer"]).startswith(f"{_HOROVODS} ") for got in look.got
+            ),
+            "SGD with the given rate and momentum is asked for, and nothing else that it can do. "
+            "(With weight decay the parameters already move when the optimizer's state is "
+            "broadcast: Horovod takes a step with zero gradients to have a state.)",
+        ),
+        Hint(
+            "not wrapped", lambda look: not left("optimizer", _HOROVODS)(look),
             "What came back is no hvd.DistributedOptimizer: is the wrapped one returned?",
         ),
         Hint(
