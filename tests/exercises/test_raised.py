@@ -122,6 +122,10 @@ def advised(exercise, kind, message, size=2):
          "text for a path"),
         ("scatter_rows", "TypeError", "'NoneType' object is not subscriptable",
          "None on this rank"),
+        ("relay", "UnboundLocalError", "cannot access local variable 'received' where it is not "
+         "associated with a value", "no value yet"),
+        ("exchange", "AttributeError", "module 'torch.distributed' has no attribute 'iSend'",
+         "nothing of that name"),
         ("exchange", "ZeroDivisionError", "division by zero", None),
     ],
 )  # fmt: skip

@@ -125,7 +125,8 @@ NUMBER = Hint(
         isinstance(got, (int, float)) and not isinstance(got, bool) and isinstance(want, np.ndarray)
         for got, want in zip(returned(look), wanted(look), strict=True)
     ),
-    "Return the tensor itself: .item(), float() and sum() over a tensor make a plain number of it.",
+    "Return the tensor itself: .item(), float() and sum() over a tensor make a plain number of it, "
+    "and dist.recv returns the rank that it has received from.",
 )
 REQUEST = Hint(
     "request for tensor",

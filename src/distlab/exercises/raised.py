@@ -261,6 +261,16 @@ COMMON = (
         "be defined or imported in a cell above, not in a cell that only you have run.",
     ),
     Advice(
+        "no value yet", "UnboundLocalError",
+        "This name gets its value on some ways through the function alone, inside an `if` that "
+        "this rank does not enter, say: which way does this rank take?",
+    ),
+    Advice(
+        "nothing of that name", r"AttributeError: module '\S+' has no attribute",
+        "The module has nothing of that name: compare the spelling with its documentation, upper "
+        "and lower case included.",
+    ),
+    Advice(
         "other arguments", r"positional argument|unexpected keyword argument",
         "The function is called with the arguments of its first line as the lab has it: their "
         "number and order have to stay.",

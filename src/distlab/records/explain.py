@@ -282,23 +282,25 @@ class Explanation:
         near = [self._unmet(event, peer) for event, peer in pairs]
         if all(near):
             return self._told_apart(ranks[0], near[0][0])
-        begun = [self._begun(peer, event.op) for event, peer in pairs]
-        if not all(begun):
+        begun = [self._begun_with_others(peer, event) for event, peer in pairs]
+        if not all(begun) or all(met for found in begun for _, met in found):
             return None
-        event, other = pairs[0][0], begun[0][0]
+        event, (other, _) = pairs[0][0], begun[0][0]
         what = "receive, but from" if event.op == "send" else "send, but to"
         text = f"{self._clauses(ranks)}; {_never([event for event, _ in pairs])}. They have also "
         text += f"begun to {what} other ranks: rank {other.rank}'s {named(other)} at {other.place} "
         text += f"is not for rank {event.rank}."
         return self._made("cycle", text, ranks, HINTS["peers"])
 
-    def _begun(self, rank: int, op: str) -> list[Event]:
-        """The messages that this rank has open the other way than `op`, and that nothing meets."""
-        met = self.ledger.receive_met if op == "send" else self.ledger.send_met
+    def _begun_with_others(self, rank: int, waits: Event) -> list[tuple[Event, bool]]:
+        """What this rank has begun of what an operation waits for, but with others than its rank,
+        each with whether it has met its match.
+        """
+        met = self.ledger.receive_met if waits.op == "send" else self.ledger.send_met
         return [
-            event
+            (event, met(rank, at))
             for at, event in self.ledger.open(rank)
-            if event.is_message and event.op != op and event.peer is not None and not met(rank, at)
+            if event.is_message and event.op != waits.op and event.peer not in (None, waits.rank)
         ]
 
     def _left_alone(self, rank: int, gone: int) -> Deadlock:
