@@ -106,3 +106,9 @@ def test_without_a_source_no_call_is_seen():
 )
 def test_what_others_call_reduce_returns_something(line):
     assert sources.result_taken(ast.parse(f"def f(x, dist):\n    {line}\n")) == ""
+
+
+def test_the_functions_of_a_cell_are_those_at_its_top():
+    of = Sources({"exchange": CELL, "relay": "def relay(:"})
+    assert of.defined_in("exchange") == ["helper", "exchange"]
+    assert of.defined_in("relay") == of.defined_in("group_mean") == []

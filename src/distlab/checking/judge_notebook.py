@@ -23,6 +23,7 @@ from distlab.checking.session import NotBegun, RoomLost, Session, SessionLost, S
 from distlab.engines.runs import Run
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import Judging
+from distlab.exercises.sources import Sources
 from distlab.exercises.verdict import Verdict
 from distlab.notebook import Cell
 from distlab.processes import disk_room
@@ -217,8 +218,13 @@ class Grader:
         return Judging(exercise, total, self._lab.reference, run, plan.sources)
 
     @staticmethod
-    def unanswered(exercise: Exercise) -> Verdict:
+    def unanswered(exercise: Exercise, sources: Sources | None = None) -> Verdict:
+        """The verdict where no cell defines what is asked for."""
+        others = sources.defined_in(exercise.name) if sources else []
         said = f"{exercise.name} is still to be written."
+        if others and exercise.name not in others:
+            said = f"No cell defines {exercise.name}; the cell for it defines {others[-1][:80]}. "
+            said += "The function has to keep its name."
         return Verdict(exercise, "unanswered", exercise.asks, said)
 
 
@@ -429,7 +435,7 @@ class _Sitting:
         if problem and not self._is_judged(exercise):
             return problems.cell_verdict(exercise, problem)
         if not answered:
-            return self._grader.unanswered(exercise)
+            return self._grader.unanswered(exercise, self._plan.sources)
         # then only what was lost is judged again: whether the answer ended its room or its sandbox,
         # or memory was short, or the machine too slow, a second one shows
         alone = self._turns is _ALWAYS

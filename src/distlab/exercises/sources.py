@@ -83,6 +83,11 @@ class Sources:
         top = [node for _, node in self._functions.get(name, ()) if node.col_offset == 0]
         return top[-1] if top else None
 
+    def defined_in(self, cell: str) -> list[str]:
+        """The functions at the top of a cell, in their order."""
+        tree = _parsed(self._cells.get(cell, ""))
+        return [node.name for node in tree.body if isinstance(node, _FUNCTION)]
+
     def todo_left(self, name: str) -> int:
         """The line of the TODO that a function was released with, where it has been written and
         has kept that; 0 otherwise.
