@@ -23,7 +23,8 @@ from distlab.records.pairing import match_messages
 
 HINTS = {
     "cycle": "One of these ranks has to do the other thing first, to receive where its neighbours "
-    "send, or to send where they receive. Or post isend/irecv and wait for both afterwards.",
+    "send, or to send where they receive. Or post isend/irecv and wait for both afterwards. "
+    "But see first whether each call names the rank that it should.",
     "peers": "Each of these ranks has begun both to send and to receive, but with ranks that do "
     "not name it: a send is received by the rank that it names, in a receive that names the "
     "sender. Work out by hand for two neighbours which ranks your formulas give.",

@@ -16,7 +16,7 @@ from distlab.course.lab06_model_parallel.pipeline import (
     stage_of,
 )
 from distlab.exercises import hints, traffic
-from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
 def _own_part_and_activations(inputs: dict, rank: int, size: int) -> dict:
@@ -34,6 +34,14 @@ def _call_backward(function, rank, size, inputs):
     function(rank, size, output, given, loss)
     left = {GRADIENTS: gradients_of(stage)}
     return left | ({OF_INPUTS: given.grad} if rank > 0 else {})
+
+
+def _twice_before_the_last(look: Look) -> bool:
+    """Are the gradients of the rank before the last twice what they should be?"""
+    if not right_at_the_end_alone(look):
+        return False
+    want, got = (side[look.size - 2][GRADIENTS] for side in (look.expected, look.got))
+    return all(look.same(2 * w, g) for w, g in zip(want, got, strict=True))
 
 
 exercise = Exercise(
@@ -60,6 +68,12 @@ exercise = Exercise(
             "The stage's parameters have no gradient on some rank: what arrives is the gradient of "
             "the rank's output, from which its backward pass begins "
             "(look at the arguments of Tensor.backward).",
+        ),
+        Hint(
+            "twice before the last",
+            _twice_before_the_last,
+            "The gradients of the rank before the last are twice what they should be: backward() "
+            "adds to .grad, so call it once. And only the gradient that arrives goes into it.",
         ),
         Hint(
             "ones in place of the gradient",

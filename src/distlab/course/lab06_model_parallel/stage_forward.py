@@ -65,6 +65,15 @@ exercise = Exercise(
             "On ranks above 0, `inputs` is an empty buffer until you receive into it.",
         ),
         Hint(
+            "run before the receive",
+            lambda look: all(event.blocking for event in look.events("recv")) and any(
+                _all_nan(output) and not _all_nan(got.get(_ARRIVED))
+                for output, got in zip(returned(look)[1:], look.got[1:], strict=True)
+            ),
+            "The activations are there, and the output was made of the buffer before they had "
+            "arrived: receive first, then run the stage.",
+        ),
+        Hint(
             "inputs passed on",
             lambda look: look.size > 1 and len(look.events("send")) == look.size - 1
             and all(look.same(look.got[1][_ARRIVED], got.get(_ARRIVED)) for got in look.got[1:])

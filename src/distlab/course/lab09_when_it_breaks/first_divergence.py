@@ -176,7 +176,8 @@ exercise = Exercise(
             "the whole entry.",
         ),
         Hint(
-            "ended logs", lambda look: _some(look, _ended_counted_out),
+            "ended logs",
+            lambda look: _some(look, lambda *f: _ended_counted_out(*f) and not _tied(*f)),
             "Where a log has ended, it holds None, and None counts like any other entry: it can be "
             "the most frequent one.",
         ),

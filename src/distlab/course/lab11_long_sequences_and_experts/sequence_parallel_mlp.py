@@ -189,6 +189,14 @@ exercise = Exercise(
             "The reduce-scatter is to add up: that is ReduceOp.SUM, its default.",
         ),
         Hint(
+            "one buffer size times",
+            lambda look: look.size > 1 and all(
+                look.same(wanted(look)[-1], got) for got in returned(look)
+            ),
+            "Every rank has the last rank's rows: `[tensor] * size` holds one tensor `size` times, "
+            "and each row block that arrives overwrites the one before.",
+        ),
+        Hint(
             "rows in other places",
             lambda look: look.size > 1 and (
                 any(misplaced(w, g) for w, g in zip(wanted(look), returned(look), strict=True))
