@@ -1,4 +1,4 @@
-# hint: messages of another dtype
+# hint: float32 in between
 def ring_all_reduce(rank, size, tensor):
     length = -(-tensor.numel() // size)
     flat = torch.zeros(size * length)
