@@ -1,4 +1,4 @@
-# hint: messages of another dtype
+# hint: float32 in between
 def ring_reduce_scatter(rank, size, chunks):
     for step in range(size - 1):
         buffer = torch.zeros(chunks[0].shape)
