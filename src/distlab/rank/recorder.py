@@ -30,7 +30,7 @@ from torch.distributed import c10d_logger
 from torch.distributed import distributed_c10d as c10d
 
 from distlab.processes import origin
-from distlab.rank import buffers
+from distlab.rank import buffers, threads
 from distlab.rank.holdings import Holdings
 from distlab.rank.mapping import mapped
 from distlab.rank.races import Races, watch_methods
@@ -48,6 +48,7 @@ _INSTALLED = (origin.ROOT, "<frozen ") + tuple(
 )
 _C10D = c10d.__file__
 _LOGGER = c10d_logger.__file__  # stands around each function of torch.distributed's
+_THREADS = threads.__file__  # and around what runs on a thread
 _RECORDING = origin.recording()
 _DTYPE_CODE = {getattr(torch, name): code for code, name in enumerate(events.DTYPES[1:-1], 1)}
 _OFFSET = {name: place[1] for name, place in (ENTRY.fields or {}).items()}
@@ -442,7 +443,7 @@ def function_of(code: types.CodeType) -> str:
 
 
 def _kind(code: types.CodeType) -> int:
-    if code.co_filename in _RECORDING or code.co_filename == _LOGGER:
+    if code.co_filename in _RECORDING or code.co_filename in (_LOGGER, _THREADS):
         return _OURS
     if code.co_filename == _C10D and not code.co_name.startswith("_"):
         return _API
