@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from distlab.checking import session as sessions
+from distlab.checking.room import BEGUN
 from distlab.checking.session import NotBegun, RoomLost, Session, SessionLost, _Room
 from distlab.course import find
 from distlab.exercises.judge import judge
@@ -231,6 +232,8 @@ def exchange(rank, size, tensor):
 class HalfARoom(_Room):
     """A room that ends after half of its reply."""
 
+    _begun = True
+
     def __init__(self, reply):
         self.socket, theirs = socket.socketpair()
         with theirs:
@@ -280,6 +283,25 @@ def test_a_room_that_was_suspended_with_all_others_is_not_lost(monkeypatch, asks
     with room.socket, inside, judge, judged, monkeypatch.context() as patched:
         patched.setattr(stopped.time, "monotonic", lambda: clock[0])
         patched.setattr(framing, "readable", readable)
+        if asks == "reply":
+            assert room.reply(10.0, 1 << 20) == ({"told": 1},)
+        else:
+            assert room.answer(judged, 10.0, 1 << 20)
+            assert payload.receive(judge) == ({"told": 1},)
+
+
+@pytest.mark.parametrize("asks", ["reply", "answer"])
+def test_a_room_that_begins_late_is_asked_all_the_same(monkeypatch, asks):
+    """It says that it has begun when it is no longer waited for: that is no part of its reply."""
+    monkeypatch.setattr(sessions, "PATIENCE", 0.05)
+    room = HalfARoom.__new__(HalfARoom)
+    room._begun = False
+    room.socket, inside = socket.socketpair()
+    judge, judged = socket.socketpair()
+    with room.socket, inside, judge, judged:
+        assert not room.began()
+        inside.sendall(BEGUN)
+        framing.write(inside, *payload.parts({"told": 1}))
         if asks == "reply":
             assert room.reply(10.0, 1 << 20) == ({"told": 1},)
         else:

@@ -307,6 +307,25 @@ def test_check_away_from_its_folder_says_how_to_get_what_is_missing(tmp_path):
     assert distlab("check", path.name, cwd=tmp_path).returncode == 0
 
 
+def test_what_lies_beside_a_notebook_is_found_from_the_command_line_as_in_the_notebook(tmp_path):
+    from grader import collected
+
+    lab = "01-message-passing"
+    source = next((collected.ANSWERS / lab / "run_blocking").glob("right_*.py")).read_text()
+    (tmp_path / "beside.py").write_text("WHERE = 'beside'\n")
+    answer = source.replace("):\n", "):\n    assert beside.WHERE == 'beside'\n", 1)
+    content = collected.handed_in(lab, run_blocking=f"import beside\n{answer}")
+    path = tmp_path / "message_passing.ipynb"
+    assert distlab("fetch", lab, ".", cwd=tmp_path).returncode == 0
+    path.write_text(json.dumps(content))
+    done = distlab("run", path.name, "--ranks", 2, "--function", "run_blocking", cwd=tmp_path)
+    assert "[rank 1] run_blocking(1, 2) = tensor([1.])" in done.stdout, done.stderr + done.stdout
+    distlab("check", path.name, "--json", "report.json", cwd=tmp_path)
+    (one,) = json.loads((tmp_path / "report.json").read_text())["submissions"]
+    lines = {line["name"]: line for line in one["exercises"]}
+    assert lines["run_blocking"]["status"] == "passed", lines["run_blocking"]["message"]
+
+
 NOTEBOOK = {
     "given": "import torch\nimport torch.distributed as dist",
     "exchange": "def exchange(rank, size, tensor):\n    return tensor",

@@ -617,9 +617,30 @@ def wrong_tag_for_a_receive_from_anybody(rank, size):
 def tag_of_its_own_on_each_rank(rank, size):
     x, y = one(), one()
     sent = dist.isend(x, 1 - rank, tag=rank + 1)  # here
-    received = dist.irecv(y, 1 - rank, tag=rank + 1)  # here
+    received = dist.irecv(y, 1 - rank, tag=rank + 1)  # here, in the text
     sent.wait()
     received.wait()
+
+
+@hangs("cycle", 2)
+def the_other_tag_first_on_both(rank, size):
+    """The tags are right: each has still to come to the send that the other waits for."""
+    x, first, second = one(), one(), one()
+    sent = dist.isend(x, 1 - rank, tag=1)
+    dist.recv(first, 1 - rank, tag=0)  # here
+    dist.send(x, 1 - rank, tag=0)
+    dist.recv(second, 1 - rank, tag=1)
+    sent.wait()
+
+
+@hangs("cycle", 4)
+def neighbours_of_a_grid_in_crossed_orders(rank, size):
+    x, row, column = one(), one(), one()
+    sent = dist.isend(x, rank ^ 2)
+    dist.recv(row, rank ^ 1)  # here
+    dist.send(x, rank ^ 1)
+    dist.recv(column, rank ^ 2)
+    sent.wait()
 
 
 @hangs("cycle", 3)

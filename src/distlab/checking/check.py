@@ -92,6 +92,14 @@ def _folder(lab: str = "") -> Path:
     return folder
 
 
+def _for_want_of_room(outcome: Outcome) -> bool:
+    """May a rank have ended because the disk is full? A mapped file that finds no room there ends
+    its process.
+    """
+    told = outcome.error["message"] if outcome.error else ""
+    return outcome.status == "crashed" or any(said in told for said in disk_room.SAID)
+
+
 class Local:
     """Runs cases of one answer on this process's ranks, which are up before the time counts."""
 
@@ -125,7 +133,7 @@ class Local:
             run = self._driven(exercise, inputs, left, schedule)
             if not run.ok and ranks.local(self._size).ripen():
                 run = self._driven(exercise, inputs, left, schedule)
-            if not run.ok:  # a mapped file that finds no room ends its process
+            if any(map(_for_want_of_room, run.outcomes)) or run.timed_out:
                 disk_room.need(ranks.local(self._size).folder.parent)
             return run
 

@@ -31,6 +31,7 @@ from distlab.processes import forkserver, framing, isolation, payload, schedulin
 from distlab.processes.isolation import Limits
 from distlab.processes.run_delay import RunDelay
 from distlab.processes.stopped import Stopwatch
+from distlab.rank import own_modules
 from distlab.records import events, reading
 from distlab.records.choices import Schedule
 from distlab.records.leftovers import all_met
@@ -56,6 +57,8 @@ def serve_room(root: socket.socket, home: Path | None, limits: Limits | None, wa
         os.setsid()
         if limits:
             isolation.limit(limits)
+        else:  # one's own code: what lies beside the notebook is there for it
+            own_modules.find_beside(os.getcwd())
     os.chdir(home)
     scheduling.in_turn()
     # gloo and mp.spawn complain there, not in the grader's terminal
@@ -410,7 +413,7 @@ def serve_cells(connection: socket.socket) -> None:
     import torch
 
     from distlab.engines import by_value
-    from distlab.rank import execute, own_modules
+    from distlab.rank import execute
 
     torch.set_num_threads(1)
     own_modules.find_beside()  # what cells write, too

@@ -360,6 +360,7 @@ class _Room:
         private: Sequence[socket.socket],
     ) -> None:  # fmt: skip
         self.socket, theirs = socket.socketpair()
+        self._begun = False  # has it said so?
         self._home = None if walls else Path(tempfile.mkdtemp(prefix="s-", dir=folder))
 
         def entry() -> None:
@@ -376,12 +377,21 @@ class _Room:
 
     def began(self) -> bool:
         """Wait until it is there, walls and limits included; is it?"""
-        self.socket.settimeout(PATIENCE)
-        try:
-            stopped.await_readable(self.socket, PATIENCE)
-            return self.socket.recv(len(BEGUN)) == BEGUN
-        except OSError:
-            return False
+        with contextlib.suppress(OSError):
+            self._await(PATIENCE)
+        return self._begun
+
+    def _await_reply(self, patience: float) -> None:
+        if not self._begun:  # on a slow machine that is still to be said
+            self._await(patience)
+        self._await(patience)
+
+    def _await(self, patience: float) -> None:
+        """Wait for what it says next, and take what it says first."""
+        self.socket.settimeout(patience)
+        stopped.await_readable(self.socket, patience)
+        if not self._begun:
+            self._begun = self.socket.recv(len(BEGUN)) == BEGUN
 
     def send(
         self, tree: dict[str, Any], blocks: Sequence[bytes] = (), lengths: Sequence[int] = (),
@@ -402,19 +412,17 @@ class _Room:
 
     def reply(self, patience: float, limit: int) -> tuple[Any, ...] | None:
         """The reply; `None` where the room is gone or does not answer in time."""
-        self.socket.settimeout(patience)
         try:
-            stopped.await_readable(self.socket, patience)
+            self._await_reply(patience)
             return payload.receive(self.socket, limit)
         except (OSError, ValueError):
             return None
 
     def answer(self, judge: socket.socket, patience: float, limit: int) -> bool:
         """Hand on the reply as it comes, or an empty one; did all of it come?"""
-        self.socket.settimeout(patience)
         size = None
         with contextlib.suppress(OSError, ValueError):
-            stopped.await_readable(self.socket, patience)
+            self._await_reply(patience)
             size = framing.read_size(self.socket, limit)
         framing.announce(judge, size or 0)
         try:

@@ -208,7 +208,7 @@ def serve(
         MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port),
     )  # fmt: skip
     os.environ.pop("OMP_NUM_THREADS", None)
-    from distlab.rank import recorder
+    from distlab.rank import own_modules, recorder
 
     record = recorder.Recorder(Path(folder) / f"{rank}.rec", rank, size)
     recorder.install(record)
@@ -219,6 +219,7 @@ def serve(
             if function is None:
                 run_script(program, arguments)
             else:
+                own_modules.find_beside(str(Path(program).resolve().parent))
                 notebook_function.call(Path(program), function, rank, size)
             raised = False
         finally:

@@ -37,7 +37,8 @@ class Tolerance:
         return self.rtol, self.atol
 
 
-#: for what moves numbers and adds them up, in whatever dtype they come
+#: for what moves numbers and adds them up, in whatever dtype they come. Not for means and the like:
+#: who multiplies by `torch.tensor(1 / 3)` has a factor in float32, and is right
 KEEPS_FLOAT64 = Tolerance(doubles=1e-9)
 
 

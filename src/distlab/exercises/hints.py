@@ -99,7 +99,7 @@ SINGLE = Hint(
     "float32 in between",
     _single_in_between,
     "Numbers are float64 here, and these are right to the seven digits of float32 alone: on their "
-    "way they were made float32, by float() or in a buffer of that dtype.",
+    "way they were made float32, by float(), in a buffer of that dtype or by torch.tensor([…]).",
 )
 NOTHING = Hint(
     "nothing returned",

@@ -263,12 +263,13 @@ COMMON = (
     Advice(
         "no value yet", "UnboundLocalError",
         "This name gets its value on some ways through the function alone, inside an `if` that "
-        "this rank does not enter, say: which way does this rank take?",
+        "this rank does not enter, say; or it is one of outside as well: a name that a function "
+        "assigns anywhere is the function's own.",
     ),
     Advice(
         "nothing of that name", r"AttributeError: module '\S+' has no attribute",
         "The module has nothing of that name: compare the spelling with its documentation, upper "
-        "and lower case included.",
+        "and lower case included. Or is it a module of its own, which has to be imported?",
     ),
     Advice(
         "other arguments", r"positional argument|unexpected keyword argument",

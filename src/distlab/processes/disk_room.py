@@ -9,6 +9,7 @@ from pathlib import Path
 
 NEEDED = 4 << 20  # bytes: a run's records, with what its ranks print
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+SAID = tuple(map(os.strerror, _FULL))  # as errors tell it
 
 
 class NoRoom(OSError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TextIO
 
 
 def occupy() -> None:
@@ -17,7 +18,12 @@ def occupy() -> None:
             os.fstat(number)
         except OSError:  # the lowest free number is given: all below are open by now
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+    # not on 1 and 2 as they are now: these may be files that the program has opened since
     if sys.stdout is None:
-        sys.stdout = os.fdopen(1, "w", encoding="utf-8", errors="replace", closefd=False)
+        sys.stdout = _nowhere()
     if sys.stderr is None:
-        sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="replace", closefd=False)
+        sys.stderr = _nowhere()
+
+
+def _nowhere() -> TextIO:
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")

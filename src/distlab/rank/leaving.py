@@ -23,6 +23,7 @@ import torch.distributed as dist
 from torch.distributed import distributed_c10d as c10d
 
 from distlab.rank import connections
+from distlab.rank.threads import start_uncounted
 
 _PATIENCE = 1.0  # seconds for groups that are ending, at the end of the process
 _ending: list[_thread.LockType] = []  # held while groups of the run before end
@@ -116,7 +117,7 @@ def _let_go_beside(groups: list[dist.ProcessGroup]) -> None:
 
     _ending[:] = [*(one for one in _ending if one.locked()), done]
     try:
-        _thread.start_new_thread(let_go, ())
+        start_uncounted(let_go, ())
     except RuntimeError:
         let_go()
 

@@ -27,13 +27,13 @@ _folders: set[str] = set()  # packages without a file, which keep the modules in
 _begun = 0  # when the last run did, in nanoseconds
 
 
-def find_beside() -> None:
-    """Have modules found in the folder of the process where IPython looks for them: behind Python's
-    own, which no `profile.py` replaces there, and before what is installed.
+def find_beside(folder: str = "") -> None:
+    """Have modules found in a folder, that of the process if none is named, where IPython looks for
+    them: behind Python's own, which no `profile.py` replaces there, and before what is installed.
     """
-    if "" not in sys.path:
+    if folder not in sys.path:
         places = (n for n, path in enumerate(sys.path) if os.path.basename(path) in _INSTALLED)
-        sys.path.insert(next(places, len(sys.path)), "")
+        sys.path.insert(next(places, len(sys.path)), folder)
 
 
 def note() -> None:

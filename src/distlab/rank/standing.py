@@ -24,6 +24,8 @@ import types
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from distlab.rank.threads import start_uncounted
+
 PATIENCE = 1.0  # seconds without computing
 SHORTEST = 4 * PATIENCE  # runs that may last less long are not looked at
 _COMPUTES = 0.05  # share of the time that polling may take
@@ -74,7 +76,6 @@ def _computed(thread: int) -> Callable[[], float]:
 
 #: as they are now: a student's code can put something else in their place
 _collects, _collect_no_more, _collect_again = gc.isenabled, gc.disable, gc.enable
-_start = _thread.start_new_thread  # `distlab.rank.threads` has others counted
 
 
 def _frame(thread: int) -> types.FrameType | None:
@@ -143,7 +144,7 @@ class _Looks:
             if not self._there:
                 with contextlib.suppress(RuntimeError):  # no thread may start: then nothing is told
                     # none of threading's: it would be among those that a student's code counts
-                    _start(self._look, ())
+                    start_uncounted(self._look, ())
                     self._there = True
 
     def end(self, standing: Standing) -> None:

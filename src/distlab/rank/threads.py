@@ -165,7 +165,8 @@ _counting: Threads | None = None  # of the function that runs on this rank
 # `Any`: what is Python's own affair is in no stub
 _Thread: Any = threading.Thread
 _start, _run, _join = _Thread.start, _Thread._bootstrap_inner, _Thread.join
-_start_new: Any = _thread.start_new_thread  # `threading` has it by a name of its own
+#: starts what is none of the function's own; `threading` has it by a name of its own, too
+start_uncounted: Any = _thread.start_new_thread
 
 
 def _counted_start(thread: Any) -> None:
@@ -197,11 +198,11 @@ def _counted_join(thread: threading.Thread, timeout: float | None = None) -> Non
             _join(thread)
 
 
-@functools.wraps(_start_new)
+@functools.wraps(start_uncounted)
 def _counted_start_new(function: Any, *arguments: Any) -> Any:
     counting = _counting
     if counting is None or not callable(function) or not counting.counts_call(function):
-        return _start_new(function, *arguments)
+        return start_uncounted(function, *arguments)
 
     @functools.wraps(function)
     def counted(*args: Any, **kwargs: Any) -> None:
@@ -211,7 +212,7 @@ def _counted_start_new(function: Any, *arguments: Any) -> Any:
             counting.gone()
 
     try:
-        return _start_new(counted, *arguments)
+        return start_uncounted(counted, *arguments)
     except BaseException:
         counting.gone()
         raise

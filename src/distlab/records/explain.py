@@ -278,8 +278,8 @@ class Explanation:
         """
         waits = [self.waits[rank] for rank in ranks]
         pairs = [(wait.event, wait.on_ranks[0]) for wait in waits]
-        if len({event.op for event, _ in pairs}) > 1:
-            return None
+        if len({event.op for event, _ in pairs}) > 1 or any(event.blocking for event, _ in pairs):
+            return None  # what comes behind a call that blocks has not been begun yet
         near = [self._unmet(event, peer) for event, peer in pairs]
         if all(near):
             return self._told_apart(ranks[0], near[0][0])

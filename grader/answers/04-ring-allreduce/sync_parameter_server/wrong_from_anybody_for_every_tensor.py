@@ -1,5 +1,5 @@
-# status: deadlock
-# says: does not fit rank 0's recv(src=any)
+# status: deadlock or crashed
+# says: recv(src=any)
 def sync_parameter_server(rank, size, parameters, gradients, lr):
     if rank:
         for g in gradients:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import brought, returned, wanted
 from distlab.exercises.inputs import tensor_and
@@ -63,7 +62,6 @@ exercise = Exercise(
     call=_group_call,
     asks="In group_mean, every rank calls dist.new_group once; the members return the mean over "
     "the members, every other rank its own tensor as it was.",
-    tolerance=KEEPS_FLOAT64,
     visible=(
         Case(2, 1, {"members": [0, 1]}),
         Case(4, 2, {"members": [2]}),

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 
 from distlab.rank.sharing import Board
+from distlab.rank.threads import start_uncounted
 
 BEAT = 0.05  # seconds between two beats
 _NOTE = "beats"
@@ -28,8 +29,8 @@ class Beats:
 
     @contextlib.contextmanager
     def beating(self) -> Iterator[None]:
-        # none of threading's: it would be among those of the function, which are counted
-        _thread.start_new_thread(self._beat, ())
+        # it would be among those of the function otherwise, which can do something by themselves
+        start_uncounted(self._beat, ())
         rank = os.getpid()
         try:
             yield

@@ -7,7 +7,6 @@ import numpy as np
 from distlab.course.lab10_sharding_and_overlap.flat import drawn, shortened
 from distlab.course.lab10_sharding_and_overlap.rules import called, traffic_of
 from distlab.exercises import hints
-from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 from distlab.records.events import LOCAL
@@ -127,7 +126,6 @@ exercise = Exercise(
     call=_call,
     asks="hybrid_step returns this rank's piece of the mean gradient of all ranks, by a "
     "reduce-scatter within each replica and an all-reduce of the pieces between the replicas.",
-    tolerance=KEEPS_FLOAT64,
     visible=(
         Case(4, 1, {"replicas": 2, "length": 3}),
         Case(3, 2, {"replicas": 1, "length": 2}),
