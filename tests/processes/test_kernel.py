@@ -99,6 +99,18 @@ def usual_threads():
     return int(usual.stdout)
 
 
+def test_what_lies_beside_the_notebook_does_not_stand_in_for_pythons_modules_on_ranks(
+    kernel, folder
+):
+    (folder / "sched.py").write_text("")
+    kernel.run(
+        "import sys\nfrom distlab import Ranks\ndef where(rank, size):\n"
+        "    known = 'sched' in sys.modules\n    import sched\n    return known, sched.__file__"
+    )
+    for known, file in kernel.run("list(Ranks(2).run(where))"):
+        assert not known and str(folder) not in file
+
+
 def test_the_kernel_has_its_own_environment_and_all_cores(kernel, usual_threads):
     assert kernel.run("import torch, os; torch.get_num_threads()") == usual_threads
     assert kernel.run("os.environ.get('OPENBLAS_NUM_THREADS')") == os.environ.get(

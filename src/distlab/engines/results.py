@@ -13,9 +13,9 @@ import cloudpickle
 from distlab.engines import runs
 from distlab.engines.exploring import Exploration, Explored, nearest, parting, told
 from distlab.records.deadlock import CONFLICTS
-from distlab.records.events import FAILED, POSTED, Event, RankRecord
-from distlab.records.explain import named, ranks_text
-from distlab.records.matching import refused_by_torch
+from distlab.records.events import POSTED, Event, RankRecord
+from distlab.records.matching import broken_off
+from distlab.records.phrases import named, ranks_text
 from distlab.records.wording import advice, computing, gave_up, standing, until_timeout
 
 if TYPE_CHECKING:
@@ -292,17 +292,17 @@ def _value(outcome: runs.Outcome) -> str | None:
     return text if len(text) <= 300 else text[:300] + " …"
 
 
-def _lost(event: Event) -> bool:
-    """Has an operation failed that had begun, and not by a timeout of its own?"""
-    return event.state == FAILED and not refused_by_torch(event) and not event.gave_up
-
-
 def _told(
     outcome: runs.Outcome, record: RankRecord, crashed: Sequence[int], proven: Event | None
 ) -> str:
     event = record.events[-1] if record.events else None
     # a killed one may have been about to tell that its operation had failed
-    if crashed and event is not None and _lost(event) and outcome.status in ("raised", "killed"):
+    if (
+        crashed
+        and event is not None
+        and broken_off(event)
+        and outcome.status in ("raised", "killed")
+    ):
         whose = ranks_text(crashed)
         return (
             f"rank {outcome.rank}'s {event} at {event.place} failed, because the process of "

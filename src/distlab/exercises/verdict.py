@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from distlab.engines.runs import Run
 from distlab.exercises.exercise import Case, Exercise
-from distlab.records import explain, redaction
+from distlab.records import dtypes, redaction
 from distlab.records.events import Event
 
 
@@ -51,7 +51,7 @@ def misread(run: Run, case: Case, first: int = 0) -> str:
     """What has led to all that is wrong: a message that was taken for another dtype, of this rank's
     if there is one.
     """
-    if said := explain.misread(run.records, first):
+    if said := dtypes.misread(run.records, first):
         return f" {begun(quoted(said, case))}"
     return ""
 

@@ -189,7 +189,8 @@ def _zygote(request: dict[str, Any], given: Sequence[int], others: Sequence[sock
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
-    sys.path.insert(0, request["folder"])  # as `python -m` does: what lies beside the notebook
+    # ranks find what lies beside the notebook behind Python's own modules (`own_modules`)
+    sys.path[:] = filter(None, sys.path)
     torch = sys.modules.get("torch")
     if torch and request["environment"].get("OMP_NUM_THREADS") == "1":
         torch.set_num_threads(1)  # the environment comes too late to say so

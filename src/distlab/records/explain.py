@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from distlab.records.dtypes import misread
 from distlab.records.events import (
     AGAIN,
     ANY_SOURCE,
     ELSEWHERE,
-    FAILED,
     FUTURE,
-    GIVEN_GROUPS,
     RAISED,
     RETURNED,
     UNKNOWN,
     Event,
     RankRecord,
 )
-from distlab.records.matching import BACKWARD, Conflict, Group, Ledger, refused_by_torch
-from distlab.records.pairing import match_messages
+from distlab.records.matching import (
+    BACKWARD,
+    Conflict,
+    Group,
+    Ledger,
+    broken_off,
+    refused_by_torch,
+)
+from distlab.records.phrases import clause, listed, named, of_group, ordinal, ranks_text
 
 HINTS = {
     "cycle": "One of these ranks has to do the other thing first, to receive where its neighbours "
@@ -167,9 +173,7 @@ class Explanation:
         """The rank whose death has ended this one: the operation failed by which they met."""
         record = self.ledger.records[rank]
         last = record.events[-1] if record.events else None
-        if record.progress != RAISED or last is None or last.state != FAILED or last.gave_up:
-            return None
-        if refused_by_torch(last):
+        if record.progress != RAISED or last is None or not broken_off(last):
             return None
         met = self.ledger.partners(last) if last.is_message else last.group
         return min(self.dead.intersection(met), default=None)
@@ -412,7 +416,7 @@ def conflict_verdict(ledger: Ledger, conflict: Conflict) -> Deadlock:
             text = f"{text[:-1]}, {because}one is {one.dtype} and the other {other.dtype}."
     elif conflict.kind == "order":
         shortened = any(record.shortened for record in ledger.records)
-        which = "next" if shortened else _ordinal(conflict.place + 1)
+        which = "next" if shortened else ordinal(conflict.place + 1)
         text = f"{pair[0]} meets {pair[1]}: each is the {which} collective its rank calls "
         text += f"{of_group(ledger, conflict.group)}."
     elif conflict.kind == "new_group" and one.group != other.group:
@@ -437,41 +441,6 @@ def conflict_verdict(ledger: Ledger, conflict: Conflict) -> Deadlock:
     return Deadlock(conflict.kind, text, hint, waits, (one.rank, other.rank))
 
 
-#: of one byte, with the same numbers in it for all that is usually sent as bytes
-_BYTES = {"bool", "int8", "uint8"}
-
-
-def misread(records: Sequence[RankRecord], first: int = 0) -> str:
-    """A message that its receive has taken for another dtype, in a sentence; nothing where there is
-    none. Of several the first that rank `first` has received, or else the lowest rank.
-
-    Who means to read bytes as another dtype may do so: that this is the cause is for those to say
-    who know that the result is wrong.
-    """
-    found = [
-        (receive.rank != first, receive.rank, receive.index, send, receive)
-        for send, receive in match_messages(records)
-        if receive is not None and receive.done and _other_numbers(send.dtype, receive.dtype)
-    ]
-    if not found:
-        return ""
-    *_, send, receive = min(found, key=lambda one: one[:3])
-    return f"{other_dtype(send, receive)}: the bytes arrive and mean other numbers there."
-
-
-def _other_numbers(one: str, other: str) -> bool:
-    """Do the same bytes mean other numbers in these dtypes?"""
-    return one != other and not {one, other} <= _BYTES and not {one, other} & {"", "other"}
-
-
-def other_dtype(send: Event, receive: Event) -> str:
-    """ "rank 0's send(dst=1) at f:3 sends float32, but rank 1's recv(src=0) at f:5 wants int32"."""
-    return (
-        f"rank {send.rank}'s {named(send)} at {send.place} sends {send.dtype}, but rank "
-        f"{receive.rank}'s {named(receive)} at {receive.place} wants {receive.dtype}"
-    )
-
-
 def _past_its_gradients(one: Event, other: Event) -> str:
     """What it means where a gradient of DDP's meets a call of the student's. Why there is no other
     gradient is not on record: a batch less, one under `no_sync`, a parameter that was not used.
@@ -484,42 +453,6 @@ def _past_its_gradients(one: Event, other: Event) -> str:
         f"Rank {waits[0].rank}'s backward() waits for gradients of rank {calls[0].rank}, which "
         f"has not given as many and went on to {calls[0]}."
     )
-
-
-_INSIDE = {"_wrapped_call_impl": "the model's forward pass", "__init__": "a constructor"}
-
-
-def named(event: Event) -> str:
-    """An operation as a student knows it; one that torch does by itself, by what it is part of."""
-    if event.internal and event.is_named:
-        return f"{event} inside {event.api}()"
-    if event.internal and event.is_collective:
-        return f"{event.op} inside {_INSIDE.get(event.api) or f'{event.api}()'}"
-    tag = f" with tag {event.tag}" if event.tag and event.is_message else ""
-    return f"{event}{tag}"
-
-
-def clause(ledger: Ledger, event: Event, plain: bool = False) -> str:
-    """ "rank 0 waits in recv(src=1) at exchange:4"."""
-    called = event.blocking or event.internal or event.op == "new_group"
-    inside = "waits in" if called else "waits for its"
-    group = ledger.group_of(event)
-    where = ""
-    if event.op != "new_group" and group is not None and group[1] > 0:
-        where = f" {of_group(ledger, group)}"
-    what = str(event) if plain and not event.internal else named(event)
-    return f"rank {event.rank} {inside} {what}{where} at {event.place}"
-
-
-def of_group(ledger: Ledger, group: Group) -> str:
-    members, number = group
-    if number >= GIVEN_GROUPS:
-        which = f"{_ordinal(number - GIVEN_GROUPS + 1)} " if number > GIVEN_GROUPS else ""
-        return f"in the {which}given group {list(members)}"
-    if number <= 0:
-        return "under this name" if number else "in the default group"
-    which = f"{_ordinal(number)} " if number > 1 or len(members) == ledger.size else ""
-    return f"in the {which}group {list(members)}"
 
 
 def _end(record: RankRecord, died: bool) -> str:
@@ -549,20 +482,3 @@ def _never(events: list[Event]) -> str:
     if len(ops) == 2:
         return "neither can ever go on"
     return "neither can ever send" if ops == {"recv"} else "neither can ever receive"
-
-
-def listed(parts: Sequence[str], word: str = "and") -> str:
-    *most, last = parts
-    return f"{', '.join(most)} {word} {last}" if most else last
-
-
-def ranks_text(ranks: Sequence[int], word: str = "and") -> str:
-    """ "rank 3", "ranks 0 and 2", "ranks 0, 1 and 2"."""
-    if not ranks:
-        return "nobody"
-    return f"rank{'s' * (len(ranks) > 1)} {listed([str(rank) for rank in ranks], word)}"
-
-
-def _ordinal(number: int) -> str:
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
-    return f"{number}{ending or 'th'}"

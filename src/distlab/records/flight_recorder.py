@@ -31,8 +31,9 @@ from typing import Any
 from distlab.records import events, reading
 from distlab.records.deadlock import Watcher
 from distlab.records.events import DONE, FAILED, POSTED, ROOTED, Event, RankRecord
-from distlab.records.explain import Deadlock, ranks_text
+from distlab.records.explain import Deadlock
 from distlab.records.matching import Group, Ledger
+from distlab.records.phrases import ranks_text
 
 _DTYPES = {
     "Float": ("float32", 4), "Double": ("float64", 8), "Half": ("float16", 2),

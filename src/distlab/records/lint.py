@@ -7,16 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from distlab.records.dtypes import other_dtype
 from distlab.records.events import CHANGED, INDIRECT, POSTED, Event, RankRecord
-from distlab.records.explain import (
-    conflict_verdict,
-    listed,
-    named,
-    of_group,
-    other_dtype,
-    ranks_text,
-)
+from distlab.records.explain import conflict_verdict
 from distlab.records.matching import Ledger, refused_by_torch
+from distlab.records.phrases import listed, named, of_group, ranks_text
 
 _Thread = tuple[int, int]  # a rank, and the number of its thread
 

@@ -430,6 +430,11 @@ def refused_by_torch(event: Event) -> bool:
     return event.state == FAILED and not event.wait_begin
 
 
+def broken_off(event: Event) -> bool:
+    """Has an operation failed that had begun, and not by a timeout of its own?"""
+    return event.state == FAILED and not refused_by_torch(event) and not event.gave_up
+
+
 def gave_up(event: Event) -> bool:
     """Did its wait end by a timeout of its own? It can be waited for again."""
     return event.state == FAILED and bool(event.wait_begin and event.until)
