@@ -65,7 +65,7 @@ def test_the_exceptions_of_ranks_are_shown_whatever_lines_are_asked_for(tmp_path
     path = script(
         tmp_path,
         "import os\ndef train():\n    raise ValueError('no batch')\n"
-        "print('rank', os.environ['RANK'], flush=True)\ntrain()",
+        "os.write(1, f\"rank {os.environ['RANK']}\\n\".encode())\ntrain()",  # a line at once
     )
     command.terminal(f"torchrun --standalone --nproc-per-node=2 {path}", only="rank")
     _, *ranks, error, status = capsys.readouterr().out.splitlines()
