@@ -1,7 +1,10 @@
 """Commands from a notebook: this Python's launcher, a clean environment, a limit."""
 
 import os
+import signal
 import textwrap
+
+import pytest
 
 from distlab.engines import command
 
@@ -12,8 +15,7 @@ def script(tmp_path, text):
     return path
 
 
-def test_it_is_this_pythons_and_its_output_and_status_come_back(tmp_path, monkeypatch):
-    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+def test_it_is_this_pythons_and_its_output_and_status_come_back(tmp_path):
     path = script(
         tmp_path, "import sys\nprint(sys.argv[1:])\nprint('end', file=sys.stderr)\nexit(3)"
     )
@@ -33,6 +35,35 @@ def test_a_command_that_does_not_end_is_ended(tmp_path):
     path = script(tmp_path, "import signal\nprint('begun', flush=True)\nsignal.pause()")
     output, status = command.output_of(f"python {path}", limit=2)
     assert status < 0 and "Traceback" not in output
+
+
+def test_what_a_command_leaves_running_does_not_outlast_the_limit(tmp_path):
+    """It has closed its output, and goes on."""
+    path = script(tmp_path, "import os, signal\nos.closerange(0, 3)\nsignal.pause()")
+    assert command.output_of(f"python {path}", limit=2) == ("", -signal.SIGTERM)
+
+
+@pytest.mark.parametrize("terminals", (True, False))
+def test_lines_of_two_processes_do_not_mix(tmp_path, monkeypatch, terminals):
+    """Each printed in several pieces, by two who print at the same moment."""
+    if not terminals:
+        monkeypatch.setattr(os, "openpty", lambda: os.open("/no such terminal", os.O_RDWR))
+    text = """
+        import os
+        other = os.fork()
+        for _ in range(300):
+            print("rank", "first" if other else "second", "prints", "words")
+        other and os.wait()
+    """
+    path = script(tmp_path, textwrap.dedent(text))
+    output, status = command.output_of(f"python {path}")
+    assert status == 0 and len(output.splitlines()) == 600
+    assert set(output.splitlines()) == {f"rank {one} prints words" for one in ("first", "second")}
+
+
+def test_a_line_is_there_before_its_process_is_killed(tmp_path):
+    path = script(tmp_path, "import os\nprint('rank', 1)\nos.kill(os.getpid(), 9)")
+    assert command.output_of(f"python {path}") == ("rank 1\n", -signal.SIGKILL)
 
 
 def test_what_a_command_has_started_ends_with_it(tmp_path):
@@ -60,15 +91,47 @@ def test_the_lines_that_are_asked_for_are_shown_and_a_failure_is_told(tmp_path, 
 
 def test_the_exceptions_of_ranks_are_shown_whatever_lines_are_asked_for(tmp_path, capsys):
     """A launcher's own long story of their failure is left out, and what all ranks say is said
-    once.
+    once. Here rank 1 fails when it is ended because rank 0 has.
     """
-    path = script(
-        tmp_path,
-        "import os\ndef train():\n    raise ValueError('no batch')\n"
-        "os.write(1, f\"rank {os.environ['RANK']}\\n\".encode())\ntrain()",  # a line at once
-    )
+    text = """
+        import os, signal
+        def train(*_):
+            raise ValueError("no batch")
+        signal.signal(signal.SIGTERM, train)
+        print("rank", os.environ["RANK"])
+        signal.pause() if os.environ["RANK"] == "1" else train()
+    """
+    path = script(tmp_path, textwrap.dedent(text).strip())
     command.terminal(f"torchrun --standalone --nproc-per-node=2 {path}", only="rank")
     _, *ranks, error, status = capsys.readouterr().out.splitlines()
     assert set(ranks) <= {"rank 0", "rank 1"}
     assert error == f'File "{path}", line 3, in train: ValueError: no batch'
     assert status == "exit status 1"
+
+
+_BEGIN, _MAIN = "Traceback (most recent call last):", '  File "a.py", line 9, in <module>'
+_TRAIN, _TEST = '  File "a.py", line 3, in train', '  File "a.py", line 7, in test'
+
+
+@pytest.mark.parametrize(
+    "lines, told",
+    (
+        # of two ranks that fail alike at the same moment
+        (
+            [_BEGIN, _MAIN, _TRAIN, _BEGIN, _MAIN, "OSError: a", _TRAIN, "OSError: a"],
+            [f"{_TRAIN.strip()}: OSError: a"],
+        ),
+        # of two that fail in different places: whose is whose cannot be told
+        (
+            [_BEGIN, _BEGIN, _MAIN, _TRAIN, _MAIN, _TEST, "OSError: a", "OSError: b"],
+            ["OSError: a", "OSError: b"],
+        ),
+        # of one, and of one that was ended while it printed
+        (
+            [_BEGIN, _MAIN, _BEGIN, _MAIN, _TRAIN, "OSError: a", "[ended]"],
+            ["OSError: a", "[ended]"],
+        ),
+    ),
+)
+def test_tracebacks_whose_lines_are_mixed(lines, told):
+    assert command._ended_with("\n".join(lines)) == told

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+import threading
+import time
+import tty
+from collections import Counter
+from dataclasses import dataclass, field
 
 from distlab.processes.environment import interface
 
@@ -30,37 +36,76 @@ def output_of(command: str, limit: float = 60) -> tuple[str, int]:
     elif words[0] == "python":
         words[0] = sys.executable
     kept = {name: value for name, value in os.environ.items() if name not in _LAUNCHERS}
-    # a thread for each rank, an interface that reaches this machine wherever it is, and what is
-    # printed in the order in which it was
-    environment = {
-        "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", **kept,
-        "GLOO_SOCKET_IFNAME": interface(kept),
-    }  # fmt: skip
-    process = subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, errors="replace", env=environment, start_new_session=True,
-    )  # fmt: skip
+    kept.pop("PYTHONUNBUFFERED", None)  # as images of containers have it: see `_terminal_pair`
+    # a thread for each rank, and an interface that reaches this machine wherever it is
+    environment = {"OMP_NUM_THREADS": "1", **kept, "GLOO_SOCKET_IFNAME": interface(kept)}
+    screen, end = _terminal_pair()
     try:
-        output, _ = process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
-        output = _ended(process)
-    except KeyboardInterrupt:  # the notebook's stop button
-        _ended(process)
+        process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=end, stderr=end, env=environment,
+            start_new_session=True,
+        )  # fmt: skip
+    except BaseException:
+        os.close(screen)
         raise
-    return output, process.returncode
-
-
-def _ended(process: subprocess.Popen[str]) -> str:
-    """End a process with all that it has started; what it had printed.
-
-    One that went on would keep the pipe open.
-    """
-    os.killpg(process.pid, signal.SIGTERM)
+    finally:
+        os.close(end)
+    shown = _Shown(screen)
     try:
-        return process.communicate(timeout=_PARTING)[0]
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        return process.communicate()[0]
+        latest = time.monotonic() + limit
+        shown.join(limit)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, latest - time.monotonic()))
+        if shown.is_alive() or process.returncode is None:
+            _end(process, shown)
+    except BaseException:  # the notebook's stop button
+        _end(process, shown)
+        raise
+    return shown.text(), process.returncode
+
+
+def _terminal_pair() -> tuple[int, int]:
+    """A pseudo-terminal, as descriptors to read from and to print to.
+
+    On a terminal Python prints a line at once. Into a pipe it prints either long after the moment
+    or, unbuffered, `print("rank", 1)` in four pieces, and two ranks' lines mix.
+    """
+    try:
+        screen, end = os.openpty()
+    except OSError:  # a container without any
+        return os.pipe()
+    tty.setraw(end)  # a line ends as the program ends it
+    return screen, end
+
+
+class _Shown(threading.Thread):
+    """Collects what is printed to a pseudo-terminal until nobody has it open any more."""
+
+    def __init__(self, screen: int) -> None:
+        super().__init__(daemon=True)
+        self._screen, self._parts = screen, list[bytes]()
+        self.start()
+
+    def run(self) -> None:
+        with contextlib.suppress(OSError):  # how Linux says that the other end is closed
+            while part := os.read(self._screen, 1 << 16):
+                self._parts.append(part)
+        os.close(self._screen)
+
+    def text(self) -> str:
+        return b"".join(self._parts).decode(errors="replace")
+
+
+def _end(process: subprocess.Popen[bytes], shown: _Shown) -> None:
+    """End a process with all that it has started: one that went on would keep printing."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, sign)
+        shown.join(_PARTING)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_PARTING)
+        if not shown.is_alive() and process.returncode is not None:
+            return
 
 
 def terminal(command: str, only: str | tuple[str, ...] = "", limit: float = 60) -> None:
@@ -86,20 +131,42 @@ def terminal(command: str, only: str | tuple[str, ...] = "", limit: float = 60) 
 _TRACEBACK = "Traceback (most recent call last):"
 
 
+@dataclass
+class _Tracebacks:
+    """Tracebacks whose lines came between each other's: of ranks that failed at the same moment."""
+
+    begun: int = 0
+    places: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def inside(self) -> bool:
+        return len(self.errors) < self.begun
+
+    def told(self) -> list[str]:
+        """Each exception, after its last place where all of the tracebacks went through the same:
+        else it may be another one's.
+        """
+        alike = all(n % self.begun == 0 for n in Counter(self.places).values())
+        place = self.places[-1] + ": " if self.places and alike and not self.inside() else ""
+        # a launcher says no more than that its ranks have failed, and has no text on that line
+        return [place + error for error in self.errors if not error.rstrip().endswith(":")]
+
+
 def _ended_with(output: str) -> list[str]:
     """Each exception whose traceback was printed, after its last place, or how the output ends.
 
-    Ranks that fail in the same way are told once. A launcher says no more than that its ranks have
-    failed, in a traceback of its own whose exception has no text on its line.
+    Ranks that fail in the same way are told once.
     """
-    found, place, inside = [], "", False
+    groups = [_Tracebacks()]
     for line in output.splitlines():
+        last = groups[-1]
         if line == _TRACEBACK:
-            place, inside = "", True
-        elif inside and line.startswith("  File "):
-            place = line.strip()
-        elif inside and line and not line.startswith(" "):
-            inside = False
-            if not line.rstrip().endswith(":"):
-                found.append(f"{place}: {line}" if place else line)
+            if not last.inside():
+                groups.append(last := _Tracebacks())
+            last.begun += 1
+        elif last.inside() and line.startswith("  File "):
+            last.places.append(line.strip())
+        elif last.inside() and line and not line.startswith(" "):
+            last.errors.append(line)
+    found = [one for group in groups for one in group.told()]
     return list(dict.fromkeys(found)) or output.splitlines()[-3:]
