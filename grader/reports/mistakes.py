@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from grader.judging.ledger import Line
 
 _CASE = re.compile(r"^(?:on|in a hidden case on) \d+ ranks?(?: \([^)]*\))?[,:]?\s*", re.I)
+#: of a formula
+_CALL = re.compile(r"^(?:in a hidden case, \w+|\w+\(.*?\)) (?=returned|raised)", re.I)
 _QUOTED = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"")
 _NUMBER = re.compile(r"[-+]?\d[\d.]*(?:e[-+]?\d+\.?)?|\bnan\b", re.I)
 _LIST = re.compile(r"#(?:(?:,| and)+\s*#)+")
@@ -54,6 +56,6 @@ def _key(line: Line) -> tuple[str, str]:
 
 def masked(said: str) -> str:
     """A message without what differs from case to case: the case, numbers, what is quoted."""
-    said = _QUOTED.sub("…", _CASE.sub("", said))
+    said = _QUOTED.sub("…", _CASE.sub("", _CALL.sub("rank 0 ", said)))
     said = _LIST.sub("#", _NUMBER.sub("#", said))
     return " ".join(re.sub(r"\branks\b", "rank", said).split())

@@ -167,6 +167,27 @@ def test_ranks_that_stand_at_a_store_or_a_lock_are_not_told_of_loops(stands, wai
 
 
 @pytest.mark.parametrize(
+    ("hidden", "begins"),
+    [(False, "ring_time(n_bytes=8, size=2, latency=0.5, bandwidth=4.0)"),
+     (True, "In a hidden case, ring_time")],
+)  # fmt: skip
+@pytest.mark.parametrize("raises", [False, True])
+def test_a_formula_is_told_by_its_call_and_not_by_ranks(hidden, begins, raises):
+    error = {"type": "KeyError", "message": "1", "frames": []} if raises else None
+    status = "raised" if raises else "returned"
+    outcome = runs.Outcome(0, status, payload.encode(9.0), error=error)
+    run = runs.Run([outcome], [events.RankRecord(0, 1, events.RETURNED)], 1.0, 10.0)
+    exercise = course.exercises("04-ring-allreduce")["ring_time"]
+    given = {"n_bytes": 8, "size": 2, "latency": 0.5, "bandwidth": 4.0}
+    case = Case(1, params=given, hidden=hidden)
+    if raises:
+        verdict = unfinished.judged(exercise, case, run, Sources())
+    else:
+        verdict = judge._wrong(exercise, case, [given], [3.0], run, Sources())
+    assert verdict.happened.startswith(f"{begins} {status}")
+
+
+@pytest.mark.parametrize(
     ("texts", "hidden", "said"),
     [
         ("aaa", False, "ranks 0, 1 and 2 raised ValueError: a."),

@@ -259,6 +259,7 @@ class Exercise:
         left_open: what the visible cases do not judge, in a sentence for those who pass them.
         tuples: in how many lists stands what the contract calls a tuple, where it calls something
             so: references know lists alone, and messages should name it as the exercise does.
+        formula: the function gets its inputs and nothing else: messages write its call.
         name, lab: the function's name, and the assignment's ("01-message-passing"). Its file and
             its folder say them: `distlab.course.exercises` fills them in.
     """
@@ -284,6 +285,7 @@ class Exercise:
     share: Callable[[dict[str, Any], int, int], dict[str, Any]] | None = None
     left_open: str = ""
     tuples: int | None = None
+    formula: bool = False
     name: str = ""
     lab: str = ""
 

@@ -24,7 +24,7 @@ def call(function: Callable[..., Any], rank: int, size: int, inputs: dict[str, A
 
 def formula(**about: Any) -> Exercise:
     """An exercise whose function gets the parameters of its case; there is no process group."""
-    given = {"make": arguments, "call": call, "tolerance": EXACT, "group": False}
+    given = {"make": arguments, "call": call, "tolerance": EXACT, "group": False, "formula": True}
     return Exercise(**{**given, **about})
 
 

@@ -17,7 +17,7 @@ from distlab.exercises import hints, unfinished
 from distlab.exercises.compare import Difference, compare
 from distlab.exercises.exercise import BROUGHT, Case, Exercise, Hint, Look, Rule
 from distlab.exercises.sources import Sources
-from distlab.exercises.verdict import Verdict, begun, misread, quoted
+from distlab.exercises.verdict import Verdict, begun, misread, quoted, subject
 from distlab.processes import payload
 from distlab.records import redaction
 from distlab.records.causality import has_choices
@@ -251,7 +251,8 @@ def _wrong(
     verdict = Verdict(exercise, "wrong", exercise.asks)
     if different is not None and not (broken and BROUGHT in different[1].where):
         rank, difference = different
-        verdict.happened = f"{case.told(begins=True)}, rank {rank} {_told(difference, case)}."
+        who = subject(exercise, case, f"rank {rank}")
+        verdict.happened = f"{who} {_told(difference, case)}."
         if conflict := Watcher().conflict(run.records):  # the run may end before anybody looks
             verdict.happened += f" {begun(quoted(conflict.message, case))}"
             verdict.look = conflict.hint

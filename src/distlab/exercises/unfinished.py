@@ -9,7 +9,7 @@ from distlab.engines.runs import Outcome, Run
 from distlab.exercises import raised
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.sources import Sources
-from distlab.exercises.verdict import Verdict, misread, quoted
+from distlab.exercises.verdict import Verdict, misread, quoted, subject
 from distlab.records import redaction
 from distlab.records.wording import advice, computing, gave_up, standing, until_timeout
 
@@ -156,9 +156,8 @@ _TODO = re.compile(r"TODO (\w+)")
 def _told_error(
     exercise: Exercise, case: Case, run: Run, failed: list[Outcome], sources: Sources
 ) -> Verdict:
-    first, told = failed[0], _raised(case, failed)
+    first, told = failed[0], f"{_raised(exercise, case, failed)}."
     assert first.error is not None  # who raised has one
-    told = f"{case.told(begins=True)}, {told}."
     for record in run.records:
         if event := record.gave_up():
             told += f" Rank {record.rank} {quoted(gave_up(event), case)}."
@@ -178,9 +177,9 @@ def _told_error(
     return verdict
 
 
-def _raised(case: Case, failed: list[Outcome]) -> str:
-    """Which ranks raised what: those together that say the same. Of a hidden case one place is
-    told, and of more than two what the first says.
+def _raised(exercise: Exercise, case: Case, failed: list[Outcome]) -> str:
+    """In which case which ranks raised what: those together that say the same. Of a hidden case one
+    place is told, and of more than two what the first says.
     """
     by_text: dict[str, list[int]] = {}
     for outcome in failed:
@@ -188,7 +187,7 @@ def _raised(case: Case, failed: list[Outcome]) -> str:
             said = redaction.error(outcome.error) if case.hidden else _raised_at(outcome.error)
             by_text.setdefault(said, []).append(outcome.rank)
     (first, ranks), *others = by_text.items()
-    told = f"{_ranks(ranks)} raised {first}"
+    told = f"{subject(exercise, case, _ranks(ranks))} raised {first}"
     if len(others) == 1 and not case.hidden:
         return f"{told}, and {_ranks(others[0][1])} raised {others[0][0]}"
     if others:

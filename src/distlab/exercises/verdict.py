@@ -43,6 +43,16 @@ class Verdict:
         return " ".join(part for part in parts if part)
 
 
+def subject(exercise: Exercise, case: Case, ranks: str) -> str:
+    """What a sentence begins with: "On 2 ranks (shape [3]), rank 1", or the call of a formula."""
+    if not exercise.formula:
+        return f"{case.told(begins=True)}, {ranks}"
+    if case.hidden:
+        return f"In a hidden case, {exercise.name}"
+    given = ", ".join(f"{name}={value!r}" for name, value in exercise.inputs(case)[0].items())
+    return f"{exercise.name}({given})"
+
+
 def quoted(said: str, case: Case) -> str:
     return redaction.operations(said, case.size) if case.hidden else said
 

@@ -16,6 +16,8 @@ def line(happened, status="wrong", hint=""):
         ("On 2 ranks (shape [3]), rank 1 returned 4.5.", "On 4 ranks, rank 0 returned -1e-07."),
         ("In a hidden case on 5 ranks, rank 1 raised ValueError at line 3",
          "On 2 ranks, ranks 0, 1 and 2 raised ValueError at line 12"),
+        ("ring_time(n_bytes=8, size=2) returned 0.5 where 1 was expected",
+         "In a hidden case, ring_time returned 4.5 where 2.25 was expected"),
         ("rank 0 raised NameError: name 'a' is not defined at f:2 (`a + 1`)",
          "rank 1 raised NameError: name 'b' is not defined at f:7 (`b`)"),
     ],
