@@ -25,9 +25,17 @@ _ROW = {
 
 def record(rank=0, size=2, **changes) -> bytes:
     """A record of one event, as a rank leaves it."""
+    return record_of([row(**changes)], rank, size)
+
+
+def record_of(rows, rank, size, progress=events.RETURNED, end=2.0, goes_on=0) -> bytes:
+    head = events.HEADER.pack(rank, size, len(rows), progress, 1.0, end, goes_on, 0.0, 0.0)
+    return head.ljust(events.HEADER_BYTES, b"\0") + b"".join(rows)
+
+
+def row(**changes) -> bytes:
+    """One entry of a record."""
     fields = {**_ROW, **changes}
     shape = fields.pop("shape")
     values = list(fields.values())
-    row = events.PACK.pack(*values[:12], *shape, *values[12:])
-    head = events.HEADER.pack(rank, size, 1, events.RETURNED, 1.0, 2.0, 0, 0.0, 0.0)
-    return head.ljust(events.HEADER_BYTES, b"\0") + row
+    return events.PACK.pack(*values[:12], *shape, *values[12:])

@@ -192,6 +192,11 @@ def ring_within_a_subgroup(rank, size):
 # a partner that has ended
 
 
+@hangs("ended", 1)
+def receives_from_anybody_alone(rank, size):
+    dist.recv(one())  # here
+
+
 @hangs("ended", 2)
 def nobody_sends(rank, size):
     if rank == 1:

@@ -1,11 +1,12 @@
 """What could have gone otherwise is found in bounded time and memory, whatever ranks noted."""
 
 import tracemalloc
+from dataclasses import replace
 
 from recorded import event
 
 from distlab.records import causality
-from distlab.records.events import ANY_SOURCE, RETURNED, RankRecord
+from distlab.records.events import AGAIN, ANY_SOURCE, FAILED, RETURNED, RankRecord
 
 SIZE = 3
 
@@ -57,6 +58,16 @@ def test_a_rank_that_notes_much_of_the_store_takes_no_memory_by_the_square_of_it
         tracemalloc.stop()
     assert choice.alternatives == {2: False}
     assert most < 20 << 20  # a list of all writers for each look takes 100 MB
+
+
+def test_a_second_wait_for_a_polled_request_is_no_choice_of_its_own():
+    rows = _from_anybody()
+    rows[1].append(_message(1, 1, "recv", 2, 3.0, polled=3.1, polls=1))
+    rows[1].append(replace(rows[1][1], index=2, flags=AGAIN, state=FAILED))
+    rows[2].append(_message(2, 1, "send", 1, 3.0))
+    rows[0].append(replace(rows[0][0], index=1, flags=ANY_SOURCE | AGAIN, state=FAILED))
+    source, poll = causality.choices(_run(rows))
+    assert (source.event, poll.event) == (rows[0][0], rows[1][1])
 
 
 def test_times_that_contradict_each_other_are_said_to_do_so():

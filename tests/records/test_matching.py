@@ -315,6 +315,20 @@ def test_a_rank_that_has_not_started_may_still_send():
     assert twice([waiting_in(0, "recv", peer=1), RankRecord(1, 2)]) is None
 
 
+@pytest.mark.parametrize("members", [(0,), (0, 1)])
+def test_a_receive_from_anybody_without_another_rank_in_its_group_is_a_verdict(members):
+    made = event(0, 0, "new_group", len(members), group=(0,), group_index=1)
+    waits = waiting_in(0, "recv", len(members), index=1, group=(0,), group_index=1,
+                       flags=events.BLOCKING | events.ANY_SOURCE)  # fmt: skip
+    waits.events.insert(0, made)
+    rest = [RankRecord(rank, len(members), RETURNED) for rank in members[1:]]
+    found = twice([waits, *rest])
+    assert found.kind == "ended" and found.ranks == (0,)
+    assert "its group has no other rank that could send" in found.message
+    assert "needs two ranks" in found.hint
+    assert wait_for_svg(found).startswith("<svg")
+
+
 def test_a_receive_from_a_dead_rank_is_a_verdict():
     found = twice([waiting_in(0, "recv", peer=1), RankRecord(1, 2, RUNNING)], dead={1})
     assert found.kind == "ended" and "rank 1 has died" in found.message
@@ -438,6 +452,16 @@ def test_scribbled_ranks_and_groups_do_not_crash_the_watcher():
     ranks[1].events.insert(0, event(1, 0, "new_group", group=(0, 77), group_index=1))
     ranks[1].events.append(event(1, 2, "all_gather", group=(), group_index=9, state=POSTED))
     assert twice(ranks) is None
+
+
+@pytest.mark.parametrize("members", [(0,), ()])
+def test_a_call_in_a_group_without_its_rank_accuses_nobody(members):
+    scribbled = [
+        event(1, 0, "new_group", group=members, group_index=1),
+        event(1, 1, "all_reduce", group=members, group_index=1),
+    ]
+    ranks = [RankRecord(0, 2, RETURNED), RankRecord(1, 2, RETURNED, events=scribbled)]
+    assert remarks(ranks) == [] and twice(ranks) is None
 
 
 def test_crossing_sends_that_a_buffer_let_through_draw_a_remark():

@@ -4,11 +4,14 @@ import os
 import random
 
 import pytest
-from recorded import record
+from recorded import record, record_of, row
 
-from distlab.records import events, reading
-from distlab.records.lint import remarks
+from distlab.records import causality, events, leftovers, reading
+from distlab.records.deadlock import Scheduled, Watcher, remarks
+from distlab.records.pairing import pair
+from distlab.records.wording import summary
 from distlab.viz.timeline import timeline
+from distlab.viz.wait_for_graph import wait_for_svg
 
 
 def test_a_plain_record_is_taken_as_it_is():
@@ -42,6 +45,51 @@ def test_no_bytes_make_a_record_that_cannot_be_drawn_or_remarked_on():
         run = [reading.checked(bytes(data), 0, 2), reading.checked(record(1), 1, 2)]
         assert timeline(run).svg().startswith("<svg")
         remarks(run)
+
+
+def _scribbled(generator, rank, size):
+    """A record of operations each of which is possible, though no program would do them."""
+    choose, ranks = generator.choice, range(size)
+
+    def moment():
+        return choose([0.0, 1.0, 2.0, 3.0, 4 * generator.random()])
+
+    rows = [
+        row(
+            state=choose([events.POSTED, events.POSTED, events.DONE, events.FAILED]),
+            op=choose([1, 2, *range(1, len(events.OPS))]), flags=choose([0, 2, 3, 8, 12, 128, 134]),
+            more=choose([0, 0, 0, *(1 << bit for bit in range(9))]), group=choose([0, 0, 1, 2, -1]),
+            peer=choose([-1, *ranks]), tag=choose([0, 0, 5]), nbytes=choose([0, 4, 100]),
+            begin=moment() or 1.0, end=moment(), wait_begin=moment(), wait_end=moment(),
+            api=choose([b"send", b"backward", b""]), function=choose([b"f", b""]),
+            note=choose([b"", b"0", b"1", b"0,1", b"0-2", b"1,1", b"1,2>2,1", b"read 5 f"]),
+            until=choose([0.0, 0.0, 1.5]), thread=choose([0, 0, 1]), polls=choose([0, 2]),
+            seen=choose([0, 1]), polled=choose([0.0, 1.2]),
+        )
+        for _ in range(generator.randrange(6))
+    ]  # fmt: skip
+    progress, goes_on = choose([events.RUNNING, *range(4)]), choose([0, 0, 1, 1 << 16])
+    return record_of(rows, rank, size, progress, choose([0.0, 3.0]), goes_on)
+
+
+def test_whatever_operations_ranks_have_scribbled_everything_that_reads_them_answers():
+    generator = random.Random(1)
+    for _ in range(3_000):
+        size = generator.choice([1, 2, 2, 3])
+        data = [_scribbled(generator, rank, size) for rank in range(size)]
+        run = [reading.checked(one, rank, size) for rank, one in enumerate(data)]
+        dead = {rank for rank in range(size) if generator.random() < 0.1}
+        times = iter(range(0, 1_000, 100))
+        watcher, scheduled = Watcher(clock=lambda times=times: next(times)), Scheduled(Watcher())
+        for found in (*(watcher(run, dead) for _ in range(2)), watcher.hindsight(run)):
+            assert found is None or wait_for_svg(found).startswith("<svg")
+        for _ in range(2):
+            scheduled(run, dead)
+        watcher.conflict(run, dead)
+        remarks(run)
+        causality.choices(run)
+        leftovers.all_met(run)
+        assert summary(run, pair(run))
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "folder"])

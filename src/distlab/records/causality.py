@@ -17,8 +17,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from distlab.records.choices import POLL, SOURCE, Key
-from distlab.records.events import AGAIN, ANY_SOURCE, BUFFERED, POSTED, ROOTED, Event, RankRecord
-from distlab.records.matching import Group, Ledger, refused_by_torch
+from distlab.records.events import ANY_SOURCE, BUFFERED, POSTED, ROOTED, Event, RankRecord
+from distlab.records.matching import Group, Ledger, posts
 
 MOST_EVENTS = 20_000  # of a run; longer ones are not looked into
 MOST_CHOICES = 500  # nor are runs of more: schedules take memory by the square of their number
@@ -102,7 +102,7 @@ class _History:
         return made
 
     def _add_event(self, event: Event) -> None:
-        if refused_by_torch(event) or event.flags & AGAIN:
+        if not posts(event):
             return
         self.begins[id(event)] = self._moment(event.begin, event.rank)
         if event.polled and (bit := self._bits.get((id(event), POLL))):
@@ -210,7 +210,7 @@ def _rows(ledger: Ledger) -> tuple[_Rows, _Rows]:
     receives: _Rows = defaultdict(list)
     for record in ledger.records:
         for event in record.events:
-            if not event.is_message or refused_by_torch(event) or event.flags & AGAIN:
+            if not event.is_message or not posts(event):
                 continue
             group = ledger.group_of(event)
             if event.op == "send":
@@ -297,8 +297,9 @@ def _still_waits(receive: Event) -> bool:
 def _found(records: Sequence[RankRecord]) -> list[Choice]:
     found = []
     for record in records:
-        sources = [e for e in record.events if e.flags & ANY_SOURCE and not refused_by_torch(e)]
-        polled = sorted((e for e in record.events if e.polled), key=lambda e: e.polled)
+        posted = [e for e in record.events if posts(e)]
+        sources = [e for e in posted if e.flags & ANY_SOURCE]
+        polled = sorted((e for e in posted if e.polled), key=lambda e: e.polled)
         for number, event in enumerate(sources):
             if event.peer is not None:
                 found.append(Choice(Key(record.rank, SOURCE, number), event, event.peer))

@@ -59,6 +59,8 @@ HINTS = {
     "any-size": "A receive that names no source takes whichever message comes first, also one that "
     "you wanted for another buffer. Take the first message of several from anybody, and those that "
     "belong to it from the rank that recv has returned.",
+    "alone": "A message needs two ranks. Where the group has only one, as with size 1, leave the "
+    "communication out.",
     "tag": "A message is received only with its own tag and in its own group: use the same ones in "
     "the send and in the receive.",
     "batches": "With DistributedDataParallel every rank has to call forward and backward equally "
@@ -161,12 +163,15 @@ class Explanation:
         return None
 
     def _walk(self, rank: int) -> tuple[list[int], int]:
-        """Follow the waits from a rank to one that has ended, or that was met before."""
+        """Follow the waits from a rank to one that has ended, that was met before, or that has
+        nobody to wait for.
+        """
         path: list[int] = []
         while rank not in path and not self._gone(rank):
             path.append(rank)
-            # who has died before who has failed: that may be why the other did
-            rank = max(self.waits[rank].on_ranks, key=lambda r: (r in self.dead, self._gone(r)))
+            if on := self.waits[rank].on_ranks:
+                # prefer a rank that has died to one that has failed: its death may be the cause
+                rank = max(on, key=lambda r: (r in self.dead, self._gone(r)))
         return path, rank
 
     def _lost(self, rank: int) -> int | None:
@@ -228,7 +233,11 @@ class Explanation:
     def _nobody_can_send(self, rank: int) -> Deadlock:
         """`rank` waits for a message from anybody, and all who could send one wait themselves."""
         senders = [r for r in self.waits[rank].on_ranks if r in self.stuck and r != rank]
-        gone = [r for r in self.ledger.partners(self.waits[rank].event) if self._gone(r)]
+        others = self.ledger.partners(self.waits[rank].event)
+        if not others:
+            text = f"{self._clause(rank)}, but its group has no other rank that could send."
+            return self._made("ended", text, [rank], HINTS["alone"])
+        gone = [r for r in others if self._gone(r)]
         told = [self._clauses(senders)] if senders else []
         for one in gone:
             told.append(f"rank {one} {_end(self.ledger.records[one], one in self.dead)}")

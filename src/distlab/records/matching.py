@@ -128,9 +128,7 @@ class Ledger:
             self.blind.add(rank)
         elif event.op == "new_group":
             place = self._add_group(rank, at, event)
-        elif (group := self.group_of(event)) is None or (
-            event.peer is not None and event.peer >= self.size
-        ):
+        elif (group := self._possible_group(event)) is None:
             self.blind.add(rank)
         elif event.is_collective:
             row = self._calls[group, rank]
@@ -140,6 +138,13 @@ class Ledger:
         else:
             place = self._add_message(group, rank, at, event)
         self._place[rank].append(place)
+
+    def _possible_group(self, event: Event) -> Group | None:
+        """The group of an operation; None where that is unknown, or the operation impossible."""
+        group = self.group_of(event)
+        if group is None or event.rank not in group[0]:
+            return None
+        return group if event.peer is None or event.peer < self.size else None
 
     def _add_group(self, rank: int, at: int, event: Event) -> int:
         number = self._made[rank].get(event.group, 0) + 1
@@ -428,6 +433,13 @@ class Ledger:
 def refused_by_torch(event: Event) -> bool:
     """Did the call raise before anything was posted (a bad argument, say)?"""
     return event.state == FAILED and not event.wait_begin
+
+
+def posts(event: Event) -> bool:
+    """Does this entry stand for an operation of its own, which can meet others? A call that torch
+    refused does not, nor does a second wait for an operation that has ended.
+    """
+    return not (refused_by_torch(event) or event.flags & AGAIN)
 
 
 def broken_off(event: Event) -> bool:

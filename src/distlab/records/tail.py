@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from distlab.records.events import AGAIN, Event, RankRecord
-from distlab.records.matching import Group, Ledger, refused_by_torch
+from distlab.records.events import Event, RankRecord
+from distlab.records.matching import Group, Ledger, posts, refused_by_torch
 from distlab.records.pairing import Collective, Pairs, either, note_conflicts
 
 #: what is matched in order: a member's calls in a group, or a channel's sends or receives
@@ -105,7 +105,7 @@ class Tail:
 def _row(event: Event, ledger: Ledger) -> _Row | None:
     """In what an operation is matched; None for what meets nothing."""
     group = ledger.group_of(event)
-    if group is None or event.flags & AGAIN or refused_by_torch(event):
+    if group is None or not posts(event):
         return None
     if event.is_collective:
         return "call", group, event.rank, 0, 0
