@@ -34,6 +34,18 @@ def raced(two, program):
     return found
 
 
+def test_tensors_without_strides_are_computed_with_while_a_request_is_open(two):
+    def program(rank, size):
+        tensor = torch.zeros(4)
+        request = dist.irecv(tensor, 0) if rank else dist.isend(tensor, 1)
+        nested = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(1, 3)])
+        total = (nested * 2).to_padded_tensor(0.0).sum().item()
+        request.wait()
+        return total
+
+    assert list(two.run(program, strict=True)) == [18.0, 18.0]
+
+
 def test_a_buffer_that_is_touched_before_its_wait_is_named_with_both_lines(two):
     def changes_a_send(rank, size):
         tensor = torch.zeros(4)

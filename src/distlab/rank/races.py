@@ -15,7 +15,6 @@ seen.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import math
 import sys
@@ -114,7 +113,10 @@ class Races(dispatch.TorchDispatchMode):
         """Tell the requests whose buffer this tensor is, or has a part of."""
         if not self._open or tensor.device.type != "cpu" or tensor.layout is not torch.strided:
             return
-        laid = _laid(tensor)
+        try:
+            laid = _laid(tensor)
+        except RuntimeError:  # inside of vmap, or nested: it has no memory that can be told
+            return
         for buffers in list(self._open.values()):
             for buffer in buffers:
                 if (writes or not buffer.is_read) and _meets(*laid, buffer.begin, buffer.end):
@@ -203,8 +205,7 @@ def _watched(plain: Callable[..., Any]) -> Callable[..., Any]:
     def method(tensor, *args, **kwargs):
         found = _found and _found()
         if found is not None:
-            with contextlib.suppress(RuntimeError):  # inside of vmap, or nested: it has no memory
-                found.touched(tensor, writes=False)
+            found.touched(tensor, writes=False)
         return plain(tensor, *args, **kwargs)
 
     return method
