@@ -1,6 +1,8 @@
 """Functions in processes of their own."""
 
+import asyncio
 import os
+import select
 import signal
 import threading
 import time
@@ -30,6 +32,30 @@ def test_what_is_raised_there_is_told_here_by_type_message_and_line():
 def test_a_process_that_ends_itself_has_died():
     with pytest.raises(child_process.Died):
         child_process.call(lambda: os._exit(0))
+
+
+def test_a_process_that_dies_while_it_tells_what_it_returned_has_died():
+    with child_process.Process(lambda: b"more than a pipe holds" * 10_000) as process:
+        select.select([process._reading], [], [])
+        os.kill(process.pid, signal.SIGKILL)
+        while not process.ended(1.0):
+            pass
+        with pytest.raises(child_process.Died, match="in the middle"):
+            process.result()
+
+
+def test_a_process_that_returns_too_much_is_said_to_do_so(monkeypatch):
+    monkeypatch.setattr(child_process, "LIMIT", 1 << 20)
+    with pytest.raises(child_process.Died, match="more than 1 MB"):
+        child_process.call(lambda: bytes(1 << 20))
+
+
+def test_an_exception_that_is_no_ordinary_one_is_told_as_others_are():
+    def stops():
+        raise asyncio.CancelledError("enough")
+
+    with pytest.raises(child_process.Raised, match="CancelledError: enough"):
+        child_process.call(stops)
 
 
 def test_a_process_is_gone_when_it_is_ended():

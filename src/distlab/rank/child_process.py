@@ -67,11 +67,14 @@ class Process:
 
         Raises:
             Raised: it raised.
-            Died: the process ended before.
+            Died: the process ended before, or returned more than `LIMIT` bytes.
         """
-        if not self._told:
-            raise Died(f"process {self.pid} ended in the middle of its function")
-        told = pickle.loads(bytes(self._told))
+        if len(self._told) >= LIMIT:
+            raise Died(f"process {self.pid} returned more than {LIMIT >> 20} MB")
+        try:
+            told = pickle.loads(bytes(self._told))
+        except (EOFError, pickle.UnpicklingError):  # nothing, or only a part of it
+            raise Died(f"process {self.pid} ended in the middle of its function") from None
         if told["error"]:
             raise Raised(told["error"])
         return cloudpickle.loads(told["result"])
@@ -96,7 +99,7 @@ def _outcome(function: Callable[[], Any]) -> bytes:
 
     try:
         told = {"result": cloudpickle.dumps(function()), "error": None}
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
+    except BaseException as error:
         told = {"result": b"", "error": execute.describe(error)}
     return pickle.dumps(told)
 
