@@ -1,10 +1,12 @@
 """Warm ranks as a notebook uses them: nothing can hang it, nothing stays behind."""
 
 import _thread
+import asyncio
 import concurrent.futures
 import contextlib
 import datetime
 import faulthandler
+import gc
 import linecache
 import logging
 import os
@@ -16,11 +18,13 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 import weakref
 from pathlib import Path
 from types import SimpleNamespace
 
 import cloudpickle
+import numpy
 import pytest
 import torch
 import torch.distributed as dist
@@ -189,6 +193,52 @@ def test_what_a_process_has_once_is_put_back_after_a_run(ranks, tmp_path):
     pids = list(ranks.run(change))
     expected = [(*one, 0.0, torch.float32, "cpu", True) for one in zip(pids, folders, strict=True)]
     assert list(ranks.run(find)) == expected
+
+
+def _settings():
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return (
+        mask, sys.getrecursionlimit(), gc.isenabled(), socket.getdefaulttimeout(), sys.gettrace(),
+        numpy.geterr(), torch.is_anomaly_enabled(), torch.are_deterministic_algorithms_enabled(),
+        torch.get_float32_matmul_precision(), warnings.filters, type(os.environ),
+    )  # fmt: skip
+
+
+def test_no_setting_of_a_process_reaches_the_next_run(ranks):
+    def change(rank, size):
+        os.environ = {**os.environ, "LEFT": "behind"}  # noqa: B003  # that is what is tried
+        os.umask(0o777)
+        sys.setrecursionlimit(300)
+        gc.disable()
+        socket.setdefaulttimeout(0.001)
+        sys.settrace(lambda *_: None)
+        numpy.seterr(all="raise")
+        torch.autograd.set_detect_anomaly(True)
+        torch._C._set_deterministic_algorithms(True, warn_only=True)
+        torch.set_float32_matmul_precision("medium")
+        warnings.simplefilter("error")
+        return os.getpid()
+
+    def find(rank, size):
+        warnings.warn("that is no error", stacklevel=1)
+        return os.getpid(), os.environ.get("LEFT"), _settings()
+
+    if isinstance(pool := local(4), WarmRanks):
+        complete(pool)
+    before = list(ranks.run(find))
+    assert list(ranks.run(change)) == [pid for pid, *_ in before]
+    assert list(ranks.run(find)) == before
+
+
+def test_whatever_a_function_raises_is_an_exception_and_ends_no_rank(ranks):
+    def stop(rank, size):
+        raise asyncio.CancelledError(f"rank {rank} has seen enough")
+
+    before = list(ranks.run(lambda rank, size: os.getpid()))
+    result = ranks.run(stop, may_fail=True)
+    assert "rank 3 raised CancelledError: rank 3 has seen enough" in result.story()
+    assert list(ranks.run(lambda rank, size: os.getpid())) == before
 
 
 class Before:

@@ -63,7 +63,8 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
     """Run one task, as `payload.receive` tells it. The parts of its reply: whether the function
     returned or raised, and what.
 
-    Never raises for what the student's function does. `SystemExit` counts as an exception.
+    Never raises for what the student's function does. `SystemExit` counts as an exception, and so
+    does whatever else is raised.
     """
     tree, function, inputs = task
     leaving.end_group(tree["kept"])
@@ -106,7 +107,7 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
                 else cloudpickle.dumps(result)
             )
             overwritten = tree["harness"] and _kept.changed_by(tree["harness"], result, output)
-        except (Exception, SystemExit, KeyboardInterrupt) as raised:
+        except BaseException as raised:  # `CancelledError` of asyncio is no `Exception`
             _end_child(process, raised)
             traceback.clear_frames(raised.__traceback__)  # what they hold may be all the memory
             status, error = "raised", describe(raised)
@@ -146,8 +147,8 @@ class _Kept:
     harness, result, output = "", None, b""
 
     def changed_by(self, harness: str, result, output: bytes) -> bool:
-        before = payload.encode(self.result, arrays=False)
-        changed = harness == self.harness and before != self.output
+        known = harness == self.harness
+        changed = known and payload.encode(self.result, arrays=False) != self.output
         self.harness, self.result, self.output = harness, result, output
         return changed
 

@@ -14,10 +14,14 @@ import gc
 import operator
 import os
 import signal
+import socket
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Collection, Iterator
+from typing import Any
 
+import numpy
 import torch
 import torch.distributed as dist
 from torch.distributed import distributed_c10d as c10d
@@ -129,13 +133,50 @@ def _let_all_go() -> None:
         done.acquire(timeout=_PATIENCE)
 
 
+def _deterministic() -> tuple[bool, bool]:
+    return (
+        torch.are_deterministic_algorithms_enabled(),
+        torch.is_deterministic_algorithms_warn_only_enabled(),
+    )
+
+
+def _set_deterministic(mode: tuple[bool, bool]) -> None:
+    # not by `use_deterministic_algorithms`, which imports for seconds
+    torch._C._set_deterministic_algorithms(mode[0], warn_only=mode[1])
+
+
+def _set_filters(filters: list[Any]) -> None:
+    warnings.filters[:] = filters  # type: ignore[index]  # a list, whatever typeshed says
+    warnings._filters_mutated()  # type: ignore[attr-defined]  # as `catch_warnings` does
+
+
+#: settings of the whole process on which the result of a run can depend: how to read and to set one
+_SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
+    (torch.get_default_dtype, torch.set_default_dtype),
+    (torch.get_default_device, torch.set_default_device),
+    (torch.is_grad_enabled, torch.set_grad_enabled),
+    (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
+    (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    (_deterministic, _set_deterministic),
+    (numpy.geterr, lambda how: numpy.seterr(**how)),
+    (lambda: list(warnings.filters), _set_filters),
+    (sys.getrecursionlimit, sys.setrecursionlimit),
+    (sys.gettrace, sys.settrace),
+    (sys.getprofile, sys.setprofile),
+    (gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
+    (socket.getdefaulttimeout, socket.setdefaulttimeout),
+)
+
+
 @contextlib.contextmanager
 def put_back() -> Iterator[None]:
     """Afterwards, what a process has once is as it was: no alarm of a function rings in the next
-    run, nor does that find another folder, another environment or other tensors by default.
+    run, nor does that find another folder, another environment, other tensors by default or
+    warnings that are exceptions.
     """
-    folder, dtype, graded = _folder(), torch.get_default_dtype(), torch.is_grad_enabled()
-    device = torch.get_default_device()
+    folder, environment, mask = _folder(), os.environ, os.umask(0o077)
+    os.umask(mask)  # there is no other way to read it
+    settings = [read() for read, _ in _SETTINGS]
     handlers, variables = _handlers(), _variables()
     try:
         yield
@@ -144,18 +185,17 @@ def put_back() -> Iterator[None]:
             signal.setitimer(timer, 0)
         faulthandler.cancel_dump_traceback_later()
         _put_back_handlers(handlers)
+        os.environ = environment  # noqa: B003  # a function may have put a plain dict there
         # last of all: what is still to be ended may need what it was begun with
         if (now := _variables()) != variables:
             _left_behind.insert(0, _Environment(_read(variables), _read(now)).put_back)
+        os.umask(mask)
         if folder is not None and folder != _folder():
             with contextlib.suppress(OSError):  # it is gone
                 os.chdir(folder)
-        if torch.get_default_dtype() != dtype:
-            torch.set_default_dtype(dtype)
-        if torch.is_grad_enabled() != graded:
-            torch.set_grad_enabled(graded)
-        if torch.get_default_device() != device:
-            torch.set_default_device(device)
+        for (read, put), before in zip(_SETTINGS, settings, strict=True):
+            if read() != before:
+                put(before)
 
 
 def _variables() -> dict[bytes, bytes]:
