@@ -1,15 +1,20 @@
 """Everything that torch.distributed can be asked for is written down, and it outlives its rank."""
 
 import sys
+import threading
 
 import cloudpickle
+import numpy
 import pytest
 import torch
 import torch.distributed as dist
 from torch.distributed import all_reduce as imported_by_name
 
 from distlab import Ranks
+from distlab.rank import buffers
+from distlab.rank.recorder import Recorder
 from distlab.records.events import CHANGED
+from distlab.records.reading import Follower
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -369,6 +374,84 @@ def test_threads_that_communicate_at_once_write_entries_of_their_own(two):
     for record in two.run(program).records:
         assert sorted(e.tag for e in record.events) == sorted([0, 1, 2, 3] * 20)
         assert all(e.done for e in record.events)
+
+
+def test_a_watcher_sees_the_entry_of_a_thread_that_is_slower_than_another(tmp_path, monkeypatch):
+    path, looked_at, go_on = tmp_path / "0.rec", threading.Event(), threading.Event()
+    record = Recorder(path, 0, 2)
+    record.started()
+    follower = Follower(path, 0, 2)
+
+    def slow(tensor):
+        looked_at.set()
+        go_on.wait(30)
+        return 0.0, 0
+
+    def send():
+        record.begin("send", 0, torch.ones(1), 1, tag=1)
+
+    monkeypatch.setattr(buffers, "sample", slow)
+    thread = threading.Thread(target=send)
+    thread.start()
+    assert looked_at.wait(30)
+    record.begin("barrier", 0)
+    assert [e.op for e in follower.look().events] == ["barrier"]
+    go_on.set()
+    thread.join()
+    record.ended(raised=False)
+    record.closed()
+    assert sorted(e.op for e in follower.look().events) == ["barrier", "send"]
+    assert {e.thread for e in follower.look().events} == {0, 1}
+
+
+def test_what_is_paused_within_a_pause_goes_on_being_paused(two):
+    def program(rank, size):
+        from distlab.rank import recorder
+
+        with recorder.paused():
+            with recorder.paused():
+                dist.barrier()
+            dist.barrier()
+        dist.all_reduce(torch.ones(1))
+
+    assert [event.op for event in events(two, program)] == ["all_reduce"]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda t, other: dist.send(t, other / 1), "destination rank 1.0: it has to be an int"),
+        (lambda t, other: dist.recv(t, str(other)), "source rank '1': it has to be an int, not"),
+        (lambda t, other: dist.isend(t, other, tag=None), "tag None: it has to be an int"),
+        (lambda t, other: dist.irecv(t, tag=2**40), "tag 1099511627776: it has to be from 0 to"),
+    ],
+)  # fmt: skip
+def test_a_rank_or_tag_that_cannot_be_is_refused_in_words(two, call, said):
+    def program(rank, size):
+        if rank == 0:
+            call(torch.ones(1), 1)
+
+    assert f"Invalid {said}" in two.run(program, may_fail=True).story()
+
+
+def test_a_rank_and_a_tag_may_be_whole_numbers_of_any_kind(two):
+    def program(rank, size):
+        other, tag, tensor = torch.tensor(1 - rank), numpy.int64(3), torch.zeros(1)
+        requests = [dist.isend(torch.ones(1), other, tag=tag), dist.irecv(tensor, other, tag=tag)]
+        for request in requests:
+            request.wait()
+        return tensor.item()
+
+    assert list(two.run(program)) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_request_for_a_column_is_refused_as_gloo_does(two, strict):
+    def program(rank, size):
+        if rank:
+            dist.irecv(torch.zeros(4, 2)[:, 0], 0).wait()
+
+    assert "contiguous" in two.run(program, strict=strict, may_fail=True).story()
 
 
 def test_who_listens_is_told_the_bytes_of_each_receive_once(two):

@@ -10,7 +10,7 @@ import contextlib
 import datetime
 import functools
 import math
-import os
+import operator
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ from distlab.rank.uncompiled import uncompiled
 from distlab.rank.work import NO_TIMEOUT, From, RecordedWork, Sent, waited
 from distlab.records import events
 
-_TORCH = os.path.dirname(torch.__file__) + os.sep
+_LARGEST_TAG = 2**31 - 1
 #: told of each new group: `distlab.simulation.slow_links` puts them on the links of a cluster
 made: Callable[[RecordedGroup], None] | None = None
 #: by torch's own number
@@ -137,19 +137,20 @@ class RecordedGroup(dist.ProcessGroup):
                 "use the groups of this call"
             )
 
-    def _exists(self, rank: int, what: str) -> None:
-        """gloo waits for ever for a rank that there is not."""
+    def _partner(self, number: Any, what: str) -> int:
+        """The rank of a message's other end: gloo waits for ever for one that there is not."""
+        rank = _whole(number, f"{what} rank")
         if not 0 <= rank < len(self._ranks):
             raise ValueError(
                 f"Invalid {what} rank {rank}: this group has ranks 0 to {len(self._ranks) - 1}."
             )
         if rank == self._group.rank():  # gloo only says that some pair is not connected
             raise ValueError(f"Invalid {what} rank {rank}: that is this rank itself.")
+        return rank
 
     # point to point
     def send(self, tensors, dst, tag=0):
-        self._exists(dst, "destination")
-        tensor = tensors[0]
+        dst, tag, tensor = self._partner(dst, "destination"), _tag(tag), tensors[0]
         at = self._begin_message("send", tensor, self._global(dst), tag)
         if self._recorder.strict:
             self._recorder.touches(tensors, ())
@@ -177,12 +178,12 @@ class RecordedGroup(dist.ProcessGroup):
         return RecordedWork(Sent(), recorder, at)
 
     def recv(self, tensors, src, tag=0):
-        self._exists(src, "source")
+        src, tag = self._partner(src, "source"), _tag(tag)
         at = self._begin_message("recv", tensors[0], self._global(src), tag)
         return self._receive(at, tensors[0], lambda buffer: self._group.recv([buffer], src, tag))
 
     def recv_anysource(self, tensors, tag=0):
-        chosen = self._recorder.plan.source()
+        tag, chosen = _tag(tag), self._recorder.plan.source()
         if chosen not in self._ranks:
             at = self._begin_message("recv", tensors[0], -2, tag)
             return self._receive(
@@ -213,7 +214,7 @@ class RecordedGroup(dist.ProcessGroup):
             recorder.touches((), [tensor])
         if self._stages and tensor.is_cuda:
             buffer = torch.empty_like(tensor, device="cpu")
-        elif request:
+        elif request and tensor.is_contiguous():  # else gloo is to refuse it
             buffer = torch.empty_like(tensor)
             buffers.poison(tensor)
         stamps = recorder.stamps
@@ -434,6 +435,23 @@ def _limits_of(group):
             if isinstance(options._timeout, datetime.timedelta):
                 return options
     return None
+
+
+def _whole(number: Any, what: str) -> int:
+    """A rank or tag as an int: of anything else torch says only which C++ signatures it has."""
+    try:
+        return operator.index(number)
+    except TypeError:
+        raise TypeError(
+            f"Invalid {what} {number!r}: it has to be an int, not {type(number).__name__}."
+        ) from None
+
+
+def _tag(number: Any) -> int:
+    tag = _whole(number, "tag")
+    if not 0 <= tag <= _LARGEST_TAG:
+        raise ValueError(f"Invalid tag {tag}: it has to be from 0 to {_LARGEST_TAG}.")
+    return tag
 
 
 def _waits(opts) -> bool:

@@ -59,6 +59,7 @@ _unsigned = struct.Struct("<I").pack_into
 _short = struct.Struct("<H").pack_into
 _ident = threading.get_ident
 _STUDENT, _LIBRARY, _API, _OURS = range(4)
+_LONGEST = 2**31 - 1  # of a tensor's dimensions, as an entry can hold it
 _COMPREHENSIONS = {"<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>"}
 
 
@@ -82,7 +83,8 @@ class Recorder:
         self._map = mapped(path, HEADER_BYTES + events.CAPACITY * ENTRY.itemsize)
         self.holdings = Holdings(Path(path)) if keeps else None
         self._count = 0
-        self._indices = itertools.count()  # a student's threads may draw from it at the same time
+        self._indices = itertools.count()
+        self._adding = threading.RLock()  # a signal's handler may add an entry within another
         self._groups = 0
         self.apart = False  # is the default group one that numbers its ranks in its own way?
         self._paused = False
@@ -103,6 +105,7 @@ class Recorder:
         self._known: set[str] = set()
         self._threads = Threads(self._goes_on, self._place)
         self._numbers: dict[int, int] = {}  # of threads, by what Python calls their ident
+        self._next_number = itertools.count()
         HEADER.pack_into(self._map, 0, rank, size, 0, events.NOT_STARTED, 0.0, 0.0, 0, 0.0, 0.0)
 
     def align(self, offset: float) -> None:
@@ -112,7 +115,7 @@ class Recorder:
 
     def started(self) -> None:
         self.running = True
-        self._numbers = {_ident(): 0}
+        self._numbers, self._next_number = {_ident(): 0}, itertools.count(1)
         self._threads.begin()
         HEADER.pack_into(
             self._map, 0, self.rank, self.size, self._count, events.RUNNING, _now(), 0.0, 0, 0.0,
@@ -169,7 +172,7 @@ class Recorder:
         ident = _ident()
         number = self._numbers.get(ident)
         if number is None:
-            number = self._numbers[ident] = len(self._numbers) & 0xFFFF
+            number = self._numbers[ident] = next(self._next_number) & 0xFFFF
         return number
 
     def callback(self, at: int, callback):
@@ -182,19 +185,29 @@ class Recorder:
 
     def again(self, at: int) -> int:
         """Write the entry of an operation that has ended a second time: it is waited for again."""
-        if self._paused or at < 0 or (index := next(self._indices)) >= events.CAPACITY:
+        if self._paused or at < 0:
             return -1
-        new = HEADER_BYTES + index * ENTRY.itemsize
-        self._map[new : new + ENTRY.itemsize] = self._map[at : at + ENTRY.itemsize]
-        self.flag(new, events.AGAIN)
-        for name in ("end", "wait_end"):
-            _double(self._map, new + _OFFSET[name], 0.0)
-        for name in ("begin", "wait_begin"):
-            _double(self._map, new + _OFFSET[name], _now())
-        self._map[new] = events.POSTED
-        self._count = max(self._count, index + 1)
-        _int(self._map, 8, self._count)
-        return new
+        entry, now = bytearray(self._map[at : at + ENTRY.itemsize]), _now()
+        entry[0] = events.POSTED
+        entry[_OFFSET["more"]] |= events.AGAIN >> 8 & 0xFF
+        for name, moment in (("begin", now), ("wait_begin", now), ("end", 0.0), ("wait_end", 0.0)):
+            _double(entry, _OFFSET[name], moment)
+        return self._add(entry)
+
+    def _add(self, entry: bytes | bytearray) -> int:
+        """Write an entry behind all others; returns its offset, or -1 when the file is full.
+
+        Entries are added one at a time: a watcher takes each that the header counts as written. If
+        one of them were still to be filled in by another thread, the watcher would never see it.
+        """
+        with self._adding:
+            index = next(self._indices)
+            at = HEADER_BYTES + index * ENTRY.itemsize
+            if index < events.CAPACITY:
+                self._map[at : at + ENTRY.itemsize] = entry
+            self._count = max(self._count, index + 1)
+            _int(self._map, 8, self._count)
+        return at if index < events.CAPACITY else -1
 
     def polled(self, at: int, answer: bool) -> None:
         """Count a call of `is_completed`."""
@@ -220,17 +233,12 @@ class Recorder:
         """
         if self._paused and not also & events.GIVEN:
             return -1
-        index = next(self._indices)
-        self._count = max(self._count, index + 1)
-        if index >= events.CAPACITY:
-            _int(self._map, 8, self._count)
-            return -1
         flags, api, function, file, line = self._caller()
         if called is not None:
             flags, api = 0, called.encode()[:28]
         shape, dtype, value, crc = (), 0, float("nan"), 0
         if tensor is not None:
-            shape = tuple(tensor.shape)[:6]
+            shape = tuple(min(length, _LONGEST) for length in tensor.shape[:6])
             dtype = _DTYPE_CODE.get(tensor.dtype, len(events.DTYPES) - 1)
             if nbytes is None and tensor.layout is torch.strided:
                 # of a sparse one nobody knows what will be sent
@@ -240,24 +248,25 @@ class Recorder:
         flags |= also | (events.INTERNAL if getattr(self._here, "internal", False) else 0)
         if peer == -2:
             flags, peer = flags | events.ANY_SOURCE, -1
-        own = tensor is not None and op != "recv" and not flags & events.INTERNAL
-        if self.holdings is not None and own:
-            self.holdings.keep(index, 0, [tensor])
-        at, now = HEADER_BYTES + index * ENTRY.itemsize, _now()
+        now = _now()
         until = self._until(now, lasts) if lasts < events.LONG else 0.0
-        PACK.pack_into(
-            self._map, at, events.POSTED, OP_CODE[op], flags & 0xFF, reduction, group, peer, tag,
-            line, dtype, len(shape), pieces & 0xFFFF, nbytes or 0, *shape, *(0,) * (6 - len(shape)),
+        at = self._add(PACK.pack(
+            events.POSTED, OP_CODE[op], flags & 0xFF, reduction, group, peer, tag, line, dtype,
+            len(shape), pieces & 0xFFFF, nbytes or 0, *shape, *(0,) * (6 - len(shape)),
             now, 0.0, 0.0, 0.0, value, crc, 0, api, function, file, note, until,
             self._thread(), flags >> 8, 0, 0, 0.0,
-        )  # fmt: skip
-        _int(self._map, 8, self._count)
+        ))  # fmt: skip
+        if tensor is not None and op != "recv" and not flags & events.INTERNAL:
+            self._keep(at, 0, [tensor])
         return at
 
     def results(self, at: int, tensors) -> None:
         """Note what an operation has left in these tensors, where that is kept."""
+        self._keep(at, 1, tensors)
+
+    def _keep(self, at: int, when: int, tensors) -> None:
         if self.holdings is not None and at >= 0:
-            self.holdings.keep((at - HEADER_BYTES) // ENTRY.itemsize, 1, tensors)
+            self.holdings.keep((at - HEADER_BYTES) // ENTRY.itemsize, when, tensors)
 
     def is_internal(self, at: int) -> bool:
         """Is this operation torch's own, or the course's, rather than the student's?"""
@@ -481,11 +490,11 @@ def paused():
     if recorder is None:
         yield
         return
-    recorder._paused = True
+    before, recorder._paused = recorder._paused, True
     try:
         yield
     finally:
-        recorder._paused = False
+        recorder._paused = before
 
 
 @contextlib.contextmanager
