@@ -104,6 +104,8 @@ def advised(exercise, kind, message, size=2):
          "this rank itself"),
         ("relay", "ValueError", "Invalid source rank -1: this group has ranks 0 to 3",
          "no such rank"),
+        ("swap_shards", "ValueError", "Tensors must be contiguous", "not contiguous"),
+        ("exchange", "RuntimeError", "input tensor has to be contiguous", "not contiguous"),
         ("broadcast_from", "ValueError", "Must specify global_rank or group_rank",
          "rank not named"),
         ("ring_all_gather", "ValueError", "Invalid ``op``. Expected ``op`` to be of type",

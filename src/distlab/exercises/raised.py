@@ -235,7 +235,7 @@ COMMON = (
         "The root of a scatter or gather has to pass the list; the other ranks pass None.",
     ),
     Advice(
-        "not contiguous", "must be contiguous",
+        "not contiguous", "(must|has to) be contiguous",
         "Only contiguous tensors can travel: a transpose, a column or every other row of another "
         "tensor is none. .contiguous() makes a copy that is.",
     ),
