@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 def size_text(nbytes: int) -> str:
     """Bytes for people: "4 B", "1.5 MB"."""
-    value = float(nbytes)
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000 or unit == "GB":
-            return f"{value:.3g} {unit}" if value < 1000 else f"{value:.0f} {unit}"
+    value, units = float(nbytes), ["GB", "MB", "kB", "B"]
+    while value >= 999.5 and len(units) > 1:  # three digits of it would be 1000
         value /= 1000
-    raise AssertionError
+        units.pop()
+    return f"{value:.3g} {units[-1]}" if value < 999.5 else f"{value:.0f} {units[-1]}"
 
 
 def payload_text(event: Event) -> str:
