@@ -490,7 +490,7 @@ def maker(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
         index = recorder.next_group() if member else events.NO_GROUP
         timeout = kwargs.get("timeout") or datetime.timedelta.max
         at = recorder.begin(
-            "new_group", index, note=events.members_text(ranks).encode()[:48],
+            "new_group", index, note=events.members_text(ranks),
             lasts=timeout.total_seconds(),
             also=(0 if _is_counted(*args, **kwargs) else events.LOCAL)
             | (events.GIVEN if recorder.paused and member else 0),

@@ -63,6 +63,7 @@ ENTRY = np.dtype(
 )
 PACK = struct.Struct("<BBBBhhiiBBHq6idddddII28s40s32s48sdHHHHd")
 assert PACK.size == ENTRY.itemsize == 272
+_NOTE_BYTES = 48
 
 _RACE = re.compile(r"(read|changed) (\d+) ([\w.<>]+)")
 _SHARE = r"\d{1,12}(?:/[1-9]\d{0,5})?"  # elements, a fraction of one among them
@@ -356,9 +357,14 @@ def exchanged_text(given: Sequence[Fraction | int], received: Sequence[Fraction 
     return text.encode() if len(text) <= 24 else b""  # a race is noted behind it
 
 
-def members_text(ranks: tuple[int, ...] | list[int]) -> str:
-    """Ranks as at most 47 characters: "0,2,5", or "0-15" where they are consecutive."""
-    ranks = list(ranks)
-    if len(ranks) > 2 and ranks == list(range(ranks[0], ranks[0] + len(ranks))):
-        return f"{ranks[0]}-{ranks[-1]}"
-    return ",".join(map(str, ranks))
+def members_text(ranks: Sequence[int]) -> bytes:
+    """The ranks of a group as a note: "0,2,5", "0-15" where they are consecutive, "0-30/2" where
+    they are evenly spaced. Empty where that is too long: what a rank does in such a group cannot be
+    matched, which is better than to match it with the wrong members.
+    """
+    text = ",".join(map(str, ranks))
+    if len(ranks) > 2:
+        first, last, step = ranks[0], ranks[-1], max(ranks[1] - ranks[0], 1)
+        if list(ranks) == list(range(first, last + 1, step)):
+            text = f"{first}-{last}" if step == 1 else f"{first}-{last}/{step}"
+    return text.encode() if len(text) <= _NOTE_BYTES else b""

@@ -39,13 +39,15 @@ from distlab.records.events import (
     RankRecord,
 )
 
+_RANGE = re.compile(r"(\d+)-(\d+)(?:/([1-9]\d*))?")
 _IDENTIFIER = re.compile(r"[\w.<>]*")
 
 
 def _members(text: str) -> tuple[int, ...]:
-    first, dash, last = text.partition("-")
-    if dash and first.isdecimal() and last.isdecimal():
-        return tuple(range(int(first), min(int(last), MOST_RANKS) + 1))
+    """The ranks that `events.members_text` wrote down."""
+    if found := _RANGE.fullmatch(text):
+        first, last, step = (int(number or 1) for number in found.groups())
+        return tuple(range(first, min(last, MOST_RANKS) + 1, step))
     return tuple(int(part) for part in text.split(",") if part.isdecimal())
 
 
