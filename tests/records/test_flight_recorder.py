@@ -246,6 +246,20 @@ def test_what_is_no_dump_is_refused_and_never_run(tmp_path, capsys, data):
     assert "harm" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("config", [[], "text", {"0": [0, 1]}])
+@pytest.mark.parametrize("line", [3, "three"])
+def test_a_dump_of_another_form_is_refused(tmp_path, config, line):
+    frames = [{"name": "step", "filename": "/home/me/train.py", "line": line}]
+    told = {"version": "9", "pg_config": config, "entries": [entry(1, frames=frames)]}
+    path = tmp_path / "dump_rank_0"
+    path.write_text(json.dumps(told))
+    if config or line == "three":
+        with pytest.raises(flight_recorder.Unreadable):
+            flight_recorder.read([path])
+    else:
+        assert len(flight_recorder.read([path])) == 1
+
+
 def test_a_rank_without_a_dump_is_told_of(tmp_path):
     ranks = flight_recorder.read([dump(tmp_path / "dump_rank_0", entry(1, "started"))])
     assert ranks[1].progress == events.UNKNOWN

@@ -76,20 +76,26 @@ def read(paths: Sequence[str | Path]) -> list[RankRecord]:
         if rank in dumps:
             raise Unreadable(f"{path.name}: there is a dump of rank {rank} already")
         dumps[rank] = _loaded(path)
+    try:
+        return _records(dumps)
+    except Unreadable:
+        raise
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        raise Unreadable(f"no Flight Recorder dump: {error!r}") from error
+
+
+def _records(dumps: dict[int, Dump]) -> list[RankRecord]:
     size = max([rank + 1 for rank in dumps] + [len(_members(d)) for d in dumps.values()])
     if not 0 < size <= events.MOST_RANKS:
         raise Unreadable(f"{size} ranks")
-    try:
-        first, members = _first(dumps), _groups(dumps)
-        full = any(map(_overwritten, dumps.values()))
-        found = [
-            _record(rank, size, dumps[rank], first, members, full)
-            if rank in dumps
-            else RankRecord(rank, size, events.UNKNOWN)
-            for rank in range(size)
-        ]
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise Unreadable(f"no Flight Recorder dump: {error!r}") from error
+    first, members = _first(dumps), _groups(dumps)
+    full = any(map(_overwritten, dumps.values()))
+    found = [
+        _record(rank, size, dumps[rank], first, members, full)
+        if rank in dumps
+        else RankRecord(rank, size, events.UNKNOWN)
+        for rank in range(size)
+    ]
     _settle(found, set(dumps))
     return found
 
