@@ -84,6 +84,10 @@ def test_an_exception_of_ones_own_has_no_name_in_a_hidden_case():
         ("rank 0 waits in send(dst=1) at exchange:4", "rank 0 waits in send(dst=1) at line 4"),
         ("rank 1 waits in seven(src=0) at eleven:12", "rank 1 waits in call(src=0) at line 12"),
         ("has tag 711, not 0", "has tag #, not 0"),
+        ("in sieben_ölf(src=0), сем.send(dst=1)", "in call(src=0), call(dst=1)"),
+        ("7eleven(src=1) and <lambda>(dst=0)", "call(src=1) and call(dst=0)"),
+        ("allreduce(name=seven.11/x) at f:4", "allreduce() at line 4"),
+        ("broadcast(root=0, name=сем) waits", "broadcast(root=0) waits"),
         ("shape (3, 711), -1.5e3 at {711}", "shape (#, #), # at #"),
     ],
 )

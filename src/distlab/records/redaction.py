@@ -45,7 +45,8 @@ _LONGEST_LINE = 100_000
 _WORD = re.compile(r"\S+")
 _NUMBERED = re.compile(r":(\d+)")  # as lines are after the name of a function or a file
 _LINE = re.compile(r"( at)? line (\d+)\b")
-_CALL = re.compile(r"\b([A-Za-z_]\w*)\(")
+_CALL = re.compile(r"([^\s()]+)\(")
+_TENSOR = re.compile(r"(?:, )?\bname=[^\s(),]*")  # a name of Horovod's
 _NUMBER = re.compile(r"(?<![\w#{])-?\d[\d.e+-]*")
 
 
@@ -97,6 +98,7 @@ def operations(said: str, size: int) -> str:
     """A sentence on what ranks wait in, with the names of calls, ranks and lines alone."""
     said = said.replace("{", "").replace("}", "")  # they mark lines, which stay, from here on
     said = _WORD.sub(_place, said)
+    said = _TENSOR.sub("", said)
     said = _CALL.sub(lambda m: f"{m[1] if m[1] in _CALLS else 'call'}(", said)
     said = _NUMBER.sub(lambda m: m[0] if m[0].isdigit() and int(m[0]) < size else "#", said)
     return said.replace("{", "").replace("}", "")
