@@ -51,6 +51,21 @@ def backwards(rank, size):
     return tensor.tolist()
 
 
+def test_in_strict_mode_the_root_of_a_group_with_other_numbers_may_read_what_it_sends(ranks):
+    def program(rank, size):
+        _meet("strict", size - 1 - rank, size)
+        tensor = torch.full((2,), float(rank))
+        request = dist.broadcast(tensor, 0, async_op=True)
+        early = tensor.tolist() if rank == size - 1 else None
+        request.wait()
+        return early, tensor.tolist()
+
+    result = ranks.run(program, strict=True)
+    assert [late for _, late in result] == [[3.0, 3.0]] * 4
+    assert result[3][0] == [3.0, 3.0]
+    assert not any(event.race for record in result.records for event in record.events)
+
+
 @pytest.mark.slow  # ranks that are late, longer than a proof takes
 @pytest.mark.parametrize("program", [halves, survivors, backwards])
 def test_ranks_that_meet_under_other_numbers_are_not_said_to_hang(ranks, program):

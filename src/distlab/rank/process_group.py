@@ -290,9 +290,11 @@ class RecordedGroup(dist.ProcessGroup):
 
     def _has_result(self, op: str, root: int) -> bool:
         """Does this rank get a result?"""
+        # not the recorder's: a default group of the function's own may number ranks in another way
+        rank = self._global(self.rank())
         if op == "broadcast":
-            return root != self._recorder.rank
-        return root in (-1, self._recorder.rank) or op == "scatter"
+            return root != rank
+        return root in (-1, rank) or op == "scatter"
 
     def _touched(self, op, args, root):
         """What a collective reads on this rank, and what it writes."""
