@@ -454,6 +454,14 @@ def test_a_request_for_a_column_is_refused_as_gloo_does(two, strict):
     assert "contiguous" in two.run(program, strict=strict, may_fail=True).story()
 
 
+def test_a_long_name_in_other_letters_is_cut_behind_a_whole_one(two):
+    def передать_тензор_всем_соседям_по_кольцу_и_обратно(rank, size):
+        dist.barrier()
+
+    (event,) = events(two, передать_тензор_всем_соседям_по_кольцу_и_обратно)
+    assert event.function == "передать_тензор_всем_"
+
+
 def test_who_listens_is_told_the_bytes_of_each_receive_once(two):
     def program(rank, size):
         from distlab.rank import recorder

@@ -58,7 +58,9 @@ _int = struct.Struct("<i").pack_into
 _unsigned = struct.Struct("<I").pack_into
 _short = struct.Struct("<H").pack_into
 _ident = threading.get_ident
+_TEXTS = "api", "function", "file"  # of an entry
 _STUDENT, _LIBRARY, _API, _OURS = range(4)
+_API_BYTES, _FUNCTION_BYTES, _FILE_BYTES = (ENTRY[name].itemsize for name in _TEXTS)
 _LONGEST = 2**31 - 1  # of a tensor's dimensions, as an entry can hold it
 _COMPREHENSIONS = {"<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>"}
 
@@ -128,9 +130,12 @@ class Recorder:
         called = b""
         while frame is not None and (kind := _kind(frame.f_code)) != _STUDENT:
             if kind != _OURS:
-                called = frame.f_code.co_name.encode() if kind == _API else b""
+                called = _bytes(frame.f_code.co_name, _API_BYTES) if kind == _API else b""
             frame = frame.f_back
-        return frame and (function_of(frame.f_code).encode(), frame.f_lineno, frame.f_lasti, called)
+        if frame is None:
+            return None
+        function = _bytes(function_of(frame.f_code), _FUNCTION_BYTES)
+        return function, frame.f_lineno, frame.f_lasti, called
 
     def _seen(self, place: Place | None, stands: bool) -> None:
         """Note where the function was seen, unless it waited in an operation there: as long as it
@@ -139,7 +144,7 @@ class Recorder:
         if self._waits():
             place, stands = None, False
         function, line, _, called = place or (b"", 0, 0, b"")
-        events.SEEN.pack_into(self._map, events.SEEN_AT, line, function[:40], called[:28], stands)
+        events.SEEN.pack_into(self._map, events.SEEN_AT, line, function, called, stands)
 
     def _waits(self) -> bool:
         at = self._wait
@@ -235,7 +240,7 @@ class Recorder:
             return -1
         flags, api, function, file, line = self._caller()
         if called is not None:
-            flags, api = 0, called.encode()[:28]
+            flags, api = 0, _bytes(called, _API_BYTES)
         shape, dtype, value, crc = (), 0, float("nan"), 0
         if tensor is not None:
             shape = tuple(min(length, _LONGEST) for length in tensor.shape[:6])
@@ -435,11 +440,17 @@ class _Code:
     def __init__(self, code: types.CodeType) -> None:
         self.code = code  # kept: its id must not become another's
         self.kind = _kind(code)
-        self.name = code.co_name.encode()[:28]
+        self.name = _bytes(code.co_name, _API_BYTES)
+        file = os.path.basename(code.co_filename).encode("utf-8", "replace")[-_FILE_BYTES:]
         self.place = (
-            function_of(code).encode()[:40],
-            os.path.basename(code.co_filename).encode()[-32:],
+            _bytes(function_of(code), _FUNCTION_BYTES),
+            file.decode("utf-8", "ignore").encode(),
         )
+
+
+def _bytes(name: str, most: int) -> bytes:
+    """A name in UTF-8, cut behind a whole character."""
+    return name.encode("utf-8", "replace")[:most].decode("utf-8", "ignore").encode()
 
 
 def function_of(code: types.CodeType) -> str:
