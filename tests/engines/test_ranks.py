@@ -713,6 +713,26 @@ def test_a_cell_whose_source_python_has_not_read_yet_travels_without_it(monkeypa
     assert sources_of(scope["f"]) == {"<a cell>": "def f(rank, size): ..."}
 
 
+class AttributesAreKeys(dict):
+    __getattr__ = dict.__getitem__
+
+
+@pytest.mark.parametrize("companion", [AttributesAreKeys(lr=0.1), torch.ops], ids=["keys", "ops"])
+def test_what_else_the_notebook_holds_is_not_asked_for_its_source(monkeypatch, companion):
+    scope = {"companion": companion}
+    exec(compile("def f(rank, size): ...", "<a cell>", "exec"), scope)
+    monkeypatch.setitem(linecache.cache, "<a cell>", (22, None, ["def f…"], "<a cell>"))
+    assert sources_of(scope["f"]) == {"<a cell>": "def f…"}
+
+
+def test_a_function_with_a_cache_has_the_source_of_its_cell(monkeypatch):
+    scope = {}
+    cached = "import functools\n@functools.cache\ndef f(rank, size): ..."
+    exec(compile(cached, "<a cell>", "exec"), scope)
+    monkeypatch.setitem(linecache.cache, "<a cell>", (22, None, ["def f…"], "<a cell>"))
+    assert sources_of(scope["f"]) == {"<a cell>": "def f…"}
+
+
 def wait_for_the_end_of(pid):
     with contextlib.suppress(ProcessLookupError):
         assert select.select([os.pidfd_open(pid)], [], [], 60)[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import html
-import inspect
 import linecache
 import os
 from pathlib import Path
@@ -152,7 +151,9 @@ class Local:
 
 def _script_of(answer: Any) -> dict[str, str]:
     """The file that a function was defined in, where that is no notebook."""
-    file = getattr(getattr(inspect.unwrap(answer), "__code__", None), "co_filename", "")
+    from distlab.engines import ranks
+
+    file = ranks.file_of(answer)
     return {file: "".join(linecache.getlines(file))} if file else {}
 
 

@@ -10,11 +10,13 @@ ended at once.
 
 from __future__ import annotations
 
+import functools
 import html
 import inspect
 import linecache
 import os
 import threading
+import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -323,13 +325,27 @@ def attach(cluster: Any, size: int) -> Any:
 def sources_of(function: Callable[..., Any]) -> dict[str, str]:
     """The source of the cells that a function and its companions come from, for tracebacks."""
     found: dict[str, str] = {}
-    function = inspect.unwrap(function) if callable(function) else function
-    companions = [function, *getattr(function, "__globals__", {}).values()]
-    for companion in companions:
-        code = getattr(companion, "__code__", None)
-        if code is not None and code.co_filename not in found:
-            known = linecache.cache.get(code.co_filename)
-            cell = "ipykernel" in code.co_filename or code.co_filename.startswith("<")
-            if known is not None and len(known) == 4 and cell:  # else it is not read yet
-                found[code.co_filename] = "".join(known[2])
+    plain = _unwrapped(function)
+    for companion in (plain, *getattr(plain, "__globals__", {}).values()):
+        name = file_of(companion)
+        cell = "ipykernel" in name or name.startswith("<")
+        known = linecache.cache.get(name)
+        if cell and known is not None and len(known) == 4:  # else it has not been read yet
+            found[name] = "".join(known[2])
     return found
+
+
+def file_of(value: Any) -> str:
+    """The file or cell that a function was written in; "" for any other value."""
+    code = getattr(_unwrapped(value), "__code__", None)
+    return code.co_filename if code is not None else ""
+
+
+_FUNCTIONS = {types.FunctionType, types.MethodType, type(functools.lru_cache(len))}
+
+
+def _unwrapped(value: Any) -> Any:
+    """The function inside a function's decorators; `None` for what is no function. Its type is
+    asked, not its attributes: objects of a notebook may answer to any name, or raise anything.
+    """
+    return inspect.unwrap(value) if type(value) in _FUNCTIONS else None
