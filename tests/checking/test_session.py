@@ -70,11 +70,34 @@ def test_a_cell_that_ends_or_hangs_its_process_is_left_out_and_the_others_go_on(
     assert session.run(EXCHANGE, inputs(), 10).ok
 
 
-def test_a_cell_that_raises_keeps_what_it_had_defined(session):
-    problems = session.cells([GIVEN, solution(RIGHT + "\nprint(undefined)")], 5)
+@pytest.mark.parametrize(
+    ("ending", "type"),
+    [
+        ("print(undefined)", "NameError"),
+        ("import asyncio; raise asyncio.CancelledError", "CancelledError"),  # no Exception
+        ("raise SystemExit", "SystemExit"),
+    ],
+)
+def test_a_cell_that_raises_keeps_what_it_had_defined(session, ending, type):
+    problems = session.cells([GIVEN, solution(f"{RIGHT}\n{ending}")], 5)
     assert problems["exchange"]["status"] == "error"
-    assert problems["exchange"]["type"] == "NameError"
+    assert problems["exchange"]["type"] == type
     assert session.run(EXCHANGE, inputs(), 10).ok
+
+
+def test_an_answer_that_raises_when_it_is_sent_costs_itself(session):
+    odd = """
+import asyncio
+class Odd:
+    def __reduce__(self):
+        raise asyncio.CancelledError
+odd = Odd()
+def exchange(rank, size, tensor):
+    return odd
+"""
+    assert session.cells([GIVEN, solution(odd)], 5) == {}
+    (outcome,) = session.run(EXCHANGE, inputs(), 10).outcomes
+    assert outcome.error["type"] == "CancelledError"
 
 
 def test_in_a_cell_of_ones_own_a_statement_that_fails_does_not_stop_the_next(session):

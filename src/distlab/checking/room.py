@@ -433,7 +433,7 @@ def serve_cells(connection: socket.socket) -> None:
                     blob = _pickled(tree["name"], main.__dict__, answers)
                     by_value.need_room(tree["name"], blob)
                     reply = payload.parts({"error": None, "number": tree["number"]}, blob)
-                except Exception as error:
+                except BaseException as error:
                     told = {"error": execute.describe(error), "number": tree["number"]}
                     reply = payload.parts(told, b"")
         framing.write(connection, *reply)
@@ -465,7 +465,7 @@ def _run_cell(
 
     try:
         notebook.run_cell(cell, namespace, keep_going=cell.kind == "added")
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
+    except BaseException as error:  # asyncio's CancelledError is no Exception
         return {"status": "error", **execute.describe(error)}
     finally:
         for name in cell.takes:
@@ -479,7 +479,7 @@ def _taken(function: object) -> _Answer:
 
     try:
         return _Answer(function, *by_value.taken(function))
-    except (Exception, SystemExit, KeyboardInterrupt):  # it is tried once more, and told of then
+    except BaseException:  # it is tried once more, and told of then
         return _Answer(function)
 
 
