@@ -64,6 +64,35 @@ def test_functions_are_found_in_statements_of_any_kind(function, line):
     assert Sources({"a": NESTED}).line(function, line).endswith(f"return {line}")
 
 
+COMPOUND = """
+async def f(rank):
+    match rank:
+        case 0:
+            return 5
+    async with a:
+        return 7
+    async for b in a:
+        return 9
+    try:
+        return 11
+    except* ValueError:
+        return 13
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (2, "async def f(rank):"), (3, "match rank:"), (6, "async with a:"),
+        (8, "async for b in a:"), (10, "try:"),
+    ],
+)  # fmt: skip
+def test_of_a_statement_that_holds_others_its_own_line_is_quoted(line, text):
+    of = Sources({"a": COMPOUND})
+    assert of.line("f", line) == text
+    assert of.line("f", 5) == "return 5"
+
+
 def test_where_two_cells_have_different_lines_none_is_quoted():
     two = {"a": "def f():\n    return 1", "b": "def f():\n    return 2"}
     assert Sources(two).line("f", 2) == ""
@@ -112,3 +141,36 @@ def test_the_functions_of_a_cell_are_those_at_its_top():
     of = Sources({"exchange": CELL, "relay": "def relay(:"})
     assert of.defined_in("exchange") == ["helper", "exchange"]
     assert of.defined_in("relay") == of.defined_in("group_mean") == []
+
+
+TODO = 'raise NotImplementedError("TODO f")'
+
+
+@pytest.mark.parametrize(
+    ("body", "left"),
+    [
+        (TODO, 0),
+        (f'"""What f does."""\nimport torch\n\n{TODO}', 0),
+        (f"...\n{TODO}", 0),
+        (f"x = 1\n{TODO}", 3),
+        (f"if rank:\n    {TODO}\nreturn 1", 3),
+        ("x = 1\nreturn x", 0),
+        ("x = 1\nraise NotImplementedError('later')", 0),
+    ],
+)
+def test_a_todo_is_left_where_something_is_written(body, left):
+    of = Sources({"f": f"def f(rank, size):\n{textwrap.indent(body, '    ')}"})
+    assert of.todo_left("f") == left
+    assert of.is_released("f") == (left == 0 and body.endswith(TODO))
+
+
+def test_an_answer_that_is_no_function_is_released_too():
+    assert Sources({"f": f"# f = {{…}}\n{TODO}"}).is_released("f")
+    assert not Sources({"f": f'f = {{"a"}}\n{TODO}'}).is_released("f")
+    assert not Sources({"f": ""}).is_released("f")
+
+
+def test_an_exception_that_takes_long_to_be_made_is_no_todo():
+    deep = " + ".join(["'a'"] * 900)
+    of = Sources({"f": f"def f():\n    x = 1\n    raise NotImplementedError('TODO f' + {deep})"})
+    assert of.todo_left("f") == 0

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from distlab import notebook
 
-_COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef, ast.ClassDef)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _NEWLINE = re.compile(r"\r\n|\r|\n")  # as Python counts lines
@@ -93,15 +92,22 @@ class Sources:
         has kept that; 0 otherwise.
         """
         function = self.function(name)
-        if function is None:
+        if function is None or not _is_written(function.body):
             return 0
-        kept = [
+        kept = (
             node.lineno
             for node in ast.walk(function)
             if isinstance(node, ast.Raise) and _is_todo(node)
-        ]
-        written = [node for node in function.body if not (_is_todo(node) or _does_nothing(node))]
-        return kept[0] if kept and written else 0
+        )
+        return next(kept, 0)
+
+    def is_released(self, name: str) -> bool:
+        """Is the answer in the cell of that name as it was released: its TODO, and nothing
+        written?
+        """
+        function = self.function(name)
+        body = function.body if function else _parsed(self._cells.get(name, "")).body
+        return any(map(_is_todo, body)) and not _is_written(body)
 
     @functools.cached_property
     def _functions(self) -> dict[str, list[tuple[str, Function]]]:
@@ -173,15 +179,20 @@ def _taken(node: ast.AST) -> list[ast.Call]:
 
 def _is_todo(node: ast.AST) -> bool:
     """Is it `raise NotImplementedError("TODO …")`?"""
-    return isinstance(node, ast.Raise) and ast.unparse(node).startswith(_RELEASED)
+    match node:
+        case ast.Raise(ast.Call(ast.Name("NotImplementedError"), [ast.Constant(str(said))])):
+            return said.startswith("TODO")
+    return False
 
 
-_RELEASED = "raise NotImplementedError('TODO"
+def _is_written(body: Sequence[ast.stmt]) -> bool:
+    """Is there anything beside what an answer may be released with?"""
+    return not all(_is_todo(node) or _does_nothing(node) for node in body)
 
 
 def _does_nothing(node: ast.stmt) -> bool:
-    """Is it a docstring, an ellipsis or `pass`?"""
-    return isinstance(node, ast.Pass) or (
+    """Is it a docstring, an ellipsis, `pass` or an import?"""
+    return isinstance(node, (ast.Pass, ast.Import, ast.ImportFrom)) or (
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     )
 
@@ -228,7 +239,7 @@ def _quoted(source: str, function: Function, number: int) -> str:
     ]
     inner = max(around, key=lambda node: (node.lineno, node.col_offset))
     text = lines[number - 1] if number <= len(lines) else ""
-    if not isinstance(inner, _COMPOUND):
+    if next(_inner(inner), None) is None:
         text = "\n".join(lines[inner.lineno - 1 : inner.end_lineno])
     text = " ".join(text.split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
