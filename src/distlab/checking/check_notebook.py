@@ -4,18 +4,18 @@ gradebook.
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import Any
 
-from distlab import course
+from distlab import course, notebook
 from distlab.checking import own_inputs, submission
 from distlab.checking.judge_notebook import Code, Grader, Lab
 from distlab.checking.session import Source
 from distlab.checking.spawned_session import SpawnedSession
 from distlab.exercises import reference
 from distlab.exercises.exercise import Exercise
+from distlab.exercises.sources import Sources
 from distlab.exercises.verdict import Verdict
 from distlab.processes import frameworks, origin, starting
 from distlab.processes.forkserver import PRELOAD
@@ -27,7 +27,7 @@ def lab_of(path: Path, content: dict[str, Any]) -> str:
     Raises:
         ValueError: it is no lab of this course.
     """
-    names = {cell.name for cell in submission.notebook.cells(content) if cell.kind == "solution"}
+    names = {cell.name for cell in notebook.cells(content) if cell.kind == "solution"}
     for lab in course.LABS:
         if path.name == course.notebook_name(lab):
             return lab
@@ -100,15 +100,18 @@ class _Spawning(Grader):
 
 
 def _blank(content: dict[str, Any]) -> dict[str, Any]:
-    """The notebook with its answers taken out: what "left as it was" means without the course at
-    hand.
+    """The notebook with only those answers that nobody has written: what "left as it was" means
+    without the course at hand.
     """
-    blank: dict[str, Any] = json.loads(json.dumps(content))
-    for cell in blank["cells"]:
-        grading = cell.get("metadata", {}).get("nbgrader", {})
-        if grading.get("solution") and "TODO" not in "".join(cell["source"]):
-            cell["source"] = ""
-    return blank
+    return {**content, "cells": [cell for cell in content["cells"] if _is_released(cell)]}
+
+
+def _is_released(cell: Any) -> bool:
+    """Does this cell hold an answer as it was released?"""
+    return any(
+        one.kind == "solution" and Sources({one.name: one.source}).is_released(one.name)
+        for one in notebook.cells({"cells": [cell]})
+    )
 
 
 def own_said(path: Path, lab: str) -> str:

@@ -1,0 +1,50 @@
+"""`distlab check` judges what a notebook's cells define, whatever else they hold."""
+
+import json
+
+import pytest
+
+from distlab import course
+from distlab.checking.check_notebook import check_notebook
+from grader import collected, coursedir, paths
+
+LAB = "04-ring-allreduce"
+TODO = 'raise NotImplementedError("TODO {}")'
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory):
+    """By exercise, the verdicts on a notebook that was checked once for all."""
+    folder = tmp_path_factory.mktemp("lab")
+    for file in (paths.LABS / LAB).glob("reference.*"):
+        (folder / file.name).write_bytes(file.read_bytes())
+    solution = coursedir.solution(LAB)
+    right = {
+        name: collected.source_of(solution, name) for name in ("ring_time", "parameter_server_time")
+    }
+    content = collected.handed_in(
+        LAB,
+        ring_time=f"# TODO: say where this comes from\n{right['ring_time']}",
+        parameter_server_time=f"{right['parameter_server_time']}\nimport asyncio\n"
+        "raise asyncio.CancelledError",
+        ring_all_gather="",
+        ring_all_reduce=f"def ring_all_reduce(rank, size, tensor):\n    x = (\n"
+        f"    {TODO.format('ring_all_reduce')}",
+    )
+    path = folder / course.notebook_name(LAB)
+    path.write_text(json.dumps(content))
+    return {one.exercise.name: one for one in check_notebook(path)}
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("ring_time", "passed"),  # its cell holds the word TODO
+        ("parameter_server_time", "passed"),  # its cell raises after it
+        ("ring_all_gather", "unanswered"),  # its cell is empty
+        ("ring_all_reduce", "error"),  # begun, and no Python
+        ("async_parameter_server", "unanswered"),  # as it was released
+    ],
+)
+def test_an_answer_counts_where_something_is_written(verdicts, name, status):
+    assert verdicts[name].status == status, verdicts[name].message
