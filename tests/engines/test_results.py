@@ -1,11 +1,18 @@
 """What is told of a run that did not end well."""
 
+import copy
+import dataclasses
+import sys
+
 import cloudpickle
 import pytest
+import torch
 from recorded import event
 
-from distlab.engines.results import Result
+from distlab.engines.exploring import Exploration, Explored
+from distlab.engines.results import AllSchedules, Result
 from distlab.engines.runs import Outcome, Run
+from distlab.records.choices import Schedule
 from distlab.records.deadlock import Deadlock, Wait
 from distlab.records.events import (
     FAILED,
@@ -18,6 +25,7 @@ from distlab.records.events import (
     RankRecord,
 )
 
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 POLLED = event(0, 0, "recv", peer=1, state=POSTED, flags=0, wait_begin=0.0, polls=3000)
 LOST = event(0, 0, "barrier", state=FAILED, end=2.0, wait_end=2.0)
 REFUSED = event(0, 0, "send", peer=1, state=FAILED, wait_begin=0.0)
@@ -92,3 +100,71 @@ def test_who_asks_a_request_of_gloo_in_a_loop_is_told_that_it_has_to_wait():
     record = RankRecord(0, 2, RUNNING, begin=1.0, events=[POLLED])
     said = told(Outcome(0, "killed"), record, "returned")
     assert "had not ended after 8 s" in said and "stays False until wait()" in said
+
+
+@dataclasses.dataclass
+class Counted:
+    """As a notebook defines it: it travels by value."""
+
+    weights: torch.Tensor
+
+    def twice(self):
+        return Counted(2 * self.weights)
+
+
+def schedules(*values):
+    """What is made of runs of one rank that returned these values."""
+    runs = [
+        Run(
+            [Outcome(0, "returned", cloudpickle.dumps(value))],
+            [RankRecord(0, 1, RETURNED, begin=1.0)], 1.0, 8.0,
+        )
+        for value in values
+    ]  # fmt: skip
+    explored = [Explored(Schedule(), run) for run in runs]
+    return AllSchedules("f", runs[0], Exploration(explored))
+
+
+TEXT = "a text that is no name"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        torch.ones(3),
+        [torch.ones(2, 2).t(), {"loss": torch.tensor(0.5, dtype=torch.bfloat16)}],
+        torch.nn.Linear(2, 1),
+        Counted(torch.ones(2)),
+        [TEXT, TEXT],
+    ],
+    ids=["tensor", "tree", "module", "own class", "text"],
+)
+def test_schedules_that_return_equal_values_end_in_the_same_way(value):
+    """pickle has written down where tensors lie, and what of a list is one object."""
+    other = copy.deepcopy(value) if value != [TEXT, TEXT] else [TEXT, "".join(list(TEXT))]
+    assert cloudpickle.dumps(value) != cloudpickle.dumps(other)
+    found = schedules(value, other)
+    assert not found.others
+    assert found.story().endswith("All end with the same results.")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (torch.ones(3), torch.zeros(3)),
+        (torch.ones(3), torch.ones(3, dtype=torch.float64)),
+        (torch.ones(4), torch.ones(2, 2)),
+        (Counted(torch.ones(2)), Counted(torch.zeros(2))),
+        (lambda: 1, lambda: 2),
+    ],
+    ids=["value", "dtype", "shape", "own class", "function"],
+)
+def test_schedules_that_return_different_values_do_not(one, other):
+    assert len(schedules(one, other).others) == 1
+
+
+def test_results_that_hold_themselves_are_compared_all_the_same():
+    own: list = []
+    own.append(own)
+    assert not schedules(own, own).others
+    assert schedules(own, []).others

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import html
+import io
+import sys
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +22,7 @@ from distlab.records.phrases import named, ranks_text
 from distlab.records.wording import advice, computing, gave_up, standing, until_timeout
 
 if TYPE_CHECKING:
+    from distlab.processes import payload
     from distlab.records.reports import Report
     from distlab.simulation.simulator import Simulator
     from distlab.viz.comparison import Comparison
@@ -199,8 +203,9 @@ class AllSchedules(Result):
     @property
     def others(self) -> list[Explored]:
         """The schedules that end in another way than most do, or not at all."""
-        return self._split()[1]
+        return self._split[1]
 
+    @functools.cached_property
     def _split(self) -> tuple[list[Explored], list[Explored]]:
         """The schedules that end as most do, without a failure if any does, and all others."""
         by_outcome: dict[Hashable, list[Explored]] = defaultdict(list)
@@ -212,7 +217,7 @@ class AllSchedules(Result):
 
     def story(self) -> str:
         """How many schedules there are, and how those differ that end in another way."""
-        usual, others = self._split()
+        usual, others = self._split
         lines = [self.exploration.coverage()]
         if not others:
             if not usual[0].run.ok:
@@ -235,7 +240,7 @@ class AllSchedules(Result):
         return self.story() if not self.ok else f"{self.story()}\n{first!r}"
 
     def _repr_html_(self) -> str:
-        usual, others = self._split()
+        usual, others = self._split
         if not others:
             return super()._repr_html_()
         from distlab.viz.comparison import compare
@@ -258,10 +263,42 @@ def _nearest(wrong: Explored, usual: list[Explored]) -> Explored:
 def _outcome(run: runs.Run) -> Hashable:
     """What tells the ends of two runs apart: what ranks returned, raised, or hang in."""
     ranks = tuple(
-        (o.status, bytes(o.output), (o.error or {}).get("type")) if run.finding is None else ()
+        (o.status, _content(o.output), (o.error or {}).get("type")) if run.finding is None else ()
         for o in run.outcomes
     )
     return run.finding and (run.finding.kind, run.finding.ranks), run.timed_out, ranks
+
+
+def _content(output: payload.Block) -> bytes:
+    """What a rank returned as bytes that are the same for equal values, as far as that can be."""
+    try:
+        value = cloudpickle.loads(output)
+        with io.BytesIO() as file:
+            _Canonical(file).dump(value)
+            return file.getvalue()
+    except Exception:  # not everything can be made again here, or may hold itself
+        return bytes(output)
+
+
+class _Canonical(cloudpickle.CloudPickler):
+    """Leaves out what says nothing of a value: where a tensor lies in memory, which of its equal
+    parts are one object, and what its class is made of. Its bytes are compared and never read.
+    """
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
+        self.fast = True  # no references from one part to another
+
+    def reducer_override(self, obj: Any) -> Any:
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(obj, torch.Tensor):
+            flat = obj.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+            about = type(obj).__name__, str(obj.dtype), tuple(obj.shape), obj.requires_grad
+            return tuple, ((*about, flat.numpy().tobytes()),)
+        reduced = super().reducer_override(obj)
+        if isinstance(obj, type) and reduced is not NotImplemented:  # it would go by value
+            return tuple, ((obj.__module__, obj.__qualname__),)
+        return reduced
 
 
 def _ending(run: runs.Run, name: str) -> str:
