@@ -1,7 +1,10 @@
 """Commands from a notebook: this Python's launcher, a clean environment, a limit."""
 
+import contextlib
 import os
+import select
 import signal
+import sys
 import textwrap
 
 import pytest
@@ -76,6 +79,30 @@ def test_what_a_command_has_started_ends_with_it(tmp_path):
     path = script(tmp_path, textwrap.dedent(text))
     output, status = command.output_of(f"python {path}", limit=3)
     assert status < 0 and set(output.split()) <= {"up"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who has started whom")
+@pytest.mark.parametrize("launcher", ["deaf", "ends"])
+def test_ranks_in_sessions_of_their_own_end_with_their_launcher(tmp_path, monkeypatch, launcher):
+    """As torchrun's are. They hear no SIGTERM, nor does the launcher, or it ends without them."""
+    monkeypatch.setattr(command, "_PARTING", 1.0)
+    text = f"""
+        import signal, subprocess, sys
+        rank = '''
+        import os, signal, time
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        print(os.getpid())
+        time.sleep(60)
+        '''
+        if {launcher == "deaf"}:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        subprocess.Popen([sys.executable, "-c", rank], start_new_session=True).wait()
+    """
+    path = script(tmp_path, textwrap.dedent(text))
+    output, status = command.output_of(f"python {path}", limit=3)
+    assert status == -(signal.SIGKILL if launcher == "deaf" else signal.SIGTERM)
+    with contextlib.suppress(ProcessLookupError):
+        assert select.select([os.pidfd_open(int(output))], [], [], 10)[0], "it goes on"
 
 
 def test_the_lines_that_are_asked_for_are_shown_and_a_failure_is_told(tmp_path, capsys):

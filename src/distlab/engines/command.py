@@ -13,6 +13,7 @@ import tty
 from collections import Counter
 from dataclasses import dataclass, field
 
+from distlab.processes import run_delay
 from distlab.processes.environment import interface
 
 #: what a launcher leaves in the environment, and a command of one's own must not believe
@@ -98,14 +99,37 @@ class _Shown(threading.Thread):
 
 def _end(process: subprocess.Popen[bytes], shown: _Shown) -> None:
     """End a process with all that it has started: one that went on would keep printing."""
-    for sign in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, sign)
-        shown.join(_PARTING)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_PARTING)
-        if not shown.is_alive() and process.returncode is not None:
-            return
+    others: list[int] = []  # as descriptors: a number may be another process's by then
+    try:
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            others += _opened(process.pid)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, sign)
+            if _ended(process, shown):
+                break
+    finally:
+        for other in others:  # torchrun's ranks have sessions of their own
+            with contextlib.suppress(OSError):
+                signal.pidfd_send_signal(other, signal.SIGKILL)
+            os.close(other)
+    _ended(process, shown)
+
+
+def _opened(pid: int) -> list[int]:
+    """Descriptors of the processes that a process has started, where the system tells."""
+    found: list[int] = []
+    for other in run_delay.started(pid):
+        with contextlib.suppress(OSError):
+            found.append(os.pidfd_open(int(other)))
+    return found
+
+
+def _ended(process: subprocess.Popen[bytes], shown: _Shown) -> bool:
+    """Wait for a while; has the process ended, and has everybody closed the terminal?"""
+    shown.join(_PARTING)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_PARTING)
+    return not shown.is_alive() and process.returncode is not None
 
 
 def terminal(command: str, only: str | tuple[str, ...] = "", limit: float = 60) -> None:
