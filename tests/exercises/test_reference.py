@@ -72,3 +72,18 @@ def test_a_reference_of_other_inputs_is_no_reference(folder):
 def test_a_missing_file_says_what_to_do(tmp_path):
     with pytest.raises(NoReference, match="distlab reference record"):
         References(tmp_path, "lab")
+
+
+def test_files_of_two_recordings_say_what_to_do(folder, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    write(other, "lab", {}, [(EXCHANGE, CASE, [np.zeros(3, "float32")] * 2)])
+    (folder / "lab.safetensors").write_bytes((other / "lab.safetensors").read_bytes())
+    with pytest.raises(NoReference, match="not of one recording: run `distlab reference record`"):
+        References(folder, "lab")(EXCHANGE, CASE)
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "3", '{"cells": []}', '{"exercises": []}', ""])
+def test_another_file_says_what_to_do(folder, content):
+    (folder / "lab.json").write_text(content)
+    with pytest.raises(NoReference, match="lab.json cannot be read"):
+        References(folder, "lab")

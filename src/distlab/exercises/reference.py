@@ -37,7 +37,7 @@ class References:
         self.path = Path(folder) / f"{stem}.json"
         beside = self.path.with_suffix(".safetensors")
         try:
-            self._content = content or json.loads(self.path.read_text("utf-8"))
+            self._content = _checked(content or json.loads(self.path.read_text("utf-8")))
             self._tensors = safe.load(tensors) if tensors is not None else safe.load_file(beside)
         except (OSError, ValueError, SafetensorError) as error:
             raise NoReference(
@@ -78,7 +78,22 @@ class References:
                     "recorded: run `distlab reference record`"
                 )
             self._compared.add(asked)
-        return [_up(tree, self._tensors) for tree in entry["outputs"]]
+        try:
+            return [_up(tree, self._tensors) for tree in entry["outputs"]]
+        except KeyError as error:  # one of the files was replaced, or written, and the other not
+            raise NoReference(
+                f"{self.path.name} and {self.path.stem}.safetensors are not of one recording: "
+                "run `distlab reference record`"
+            ) from error
+
+
+def _checked(content: Any) -> dict[str, Any]:
+    """Raises:
+    ValueError: this is some other JSON.
+    """
+    if not isinstance(content, dict) or not isinstance(content.get("exercises"), dict):
+        raise ValueError("it holds no references")
+    return content
 
 
 def released(folder: Path, lab: str, instead: str) -> References:
