@@ -173,7 +173,7 @@ def drive(
         run = Run(outcomes, [], 0.0, deadline)
         show = live.of(folder, size) if live else None
         patience = RAISED if harness else math.inf
-        busy = _watch(engines, run, folder, begin, watch, show, patience, clock)
+        busy = _Watching(engines, run, folder, begin, watch, show, patience, clock).until_over()
         clock.seconds()
         run.seconds, run.stopped = time.monotonic() - begin, clock.stopped
         _stop(run, busy, folder, begin)
@@ -266,97 +266,129 @@ def _clocks(engines: Engines, size: int, group: bool) -> list[dict[str, Any] | N
     return [{"offset": one, "hub": hub, "machines": machines} for one in offsets]
 
 
-def _watch(
-    engines: Engines, run: Run, folder: Path, begin: float, watch: Watcher | None,
-    show: Show | None, patience: float, clock: Stopwatch,
-) -> set[int]:  # fmt: skip
-    """Wait until the run is over; returns the ranks that must be replaced.
+class _Watching:
+    """Waits until a run is over.
 
     Args:
-        patience: seconds that it goes on after a rank has raised.
+        watch: looks at the records meanwhile and may end the run.
+        show: is handed what is seen at each look.
+        patience: seconds that the run goes on after a rank has raised.
         clock: of this process, since the run began: its stops are no fault of the ranks.
     """
-    deadline = begin + run.deadline
-    waiting = set(range(run.size))
-    dead: set[int] = set()
-    queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
-    before = queued()
 
-    def waited() -> float:
+    def __init__(
+        self, engines: Engines, run: Run, folder: Path, begin: float, watch: Watcher | None,
+        show: Show | None, patience: float, clock: Stopwatch,
+    ) -> None:  # fmt: skip
+        self._engines, self._run, self._begin = engines, run, begin
+        self._watch, self._show, self._patience, self._clock = watch, show, patience, clock
+        self._deadline = begin + run.deadline
+        self._waiting = set(range(run.size))  # ranks that have not answered
+        self._dead: set[int] = set()
+        self._queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
+        self._queued_before = self._queued()
+        self._followers = [
+            reading.Follower(f"{folder}/{rank}.rec", rank, run.size) for rank in range(run.size)
+        ]
+
+    def until_over(self) -> set[int]:
+        """Returns the ranks that must be replaced: those that are still busy, and the dead."""
+        due = self._begin + POLL  # when to look at the records again
+        while self._waiting:
+            left = self._seconds_left()
+            if left <= 0:
+                self._hear(0.0)  # answers may have lain there for long
+                if self._waiting:
+                    self._time_is_up()
+                break
+            none_yet = len(self._waiting) == self._run.size
+            if self._hear(min(max(due - time.monotonic(), 0.0), left)):
+                self._end_within(GRACE)
+                due = 0.0
+            if none_yet and len(self._waiting) < self._run.size:
+                due = min(due, time.monotonic() + SOON)  # whoever hangs may do so already
+            if any(one.status == "raised" for one in self._run.outcomes):
+                self._end_within(self._patience)
+                self._patience = math.inf  # it counts from the first
+            if self._waiting and time.monotonic() >= due:
+                due = time.monotonic() + POLL
+                if self._watch is not None and self._look(self._watch):
+                    break
+        self._run.queued = self._waited()
+        return self._waiting | self._dead
+
+    def _waited(self) -> float:
         """Seconds in which a busy machine let the ranks do nothing."""
-        return min(max(queued() - before, 0.0), MOST_QUEUED * run.deadline)
+        waited = max(self._queued() - self._queued_before, 0.0)
+        return min(waited, MOST_QUEUED * self._run.deadline)
 
-    followers = [reading.Follower(f"{folder}/{r}.rec", r, run.size) for r in range(run.size)]
-    due = begin + POLL
-    while waiting:
-        clock.seconds()
+    def _seconds_left(self) -> float:
+        """Until the deadline, which a busy machine puts off: it is not the fault of the ranks."""
+        self._clock.seconds()
+        left = self._deadline - time.monotonic()
+        if left <= 0 and not self._dead:
+            self._run.queued = self._waited()
+            left += self._run.queued + self._clock.stopped
+        return left
+
+    def _end_within(self, seconds: float) -> None:
+        self._deadline = min(self._deadline, time.monotonic() + seconds)
+
+    def _time_is_up(self) -> None:
+        self._run.timed_out = True
+        why = Finding("timeout", f"It had not ended after {self._run.deadline:g} s.")
+        self._tell(self._records(), why)
+
+    def _hear(self, timeout: float) -> bool:
+        """Take what ranks answer within `timeout` seconds; has one died?"""
+        before = len(self._dead)
+        for rank, reply in self._engines.receive(timeout):
+            self._waiting.discard(rank)
+            if reply is None or not _noted(self._run, rank, reply):
+                self._dead.add(rank)
+                self._run.outcomes[rank].status = "crashed"
+                self._run.outcomes[rank].seconds = time.monotonic() - self._begin
+        return len(self._dead) > before
+
+    def _records(self) -> list[events.RankRecord]:
+        return [follower.look() for follower in self._followers]
+
+    def _hear_and_look(self) -> list[events.RankRecord]:
+        self._hear(POLL)
+        return self._records()
+
+    def _look(self, watch: Watcher) -> bool:
+        """Have the watcher look at the records; has it ended the run?"""
+        seen = self._records()
+        finding = watch(seen, self._dead)
+        if finding and (settled := getattr(watch, "settled", None)):
+            finding = settled(finding, self._dead, self._hear_and_look)
+            seen = self._records()
+        if _cannot_begin(seen, self._waiting):
+            self._end_within(GRACE)
+        self._tell(seen, finding)
+        self._run.finding = finding
+        if finding:
+            self._hear_ended({rank for rank in self._waiting if seen[rank].ended})
+        return bool(finding)
+
+    def _tell(self, seen: Sequence[events.RankRecord], finding: Any) -> None:
+        """Hand a look to whoever shows the run."""
+        if self._show is not None:
+            self._show(seen, getattr(self._watch, "ledger", None), finding)
+
+    def _hear_ended(self, ended: set[int]) -> None:
+        """What ranks whose function has ended returned or raised is on its way: wait for it."""
         now = time.monotonic()
-        left = deadline - now
-        if left <= 0 and not dead:  # a busy machine is not the fault of those whose run this is
-            run.queued = waited()
-            left += run.queued + clock.stopped
-        if left <= 0:
-            _hear(engines, run, begin, waiting, dead, 0.0)  # answers may have lain there for long
-            if not waiting:
-                break
-            run.timed_out = True
-            if show is not None:
-                why = Finding("timeout", f"It had not ended after {run.deadline:g} s.")
-                show([one.look() for one in followers], getattr(watch, "ledger", None), why)
-            break
-        first = len(waiting) == run.size
-        if _hear(engines, run, begin, waiting, dead, min(max(due - now, 0.0), left)):
-            deadline, due = min(deadline, time.monotonic() + GRACE), 0.0
-        if first and len(waiting) < run.size:
-            due = min(due, time.monotonic() + SOON)  # whoever hangs may do so already
-        if patience < math.inf and any(one.status == "raised" for one in run.outcomes):
-            deadline, patience = min(deadline, time.monotonic() + patience), math.inf
-        if waiting and watch is not None and time.monotonic() >= due:
-            due = time.monotonic() + POLL
-            looks = [follower.look() for follower in followers]
-            run.finding = watch(looks, dead)
-            if settled := run.finding and getattr(watch, "settled", None):
-
-                def look() -> list[events.RankRecord]:
-                    _hear(engines, run, begin, waiting, dead, POLL)
-                    return [follower.look() for follower in followers]
-
-                run.finding = settled(run.finding, dead, look)
-                looks = [follower.look() for follower in followers]
-            if _cannot_begin(looks, waiting):
-                deadline = min(deadline, time.monotonic() + GRACE)
-            if show is not None:
-                show(looks, getattr(watch, "ledger", None), run.finding)
-            if run.finding:
-                # what ended ranks returned or raised is on its way
-                ended = {rank for rank in waiting if looks[rank].ended}
-                now = time.monotonic()
-                end = min(max(deadline, now + GRACE), now + ANSWER)
-                while ended & waiting and time.monotonic() < end:
-                    _hear(engines, run, begin, waiting, dead, POLL)
-                break
-    run.queued = waited()
-    return waiting | dead
+        end = min(max(self._deadline, now + GRACE), now + ANSWER)
+        while ended & self._waiting and time.monotonic() < end:
+            self._hear(POLL)
 
 
 def _cannot_begin(looks: Sequence[events.RankRecord], waiting: set[int]) -> bool:
     """Does every rank that has not answered wait for one that ended before it had joined them?"""
     gone = any(not look.begin for look in looks if look.rank not in waiting)
     return gone and not any(looks[rank].begin for rank in waiting)
-
-
-def _hear(
-    engines: Engines, run: Run, begin: float, waiting: set[int], dead: set[int], timeout: float
-) -> bool:
-    """Take what ranks answer within `timeout` seconds; has one died?"""
-    before = len(dead)
-    for rank, reply in engines.receive(timeout):
-        waiting.discard(rank)
-        if reply is None or not _noted(run, rank, reply):
-            dead.add(rank)
-            run.outcomes[rank].status = "crashed"
-            run.outcomes[rank].seconds = time.monotonic() - begin
-    return len(dead) > before
 
 
 def _afterwards(watch: Watcher | None, question: str, run: Run, *more: Any) -> Any:
