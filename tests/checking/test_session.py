@@ -12,6 +12,7 @@ from distlab.checking import session as sessions
 from distlab.checking.room import BEGUN
 from distlab.checking.session import NotBegun, RoomLost, Session, SessionLost, _Room
 from distlab.course import find
+from distlab.engines import run_messages, runs
 from distlab.exercises.judge import judge
 from distlab.notebook import Cell
 from distlab.processes import framing, payload, stopped
@@ -278,6 +279,19 @@ def test_a_room_that_ends_in_the_middle_of_its_reply_is_told_as_lost(length):
         with pytest.raises(RoomLost, match="it ended"):
             judged._ask({"op": "run", "patience": 1}, [b"inputs"], relayed=True)
         assert judged._ask({"op": "cells", "patience": 1}, []) == ({"problems": {}},)
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_run_of_other_ranks_than_were_asked_for_is_none(size):
+    judged = Session.__new__(Session)
+    judged._socket, root = socket.socketpair()
+    judged.reuses = False
+    run = runs.Run([runs.Outcome(rank, "returned") for rank in range(size)], [], 1.0, 8.0)
+    with judged._socket, root:
+        framing.write(root, *run_messages.parts(run))
+        framing.write(root, *payload.parts({}))
+        with pytest.raises(RoomLost, match=f"a run of {size} ranks where 2 were asked for"):
+            judged.run(EXCHANGE, inputs(), 10)
 
 
 @pytest.mark.skipif(not hasattr(os, "SCHED_BATCH"), reason="Linux alone has turns of that kind")

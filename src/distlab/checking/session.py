@@ -172,9 +172,12 @@ class Session:
         }  # fmt: skip
         reply = self._ask(tree, inputs, relayed=True)
         try:
-            return run_messages.unpack(reply)
+            run = run_messages.unpack(reply)
         except ValueError as error:
             raise RoomLost(str(error)) from error
+        if run.ok and run.size != len(inputs):
+            raise RoomLost(f"a run of {run.size} ranks where {len(inputs)} were asked for")
+        return run
 
     def end_room(self) -> None:
         """End all that the exercises since the last call have started: the next one gets a new

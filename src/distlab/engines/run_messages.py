@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from distlab.engines.runs import Finding, Outcome, Run, cause, checked
+from distlab.engines.runs import Finding, Outcome, Run, cause, checked, finite
 from distlab.network.seen import Seen
 from distlab.processes import payload
 from distlab.records import events, reading
@@ -47,10 +47,11 @@ def unpack(parts: tuple[Any, ...]) -> Run:
     try:
         outcomes = [
             Outcome(
-                i, _ending(status, error), bytes(blocks[i]), checked(error), float(seconds), printed
+                i, _ending(status, error), bytes(blocks[i]), checked(error), finite(seconds),
+                payload.text(printed),
             )
             for i, (_, status, error, seconds, printed) in enumerate(tree["outcomes"])
-        ]
+        ]  # fmt: skip
         size = len(outcomes)
         raw = [bytes(block) for block in blocks[size:]] or [b""] * size
         read = [reading.checked(raw[rank], rank, size) for rank in range(size)]
@@ -59,8 +60,8 @@ def unpack(parts: tuple[Any, ...]) -> Run:
             for told in (tree["finding"], tree["hindsight"])
         )
         return Run(
-            outcomes, read, float(tree["seconds"]), float(tree["deadline"]), finding, hindsight,
-            bool(tree["timed_out"]), float(tree["queued"]), float(tree["stopped"]),
+            outcomes, read, finite(tree["seconds"]), finite(tree["deadline"]), finding, hindsight,
+            bool(tree["timed_out"]), finite(tree["queued"]), finite(tree["stopped"]),
             bool(tree["overwritten"]), raw,
             Seen.of(tree["seen"]) if tree["seen"] else None,
             [[cause(one) for one in some] for some in tree["causes"]],

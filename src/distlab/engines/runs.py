@@ -405,7 +405,7 @@ def _noted(run: Run, rank: int, reply: payload.Block) -> bool:
     outcome = run.outcomes[rank]
     try:
         tree, output = payload.unpack(reply)
-        overwritten, seconds = bool(tree["overwritten"]), float(tree["seconds"])
+        overwritten, seconds = bool(tree["overwritten"]), finite(tree["seconds"])
         usable = bool(tree.get("usable"))
         status, error = tree["status"], checked(tree["error"])
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
@@ -434,7 +434,7 @@ def _causes(path: str) -> list[tuple[float, str, str]]:
         return []
     found = []
     for line in lines:
-        with contextlib.suppress(ValueError, TypeError):
+        with contextlib.suppress(ValueError, TypeError, OverflowError, RecursionError):
             found.append(cause(json.loads(line)))
     return found
 
@@ -443,10 +443,10 @@ def cause(told: Any) -> tuple[float, str, str]:
     """What a rank says that it did with the store at some time.
 
     Raises:
-        ValueError, TypeError: nothing of the kind.
+        ValueError, TypeError, OverflowError: nothing of the kind.
     """
     moment, kind, key = told
-    return float(moment), str(kind), str(key)
+    return finite(moment), str(kind), str(key)
 
 
 def _printed(path: str) -> str:
@@ -483,6 +483,17 @@ class Finding:
     kind: str
     message: str
     hint: str = ""
+
+
+def finite(number: Any) -> float:
+    """A number as told by an untrusted process. A deadline that is reckoned with NaN never passes.
+
+    Raises:
+        ValueError, TypeError, OverflowError: it is none.
+    """
+    if not math.isfinite(found := float(number)):
+        raise ValueError(f"{found} where a finite number belongs")
+    return found
 
 
 def checked(error: dict[str, Any] | None) -> dict[str, Any] | None:
