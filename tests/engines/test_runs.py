@@ -91,6 +91,16 @@ def test_an_answer_that_comes_late_is_waited_for_within_the_deadline(
     assert (run.outcomes[0].status == "raised") == heard and run.finding == ended
 
 
+def test_ranks_are_asked_with_pauses_where_nobody_looks_at_their_records(tmp_path, monkeypatch):
+    engines = OnABusyMachine(tmp_path, 4.0)
+    monkeypatch.setattr(runs, "time", engines)
+    asked, receive = [], engines.receive
+    engines.receive = lambda timeout: asked.append(timeout) or receive(timeout)
+    run = runs.drive(engines, b"", [b"", b""], deadline=5.0)
+    assert run.timed_out and run.outcomes[0].status == "raised"
+    assert len(asked) <= 6.0 / runs.POLL
+
+
 class HeldUp(TwoRanks):
     """Whoever watches is stopped in its first look; the ranks answer `late` looks after that."""
 
