@@ -45,6 +45,29 @@ def test_a_pipe_is_left_behind_and_does_not_stall(here):
     assert sorted(os.listdir(there)) == ["file"]
 
 
+def test_what_is_gone_by_then_is_left_out_alone(here, tmp_path, monkeypatch):
+    """A process that a cell has left behind may still clear away its files."""
+    names = ("first", "second", "third")
+    for name in names:
+        (here / name).write_text(name)
+    (here / "folder").mkdir()
+    content = belongings._content
+
+    def taken(path, most):
+        (here / "folder").exists() and (here / "folder").rmdir()
+        for name in names:
+            if not path.endswith(name):
+                (here / name).unlink(missing_ok=True)
+        return content(path, most)
+
+    monkeypatch.setattr(belongings, "_content", taken)
+    there = tmp_path / "there"
+    there.mkdir()
+    unpack(packed(here), there)
+    (left,) = (path for path in there.iterdir() if path.is_file())
+    assert left.read_text() == left.name
+
+
 @pytest.mark.parametrize(
     ("limit", "value"), [("MOST_FILES", 3), ("MOST_BYTES", 3), ("MOST_DEPTH", 2)]
 )

@@ -23,9 +23,10 @@ _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def packed(folder: Path) -> bytes:
-    """What lies in a folder, as one block; nothing where that is too much or cannot be read.
+    """What lies in a folder, as one block; nothing where that is too much.
 
-    Files, folders and links; of a file what it holds now, whatever changes meanwhile.
+    Files, folders and links; of a file what it holds now, whatever changes meanwhile. What is gone
+    by then, or cannot be read, is left out.
     """
     listed: list[dict[str, Any]] = []
     contents: list[bytes] = []
@@ -34,28 +35,44 @@ def packed(folder: Path) -> bytes:
         for number, entry in enumerate(_entries(folder)):
             if number >= MOST_FILES:
                 return b""
-            about = entry.stat(follow_symlinks=False)
-            one = {"path": os.path.relpath(entry.path, folder), "when": about.st_mtime_ns}
-            if stat.S_ISLNK(about.st_mode):
-                listed.append({**one, "to": os.readlink(entry.path)})
-            elif stat.S_ISDIR(about.st_mode):
-                listed.append({**one, "folder": True})
-            elif stat.S_ISREG(about.st_mode):
-                contents.append(content := _content(entry.path, left))
-                left -= len(content)
-                runs = bool(about.st_mode & stat.S_IXUSR)
-                listed.append({**one, "size": len(content), "runs": runs})
-    except (OSError, ValueError):
+            with contextlib.suppress(OSError):
+                one, content = _packed(entry, folder, left)
+                if one:
+                    listed.append(one)
+                    contents.append(content)
+                    left -= len(content)
+    except ValueError:
         return b""
     head = json.dumps(listed).encode("ascii")
     return b"\n".join([head, b"".join(contents)]) if listed else b""
+
+
+def _packed(
+    entry: os.DirEntry[str], folder: Path, left: int
+) -> tuple[dict[str, Any] | None, bytes]:
+    """What is listed of an entry, and its content; `None` for a pipe and the like.
+
+    Raises:
+        OSError: it is gone, or cannot be read.
+        ValueError: it has more than the bytes that are left.
+    """
+    about = entry.stat(follow_symlinks=False)
+    one = {"path": os.path.relpath(entry.path, folder), "when": about.st_mtime_ns}
+    if stat.S_ISLNK(about.st_mode):
+        return {**one, "to": os.readlink(entry.path)}, b""
+    if stat.S_ISDIR(about.st_mode):
+        return {**one, "folder": True}, b""
+    if not stat.S_ISREG(about.st_mode):
+        return None, b""
+    content = _content(entry.path, left)
+    return {**one, "size": len(content), "runs": bool(about.st_mode & stat.S_IXUSR)}, content
 
 
 def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
     left = [(str(folder), 0)]
     while left:
         path, depth = left.pop()
-        with os.scandir(path) as entries:
+        with contextlib.suppress(OSError), os.scandir(path) as entries:
             for entry in entries:
                 yield entry
                 if entry.is_dir(follow_symlinks=False):
