@@ -232,6 +232,11 @@ key = Key()
 values, keys = weakref.WeakValueDictionary(a=key), weakref.WeakKeyDictionary({key: 1})
 def function(): return values["a"] is key, keys[key]
 """,
+    "what NumPy's floats can hold": """
+import numpy as np
+LIMITS = np.finfo(np.float32), np.iinfo(np.int8)
+def function(): return [(one.dtype, one.min, one.max) for one in LIMITS]
+""",
     "a form of bytes, and chance that nobody can repeat": """
 import random, struct
 form, chance = struct.Struct("<i"), random.SystemRandom()

@@ -271,6 +271,7 @@ _WAYS: dict[str, Way] = {
     "random.SystemRandom": lambda obj: (type(obj), ()),
     "torch.finfo": lambda obj: (_limits, ("finfo", obj.dtype)),
     "torch.iinfo": lambda obj: (_limits, ("iinfo", obj.dtype)),
+    "numpy.finfo": lambda obj: (type(obj), (obj.dtype,)),
     "torch._ops.OpOverloadPacket": _operator,
     "torch._ops.OpOverload": _operator,
     "subprocess.Popen": _refused,
