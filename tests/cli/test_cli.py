@@ -384,8 +384,13 @@ def test_a_function_that_its_cell_does_not_come_to_is_said_once(lab):
     assert done.stdout.count(said) == 1
 
 
-def test_a_traceback_has_none_of_our_own_frames(lab, failed):
-    for done in (distlab("run", lab, "--function", "raises"), failed):
+def test_a_traceback_has_none_of_our_own_frames(lab, failed, tmp_path):
+    cancelled = tmp_path / "cancelled.py"
+    cancelled.write_text("import asyncio\nraise asyncio.CancelledError\n")  # no Exception
+    for done in (
+        distlab("run", lab, "--function", "raises"), failed,
+        distlab("run", cancelled, "--ranks", "2"),
+    ):  # fmt: skip
         assert done.returncode == 1 and "[rank 1] Traceback" in done.stdout
         files = [line for line in done.stdout.splitlines() if '  File "' in line]
         assert files and not [line for line in files if "src/distlab" in line or "runpy" in line]

@@ -224,7 +224,9 @@ def serve(
             raised = False
         finally:
             record.ended(raised)
-    except Exception as error:
+    except SystemExit:
+        raise
+    except BaseException as error:  # asyncio's CancelledError is no Exception
         notebook_function.print_error(error)
         raise SystemExit(1) from error
 
