@@ -1,11 +1,13 @@
 """`distlab check` judges what a notebook's cells define, whatever else they hold."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from distlab import course
-from distlab.checking.check_notebook import check_notebook
+from distlab.checking.check_notebook import check_notebook, report
+from distlab.exercises.verdict import Verdict
 from grader import collected, coursedir, paths
 
 LAB = "04-ring-allreduce"
@@ -48,3 +50,13 @@ def verdicts(tmp_path_factory):
 )
 def test_an_answer_counts_where_something_is_written(verdicts, name, status):
     assert verdicts[name].status == status, verdicts[name].message
+
+
+def test_a_report_names_the_student_whose_folder_it_is_from_within_it_too(tmp_path, monkeypatch):
+    folder = tmp_path / "ada" / LAB
+    folder.mkdir(parents=True)
+    verdict = Verdict(course.exercises(LAB)["ring_time"], "passed")
+    monkeypatch.chdir(folder)
+    for path in (folder / "ring.ipynb", Path("ring.ipynb")):
+        (submission,) = report(path, [verdict])["submissions"]
+        assert submission["student"] == "ada"

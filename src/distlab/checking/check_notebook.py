@@ -130,7 +130,7 @@ def report(path: Path, verdicts: list[Verdict]) -> dict[str, Any]:
     return {
         "assignment": verdicts[0].exercise.lab,
         "submissions": [{
-            "student": path.parent.parent.name, "score": sum(v.score for v in verdicts),
+            "student": path.absolute().parent.parent.name, "score": sum(v.score for v in verdicts),
             "max_score": float(sum(v.exercise.points for v in verdicts)),
             "seconds": round(sum(v.seconds for v in verdicts), 3), "exercises": lines,
         }],
