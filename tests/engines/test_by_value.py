@@ -2,12 +2,14 @@
 
 import functools
 import importlib.machinery
+import itertools
 import logging
 import os
 import pickle
 import random
 import subprocess
 import sys
+import threading
 import types
 from random import random as draw
 from random import seed as seed_python
@@ -78,6 +80,37 @@ def test_of_modules_only_those_are_looked_at_that_have_come_or_grown(monkeypatch
     arrived = pickle.loads(by_value.dumps(found))
     assert all(one is other for one, other in zip(arrived, found, strict=True))
     assert sorted(looked_at) == ["a_late_module", "random"]
+
+
+def test_another_thread_may_import_meanwhile(monkeypatch):
+    """What it imports is entered into the packages that are being looked at."""
+    package = types.ModuleType("a_package")
+    package.__spec__ = importlib.machinery.ModuleSpec("a_package", None)
+    for number in range(20_000):
+        setattr(package, f"one{number}", object())
+    monkeypatch.setitem(sys.modules, "a_package", package)
+    over = threading.Event()
+
+    def enter():
+        for number in itertools.count():
+            setattr(package, f"new{number % 1000}", number)
+            if number % 1000 == 999:
+                for one in range(1000):
+                    delattr(package, f"new{one}")
+            if over.is_set():
+                return
+
+    other, interval = threading.Thread(target=enter), sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    other.start()
+    try:
+        for number in range(10):
+            monkeypatch.setitem(sys.modules, f"a_module{number}", types.ModuleType("a_module"))
+            by_value.dumps(lambda: 3)
+    finally:
+        over.set()
+        other.join()
+        sys.setswitchinterval(interval)
 
 
 def test_what_has_lost_one_of_its_names_is_found_under_another(monkeypatch):

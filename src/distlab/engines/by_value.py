@@ -222,8 +222,8 @@ def _place_of(obj: Any) -> tuple[str, str] | None:
     if place is None or _still(place, obj):
         return place
     # something else has got its name; it may have others there
-    names = (name for name, one in _contents(sys.modules.get(place[0])).items() if one is obj)
-    name = next(names, None)
+    held = list(_contents(sys.modules.get(place[0])).items())
+    name = next((name for name, one in held if one is obj), None)
     return None if name is None else (place[0], name)
 
 
@@ -296,7 +296,8 @@ def _places() -> dict[int, tuple[str, str]]:
 
 
 def _look_at(name: str, module: Any) -> None:
-    for attribute, value in _contents(module).items():
+    # all at once: another thread may import something into it meanwhile
+    for attribute, value in list(_contents(module).items()):
         # its type is asked, not its __class__: asking that can run anything
         if type(value) not in _PLAIN and not _still(_known.get(id(value)), value):
             _known[id(value)] = name, attribute
