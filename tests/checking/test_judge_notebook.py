@@ -141,15 +141,21 @@ def test_what_is_wrong_in_a_cell_decides_where_to_look(monkeypatch, source, look
     assert told.status == "error" and look in told.look
 
 
-def test_a_session_whose_first_room_does_not_begin_is_nobody_s_zero(monkeypatch):
+def test_a_session_whose_first_room_does_not_begin_is_nobody_s_zero_and_is_closed(monkeypatch):
+    closed = []
+
     class Unbegun(NoSession):
         def cells(self, *_):
             raise NotBegun("its first room did not begin")
+
+        def close(self):
+            closed.append(self)
 
     monkeypatch.setattr(judge_notebook.Grader, "session", lambda *_: Unbegun())
     lab = judge_notebook.Lab({}, {"relay": EXERCISE}, lambda _: (), lambda *_: [])
     with pytest.raises(NotBegun):
         judge_notebook.Grader(lab).grade(PLAN, None, lone=True)
+    assert len(closed) == 1
 
 
 @pytest.mark.parametrize("status", ["error", "crashed", "timeout"])

@@ -272,16 +272,27 @@ class _Sitting:
         self._took: dict[str, float] = {}  # seconds, by exercise; those of the cells by ""
 
     def __enter__(self) -> _Sitting:
+        try:
+            self._begin()
+        except BaseException:  # then nobody else closes it
+            self.__exit__()
+            raise
+        return self
+
+    def _begin(self) -> None:
+        """Have the cells run in a session, a second time where the first was in doubt.
+
+        Raises:
+            CellsDoubtful: in a lane, which leaves that to who has started the lanes.
+        """
         with self._clocked(self._turns.shared()):
             self._open()
             doubtful = self._ask_cells()
         if doubtful and self._lanes:  # each lane would do it, one after the other
-            self.__exit__()
             raise CellsDoubtful
         if doubtful and self._turns is not _ALWAYS and not self._once:
             with self._clocked(self._turns.alone()):
                 self._ask_cells()
-        return self
 
     def __exit__(self, *exc: object) -> None:
         if self._session is not None:
