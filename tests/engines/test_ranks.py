@@ -24,6 +24,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import cloudpickle
+import ipyparallel
 import numpy
 import pytest
 import torch
@@ -604,16 +605,35 @@ def test_a_module_beside_the_notebook_is_imported_again_once_its_file_has_change
 
 
 def test_an_existing_cluster_is_used_and_left_running(ranks):
-    attached = Ranks(2, cluster=ranks.client)
-    assert [v.item() for v in attached.run(all_reduce, torch.ones(1))] == [2.0, 2.0]
+    client = ranks.client
+    with Ranks(2, cluster=client) as attached:
+        assert [v.item() for v in attached.run(all_reduce, torch.ones(1))] == [2.0, 2.0]
     with pytest.raises(ValueError, match="the cluster has"):
-        Ranks(64, cluster=ranks.client)
+        Ranks(64, cluster=client)
+    assert list(ranks.view.apply_sync(abs, -1)) == [1] * 4, "the client is closed"
+
+
+def test_a_client_that_was_made_to_attach_is_closed_with_the_ranks(ranks):
+    assert ranks.client  # so that they are a cluster
+    file = str(ranks._engines.folder / "security" / "ipcontroller-client.json")
+    made = []
+
+    class Noted(ipyparallel.Client):
+        def __init__(self, *words, **options):
+            super().__init__(*words, **options)
+            made.append(self)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ipyparallel, "Client", Noted)
+        with Ranks(2, cluster=file) as attached:
+            assert list(attached.run(lambda rank, size: rank)) == [0, 1]
+        with pytest.raises(ValueError, match="the cluster has"):
+            Ranks(64, cluster=file)
+    assert [client._closed for client in made] == [True, True]
 
 
 @pytest.mark.slow  # starts a stock cluster, which takes ten seconds
 def test_a_stock_cluster_is_attached_to_and_says_when_its_engines_are_gone():
-    import ipyparallel
-
     def listen(rank, size):
         dist.recv(torch.zeros(1), src=1 - rank)
 

@@ -47,11 +47,12 @@ class AttachedEngines:
     Args:
         client: a connected `ipyparallel.Client`.
         folder: a folder that this process and the engines share; the home's cache by default.
+        own: the client is closed with these engines; else somebody goes on using it.
     """
 
-    def __init__(self, client: Any, folder: Path | None = None) -> None:
-        self.client = client
-        self._owned = folder is None
+    def __init__(self, client: Any, folder: Path | None = None, own: bool = False) -> None:
+        self.client, self._own = client, own
+        self._own_folder = folder is None
         if folder is None:
             folder = Path(tempfile.mkdtemp(prefix="ranks-", dir=cache()))
             atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -129,8 +130,9 @@ class AttachedEngines:
         return shows
 
     def close(self) -> None:
-        self.client.close()
-        if self._owned:
+        if self._own:
+            self.client.close()
+        if self._own_folder:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -316,8 +316,9 @@ def attach(cluster: Any, size: int) -> Any:
             if named.endswith(".json")
             else ipyparallel.Client(profile=named)
         )
-    engines = AttachedEngines(client)
+    engines = AttachedEngines(client, own=client is not cluster)
     if len(engines) < size:
+        engines.close()
         raise ValueError(f"the cluster has {len(engines)} engines, {size} ranks were asked for")
     return engines
 
