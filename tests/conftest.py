@@ -48,6 +48,20 @@ def zygote_for(zygote):
 
 
 @pytest.fixture
+def many_files():
+    """So many open files that the next one's descriptor is over 1,023, which `select` refuses."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4096)), hard))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    yield
+    for file in opened:
+        os.close(file)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.fixture
 def session(zygote):
     from distlab.checking.session import Session
 

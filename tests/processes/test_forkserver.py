@@ -26,6 +26,12 @@ def test_it_outlives_the_thread_that_asked_for_it():
         assert zygote.status(0) is None
 
 
+def test_it_forks_for_a_program_with_many_open_files(many_files):
+    with Zygote(("json",)) as zygote:
+        early = zygote.forks(1, "os:getpid", after="json")
+        assert early.pids() and zygote.forks(1, "os:getpid").pids()
+
+
 def test_what_can_wait_for_less_is_forked_before_the_rest_is_imported(tmp_path, monkeypatch):
     module = tmp_path / "slow_to_import.py"
     gate = tmp_path / "gate"

@@ -66,6 +66,13 @@ def test_a_process_has_its_modules_and_does_what_it_is_asked(asked):
     assert not source.folder.exists()
 
 
+def test_it_starts_them_for_a_program_with_many_open_files(asked, many_files):
+    with Spawner(("json",), spares=0) as source:
+        _, connection = source.connect(f"{asked}:answer", word="hello")
+        with connection:
+            assert heard(connection).endswith(" hello True")
+
+
 def test_how_it_ended_is_told_as_waitpid_does(asked):
     with Spawner((), spares=0) as source:
         started, connection = source.connect(f"{asked}:fails")

@@ -15,7 +15,6 @@ import importlib
 import json
 import os
 import re
-import select
 import shutil
 import signal
 import socket
@@ -390,7 +389,7 @@ class _Server:
         """Answer the requests at the head of the line that wait for no further import."""
         while self._answer_early():
             left = max(0.0, self._held - time.monotonic())
-            if not select.select([self._connection], [], [], left)[0]:
+            if not framing.readable([self._connection], left):
                 return
             if not self._receive():
                 os.kill(os.getpid(), signal.SIGTERM)
@@ -413,9 +412,9 @@ class _Server:
         while True:
             while b"\n" in self._pending:
                 self._answer_next()
-            select.select([self._connection], [], [], 5.0)
+            framing.readable([self._connection], 5.0)
             reap(self._statuses)
-            if select.select([self._connection], [], [], 0)[0] and not self._receive():
+            if framing.readable([self._connection], 0) and not self._receive():
                 return
 
     def _receive(self) -> bool:

@@ -12,7 +12,6 @@ import _thread
 import contextlib
 import json
 import os
-import select
 import shutil
 import signal
 import socket
@@ -179,7 +178,7 @@ def main() -> None:
     connection, request = socket.socket(fileno=int(fd)), None
     for name in preload:
         forkserver.load_ahead(name)
-        if request is None and select.select([connection], [], [], 0)[0]:
+        if request is None and framing.readable([connection], 0):
             request = _request(connection)
         if request is not None and request["after"] in sys.modules:
             break
