@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from distlab.processes.forkserver import Zygote
+from distlab.processes.forkserver import NoFork, Zygote
 
 
 def test_it_outlives_the_thread_that_asked_for_it():
@@ -71,6 +71,42 @@ def test_the_children_have_its_processor_until_it_is_asked_again(tmp_path, monke
         assert whole.recv(5) == b"True" and complete.pids() and zygote.complete
         for connection in (first, second, endless[1], third, whole):
             connection.close()
+
+
+def test_what_it_has_forked_lives_on_where_no_other_process_may_be_started(tmp_path, monkeypatch):
+    source = (
+        "import errno, itertools, os\n"
+        "fork, calls = os.fork, itertools.count(1)\n"
+        "def the_third_fails():\n"
+        "    def limited():\n"
+        "        if next(calls) == 3:\n"
+        "            raise BlockingIOError(errno.EAGAIN, 'no more processes')\n"
+        "        return fork()\n"
+        "    os.fork = limited\n"
+        "def answer(connection):\n"
+        "    while told := connection.recv(5):\n"
+        "        connection.sendall(told)\n"
+    )
+    (tmp_path / "scarce.py").write_text(source)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    with Zygote(("scarce:the_third_fails",)) as zygote:
+        first, before = zygote.connect("scarce:answer")
+        assert first.pids()
+        with pytest.raises(NoFork, match="no more processes"):
+            zygote.forks(2, "scarce:answer").pids()  # the first of both is there, the second not
+        later, after = zygote.connect("scarce:answer")
+        assert later.pids()
+        for connection in (before, after):
+            with connection:
+                connection.sendall(b"still")
+                assert connection.recv(5) == b"still"
+
+
+def test_one_that_cannot_be_started_leaves_nothing_behind(tmp_path):
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(FileNotFoundError):
+        Zygote((), prefix=["/no/such/sandbox"], within=tmp_path)
+    assert not list(tmp_path.iterdir()) and len(os.listdir("/proc/self/fd")) == before
 
 
 def test_it_ends_in_silence_with_who_has_not_read_its_answers(tmp_path):

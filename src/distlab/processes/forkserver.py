@@ -55,6 +55,10 @@ class ZygoteLost(RuntimeError):
     """The zygote has ended, and all that was forked from it."""
 
 
+class NoFork(ZygoteLost):
+    """The machine lets the zygote fork no further process now. What it forked before lives on."""
+
+
 class Zygote:
     """A process to fork from. A context manager; closing it kills its children.
 
@@ -84,11 +88,16 @@ class Zygote:
         ours, theirs = socket.socketpair()
         #: for whatever its children write; removed with the zygote, also when that is killed
         self.folder = Path(tempfile.mkdtemp(prefix="distlab-", dir=within))
-        listener = self._listener = _Listener(self.folder)
-        with theirs, listener.socket:
-            given = [theirs.fileno(), listener.socket.fileno()]
-            arguments = [*map(str, given), str(self.folder), *preload]
-            self.process = _server(prefix, arguments, given, environment(env))
+        with contextlib.ExitStack() as unless_started, theirs:
+            unless_started.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            unless_started.callback(ours.close)
+            listener = self._listener = _Listener(self.folder)
+            unless_started.callback(listener.close)
+            with listener.socket:
+                given = [theirs.fileno(), listener.socket.fileno()]
+                arguments = [*map(str, given), str(self.folder), *preload]
+                self.process = _server(prefix, arguments, given, environment(env))
+            unless_started.pop_all()
         self._socket, self._pending = ours, b""
         self._lock = threading.Lock()  # one request at a time, from whichever thread
         self._sent = self._received = 0
@@ -239,9 +248,18 @@ class Forked:
         return self._source.answered(self._number)
 
     def pids(self) -> list[int]:
-        """Their process ids, as soon as it has; to be asked once."""
+        """Their process ids, as soon as it has; to be asked once.
+
+        Raises:
+            NoFork: it could not fork them.
+        """
         answer = self._source.answer(self._number)
         self._source.complete = not answer["early"]
+        if "failed" in answer:
+            raise NoFork(
+                f"no further process can be started here ({answer['failed']}): end programs that "
+                "are no longer needed, or raise the limit (`ulimit -u`)"
+            )
         pids: list[int] = answer["pids"]
         return pids
 
@@ -434,17 +452,29 @@ class _Server:
                     os.kill(request["kill"], signal.SIGKILL)
             return
         if "status" in request:
-            answer: dict[str, Any] = {"status": _status(request["status"], self._statuses)}
+            answer = {"status": _status(request["status"], self._statuses)}
         else:
-            gc.freeze()  # else a child that collects garbage copies every page it looks at
-            made = [self._listener.accept()[0]] if request.get("connect") else []
-            inherited = (self._connection, self._listener)
-            pids = [spawn(_child, inherited, request, made) for _ in range(request["times"])]
-            answer = {"pids": pids, "early": not self._complete}
-            for connection in made:
-                connection.close()
+            answer = self._forked(request)
         with contextlib.suppress(ConnectionError):  # the parent has ended: `_receive` will tell
             self._connection.sendall((json.dumps(answer) + "\n").encode())
+
+    def _forked(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Fork all the children that are asked for, or none."""
+        gc.freeze()  # else a child that collects garbage copies every page it looks at
+        made = [self._listener.accept()[0]] if request.get("connect") else []
+        inherited = (self._connection, self._listener)
+        pids: list[int] = []
+        answer: dict[str, Any] = {"pids": pids, "early": not self._complete}
+        try:
+            for _ in range(request["times"]):
+                pids.append(spawn(_child, inherited, request, made))
+        except OSError as error:  # no room for another: those that were forked before need this one
+            for pid in pids:
+                os.kill(pid, signal.SIGKILL)
+            answer["failed"] = error.strerror
+        for connection in made:
+            connection.close()
+        return answer
 
 
 def _status(pid: int, statuses: dict[int, int], patience: float = 1.0) -> int | None:
