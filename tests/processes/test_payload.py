@@ -199,6 +199,36 @@ def test_a_tensor_that_is_no_array_is_told_by_what_it_is(tensor, odd):
     assert payload.decode(payload.encode(torch.ones(2, device="meta"))) == Foreign("torch.Tensor")
 
 
+def test_a_tensor_whose_memory_was_freed_is_not_read():
+    freed = torch.ones(1000, 1000).t()
+    freed.untyped_storage().resize_(0)
+    told = payload.decode(payload.encode([freed, torch.ones(0, 3)], arrays=False))
+    assert told[0] == Foreign("torch.Tensor of freed memory") and told[1].shape == (0, 3)
+
+
+def test_a_tensor_that_stands_for_others_is_told_by_its_type():
+    class Distributed(torch.Tensor):
+        """Holds its elements elsewhere, as a DTensor does."""
+
+        @staticmethod
+        def __new__(cls, local):
+            return torch.Tensor._make_wrapper_subclass(cls, local.shape, dtype=local.dtype)
+
+        @classmethod
+        def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+            return cls(torch.ones(3))
+
+    (told,) = payload.decode(payload.encode([Distributed(torch.ones(3))], arrays=False))
+    assert told.type_name.endswith("Distributed")
+
+
+def test_an_int_that_no_message_holds_is_told_as_one():
+    large = 10**4000
+    told = payload.decode(payload.encode([large, -large, 10**5000, -(10**5000)]))
+    assert told[:2] == [large, -large]
+    assert told[2] == told[3] == Foreign("builtins.int of more than 4,300 digits")
+
+
 def test_all_tensors_of_a_payload_share_one_limit():
     half = [[payload.LARGEST // payload.BLOCK // 2 + 1], [-1]]
     half[1] = [half[0][0] * payload.BLOCK // 4]

@@ -27,6 +27,7 @@ LARGEST = 64 << 20  # bytes of all tensors of a payload, each block as often as 
 #: of a set or dict that is read: numbers can be chosen so that they collide, which takes time by
 #: the square of their number. Of several the squares together are no more than that of one
 MOST_KEYS = 10_000
+MOST_BITS = 14_284  # of an int: Python neither writes nor reads more than 4,300 digits
 TREE_LIMIT = 2 << 20  # bytes of JSON beside the tensors; read, they take 25 times that much
 ODD_TENSOR = "torch.Tensor of "  # begins the name of a tensor that is no array
 _DTYPES = {
@@ -232,6 +233,8 @@ def _down(value: Any, tensors: dict[str, np.ndarray], arrays: bool, depth: int) 
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):
+        if int.bit_length(value) > MOST_BITS:
+            return {"foreign": "builtins.int of more than 4,300 digits"}
         return int.__add__(value, 0)
     if isinstance(value, float):
         return {"float": float.hex(float.__add__(value, 0.0))}
@@ -264,8 +267,11 @@ def _array(value: Any) -> np.ndarray | None:
         return None
     if value.is_meta or value.is_nested or value.is_quantized:
         return None
-    plain = value.detach().as_subclass(torch.Tensor)
-    array: np.ndarray = plain.resolve_conj().resolve_neg().cpu().contiguous().numpy()
+    try:
+        plain = value.detach().as_subclass(torch.Tensor)
+        array: np.ndarray = plain.resolve_conj().resolve_neg().cpu().contiguous().numpy()
+    except (RuntimeError, TypeError):  # it only stands for elements elsewhere, as a DTensor does
+        return None
     return array
 
 
@@ -274,7 +280,11 @@ def _odd(tensor: Any) -> str:
     layout, dtype = (str(one).removeprefix("torch.") for one in (tensor.layout, tensor.dtype))
     if layout != "strided":
         return f"layout {layout}"
-    return "" if dtype in _DTYPES else f"dtype {dtype}"
+    if dtype not in _DTYPES:
+        return f"dtype {dtype}"
+    # as sharded training does with what it has gathered: there is nothing to be read any more
+    freed = tensor.numel() and not tensor.untyped_storage().nbytes()
+    return "freed memory" if freed else ""
 
 
 def _name(value: Any) -> str:
