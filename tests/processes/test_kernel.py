@@ -283,6 +283,23 @@ def test_what_a_kernel_has_started_is_killed_with_it(tmp_path, environment):
     assert ended(pid)
 
 
+def test_a_mapped_file_that_is_no_library_any_more_keeps_no_kernel_from_starting(tmp_path):
+    code = (
+        "import mmap, os, sys\n"
+        "from distlab.processes import kernel\n"
+        "import numpy\n"
+        "path = sys.argv[1]\n"
+        "open(path, 'wb').write(bytes(4096))\n"
+        "file = open(path, 'r+b')\n"
+        "mapped = mmap.mmap(file.fileno(), 4096)\n"
+        "os.remove(path)\n"
+        "kernel._use_all_cores({})\n"
+    )
+    replaced = str(tmp_path / "libopenblas.so")
+    done = subprocess.run([sys.executable, "-c", code, replaced], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_no_more_processes_is_an_answer_as_any_other(monkeypatch):
     """A template that ends takes the kernel with it."""
 

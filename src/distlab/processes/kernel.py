@@ -11,6 +11,7 @@ and share memory with those of all students: what Jupyter has started hands on w
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import select
@@ -128,16 +129,19 @@ def _use_all_cores(env: dict[str, str]) -> None:
     import ctypes
 
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
-        found = {line.split(maxsplit=5)[-1].strip() for line in file if "openblas" in line}
-    count = env.get("OPENBLAS_NUM_THREADS") or env.get("OMP_NUM_THREADS")
-    for path in found:
-        library = ctypes.CDLL(path)
+        mapped = {line.split(maxsplit=5)[-1].strip() for line in file if "openblas" in line}
+    asked = env.get("OPENBLAS_NUM_THREADS") or env.get("OMP_NUM_THREADS") or ""
+    digits = "".join(itertools.takewhile(str.isdecimal, asked.strip()))  # "4,2": 4, as in OpenBLAS
+    count = int(digits or 0) or len(os.sched_getaffinity(0))
+    for path in mapped:
+        try:
+            library = ctypes.CDLL(path)
+        except OSError:  # an upgrade has replaced it since, or it is no library
+            continue
         for name in ("scipy_openblas", "openblas"):
             for kind in ("64_", ""):
-                with contextlib.suppress(AttributeError, ValueError):
-                    getattr(library, f"{name}_set_num_threads{kind}")(
-                        int(count or len(os.sched_getaffinity(0)))
-                    )
+                with contextlib.suppress(AttributeError):
+                    getattr(library, f"{name}_set_num_threads{kind}")(count)
 
 
 def _asked(address: str, env: dict[str, str]) -> socket.socket | None:
