@@ -15,7 +15,6 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -30,7 +29,9 @@ _STD = torch.tensor([0.2470, 0.2435, 0.2616]).view(3, 1, 1)
 
 
 class NoData(RuntimeError):
-    """There are no images here, and none could be fetched. The message says what to do."""
+    """There are no images here that can be used, and none could be fetched. The message says what
+    to do.
+    """
 
 
 class Images(Dataset[tuple[torch.Tensor, int]]):
@@ -119,7 +120,7 @@ def load(
         test_limit: the same of the test set.
 
     Raises:
-        NoData: nothing was found, on every rank.
+        NoData: nothing was found, or what was found cannot be read; on every rank.
     """
     if synthetic:
         return _generated(limit, test_limit)
@@ -190,32 +191,53 @@ def _chosen(n: int, limit: int | None) -> np.ndarray:
 def _archive(place: Path, limit: int | None, test_limit: int | None) -> Split:
     from distlab.training.vision import datasets
 
-    sets = []
-    for train, most in ((True, limit), (False, test_limit)):
-        whole = datasets.CIFAR10(str(place), train=train)
-        pixels = whole.data
-        sets.append(
-            Images(pixels.__getitem__, whole.targets, _chosen(len(pixels), most))
-        )  # fmt: skip
-    return Split(sets[0], sets[1], whole.classes, f"CIFAR-10 in {place}")
+    try:
+        train, test = (datasets.CIFAR10(str(place), train=part) for part in (True, False))
+    except (RuntimeError, OSError) as error:  # a download or an extraction was interrupted
+        raise NoData(
+            f"the CIFAR-10 in {place} is incomplete or damaged: remove its folder "
+            "cifar-10-batches-py, and start again"
+        ) from error
+    sets = [
+        Images(whole.data.__getitem__, whole.targets, _chosen(len(whole.data), most))
+        for whole, most in ((train, limit), (test, test_limit))
+    ]
+    return Split(sets[0], sets[1], train.classes, f"CIFAR-10 in {place}")
 
 
 def _tree(place: Path, limit: int | None, test_limit: int | None) -> Split:
-    from PIL import Image
-
     from distlab.training.vision import datasets
 
-    sets = []
-    for name, most in (("train", limit), ("test", test_limit)):
-        whole = datasets.ImageFolder(str(place / name))
+    try:
+        train, test = (datasets.ImageFolder(str(place / name)) for name in ("train", "test"))
+    except FileNotFoundError as error:  # no class, or a class without an image
+        raise NoData(f"the images in {place} cannot be used: {error}") from error
+    if unknown := set(test.classes) - set(train.classes):
+        raise NoData(
+            f"{place / 'test'} has a folder {min(unknown)!r} and {place / 'train'} has none: the "
+            "classes are those of train/"
+        )
+    numbers = [train.class_to_idx[name] for name in test.classes]  # where test/ lacks some of them
+    sets = [
+        Images(_reader(train.samples), train.targets, _chosen(len(train), limit)),
+        Images(
+            _reader(test.samples), [numbers[own] for own in test.targets],
+            _chosen(len(test), test_limit),
+        ),
+    ]  # fmt: skip
+    return Split(sets[0], sets[1], train.classes, f"images in {place}")
 
-        def read(index: int, whole: Any = whole) -> np.ndarray:
-            with open(whole.samples[index][0], "rb") as file:  # PIL would seek in the file itself
-                image = Image.open(io.BytesIO(file.read())).convert("RGB")
-            return np.array(image if image.size == (SIDE, SIDE) else image.resize((SIDE, SIDE)))
 
-        sets.append(Images(read, whole.targets, _chosen(len(whole), most)))
-    return Split(sets[0], sets[1], whole.classes, f"images in {place}")
+def _reader(samples: Sequence[tuple[str, int]]) -> Callable[[int], np.ndarray]:
+    """What reads image i of a folder, and scales it to 32×32."""
+    from PIL import Image
+
+    def read(index: int) -> np.ndarray:
+        with open(samples[index][0], "rb") as file:  # PIL would seek in the file itself
+            image = Image.open(io.BytesIO(file.read())).convert("RGB")
+        return np.array(image if image.size == (SIDE, SIDE) else image.resize((SIDE, SIDE)))
+
+    return read
 
 
 def _generated(limit: int | None, test_limit: int | None) -> Split:

@@ -60,8 +60,8 @@ def _mnist(where: Path, fetch: bool) -> Digits | None:
         train, test = (
             datasets.MNIST(str(where), train=part, download=fetch) for part in (True, False)
         )
-    except (RuntimeError, OSError):  # not there, or it could not be fetched
-        return None
+    except Exception:  # not there, not to be fetched, or files that an interrupted download left:
+        return None  # what torchvision raises for these it does not say
     first, second = (_set(s.data, s.targets, 255) for s in (train, test))
     return Digits(first, second, f"MNIST in {where}")
 
