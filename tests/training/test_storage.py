@@ -1,6 +1,7 @@
 """Images in four forms of storage, and a disk that is slow."""
 
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -20,6 +21,22 @@ def test_shards_hold_all_samples_in_order_and_are_uneven(samples, tmp_path):
     read = [storage.samples(path) for path in sorted((tmp_path / "shards").glob("*.tar"))]
     assert [sample for shard in read for sample in shard] == samples
     assert len({len(shard) for shard in read}) > 1
+
+
+@pytest.mark.parametrize("count", [0, 1, 12, 40])
+def test_few_samples_are_in_one_shard_each(samples, tmp_path, count):
+    storage.write_shards(samples[:count], tmp_path / "shards", 12)
+    paths = sorted((tmp_path / "shards").glob("*.tar"))
+    read = [sample for path in paths for sample in storage.samples(path)]
+    assert len(paths) == 12 and read == samples[:count]
+
+
+def test_the_slow_name_of_a_folder_whose_path_is_relative_leads_to_it(tmp_path, monkeypatch):
+    (tmp_path / "data" / "files").mkdir(parents=True)
+    (tmp_path / "data" / "files" / "one").write_text("1")
+    monkeypatch.chdir(tmp_path)
+    slow = storage.slow_disk(Path("data/files"), 0)
+    assert (slow / "one").read_text() == "1"
 
 
 def test_an_image_comes_back_as_floats_from_0_to_1(samples):

@@ -38,6 +38,7 @@ def write_shards(samples: Sequence[Sample], folder: Path, shards: int) -> None:
     folder.mkdir(parents=True)
     bounds = np.linspace(0, len(samples), shards + 1).astype(int)
     bounds[1:-1] += np.random.default_rng(0).integers(-9, 10, shards - 1)
+    bounds = np.maximum.accumulate(bounds.clip(0, len(samples)))  # of few samples: empty shards
     for number in range(shards):
         with tarfile.open(folder / f"images-{number:04d}.tar", "w") as tar:
             for key in range(bounds[number], bounds[number + 1]):
@@ -92,7 +93,7 @@ def slow_disk(folder: Path, seconds: float) -> Path:
     """
     slow = folder.with_name("slow-" + folder.name)
     with contextlib.suppress(FileExistsError):  # another rank may have been quicker
-        slow.symlink_to(folder)
+        slow.symlink_to(folder.name)  # beside it, wherever both are seen from
 
     def wait(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open" and str(arguments[0]).startswith(f"{slow}{os.sep}"):
