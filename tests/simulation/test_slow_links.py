@@ -251,6 +251,23 @@ def test_a_send_waits_for_a_late_receiver():
     assert seconds_on(flat, late_receiver) == pytest.approx([0.2, 0.2], abs=0.03)
 
 
+def late_leaf(rank, size):
+    """The last rank calls late. With gloo the root of the broadcast is done before that."""
+    if rank == size - 1:
+        end = time.thread_time() + 0.2
+        while time.thread_time() < end:
+            pass
+    request = dist.broadcast(torch.ones(10_000), 0, async_op=True)
+    assert rank == size - 1 or not request.is_completed()
+    request.wait()
+
+
+def test_a_collective_begins_when_the_last_member_has_called_it_for_its_root_too():
+    flat = Cluster(4, 1, between=NODES.between)
+    two_rounds = 2 * (LATENCY + 40e3 / BANDWIDTH)
+    assert seconds_on(flat, late_leaf) == pytest.approx([0.2 + two_rounds] * 4, abs=0.03)
+
+
 def own_groups(rank, size):
     """A group that is made on slow links has them too, and every collective."""
     pair = dist.new_group([0, 1])

@@ -13,6 +13,7 @@ import heapq
 import itertools
 import os
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from distlab.simulation.rank_clock import Clock, Mark
 
 _KEPT = 4096  # messages of each port that nobody has waited for yet, and collectives of each group
 _NOTE = 6  # numbers of a message: when it reaches its port, for how long, from, to, group, tag
+_LOOK = 0.001  # seconds between two looks whether all have called a collective
 _ASK = 4  # numbers of a receive: when it was begun, from whom, group, tag
 
 #: a message's sender, group and tag: messages of one channel arrive in their order
@@ -231,12 +233,22 @@ class Collectives:
                 self._table[at + 2] = links.note(self._table[at + 1], seconds(), self._ranks)
         return number
 
+    def called_by_all(self, number: int) -> bool:
+        """Have all members called a collective?"""
+        with self._ports.lock.held():
+            called: float = self._table[number % _KEPT * 3]
+        return called >= len(self._ranks) * (number // _KEPT + 1)
+
     def times(self, number: int, begun: Mark | None = None) -> tuple[float, float]:
-        """(begin, end) of a collective that all members have called.
+        """(begin, end) of a collective, as soon as all members have called it.
+
+        The real one may be over before that: the root of a broadcast does not wait for all.
 
         Args:
             begun: when this rank began to wait for it, if it waits.
         """
+        while not self.called_by_all(number):
+            time.sleep(_LOOK)
         links, entry = self._ports.links, int(self._table[number % _KEPT * 3 + 2])
         if begun is not None:
             self._ports.clock.sleep(links.earliest(entry), begun)

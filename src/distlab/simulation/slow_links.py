@@ -214,6 +214,9 @@ class _SlowGroup:
         return seconds_of(op, nbytes, first, tuple(self._ranks), self._cluster)
 
     def _end(self, number: int, begun: Mark | None) -> float:
+        """When a collective is through; `inf` for who only asks before all have called it."""
+        if begun is None and not self._collectives.called_by_all(number):
+            return math.inf
         end = self._collectives.times(number, begun)[1]
         transfers = self._link.transfers
         while len(transfers) <= number:
