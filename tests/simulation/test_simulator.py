@@ -147,6 +147,9 @@ def test_positions_that_do_not_exist_are_those_of_the_start(asked):
     [
         {"ranks": -3},
         {"latency": -1.0},
+        {"ranks": 0},
+        {"ranks": 2.5},
+        {"latency": float("inf")},
         {"bandwidth": 0.0},
         {"slowness": 0.0},
         {"algorithm": "star"},

@@ -9,6 +9,8 @@ own: in a notebook the kernel answers, and on the documentation's page Python in
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -92,7 +94,8 @@ class Simulator:
             >>> result.simulator().seconds(ranks=512, latency=30e-6, bandwidth=12.5e9)
             0.041
         """
-        setting = self._checked(ranks or self.size, latency, bandwidth, float(slowness), algorithm)
+        ranks = self.size if ranks is None else ranks
+        setting = self._checked(ranks, latency, bandwidth, float(slowness), algorithm)
         if isinstance(self.model, Carried):
             found = self.model.seconds([setting.ranks], setting)[0]
             if found != found:
@@ -107,7 +110,9 @@ class Simulator:
     def _checked(
         self, ranks: int, latency: float, bandwidth: float, slowness: float, algorithm: str
     ) -> Setting:
-        if not (ranks >= 1 and latency >= 0 and bandwidth > 0 and slowness > 0):
+        finite = math.isfinite(latency) and math.isfinite(slowness)
+        whole = ranks in range(1, sys.maxsize)
+        if not (finite and whole and latency >= 0 and bandwidth > 0 and slowness > 0):
             raise ValueError(
                 f"there is no such network: {ranks} ranks, a latency of {latency} s, "
                 f"{bandwidth} bytes a second, one rank {slowness} times as slow"
