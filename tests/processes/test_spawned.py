@@ -81,6 +81,18 @@ def test_how_it_ended_is_told_as_waitpid_does(asked):
         assert os.waitstatus_to_exitcode(source.status(started.pids()[0])) == 3
 
 
+def test_one_that_ended_before_it_was_needed_is_replaced(asked):
+    with Spawner((), spares=0) as source:
+        source.prepare(2)
+        ((pid, _), _) = source._ready
+        os.kill(pid, signal.SIGKILL)
+        assert source.status(pid) == signal.SIGKILL
+        for _ in range(2):
+            started, connection = source.connect(f"{asked}:answer", word="hello")
+            with connection:
+                assert heard(connection).startswith(f"{started.pids()[0]} hello")
+
+
 def test_the_next_one_is_prepared_ahead(asked):
     with Spawner((), spares=1) as source:
         first, connection = source.connect(f"{asked}:answer", word="a")

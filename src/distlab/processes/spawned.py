@@ -79,11 +79,21 @@ class Spawner:
         self, entry: str, after: str | None, connect: bool, arguments: dict[str, Any]
     ) -> tuple[int, socket.socket]:
         with self._lock:
-            pid, connection = self._ready.pop(0) if self._ready else self._started()
+            pid, connection = self._spare() or self._started()
         request = {"entry": entry, "after": after, "connect": connect, "arguments": arguments}
         with contextlib.suppress(OSError):  # it has died: whoever waits for it will see that
             framing.write(connection, json.dumps(request).encode())
         return pid, connection
+
+    def _spare(self) -> tuple[int, socket.socket] | None:
+        """One that was prepared, unless all of those have ended since: short memory ends them."""
+        while self._ready:
+            pid, connection = self._ready.pop(0)
+            if not self.ended(pid):
+                return pid, connection
+            connection.close()
+            self.end(pid)
+        return None
 
     def _started(self) -> tuple[int, socket.socket]:
         ours, theirs = socket.socketpair()
