@@ -147,7 +147,7 @@ def started() -> Iterator[World]:
     if "RANK" not in env and "SLURM_PROCID" in env:
         env["RANK"], env["WORLD_SIZE"] = env["SLURM_PROCID"], env["SLURM_NTASKS"]
         env["LOCAL_RANK"] = env["SLURM_LOCALID"]
-        env["LOCAL_WORLD_SIZE"] = env["SLURM_TASKS_PER_NODE"].split("(")[0].split(",")[0]
+        env["LOCAL_WORLD_SIZE"] = str(_most_on_a_node(env["SLURM_TASKS_PER_NODE"]))
         if env.get("SLURM_NNODES", "1") == "1":
             env.setdefault("MASTER_ADDR", "127.0.0.1")
         env.setdefault("MASTER_PORT", str(20_000 + int(env.get("SLURM_JOB_ID", 0)) % 20_000))
@@ -166,6 +166,13 @@ def started() -> Iterator[World]:
         yield here
     finally:
         dist.destroy_process_group()
+
+
+def _most_on_a_node(told: str) -> int:
+    """The tasks of the fullest node, of a list such as "1,3(x2)": by these all ranks choose the
+    same back end.
+    """
+    return max(int(part.split("(")[0]) for part in told.split(","))
 
 
 class Bar:
