@@ -1,6 +1,7 @@
 """The process that others are forked from lives as long as whoever started it, and no longer."""
 
 import concurrent.futures
+import json
 import os
 import select
 import socket
@@ -9,6 +10,7 @@ import sys
 
 import pytest
 
+from distlab.processes import forkserver
 from distlab.processes.forkserver import NoFork, Zygote
 
 
@@ -100,6 +102,26 @@ def test_what_it_has_forked_lives_on_where_no_other_process_may_be_started(tmp_p
             with connection:
                 connection.sendall(b"still")
                 assert connection.recv(5) == b"still"
+
+
+def test_a_child_with_the_number_of_one_that_ended_is_not_taken_for_it(monkeypatch):
+    ours, theirs = socket.socketpair()
+    listening = socket.socket(socket.AF_UNIX)
+    server = forkserver._Server(theirs.detach(), listening.detach())
+    server._statuses[4242] = 9  # nobody has asked how that one ended
+    killed = []
+    monkeypatch.setattr(forkserver, "spawn", lambda *_: 4242)
+    monkeypatch.setattr(os, "kill", lambda pid, number: killed.append(pid))
+    monkeypatch.setattr(forkserver, "reap", lambda statuses: None)
+    with ours:
+        asked = {"entry": "os:getpid", "arguments": {}, "times": 1, "after": None}
+        for request in (asked, {"kill": 4242}, {"status": 4242}):
+            ours.sendall(json.dumps(request).encode() + b"\n")
+        server._receive()
+        for _ in range(3):
+            server._answer_next()
+        told = [json.loads(line) for line in ours.recv(1000).splitlines()]
+    assert killed == [4242] and told[0]["pids"] == [4242] and told[1] == {"status": None}
 
 
 def test_one_that_cannot_be_started_leaves_nothing_behind(tmp_path):

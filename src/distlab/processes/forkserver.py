@@ -467,7 +467,8 @@ class _Server:
         answer: dict[str, Any] = {"pids": pids, "early": not self._complete}
         try:
             for _ in range(request["times"]):
-                pids.append(spawn(_child, inherited, request, made))
+                pids.append(pid := spawn(_child, inherited, request, made))
+                self._statuses.pop(pid, None)  # of an earlier one, whose number it has
         except OSError as error:  # no room for another: those that were forked before need this one
             for pid in pids:
                 os.kill(pid, signal.SIGKILL)
