@@ -56,6 +56,21 @@ def test_every_form_gives_every_sample_and_says_what_it_takes(samples, tmp_path)
         assert len(table[name]["fetched"]) == 2 and table[name]["kilobytes"] > 0
 
 
+def test_a_cell_that_writes_them_can_be_run_again(samples, tmp_path):
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        for some, shards in ((samples, 8), (samples[:20], 3)):
+            storage.write_shards(some, tmp_path / "shards", shards)
+            read = [storage.samples(path) for path in sorted((tmp_path / "shards").iterdir())]
+            assert len(read) == shards and [one for shard in read for one in shard] == some
+            table = storage.compare(some, tmp_path, repeats=1)
+            assert [row["files"] for row in table.values()] == [len(some), 1, 2, 12]
+        assert torch.get_num_threads() == 2  # the kernel's are as they were
+    finally:
+        torch.set_num_threads(threads)
+
+
 def test_files_read_by_the_slow_name_take_longer_and_others_do_not(samples, tmp_path):
     storage.write_files(samples, tmp_path / "files")
     slow = storage.slow_disk(tmp_path / "files", 0.5)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shutil
 import sys
 import tarfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,13 @@ def decode(content: bytes) -> torch.Tensor:
 
 
 def write_shards(samples: Sequence[Sample], folder: Path, shards: int) -> None:
-    """Write samples as so many tar files of uneven lengths, in WebDataset's form."""
-    folder.mkdir(parents=True)
+    """Write samples as so many tar files of uneven lengths, in WebDataset's form.
+
+    Shards that an earlier call wrote into this folder are replaced.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("images-*.tar"):
+        old.unlink()
     bounds = np.linspace(0, len(samples), shards + 1).astype(int)
     bounds[1:-1] += np.random.default_rng(0).integers(-9, 10, shards - 1)
     bounds = np.maximum.accumulate(bounds.clip(0, len(samples)))  # of few samples: empty shards
@@ -150,8 +156,11 @@ def _read_shards(place: Path, order: Sequence[int]) -> Iterator[Sample]:
         yield from samples(path)
 
 
+_Write = Callable[[Sequence[Sample], Path], None]
+_Read = Callable[[Path, Sequence[int]], Iterable[tuple[Any, int]]]
+
 #: name → how it is written and how it is read
-FORMATS = {
+FORMATS: dict[str, tuple[_Write, _Read]] = {
     "JPEG folder": (write_files, _read_files),
     "HDF5": (_write_hdf5, _read_hdf5),
     "LMDB": (_write_lmdb, _read_lmdb),
@@ -171,27 +180,38 @@ def compare(samples: Sequence[Sample], folder: Path, repeats: int = 3) -> dict[s
 
     Args:
         samples: of 32×32 images, with labels below 256.
-        folder: where to; a folder is made for each form.
+        folder: where to; a folder is made for each form, in place of that of an earlier call.
         repeats: readings; one more, the first, is thrown away.
 
     Returns:
         For each form {"files": their number, "kilobytes": on disk for an image, in whole blocks,
         "fetched": images per second of each reading, "fetched and decoded": the same}.
     """
-    table: dict[str, dict[str, Any]] = {}
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    for name, (write, read) in FORMATS.items():
-        place = folder / f"format-{name}"
-        write(samples, place)
-        files = [path for path in place.rglob("*") if path.is_file()]
-        disk = sum(path.stat().st_blocks * 512 for path in files)
-        speeds: dict[str, list[float]] = {"fetched": [], "fetched and decoded": []}
-        for repeat in range(repeats + 1):
-            order = np.random.default_rng(repeat).permutation(len(samples)).tolist()
-            for how, ready in zip(speeds, (lambda content: content, _pixels), strict=True):
-                begin = time.perf_counter()
-                count = sum(ready(content) is not None for content, _ in read(place, order))
-                speeds[how].append(count / (time.perf_counter() - begin))
-        table[name] = {how: rates[1:] for how, rates in speeds.items()}
-        table[name] |= {"files": len(files), "kilobytes": disk / 1000 / len(samples)}
-    return table
+    try:
+        return {
+            name: _measured(samples, folder / f"format-{name}", repeats, write, read)
+            for name, (write, read) in FORMATS.items()
+        }
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _measured(
+    samples: Sequence[Sample], place: Path, repeats: int, write: _Write, read: _Read
+) -> dict[str, Any]:
+    """One form's row of the table that `compare` returns."""
+    shutil.rmtree(place, ignore_errors=True)
+    write(samples, place)
+    files = [path for path in place.rglob("*") if path.is_file()]
+    disk = sum(path.stat().st_blocks * 512 for path in files)
+    speeds: dict[str, list[float]] = {"fetched": [], "fetched and decoded": []}
+    for repeat in range(repeats + 1):
+        order = np.random.default_rng(repeat).permutation(len(samples)).tolist()
+        for how, ready in zip(speeds, (lambda content: content, _pixels), strict=True):
+            begin = time.perf_counter()
+            count = sum(ready(content) is not None for content, _ in read(place, order))
+            speeds[how].append(count / (time.perf_counter() - begin))
+    row: dict[str, Any] = {how: rates[1:] for how, rates in speeds.items()}
+    return row | {"files": len(files), "kilobytes": disk / 1000 / len(samples)}
