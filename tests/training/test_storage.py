@@ -31,6 +31,18 @@ def test_few_samples_are_in_one_shard_each(samples, tmp_path, count):
     assert len(paths) == 12 and read == samples[:count]
 
 
+def test_a_disk_that_is_made_slow_twice_is_as_slow_as_the_last_time(tmp_path, monkeypatch):
+    waited = []
+    monkeypatch.setattr(time, "sleep", waited.append)
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "one").write_text("1")
+    for seconds in (3.0, 2.0, 2.0):
+        slow = storage.slow_disk(tmp_path / "files", seconds)
+    (slow / "one").read_text()
+    (tmp_path / "files" / "one").read_text()
+    assert waited == [2.0]
+
+
 def test_the_slow_name_of_a_folder_whose_path_is_relative_leads_to_it(tmp_path, monkeypatch):
     (tmp_path / "data" / "files").mkdir(parents=True)
     (tmp_path / "data" / "files" / "one").write_text("1")

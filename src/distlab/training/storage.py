@@ -92,21 +92,30 @@ class Files(Dataset[tuple[torch.Tensor, int]]):
         return decode(path.read_bytes()), int(path.parent.name)
 
 
+_slow: dict[str, float] = {}  # names of slow folders → seconds
+
+
 def slow_disk(folder: Path, seconds: float) -> Path:
     """Make a second name for a folder, by which opening a file takes so many seconds longer.
 
-    That is so in this process and in those that it forks.
+    That is so in this process and in those that it forks. Of several calls for a folder the last
+    one counts.
     """
     slow = folder.with_name("slow-" + folder.name)
     with contextlib.suppress(FileExistsError):  # another rank may have been quicker
         slow.symlink_to(folder.name)  # beside it, wherever both are seen from
-
-    def wait(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "open" and str(arguments[0]).startswith(f"{slow}{os.sep}"):
-            time.sleep(seconds)
-
-    sys.addaudithook(wait)  # Python calls it before it opens any file, in the workers too
+    if not _slow:  # a hook stays for good: one is enough
+        sys.addaudithook(_wait)  # Python calls it before it opens any file, in the workers too
+    _slow[f"{slow}{os.sep}"] = seconds
     return slow
+
+
+def _wait(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "open":
+        path = str(arguments[0])
+        for folder, seconds in list(_slow.items()):
+            if path.startswith(folder):
+                time.sleep(seconds)
 
 
 def _write_hdf5(samples: Sequence[Sample], place: Path) -> None:
