@@ -1,4 +1,4 @@
-"""Processes of this library's own that another one starts: by `subprocess`, or by whoever forks."""
+"""How this library starts processes of its own: by `subprocess`, or forked by a template."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class Child(Protocol):
     def wait(self) -> int: ...
 
 
-#: makes a child that is forked from elsewhere, with everything imported: its arguments, the
-#: descriptors that these name, and its environment; `None` where that does not work now
+#: has a child forked from another process, which has everything imported. Takes its arguments, the
+#: descriptors that these name and its environment; returns `None` where that does not work now
 Forks = Callable[[Sequence[str], Sequence[int], dict[str, str]], Child | None]
-#: for whom a process is started, and the arguments of `subprocess.Popen`
+#: where the process is expected, and the arguments of `subprocess.Popen`
 _Start = tuple[concurrent.futures.Future[subprocess.Popen[Any]], tuple[Any, ...], dict[str, Any]]
-# of the thread that starts processes, once there is one
+# the queue of the thread that starts processes, once there is one
 _starting: list[queue.SimpleQueue[_Start]] = []
-#: who forks for this process, if anybody does
+#: what forks for this process, if anything does (`distlab.processes.template`)
 forks: list[Forks] = []
 os.register_at_fork(after_in_child=_starting.clear)
 os.register_at_fork(after_in_child=forks.clear)
 
 
 def fork() -> int | None:
-    """`os.fork`; `None` where there can be no other process now. Whoever forks for others lives on:
-    all that it has forked may end with it.
+    """`os.fork`; `None` where no further process can be started now. For processes that fork for
+    others: these must not end by that, because all that they have forked may end with them.
     """
     with contextlib.suppress(OSError):
         return os.fork()
@@ -44,15 +44,15 @@ def fork() -> int | None:
 
 
 def started(*args: Any, **kwargs: Any) -> subprocess.Popen[Any]:
-    """`subprocess.Popen` in a thread that lives as long as this process.
+    """`subprocess.Popen`, called in a thread that lives as long as this process.
 
-    To Linux a child's parent is the thread that started it: one that dies with its parent would die
-    with whichever thread of a pool happened to need it.
+    On Linux a child that asks to die with its parent dies with the thread that started it, which
+    may be one of a pool that ends soon.
     """
     if not _starting:
         requests: queue.SimpleQueue[_Start] = queue.SimpleQueue()
         threading.Thread(target=_start_what_comes, args=(requests,), daemon=True).start()
-        _starting.append(requests)  # of two that come at once the first one's serves both
+        _starting.append(requests)  # if two threads come here at once, both use the first queue
     made: concurrent.futures.Future[subprocess.Popen[Any]] = concurrent.futures.Future()
     _starting[0].put((made, args, kwargs))
     return made.result()
@@ -63,5 +63,5 @@ def _start_what_comes(requests: queue.SimpleQueue[_Start]) -> None:
         made, args, kwargs = requests.get()
         try:
             made.set_result(subprocess.Popen(*args, **kwargs))
-        except BaseException as error:  # whoever asked for it has to hear of it
+        except BaseException as error:  # raised where the process was asked for
             made.set_exception(error)

@@ -6,8 +6,9 @@ import os
 import socket
 from collections.abc import Mapping
 
-#: a fork copies the page table, which is half as long with huge pages; and memory that is given
-#: back to the kernel comes back page by page, which costs more than what is done with it
+#: settings of glibc's allocator. A fork copies the page table, which is half as long with huge
+#: pages. And memory that was given back to the kernel has to be mapped again page by page, which
+#: costs more than the computing that is done in it
 _MALLOC = ":".join(
     f"glibc.malloc.{name}={value}"
     for name, value in (("hugetlb", 1), ("mmap_threshold", 32 << 20), ("trim_threshold", 64 << 20))
@@ -18,15 +19,16 @@ _AT_BEGIN = (
     "TORCH_", "PYTORCH_", "C10_", "NPY_",
 )  # fmt: skip
 
-#: what speaks of a cluster's network, and ranks on one machine must not believe
+#: settings for a cluster's network, which do not apply to ranks on one machine
 _OF_A_CLUSTER = ("GLOO_DEVICE_TRANSPORT",)
 
 
 def environment(given: dict[str, str] | None = None) -> dict[str, str]:
-    """These variables beside `given`, or beside this process's own. What is set stays, unless it
-    is for jobs on a cluster: ranks here meet on loopback, whichever interface a profile names. And
-    stack traces of C++, of which torch makes one for each error that it catches itself: they take
-    seconds each, in which a right answer comes to its deadline.
+    """The environment of a process with ranks: `given`, or this process's own, with some variables
+    added. What is set already is kept, with two exceptions. Settings for jobs on a cluster are
+    replaced: ranks on one machine meet on loopback, whichever interface a profile names. And C++
+    stack traces are switched off: torch makes one for each error, even one that it catches itself,
+    and each takes seconds, in which a right answer could miss its deadline.
     """
     env = dict(os.environ if given is None else given)
     for name in _OF_A_CLUSTER:
@@ -41,15 +43,15 @@ def environment(given: dict[str, str] | None = None) -> dict[str, str]:
 
 
 def at_begin(env: Mapping[str, str]) -> dict[str, str]:
-    """What of an environment a Python and its libraries look at when they begin, or may: a process
-    that was forked from one with other values is another one than these ask for.
+    """The variables that Python and its libraries may read only when they start: a fork of a
+    process that was started with other values does not do what these ask for.
     """
     return {name: value for name, value in env.items() if name.startswith(_AT_BEGIN)}
 
 
 def interface(env: Mapping[str, str]) -> str:
-    """The network interfaces that gloo is to use for a command which may reach other machines: what
-    `env` names, where these are here, else loopback.
+    """The network interfaces that gloo is to use for a command which may reach other machines:
+    those that `env` names if this machine has them all, else loopback.
     """
     asked = env.get("GLOO_SOCKET_IFNAME", "")
     here = {name for _, name in socket.if_nameindex()}

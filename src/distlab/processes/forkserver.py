@@ -32,22 +32,24 @@ from distlab.processes import children, entry_points, framing, standard_files
 from distlab.processes.entry_points import FORKSERVER, LAST_PRELOAD, RANK, RANK_PRELOAD
 from distlab.processes.environment import environment
 
-#: without which no rank can run anything
+#: what every rank needs, whatever it runs
 FIRST_PRELOAD = ("torch", "torch.distributed", "cloudpickle", "safetensors.numpy", *RANK_PRELOAD)
-#: torch.optim and DDP import this at first use, and it takes nearly as long as torch itself
+#: what torch.optim and DDP import at their first use; it takes nearly as long as torch itself
 TRAINING_PRELOAD = ("torch._dynamo", "torch.nn.parallel", "torch.optim", *LAST_PRELOAD)
 PRELOAD = (*FIRST_PRELOAD, *TRAINING_PRELOAD)
-#: what programs name that do: processes at once take longer to import it than what they come from
+#: what programs that train mention. Ranks that import the above each for themselves, all at once,
+#: take longer than their zygote does
 TRAINS = re.compile(
     rb"optim|DistributedDataParallel|fully_shard|checkpoint|compile|autograd\.[Ff]unction"
 )
-NEEDED = RANK  # the last of the first
-#: what others import where it is there. Keras the first two: one looks for fonts for seconds, the
-#: other for semaphores, and both complain in a sandbox. Engines the last, without a use for it
+NEEDED = RANK  # the last module of FIRST_PRELOAD
+#: optional imports of other packages, which do without. Keras imports the first two: one looks for
+#: fonts for seconds, the other for semaphores, and both complain in a sandbox. ipykernel imports
+#: debugpy, which no engine uses
 UNWANTED = ("matplotlib", "sklearn", "debugpy")
 ENGINE_PRELOAD = ("ipykernel.debugger", "ipyparallel.engine.app", "ipyparallel.controller.app")
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
-NAME = b"distlab-zygote"  # of this process, and of what it forks, for who looks at all processes
+NAME = b"distlab-zygote"  # what `ps` calls a zygote and whatever it forks
 _LOST = "the process that ranks are forked from has ended; try `distlab info`"
 
 
@@ -63,17 +65,17 @@ class Zygote:
     """A process to fork from. A context manager; closing it kills its children.
 
     Args:
-        preload: modules that it imports before the first fork, of which the first may be missing,
-            and functions ("module:function") that it calls.
-        prefix: command that starts it, a sandbox say; file descriptors must stay open across it.
-        env: its environment, this process's own if `None`.
-        within: where its folder is made, with temporary files by default.
+        preload: modules that it imports, where they are installed, and functions
+            ("module:function") that it calls, in this order.
+        prefix: a command that starts it, such as a sandbox; it must pass file descriptors on.
+        env: its environment; this process's own if `None`.
+        within: where its folder is made; the folder for temporary files if `None`.
 
     Attributes:
-        complete: has it imported everything, as far as its answers have told?
+        complete: had it imported everything when it last answered?
     """
 
-    #: what is forked `after` a module lacks what is imported later
+    #: a child that is forked early, `after` some module, lacks the modules that come later
     ripens = True
 
     def __init__(
@@ -106,8 +108,8 @@ class Zygote:
     def fork(self, entry: str, after: str | None = None, **arguments: Any) -> int:
         """Call `entry` ("module:function") in a new child; returns its process id.
 
-        The child gets `arguments` (JSON). `after`: do not wait for all of `preload`, but only for
-        what comes until there.
+        The child gets `arguments` (JSON). `after`: wait until this module of `preload` has been
+        imported, not for all of them.
         """
         return self.forks(1, entry, after, **arguments).pids()[0]
 
@@ -122,12 +124,12 @@ class Zygote:
         """Have it fork one child that is connected to this process.
 
         Args:
-            hold: seconds in which it imports nothing more, but for the next request: the children
-                have its processor meanwhile.
+            hold: seconds for which the zygote imports nothing more, unless the next request needs
+                it: its children have the processor meanwhile.
 
-        The child calls `entry(connection, **arguments)` with its end of the socket. No descriptor
-        is sent for that: of those that are on their way the kernel counts all of a user together,
-        and refuses more when somebody else has sent too many.
+        The child calls `entry(connection, **arguments)` with its end of the socket. The child's end
+        is accepted from a listening socket and not sent as a descriptor: the kernel counts the
+        descriptors in flight of all processes of a user, so that others could use the limit up.
         """
         request = {
             "entry": entry, "arguments": arguments, "times": 1, "after": after, "connect": True,
@@ -145,7 +147,7 @@ class Zygote:
                 raise
 
     def _send(self, request: dict[str, Any]) -> int:
-        """Returns the number of the answer that will belong to the request."""
+        """Send a request; returns the number of its answer."""
         with self._lock:
             return self._sent_now(request)
 
@@ -158,7 +160,7 @@ class Zygote:
         return self._sent
 
     def answered(self, number: int) -> bool:
-        """Is this answer here?"""
+        """Has this answer arrived?"""
         with self._lock:
             while number not in self._answers and framing.readable([self._socket], 0):
                 self._receive()
@@ -189,7 +191,7 @@ class Zygote:
         return status
 
     def kill(self, pid: int) -> None:
-        """End a child. Its number may mean another process out here: a sandbox counts anew."""
+        """End a child. In a sandbox processes have numbers of their own, so the zygote does it."""
         with self._lock, contextlib.suppress(OSError):  # they die with the zygote
             self._socket.sendall((json.dumps({"kill": pid}) + "\n").encode())
 
@@ -197,12 +199,12 @@ class Zygote:
         """Nothing: a fork has its modules when it is made."""
 
     def end(self, pid: int) -> None:
-        """End a child at once, where its number is the same out here: there is no sandbox."""
+        """End a child at once. Only without a sandbox, in which its number would be another."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
     def ended(self, pid: int) -> bool:
-        """Has a child ended? No, as far as a Python can tell that was built for old kernels."""
+        """Has a child ended? Always no where this Python lacks `os.pidfd_open`."""
         if not hasattr(os, "pidfd_open"):
             return False
         try:
@@ -221,12 +223,12 @@ class Zygote:
     def close(self) -> None:
         self._socket.close()
         self._listener.close()
-        if os.getpid() != self._owner or self._closed:  # a fork of ours that ends must not end ours
+        if os.getpid() != self._owner or self._closed:  # in a fork of this process: not its zygote
             return
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        self._closed = True  # its number may be another's from now on
+        self._closed = True  # from now on another process may get its number
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Zygote:
@@ -271,7 +273,7 @@ class _Listener:
         self.socket = socket.socket(socket.AF_UNIX)
         self._folder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         path = str(folder / "fork")
-        # the path of a Unix socket ends at 107 characters, that of a temporary folder may not
+        # a Unix socket's path has at most 107 characters; that of a temporary folder may have more
         short = len(path.encode()) < 100
         self._path = path if short else f"/proc/self/fd/{self._folder}/fork"
         self.socket.bind(self._path)
@@ -295,7 +297,7 @@ class _Listener:
 def _server(
     prefix: Sequence[str], arguments: Sequence[str], given: Sequence[int], env: dict[str, str]
 ) -> children.Child:
-    """A process that runs this module; forked, where somebody does that who has all imported."""
+    """A process that runs this module: forked by a template where there is one, else started."""
     if not prefix and children.forks and (forked := children.forks[0](arguments, given, env)):
         return forked
     return children.started(
@@ -308,7 +310,7 @@ def _server(
 
 
 def die_with_parent(number: int = signal.SIGKILL) -> None:
-    """Ask Linux for a signal when the parent ends; elsewhere a closed socket must do."""
+    """Ask Linux for a signal when the parent ends; elsewhere a closed socket tells of that."""
     if _libc is not None:
         _libc.prctl(_PR_SET_PDEATHSIG, number)
 
@@ -346,28 +348,28 @@ def spawn(entry: Callable[..., object], *args: Any, **kwargs: Any) -> int:
 
 
 def draw_anew() -> None:
-    """NumPy draws by chance what it draws first, in each process, as Python does by itself."""
+    """Seed NumPy's global generator anew, which a fork copies; Python does so with its own."""
     if numpy := sys.modules.get("numpy.random"):
         numpy.seed()
 
 
 def seed_anew() -> None:
-    """PyTorch draws its first seed when it is imported: whoever stands for a process that imports
-    it has one of its own. Ranks have their zygote's.
+    """Seed PyTorch's default generator anew: for a fork that stands for a process of its own, which
+    would have drawn a seed when it imported torch. Ranks keep their zygote's.
     """
     if torch := sys.modules.get("torch"):
         torch.default_generator.seed()
 
 
 def log_to(path: Path) -> None:
-    """Let what this process, its libraries and its children say go to a file from now on."""
+    """From now on append what this process and its children print to a file."""
     with path.open("ab") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
 
 
 def reap(statuses: dict[int, int]) -> None:
-    """Collect the children that have ended, with how they did."""
+    """Add the exit statuses of the children that have ended."""
     with contextlib.suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             statuses[ended[0]] = ended[1]
@@ -375,7 +377,7 @@ def reap(statuses: dict[int, int]) -> None:
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Nobody hears what imports say on standard error: TensorFlow and Matplotlib do."""
+    """Discard standard error: TensorFlow and Matplotlib write to it when they are imported."""
     ours = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
@@ -392,7 +394,7 @@ class _Server:
     """The zygote's own side: one request a line.
 
     Attributes:
-        loaded: what of `preload` has been.
+        loaded: what of `preload` has been imported so far.
     """
 
     def __init__(self, fd: int, listening: int) -> None:
@@ -401,10 +403,11 @@ class _Server:
         self._listener = socket.socket(fileno=listening)
         self._statuses: dict[int, int] = {}
         self._pending = b""
-        self._complete, self._held = False, 0.0  # until when nothing more is imported
+        self._complete = False
+        self._held = 0.0  # until this time nothing more is imported
 
     def early(self) -> None:
-        """Answer the requests at the head of the line that wait for no further import."""
+        """Between two imports: answer requests until one needs a module that is still missing."""
         while self._answer_early():
             left = max(0.0, self._held - time.monotonic())
             if not framing.readable([self._connection], left):
@@ -414,7 +417,7 @@ class _Server:
                 return
 
     def _answer_early(self) -> bool:
-        """Returns whether all are answered: none waits for what is still to be imported."""
+        """Returns whether all requests are answered: none waits for an import."""
         while b"\n" in self._pending:
             request = json.loads(self._pending.split(b"\n", 1)[0])
             if "entry" in request:
@@ -447,7 +450,7 @@ class _Server:
         line, self._pending = self._pending.split(b"\n", 1)
         request = json.loads(line)
         if "kill" in request:
-            if request["kill"] not in self._statuses:  # else its number may be another's by now
+            if request["kill"] not in self._statuses:  # it has not ended: the number is its own
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(request["kill"], signal.SIGKILL)
             return
@@ -460,7 +463,7 @@ class _Server:
 
     def _forked(self, request: dict[str, Any]) -> dict[str, Any]:
         """Fork all the children that are asked for, or none."""
-        gc.freeze()  # else a child that collects garbage copies every page it looks at
+        gc.freeze()  # a collection in a child would write to every object, and so copy its page
         made = [self._listener.accept()[0]] if request.get("connect") else []
         inherited = (self._connection, self._listener)
         pids: list[int] = []
@@ -498,7 +501,7 @@ def _child(
 
 @contextlib.contextmanager
 def _without(names: Iterable[str]) -> Iterator[None]:
-    """Let modules that would import others, if these were there, do without them."""
+    """Hide modules, so that imports do without them as if they were not installed."""
     hidden = [name for name in names if name not in sys.modules]
     for name in hidden:
         sys.modules[name] = None  # type: ignore[assignment]  # Python's way to hide a module
@@ -510,9 +513,9 @@ def _without(names: Iterable[str]) -> Iterator[None]:
 
 
 def load_ahead(name: str) -> None:
-    """Import a module, where it is there, or call a function ("module:function")."""
+    """Import a module, if it is installed, or call a function ("module:function")."""
     with contextlib.suppress(ImportError), _silent():
-        if ":" in name:  # outside `_without`: it finds the modules as what is forked will
+        if ":" in name:  # outside `_without`: it sees the modules that children will see
             entry_points.load(name)()
             return
         with _without(UNWANTED):
@@ -520,7 +523,7 @@ def load_ahead(name: str) -> None:
 
 
 def run(arguments: Sequence[str]) -> None:
-    """Be a zygote, in a process of its own that nothing else is done in."""
+    """Be a zygote, until the process that started it closes its socket or ends."""
     fd, listening, folder, *preload = arguments
 
     def end(*_: object) -> None:
@@ -531,11 +534,11 @@ def run(arguments: Sequence[str]) -> None:
     die_with_parent(signal.SIGTERM)
     if _libc is not None:
         _libc.prctl(_PR_SET_NAME, NAME)
-    # every process that comes of this one, DataLoader workers and the like included, ends with it
+    # every fork, DataLoader workers included, asks to be killed when its own parent ends
     os.register_at_fork(after_in_child=die_with_parent)
     server = _Server(int(fd), int(listening))
-    # it would look at all modules again and again while they are imported. Nor is it asked at the
-    # end: to find 9,000 objects of half a million it takes half a second
+    # imports make so many objects that the collector would run again and again. It is not run once
+    # at the end either: finding 9,000 objects of half a million takes half a second
     gc.disable()
     for name in preload:
         server.early()  # outside `_without`: what is forked here may import anything

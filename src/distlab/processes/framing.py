@@ -13,8 +13,9 @@ _PART = 1 << 18  # bytes asked for at once: no socket here holds more
 
 
 def readable(streams: Iterable[_Stream], timeout: float) -> list[_Stream]:
-    """Those of these sockets or descriptors that have something, waited for at most so many
-    seconds. (`select.select` takes no descriptor over 1,023, and a notebook may have opened more.)
+    """Those of these sockets or descriptors that can be read, after waiting for the first of them
+    for at most `timeout` seconds. (`select.select` refuses descriptors above 1,023, and a notebook
+    may have that many open.)
     """
     with selectors.PollSelector() as selector:
         for stream in streams:
@@ -34,7 +35,7 @@ def read(connection: socket.socket, limit: int | None = None) -> bytes | bytearr
 
 
 def read_size(connection: socket.socket, limit: int | None = None) -> int | None:
-    """The length of the next message, which is then to be read; otherwise as `read`."""
+    """The length of the next message, whose bytes the caller reads; otherwise as `read`."""
     head = exactly(connection, 8)
     if head is None:
         return None
@@ -45,18 +46,18 @@ def read_size(connection: socket.socket, limit: int | None = None) -> int | None
 
 
 class Incoming:
-    """A message read as it arrives, without waiting for the rest of it: whoever sends it may stall.
+    """A message that is read as it arrives and never waited for: its sender may stall.
 
     Args:
-        limit: bytes that it may have.
+        limit: bytes that it may have at most.
     """
 
     def __init__(self, limit: int | None = None) -> None:
         self._limit, self._received = limit, bytearray()
-        self._size: int | None = None  # not known before its 8 bytes are here
+        self._size: int | None = None  # unknown until the 8 bytes of the header are here
 
     def receive(self, connection: socket.socket) -> bytearray | None:
-        """Take what is there; the message once it is whole, until then `None`.
+        """Read what has arrived; returns the message once it is complete, until then `None`.
 
         Raises:
             EOFError: the other end has closed.
@@ -89,8 +90,8 @@ class Incoming:
 
 
 def write(connection: socket.socket, *parts: bytes | bytearray | memoryview) -> None:
-    """Send one message that consists of these parts, which are put together if they are small: an
-    interrupt finds such a message sent or not, never a part of it.
+    """Send one message that consists of these parts. A small one is sent in a single call, so that
+    an interrupt (Ctrl-C) leaves it sent or unsent, never half sent.
     """
     size = sum(map(len, parts))
     if size <= _SMALL:
@@ -102,7 +103,7 @@ def write(connection: socket.socket, *parts: bytes | bytearray | memoryview) -> 
 
 
 def announce(connection: socket.socket, size: int) -> None:
-    """Begin a message of so many bytes, which the caller sends."""
+    """Send the header of a message of `size` bytes, which the caller sends afterwards."""
     connection.sendall(_header(size))
 
 
@@ -111,14 +112,14 @@ def _header(size: int) -> bytes:
 
 
 def relay(source: socket.socket, target: socket.socket | None, size: int) -> None:
-    """Hand on so many bytes as they come.
+    """Copy `size` bytes from one socket to another as they arrive.
 
-    They go through one small buffer: memory that nobody has used before costs more than the copy.
-    What the target does not take is read all the same, so that the source's next message can be.
+    They go through one small buffer: touching new memory costs more than the copy. If the target is
+    `None` or fails, the bytes are read all the same, so that the source's next message can be read.
 
     Raises:
-        EOFError, TimeoutError: the source has closed, or stalls; the target has got the rest as
-            zeros.
+        EOFError, TimeoutError: the source has closed, or stalls; the target has been sent zeros in
+            place of the rest.
     """
     buffer = memoryview(bytearray(min(_PART, size)))
     try:
@@ -137,7 +138,7 @@ def relay(source: socket.socket, target: socket.socket | None, size: int) -> Non
 
 
 def _sent(target: socket.socket | None, part: bytes | memoryview) -> socket.socket | None:
-    """Send it; the target, or `None` where it has not taken it."""
+    """Send a part; returns the target, or `None` if sending failed."""
     if target is not None:
         try:
             target.sendall(part)
@@ -151,7 +152,7 @@ def _too_long(size: int, limit: int) -> str:
 
 
 def exactly(connection: socket.socket, size: int) -> bytes | bytearray | None:
-    """The next `size` bytes, or `None` when the other end has closed before."""
+    """The next `size` bytes, or `None` if the other end closes before they are all here."""
     if not size:
         return b""
     try:
