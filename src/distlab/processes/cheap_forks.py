@@ -1,9 +1,9 @@
-"""Make forks of this process, which has imported all that it will, cost less.
+"""Make forks of a process cheaper, once it has imported everything.
 
-A fork copies the page table, one entry for each 4 KiB that the process has ever written, and with
-torch that is most of what a fork takes. Where memory lies in huge pages one entry stands for 2 MiB.
-glibc asks for them where it is told to (`forkserver`), Python's own allocator does not, and what an
-import writes while its memory grows is in small ones either way.
+A fork copies the page table, which has one entry for each 4 KiB that the process has ever written,
+and with torch that is most of a fork's time. In huge pages one entry stands for 2 MiB. glibc asks
+for them if told to (`environment`), Python's own allocator does not, and memory that grows during
+an import is in small pages either way.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def prepare() -> None:
 
 
 def empty_caches() -> None:
-    """Those that each process group empties: in a fork that is to copy all their pages first."""
+    """Empty what making a process group empties: in a fork that would first copy all its pages."""
     if dynamo := sys.modules.get("torch._dynamo"):
         with contextlib.suppress(AttributeError):
             dynamo.trace_rules.clear_lru_cache()
 
 
 def collapse() -> int:
-    """Put this process's own memory into huge pages; returns how many there are of it.
+    """Move this process's own memory into huge pages; returns how many it then has.
 
-    Where the kernel does not do so, memory stays as it is.
+    If the kernel cannot do that, memory stays as it is.
     """
     libc = ctypes.CDLL(None)
     libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
@@ -43,7 +43,7 @@ def collapse() -> int:
 
 
 def _own_memory() -> Iterator[int]:
-    """The addresses at which a huge page of memory that this process has written could begin."""
+    """The addresses in this process's private writable memory at which a huge page can begin."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
         ranges = [line.split(maxsplit=5) for line in file]
     for where, access, _, _, inode, *name in ranges:

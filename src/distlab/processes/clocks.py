@@ -1,11 +1,11 @@
 """One time for ranks on several machines.
 
 Records hold times of the monotonic clock of the machine that a rank runs on. Ranks on one machine
-share it, and nothing is done. Otherwise clocks are compared as NTP does it (D. L. Mills, RFC 5905,
-section 8): a question and its answer, taken to need equally long, in the quickest of several tries.
-Ranks compare theirs with one of them over the process group (`distlab.rank.clocks`), in a fraction
-of the time that a message takes them; that one is compared with whoever watches the run, over the
-engines' connection.
+share that clock, and nothing is done. Otherwise clocks are compared as NTP does it (D. L. Mills,
+RFC 5905, section 8): of several questions the one that was answered soonest counts, and question
+and answer are taken to have travelled equally long. Ranks compare their clocks with that of one of
+them over the process group (`distlab.rank.clocks`), to within a fraction of a message's time; that
+one's is compared with the clock of whoever watches the run, over the engines' connection.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ now = time.monotonic
 
 
 def machine() -> str:
-    """What tells this machine's monotonic clock from those of others."""
-    with contextlib.suppress(OSError):  # one for each start of a Linux kernel, containers included
+    """A name for this machine's monotonic clock: equal names mean the same clock."""
+    with contextlib.suppress(OSError):  # new at each boot of a Linux kernel; containers share it
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return platform.node()
 

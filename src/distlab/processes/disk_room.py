@@ -9,7 +9,7 @@ from pathlib import Path
 
 NEEDED = 4 << 20  # bytes: a run's records, with what its ranks print
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-SAID = tuple(map(os.strerror, _FULL))  # as errors tell it
+SAID = tuple(map(os.strerror, _FULL))  # these errors in words
 
 
 class NoRoom(OSError):
@@ -23,10 +23,10 @@ class NoRoom(OSError):
 
 
 def need(folder: Path) -> None:
-    """See that a run's files find room there now.
+    """Check that there is room for a run's files now.
 
     Raises:
-        NoRoom: they do not, and what to do.
+        NoRoom: there is none. The message says what to do.
     """
     if said := full(folder):
         raise NoRoom(
@@ -36,13 +36,13 @@ def need(folder: Path) -> None:
 
 
 def full(folder: Path) -> str:
-    """Why a run's files find no room there now; empty where they do."""
+    """Why there is no room for a run's files now; empty if there is."""
     try:
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
             left = NEEDED
             while left > 0:
                 left -= file.write(bytes(min(left, 1 << 20)))
-            os.fsync(file.fileno())  # where quotas are told of late
+            os.fsync(file.fileno())  # some file systems report a quota only now
     except OSError as error:
         if error.errno in _FULL:
             return error.strerror or "no space"

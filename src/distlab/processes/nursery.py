@@ -1,7 +1,8 @@
-"""Fork templates for the kernels of one user, from a process that others are forked from as well.
+"""Forks templates for the kernels of one user, so that all users' kernels share what they import.
 
-On the Hub a process of root's imports what kernels need, and forks one of these for each student's
-server, in the control group and with the rights of that student (deploy/hub/nursery.py).
+On the Hub a process of root's imports what kernels need. For each student's server it forks one
+process that runs `serve`, in the control group and with the rights of that student
+(deploy/hub/nursery.py).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import time
 from distlab.processes import children, kernel
 from distlab.processes.environment import at_begin
 
-_PEER = struct.Struct("3i")  # process, user and group of who has connected
+_PEER = struct.Struct("3i")  # process, user and group at the other end of a connection
 
 
 def serve(listener: socket.socket, server: int) -> None:
@@ -39,14 +40,14 @@ def serve(listener: socket.socket, server: int) -> None:
     while watched not in select.select([listener.fileno(), watched], [], [])[0]:
         with listener.accept()[0] as connection:
             if children.fork() == 0:
-                # it ends as any Python does: the kernel has things to do at its exit
+                # it returns and ends as any Python does: the kernel has things to do at its exit
                 listener.close()
                 os.close(watched)
                 _begin(connection)
 
 
 def _begin(connection: socket.socket) -> None:
-    """Be the template that somebody asks for."""
+    """Be the template that the other end of the connection asks for."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     connection.settimeout(kernel.PATIENCE)
     peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
@@ -55,7 +56,7 @@ def _begin(connection: socket.socket) -> None:
         sys.exit("somebody else has asked for a kernel")
     asked = json.loads(message)
     if at_begin(asked["environment"]) != kernel.BEGAN:
-        sys.exit()  # it imports for itself
+        sys.exit()  # who asked imports for itself
     os.setsid()
     for number, file in enumerate(files):
         os.dup2(file, number)
@@ -71,8 +72,8 @@ def _begin(connection: socket.socket) -> None:
 
 
 def _be_new(env: dict[str, str]) -> None:
-    """What a process has made of its environment, or drawn by chance, when it began or imported
-    something: another one of another user's has its own.
+    """Set anew what this process took from its environment, or drew at random, when it started: it
+    stands for a process that another user has started now.
     """
     os.environ.clear()
     os.environ.update(env)

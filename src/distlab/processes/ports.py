@@ -1,4 +1,4 @@
-"""Ports of this machine that stay free until who was told them listens there."""
+"""Ports of this machine that stay free until the process that was told of them listens there."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from types import TracebackType
 
 
 class Held:
-    """A port that nobody else is given in the meantime. A context manager.
+    """A port that nobody else is given while it is held. A context manager.
 
-    Who only looks for a free port and tells its number may find it taken a moment later: every
-    connection that any program here makes takes one as well. This one is bound and does not listen.
-    Servers that set SO_REUSEADDR, as torch's stores do, can listen there all the same.
+    A port that was only found to be free may be taken a moment later: every connection that any
+    program makes takes one. This one is bound, and does not listen. Servers that set SO_REUSEADDR,
+    as torch's stores do, can listen there all the same.
 
     Args:
-        host: the address that it is held for; "" stands for all.
+        host: the address that the port is held on; "" means all addresses.
     """
 
     def __init__(self, host: str = "127.0.0.1") -> None:

@@ -1,9 +1,9 @@
 """How long processes have waited for a processor, which is not their fault.
 
-Linux counts it for each thread (`schedstat` in proc(5), its second number). A deadline that leaves
-it out means the same on a busy machine as on an idle one. Where there is no /proc, as on macOS, it
-is estimated from the load of the machine; where that is not told either, all of the time counts as
-waited for, so that no right answer is called late.
+Linux counts this for each thread (the second number of `schedstat`, proc(5)). A deadline that
+leaves it out means the same on a busy machine as on an idle one. Where there is no /proc, as on
+macOS, it is estimated from the load of the machine; where that is unknown too, all time counts as
+waiting, so that no right answer is called late.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from collections.abc import Sequence
 
 from distlab.processes import machine
 
-MOST_STARTED = 32  # processes of a process's own that are looked at
+MOST_STARTED = 32  # child processes, direct or not, that are looked at for each process
 
 
 class RunDelay:
     """How long processes, and those that they have started, have waited for a processor."""
 
     def __init__(self) -> None:
-        self._seconds: dict[str, float] = {}  # of each thread, also of those that have ended
+        self._seconds: dict[str, float] = {}  # by thread, including those that have ended
         self._told = os.path.exists("/proc/self")
         self._looked, self._estimated = time.monotonic(), 0.0
 
@@ -38,7 +38,7 @@ class RunDelay:
         return sum(self._seconds.values())
 
     def _estimate(self, processes: int) -> float:
-        """As if each process had had its share of a machine that is as busy as it was of late."""
+        """An estimate: each process had an equal share of a machine as busy as it was of late."""
         now = time.monotonic()
         self._estimated += (now - self._looked) * processes * (1 - share())
         self._looked = now
@@ -59,7 +59,9 @@ def share() -> float:
 
 
 def started(pid: int) -> list[str]:
-    """The processes that a process has started, those that these have started, and so on."""
+    """The processes that a process's main thread has started, those that these have started, and so
+    on, at most `MOST_STARTED`.
+    """
     found: list[str] = []
     look = [str(pid)]
     while look and len(found) < MOST_STARTED:
@@ -72,7 +74,7 @@ def started(pid: int) -> list[str]:
 
 
 def _read(path: str) -> bytes:
-    """What a file of /proc says, without the time that Python's files take."""
+    """The content of a file of /proc, quicker than through Python's file objects."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         return os.read(file, 1 << 16)

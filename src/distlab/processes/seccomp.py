@@ -1,11 +1,17 @@
 """Forbid system calls that student code has no use for, with a seccomp filter.
 
-Memory that no process has mapped (`memfd_create`, System V, shared mappings without a file) escapes
-every limit that needs no privilege; what is kept in the kernel (semaphores) or counted for the
-whole host (asynchronous input and output) is shared with others; process 1, whose user is the same,
-could be throttled; sockets of other families than the usual reach other parts of the kernel, or the
-host (AF_VSOCK); the others open kernel interfaces that have been broken out of before. A forbidden
-call fails with EPERM. Numbers are from the kernel's tables `syscall_64.tbl` and `unistd.h`.
+What is forbidden, and why:
+
+- memory that belongs to no process (`memfd_create`, System V, shared mappings without a file): it
+  escapes every limit that can be set without privileges;
+- what the kernel keeps (semaphores) or counts for the whole host (asynchronous input and output),
+  which is shared with other submissions;
+- what could slow process 1 down, which has the same user;
+- sockets of unusual families, which reach other parts of the kernel, or the host (AF_VSOCK);
+- kernel interfaces through which sandboxes have been broken out of before.
+
+A forbidden call fails with EPERM. Numbers are from the kernel's tables `syscall_64.tbl` and
+`unistd.h`.
 """
 
 from __future__ import annotations
@@ -35,7 +41,7 @@ _TABLES = {
         "userfaultfd": 282, "io_uring_setup": 425, "memfd_secret": 447,
     }),
 }  # fmt: skip
-#: machine → {name: number} of calls that are forbidden with some arguments
+#: machine → {name: number} of calls that are forbidden with some arguments only
 _SOME = {
     "x86_64": {
         "mmap": 9, "setpriority": 141, "sched_setparam": 142, "sched_setscheduler": 144,
@@ -71,7 +77,7 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 
 
 def forbid() -> None:
-    """Forbid them to this process and all that it forks, for good.
+    """Forbid these calls to this process and everything that it forks, for good.
 
     Needs `PR_SET_NO_NEW_PRIVS`. Does nothing on a machine whose numbers are not known here.
     """

@@ -1,10 +1,10 @@
 """Opening what strangers have written, so that what was checked is what is read.
 
-A student, or the code of one, can put anything where a file is expected (a link, a pipe, a
-device), and exchange it at any moment. A path that was checked may therefore lead elsewhere when
-it is opened. Here everything is opened once, by a descriptor that follows no link and waits for
-nobody, and what is checked is that descriptor. The same way of reading serves submissions, the
-exchange and the files of ranks.
+A student, or a student's code, can put anything where a file is expected (a link, a pipe, a
+device), and replace it at any moment. A path that was checked may therefore lead elsewhere when it
+is opened. Here everything is opened once, without following links and without blocking, and the
+check is made on the open descriptor. Submissions, the exchange and the files of ranks are all read
+this way.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import os
 import stat
 from pathlib import Path
 
-_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # the second: pipes, devices and leases
-_PASSING = getattr(os, "O_PATH", os.O_RDONLY)  # for folders that may be passed and not listed
-_LINKS = {errno.ELOOP, errno.EMLINK}  # what systems say to O_NOFOLLOW
-#: and to pipes, sockets, devices and folders that are opened as files
+# O_NONBLOCK: opening a pipe, a device or a leased file would wait
+_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_PASSING = getattr(os, "O_PATH", os.O_RDONLY)  # for folders that may be entered but not listed
+_LINKS = {errno.ELOOP, errno.EMLINK}  # how systems refuse a link with O_NOFOLLOW
+#: how they refuse pipes, sockets, devices and folders that are opened as files
 _NO_FILES = {errno.ENXIO, errno.ENODEV, errno.EISDIR, errno.EOPNOTSUPP}
 CHUNK = 1 << 20  # bytes that are read at once
 
@@ -30,7 +31,7 @@ class NotPlain(OSError):
 
 
 class TooLarge(OSError):
-    """A file has more bytes than were asked for."""
+    """A file has more bytes than the reader allows."""
 
 
 def plain_file(path: str | Path, mode: str = "r", folder: int | None = None) -> io.FileIO:
@@ -38,7 +39,7 @@ def plain_file(path: str | Path, mode: str = "r", folder: int | None = None) -> 
 
     Args:
         mode: "r", or "r+" to write into it as well.
-        folder: a descriptor of the folder that a relative path begins in.
+        folder: a descriptor of the folder that a relative `path` starts from.
 
     Raises:
         NotPlain: something else stands there.
@@ -75,7 +76,7 @@ def read(path: str | Path, limit: int, folder: int | None = None) -> bytes:
 
 
 class Folder:
-    """A folder held open: its name may lead elsewhere by now, but this is the one that was found.
+    """A folder held open: whatever its name leads to later, this stays the folder that was found.
 
     A context manager. `handle` is its descriptor, for `plain_file` and `read`.
     """
@@ -85,10 +86,11 @@ class Folder:
 
     @classmethod
     def at(cls, trusted: str | Path, *below: str) -> Folder:
-        """The folder of these names, one below the other, under a path that no stranger can change.
+        """The folder `trusted/below[0]/below[1]/…`; only `trusted` is a path that strangers cannot
+        change.
 
         Raises:
-            NotPlain: one of the names is a link or no folder.
+            NotPlain: one of the names is a link, or is not a folder.
             OSError: one of them is not there or cannot be opened.
         """
         found = cls(os.open(trusted, _PASSING | os.O_DIRECTORY | os.O_CLOEXEC))
