@@ -1,7 +1,7 @@
 """Frameworks that only some labs need: which of them are here, and what brings the others.
 
-torch is everywhere in this course and stands in its requirements. Horovod has to be compiled and
-TensorFlow is large, so that labs 07 and 08 alone ask for them. nbgrader is for those who grade.
+torch is used everywhere in this course and is one of its requirements. Horovod has to be compiled
+and TensorFlow is large, so only labs 07 and 08 ask for them. nbgrader is for those who grade.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Framework:
 
     Args:
         title: its name for people.
-        packages: the distributions that bring it, any one of which will do.
-        modules: what ranks import of it, before they are forked.
-        brings: the line that installs it.
+        packages: the distributions that contain it, any one of which will do.
+        modules: those that are imported before ranks are forked.
+        brings: how to install it, in words.
     """
 
     title: str
@@ -56,21 +56,21 @@ FRAMEWORKS = {
     ),
 }  # fmt: skip
 
-#: older ones let a request for Validate name a file outside of the server's folder
+#: in older ones a request of Validate can name a file outside of the server's folder
 SAFE_NBGRADER = (0, 9, 6)
 
-_needed: list[str] = []  # what this process's ranks import before they are forked
+_needed: list[str] = []  # names of frameworks that this process's ranks need
 
 
 class Missing(ImportError):
-    """A framework that is asked for is not installed. Notebooks show the sentence alone."""
+    """A framework that is needed is not installed. Notebooks show the message alone."""
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
 
 
 def missing(names: Iterable[str], what: str = "This lab") -> str:
-    """One sentence on those of the frameworks that are not installed; empty where all are."""
+    """A sentence that names those of the frameworks that are not installed; empty if all are."""
     names = list(names)
     absent = [FRAMEWORKS[name] for name in names if FRAMEWORKS[name].version is None]
     if not absent:
@@ -83,8 +83,8 @@ def missing(names: Iterable[str], what: str = "This lab") -> str:
 
 
 def horovod_built_for() -> dict[str, str]:
-    """The frameworks that the installed Horovod was compiled for, with their versions, by its own
-    file `metadata.json`: `horovodrun --check-build` can claim more than there is.
+    """The frameworks that the installed Horovod was compiled for, with their versions, as its file
+    `metadata.json` says: `horovodrun --check-build` can claim more than there is.
     """
     try:
         file = importlib.metadata.distribution("horovod").locate_file("horovod/metadata.json")
@@ -95,7 +95,9 @@ def horovod_built_for() -> dict[str, str]:
 
 
 def _unfit(names: Sequence[str], what: str) -> str:
-    """One sentence on a Horovod that was compiled for other frameworks than are needed here."""
+    """A sentence on a Horovod that was compiled for other versions than are needed here; empty if
+    it fits.
+    """
     built = horovod_built_for()
     wanted = {"pytorch": importlib.metadata.version("torch")}
     if "tensorflow" in names:
@@ -111,8 +113,8 @@ def _unfit(names: Sequence[str], what: str) -> str:
 
 
 def nbgrader_too_old() -> str:
-    """One sentence on an installed nbgrader that must not be used; empty where it may be, or where
-    there is none.
+    """A sentence on an installed nbgrader that must not be used; empty if it may be, or if there is
+    none.
     """
     try:
         version = importlib.metadata.version("nbgrader")
@@ -128,23 +130,24 @@ def nbgrader_too_old() -> str:
 
 
 def need(*names: str, what: str = "This lab") -> None:
-    """Say that the ranks of this process need frameworks: they import them before they start.
+    """Note that the ranks of this process need these frameworks: what they are forked from imports
+    them first.
 
     Raises:
         Missing: one of them is not installed.
     """
     if said := missing(names, what):
         raise Missing(said)
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow tells about the CPU
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # else TensorFlow logs what CPU this is
     _needed.extend(name for name in names if name not in _needed)
 
 
 def need_if_there(*names: str) -> None:
-    """Let the ranks of this process import these before they start, where they are installed."""
+    """`need` for those of these frameworks that are installed."""
     need(*(name for name in names if FRAMEWORKS[name].version is not None))
 
 
 def preload(names: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The modules of these frameworks, or of those that this process has said to need."""
+    """The modules of these frameworks, or of those that `need` has noted."""
     chosen = _needed if names is None else names
     return tuple(m for name, one in FRAMEWORKS.items() if name in chosen for m in one.modules)

@@ -1,7 +1,7 @@
-"""What of this machine this process may use: cores and memory.
+"""How many cores and how much memory of this machine this process may use.
 
-A server on JupyterHub, a job or a container has less than the machine: control groups and the
-processors that a process is bound to say how much.
+A server on JupyterHub, a job or a container has less than the machine: its control groups and the
+processors that it is bound to say how much.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-# bytes: a kernel and what its ranks are forked from; one rank more
+# bytes: of a kernel with the process that its ranks are forked from; of each rank
 NOTEBOOK, RANK = 512 << 20, 96 << 20
 SETTING = "DISTLAB_MAX_RANKS"
 _GROUPS = Path("/sys/fs/cgroup")
@@ -27,7 +27,9 @@ def cores(groups: Path = _GROUPS, own: Path = _OWN) -> int:
 
 
 def memory(groups: Path = _GROUPS, own: Path = _OWN) -> int | None:
-    """Bytes that this process and its companions may use; `None` where the system does not say."""
+    """Bytes that this process and the others of its control groups may use; `None` where the system
+    does not say.
+    """
     if sys.platform == "darwin" or not hasattr(os, "sysconf"):
         return None
     said = _said(groups, own, "memory", "memory.max", "memory.limit_in_bytes")
@@ -36,8 +38,8 @@ def memory(groups: Path = _GROUPS, own: Path = _OWN) -> int | None:
 
 
 def ranks() -> int:
-    """Ranks without GPUs that make sense here: four a core, where the memory has room for them, or
-    what DISTLAB_MAX_RANKS says.
+    """How many ranks without GPUs make sense here: four a core and at least eight, but no more than
+    fit into memory; or what DISTLAB_MAX_RANKS says.
 
     Raises:
         ValueError: it says something other than a number.
@@ -53,7 +55,7 @@ def ranks() -> int:
 
 
 def told() -> str:
-    """Both, in words."""
+    """Cores and memory in words."""
     has = memory()
     number = cores()
     words = f"{number} core{'s' if number > 1 else ''}"
@@ -61,7 +63,7 @@ def told() -> str:
 
 
 def _shares(groups: Path, own: Path) -> Iterator[float]:
-    """The cores that each group around this process may keep busy."""
+    """The cores that each control group around this process may keep busy."""
     for said in _said(groups, own, "cpu", "cpu.max", ""):
         quota, period = said.split()
         if quota != "max":
@@ -74,10 +76,11 @@ def _shares(groups: Path, own: Path) -> Iterator[float]:
 
 
 def _said(groups: Path, own: Path, controller: str, second: str, first: str) -> list[str]:
-    """What a file says in this process's group and in those around it.
+    """The content of a file in this process's control group and in all groups around it.
 
     Args:
-        second, first: its name in version 2 and version 1 of control groups; empty: not there.
+        second, first: its name in version 2 and in version 1 of control groups; empty if that
+            version has no such file.
     """
     try:
         lines = own.read_text().splitlines()

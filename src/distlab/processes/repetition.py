@@ -1,9 +1,9 @@
-"""Large arrays that are blocks again and again: made once, and shared by all who ask for the same.
+"""Large arrays of repeated blocks: made once, then shared by all who need the same one.
 
-A class's right answers return the same large tensors, which come as a block and how often it is
-repeated (`distlab.processes.payload`). Writing them out anew takes time mostly because their memory
-is new to the process. What is shared cannot be written to, and as it is found by its content alone
-it cannot be anything else than what was asked for.
+A class's right answers return the same large tensors, each sent as a block and the number of its
+repetitions (`distlab.processes.payload`). Writing such a tensor out takes time mostly because its
+memory is new to the process. Shared arrays are read-only, and are found by a hash of their whole
+content, so that nobody can be given another array than the one that was sent.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-LEAST = 1 << 20  # bytes of an array that is worth being kept
+LEAST = 1 << 20  # bytes from which on an array is worth keeping
 
 
 class Kept:
-    """Values of at most `limit` bytes together, each by a key that says all that it depends on; for
-    all threads.
+    """A cache of at most `limit` bytes, safe to use from several threads. A value's key says all
+    that the value depends on.
     """
 
     def __init__(self, limit: int = 0) -> None:
@@ -30,8 +30,8 @@ class Kept:
         self._values: dict[Hashable, tuple[Any, int]] = {}
         self._bytes = 0
         self._lock = threading.Lock()
-        # a class asks for the same things in the same order: whatever was asked for longest ago is
-        # what is asked for next, so that chance is the better choice of what goes
+        # submissions ask for the same values in the same order, so that the one used longest ago is
+        # the next to be asked for: dropping one at random is better than dropping that one
         self._chance = random.Random(0)
 
     def get(self, key: Hashable) -> Any:
@@ -53,18 +53,18 @@ class Kept:
             self._bytes += nbytes
 
 
-#: of this process. Nothing is kept unless it says so: students' own processes have other uses for
-#: their memory than a second look at the same output.
+#: this process's cache. It keeps nothing until the process sets a limit: students' own processes
+#: need their memory for other things than seeing the same output twice
 kept = Kept()
 
 
 def lengthened(blocks: np.ndarray, times: Sequence[int], shape: Sequence[int]) -> np.ndarray:
-    """Each row of `blocks` so many times, as an array of this shape that cannot be written to.
+    """Row i of `blocks` repeated `times[i]` times, for each i, as a read-only array of this shape.
 
     Raises:
         ValueError: these are not the elements of such an array.
     """
-    # not by the shape: it may be a hostile rank's, of factors without number
+    # not computed from the shape, which may come from a hostile rank and have endless factors
     if blocks[0].nbytes * sum(times) < LEAST or kept.limit == 0:
         return _made(blocks, times, shape)
     told = repr((blocks.dtype.str, blocks.shape, list(times), list(shape))).encode()
@@ -83,7 +83,7 @@ def _made(blocks: np.ndarray, times: Sequence[int], shape: Sequence[int]) -> np.
 
 
 def resized(block: np.ndarray, shape: Sequence[int]) -> np.ndarray:
-    """A one-dimensional block again and again until the shape is full; it cannot be written to."""
+    """A one-dimensional block, repeated until it fills the shape, as a read-only array."""
     whole, rest = divmod(math.prod(shape), block.size)
     if not rest:
         return lengthened(block.reshape(1, -1), [whole], shape)

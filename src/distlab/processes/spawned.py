@@ -1,9 +1,9 @@
 """Processes that have torch imported already, without a fork: each imports it for itself.
 
-The portable way beside `distlab.processes.forkserver`, of whose `Zygote` this has the methods. A
-spawned process imports what ranks need and then waits for what it shall do, so that one that was
-prepared ahead starts at once. All of them end with the process that has started them, SIGKILL
-included: each has a thread that reads a pipe whose other end that process alone holds.
+The portable alternative to `distlab.processes.forkserver`; `Spawner` has the methods of `Zygote`. A
+spawned process imports what ranks need and then waits for a request, so that one that was prepared
+ahead starts at once. All of them end with the process that started them, even if that is killed:
+each has a thread that reads from a pipe whose other end only that process holds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from distlab.processes import entry_points, forkserver, framing, standard_files
 from distlab.processes.entry_points import SPAWNED
 from distlab.processes.environment import environment
 
-PARTING = 10.0  # seconds in which a process that was killed has ended
+PARTING = 10.0  # seconds that a killed process is given to end
 
 
 class Spawner:
@@ -35,7 +35,7 @@ class Spawner:
 
     Args:
         preload: modules that each imports, and functions ("module:function") that it calls.
-        spares: how many are prepared for whoever asks next, once somebody has asked.
+        spares: how many are prepared for the next requests whenever one has been made.
     """
 
     ripens = False
@@ -49,10 +49,10 @@ class Spawner:
         self._lifeline, self._held = os.pipe()
         self._lock = threading.Lock()
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
-        self._ready: list[tuple[int, socket.socket]] = []  # nobody has asked for these yet
+        self._ready: list[tuple[int, socket.socket]] = []  # prepared and not yet asked for
 
     def prepare(self, count: int) -> None:
-        """Have so many processes import what they need, for requests to come."""
+        """Have `count` processes ready, or importing what they need, for requests to come."""
         with self._lock:
             while len(self._ready) < count:
                 self._ready.append(self._started())
@@ -81,7 +81,7 @@ class Spawner:
         with self._lock:
             pid, connection = self._spare() or self._started()
         request = {"entry": entry, "after": after, "connect": connect, "arguments": arguments}
-        with contextlib.suppress(OSError):  # it has died: whoever waits for it will see that
+        with contextlib.suppress(OSError):  # it has ended: whoever waits for it will see that
             framing.write(connection, json.dumps(request).encode())
         return pid, connection
 
@@ -116,7 +116,7 @@ class Spawner:
         if process is None:
             return None
         with contextlib.suppress(subprocess.TimeoutExpired):
-            code = process.wait(1.0)  # one that has closed its socket is about to end
+            code = process.wait(1.0)  # if it has closed its socket, it is about to end
             return -code if code < 0 else code << 8
         return None
 
@@ -136,11 +136,11 @@ class Spawner:
             process.wait(PARTING)
 
     def kill(self, pid: int) -> None:
-        """The same, by the name that a zygote has for it."""
+        """`end`, under the name that it has in a `Zygote`."""
         self.end(pid)
 
     def close(self) -> None:
-        if os.getpid() != self._owner or self._held < 0:  # a fork of ours that ends, or done before
+        if os.getpid() != self._owner or self._held < 0:  # in a fork of this process, or closed
             return
         for _, connection in self._ready:
             connection.close()
@@ -159,7 +159,7 @@ class Spawner:
 
 
 class Spawned:
-    """Processes that were spawned: they have their numbers at once."""
+    """Spawned processes, whose numbers are known at once."""
 
     there = True
 
@@ -171,7 +171,7 @@ class Spawned:
 
 
 def _end_with_parent(lifeline: int, folder: str) -> None:
-    """Wait until the process that started this one is gone, then end whatever began here."""
+    """Wait until the process that started this one is gone, then end this process group."""
     with contextlib.suppress(OSError):
         while os.read(lifeline, 1):
             pass
@@ -181,9 +181,9 @@ def _end_with_parent(lifeline: int, folder: str) -> None:
 
 def main() -> None:
     fd, lifeline, folder, *preload = sys.argv[1:]
-    for handle in (fd, lifeline):  # not for what students' code starts
+    for handle in (fd, lifeline):  # what students' code starts must not have them
         os.set_inheritable(int(handle), False)
-    # none of threading's: it would be among the threads that a student's code counts
+    # not through threading: students' code that counts threads would count it
     _thread.start_new_thread(_end_with_parent, (int(lifeline), folder))
     connection, request = socket.socket(fileno=int(fd)), None
     for name in preload:
@@ -202,7 +202,7 @@ def main() -> None:
 
 
 def _request(connection: socket.socket) -> dict[str, Any]:
-    """What this process shall do; it ends where nobody will ask any more."""
+    """The request; ends this process if none will come any more."""
     message = framing.read(connection)
     if message is None:
         raise SystemExit(0)

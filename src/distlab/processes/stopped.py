@@ -1,9 +1,9 @@
-"""How long a process that waits for others did nothing itself.
+"""How long a process that waits for others was stopped itself.
 
-A machine or a container was suspended, somebody pressed Ctrl-Z, memory had to come back from the
-disk: the monotonic clock goes on meanwhile, and a deadline passes that nobody has missed. Whoever
-waits looks at the clock several times a second. What passes between two looks beyond the usual, and
-not by computing, is time in which this process was stopped, and mostly those that it waits for too.
+A machine or a container is suspended, somebody presses Ctrl-Z, memory has to come back from the
+disk: the monotonic clock goes on meanwhile, and a deadline passes through nobody's fault. A process
+that waits looks at the clock several times a second. If more than the usual time passes between two
+looks, and it did not compute meanwhile, it was stopped, and so were mostly those that it waits for.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import time
 
 from distlab.processes import framing
 
-USUAL = 0.5  # seconds between two looks of a process that goes on, on a busy machine too
-EACH = 0.25  # seconds from one look to the next of whoever waits here
+USUAL = 0.5  # seconds between two looks, at most, of a process that runs, on a busy machine too
+EACH = 0.25  # seconds between two looks in `await_readable`
 
-#: seconds that this thread has computed; where nothing tells, those of all threads
+#: processor seconds of this thread; where the system does not tell these, of all threads
 _computed = getattr(time, "thread_time", time.process_time)
 
 
@@ -33,7 +33,7 @@ class Stops:
         self._now, self._had = time.monotonic(), _computed()
 
     def look(self) -> float:
-        """The time on the monotonic clock, after a look at how long ago the last one was."""
+        """Look at the clock: add what is a stop since the last look; returns the monotonic time."""
         now, had = time.monotonic(), _computed()
         self.seconds += max(now - self._now - (had - self._had) - USUAL, 0.0)
         self._now, self._had = now, had
@@ -49,13 +49,13 @@ _threads = _Threads()
 
 
 def here() -> Stops:
-    """The stops of the thread that asks, as all those see them that wait in it."""
+    """The stops of the calling thread, shared by everything that waits in it."""
     return _threads.stops
 
 
 class Stopwatch:
-    """Seconds from now on, without those in which this thread was stopped. This one, or another of
-    the same thread, is to be looked at several times a second.
+    """Counts seconds from now on, without those in which this thread was stopped. Call `seconds` of
+    this stopwatch, or of another one in the same thread, several times a second.
     """
 
     def __init__(self) -> None:
@@ -65,11 +65,11 @@ class Stopwatch:
 
     @property
     def stopped(self) -> float:
-        """Seconds of stops up to the last look."""
+        """Seconds of stops from its beginning to the last look."""
         return self._stops.seconds - self._before
 
     def seconds(self) -> float:
-        """Those so far, after a look."""
+        """Look at the clock; returns the seconds so far."""
         now = self._stops.look()
         return now - self._begin - self.stopped
 
@@ -78,7 +78,7 @@ def await_readable(connection: socket.socket, seconds: float) -> None:
     """Wait until there is something to be read, or the other end has closed.
 
     Raises:
-        TimeoutError: there was nothing for so many seconds, stops left out.
+        TimeoutError: nothing came for so many seconds, stops not counted.
     """
     watch = Stopwatch()
     while not framing.readable([connection], min(EACH, seconds)):
