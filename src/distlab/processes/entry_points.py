@@ -1,6 +1,6 @@
-"""Modules and functions that are named by a string: what other processes import or start.
+"""Modules and functions that are named by a string, because other processes import or start them.
 
-One table, so that a file that moves fails here and not on a rank.
+They stand in one table, so that a test notices a file that has moved, and not a rank.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PROGRAM = "distlab.engines.launch:serve"
 CELLS = "distlab.checking.spawned_session:cells"
 TASKS = "distlab.checking.spawned_session:tasks"
 
-# called in a rank, which so runs what an exercise asks for without knowing of exercises
+# called in a rank, which thus runs exercises without importing them
 EXERCISE = "distlab.course:find"
 
 # imported before the first fork
@@ -57,8 +57,9 @@ EVERY = (
     *RANK_PRELOAD, *LAST_PRELOAD, *ROOM_PRELOAD, *ROOM_PREPARE, *RECORDING_MODULES,
 )  # fmt: skip
 
-#: Python puts the folder that it is started in before its own modules: a `random.py` beside a
-#: notebook would be imported in place of Python's. This library is found where it is here
+#: Python looks for modules in the folder that it is started in first: a `random.py` beside a
+#: notebook would be imported in place of Python's own. This library is imported from where this
+#: process has it
 _STARTED = (
     "import sys; sys.path[:] = [*filter(None, sys.path), {library!r}]; import runpy; "
     "runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
@@ -66,7 +67,7 @@ _STARTED = (
 
 
 def command(module: str) -> list[str]:
-    """What starts a module as `python -m` does, whatever lies in the current folder."""
+    """A command that runs a module as `python -m` does, whatever lies in the current folder."""
     library = str(Path(__file__).resolve().parents[2])
     return [sys.executable, "-c", _STARTED.format(library=library, module=module)]
 

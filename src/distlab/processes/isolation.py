@@ -1,11 +1,12 @@
 """Walls around one exercise of one submission, put up from inside by the process that will run it.
 
-A sandbox such as bubblewrap is started once, with the forkserver in it; this module keeps what is
-forked there apart. `start` forks a process that is process 1 of namespaces of its own: it sees no
-other process, no network but its own loopback, no terminal, no counter of the host's that only
-goes up, and writes to a folder in memory that ends with it. When it is killed, the kernel ends
-all that it has forked. Linux alone. User namespaces are enough; where the caller may change its
-user (`become`), each submission also has a user of the kernel's of its own.
+A sandbox such as bubblewrap is started once, with the forkserver in it; this module separates the
+processes that are forked there from each other. `start` forks a process that is process 1 of
+namespaces of its own: it sees no other process, no network but its own loopback, no terminal and
+none of the host's ever-growing counters, and it writes to a folder in memory that ends with it.
+When it is killed, the kernel ends all that it has forked. Linux only. User namespaces are enough;
+where the caller may change its user (`become`), each submission also runs as a different user of
+the host's.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pathlib import Path
 
 from distlab.processes import seccomp
 
-HOME = "/sandbox"  # the private folder; a sandbox that wants walls inside has it
+HOME = "/sandbox"  # the private folder; the sandbox around has a folder of this name
 SHARED_MEMORY = "/dev/shm"
 
 _CLONE_NEWNS, _CLONE_NEWCGROUP, _CLONE_NEWUTS = 0x00020000, 0x02000000, 0x04000000
@@ -45,23 +46,23 @@ _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 4, 38, 47
 _PR_CAP_AMBIENT_CLEAR_ALL = 4
 _CAPABILITY_VERSION_3 = 0x20080522
 _SIOCSIFFLAGS, _IFF_UP, _IFF_RUNNING = 0x8914, 0x1, 0x40
-_STUDENT = 1000  # the user inside, whatever the kernel's number for it is; see sandbox/etc/passwd
+_STUDENT = 1000  # the user inside, whatever it is outside; see sandbox/etc/passwd
 
-#: what the kernel counts for the whole host since it was started, or tells of all processes
+#: files in which the kernel counts for the whole host since its start, or tells of all processes
 _COUNTERS = (
     "/proc/stat", "/proc/vmstat", "/proc/loadavg", "/proc/diskstats", "/proc/interrupts",
     "/proc/softirqs", "/proc/schedstat", "/proc/zoneinfo", "/proc/buddyinfo",
     "/proc/pagetypeinfo", "/proc/timer_list", "/proc/locks", "/proc/key-users", "/proc/keys",
 )  # fmt: skip
-#: folders of such counters, and terminals, which all sandboxes of a host share
+#: folders of such counters and of terminals, which all sandboxes of a host share
 _HIDDEN = ("/proc/pressure", "/proc/sys/fs", "/proc/irq", "/proc/fs", "/dev/pts")
-#: what a user namespace may have of what the kernel counts for each user; 0 of all else
+#: what a user namespace may use of the things in /proc/sys/user; 0 of all that are not here
 _COUNTED = {
     "max_inotify_instances": 24, "max_inotify_watches": 1024,
-    "max_net_namespaces": 64,  # process 1's: who is not privileged in here makes none (`wire`)
+    "max_net_namespaces": 64,  # for process 1 (`Wire`): without privileges nobody can make any
 }  # fmt: skip
 _PENDING_SIGNALS = 1024  # queued signals and timers
-OOM_FIRST = 1000  # whom the kernel ends first where memory is short
+OOM_FIRST = 1000  # oom_score_adj of what the kernel is to end first when memory is short
 
 
 class IsolationFailed(OSError):
@@ -78,7 +79,7 @@ class Limits:
             that torch keeps in its caches (`DTensor`, DDP) stay until the rank ends.
         files: open files of a process.
         disk: bytes of its folder, and again of shared memory.
-        seconds: that judging it may take in all, waiting for one's turn left out.
+        seconds: that judging it may take in all, without the time that it waits for its turn.
     """
 
     memory: int = 2 << 30
@@ -89,7 +90,7 @@ class Limits:
 
 
 def become(user: int) -> None:
-    """Continue as another user of the kernel's, without any capability and any other group.
+    """Continue as another user, without any capability or supplementary group.
 
     Needs `CAP_SETUID` and `CAP_SETGID`.
     """
@@ -98,13 +99,13 @@ def become(user: int) -> None:
     os.setresuid(user, user, user)
     _checked(_libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), "ambient set")
     _give_up_capabilities()
-    _prctl(_PR_SET_DUMPABLE, 1)  # the kernel clears it; its own /proc files would be root's
+    _prctl(_PR_SET_DUMPABLE, 1)  # the kernel has cleared it, which makes this /proc/self root's
 
 
 def start(limits: Limits, entry: Callable[[], object]) -> int:
     """Fork a process that puts up walls around itself and calls `entry` as process 1 of them.
 
-    Returns its number, as this process sees it. Who kills it ends all that it has forked.
+    Returns its process id, as this process sees it. Killing it ends all that it has forked.
 
     Raises:
         IsolationFailed: the kernel does not allow new namespaces.
@@ -121,12 +122,12 @@ def start(limits: Limits, entry: Callable[[], object]) -> int:
     try:
         signal.set_wakeup_fd(-1)
         _map_user(user, group)
-        die_with_parent()  # the kernel forgets that with a change of credentials
+        die_with_parent()  # after that: a change of credentials clears it
         _enter(limits)
         entry()
         status = 0
     except IsolationFailed as error:
-        print(error)  # whoever tries it out reads it
+        print(error)  # for `main`, whose output is read
     except BaseException:
         traceback.print_exc()
     finally:
@@ -139,13 +140,13 @@ def start(limits: Limits, entry: Callable[[], object]) -> int:
 def _cloned() -> int:
     """Fork into new namespaces, in one step.
 
-    `os.fork` and `unshare` take two: only the child of whoever unshares is in the new namespace of
-    processes, and each fork copies the page tables of torch.
+    `unshare` and `os.fork` would take two forks: only the children of the process that unshares are
+    in the new PID namespace, and each fork copies the page tables of torch.
     """
     if platform.machine() not in _CLONE:
         raise IsolationFailed(38, f"no namespaces on {platform.machine()}")
     python = ctypes.pythonapi
-    # PyDLL keeps Python's lock meanwhile, as os.fork does
+    # PyDLL keeps the GIL during the call, as os.fork does
     call = ctypes.PyDLL(None, use_errno=True).syscall
     call.restype = ctypes.c_long
     words = [_CLONE[platform.machine()], _EVERYTHING | signal.SIGCHLD, 0, 0, 0, 0]
@@ -162,7 +163,7 @@ def _cloned() -> int:
 
 
 def _map_user(user: int, group: int) -> None:
-    """Be the user `student` inside, and nobody else; outside it is this one."""
+    """Map `student`, the only user inside, to this process's user outside."""
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/uid_map").write_text(f"{_STUDENT} {user} 1")
     Path("/proc/self/gid_map").write_text(f"{_STUDENT} {group} 1")
@@ -171,23 +172,24 @@ def _map_user(user: int, group: int) -> None:
 def _enter(limits: Limits) -> None:
     os.setsid()  # a signal to a process group crosses namespaces
     Path("/proc/self/oom_score_adj").write_text(str(OOM_FIRST))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one signal that Python lets process 1 feel
+    # process 1 only gets signals that it handles, and of these Python handles SIGINT
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # orphans are its children: reap them unseen
     _mount_private(limits)
     _loopback_up()
     _limit_namespaces()
     _prctl(_PR_SET_DUMPABLE, 0)  # nobody here may trace process 1 or read its memory
     limit(limits)
-    # a process that this one forks has nothing of what makes process 1 special
+    # a process that this one forks keeps none of process 1's privileges
     os.register_at_fork(after_in_child=_ordinary)
 
 
-_confined = False  # has this process, or one that it comes from, given up what process 1 has?
-entering: list[Callable[[], object]] = []  # what a child of process 1 does before that
+_confined = False  # has this process, or one that it was forked from, called `_ordinary`?
+entering: list[Callable[[], object]] = []  # what a child of process 1 calls before that
 
 
 def _ordinary() -> None:
-    """Of what process 1 has of its own, leave nothing to those that it forks."""
+    """In a child of process 1: give up the privileges that process 1 has."""
     global _confined
     if _confined:
         return
@@ -200,13 +202,13 @@ def _ordinary() -> None:
         seccomp.forbid()
         _prctl(_PR_SET_DUMPABLE, 1)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    except BaseException:  # in a hook of a fork Python would go on, with all that process 1 may do
+    except BaseException:  # Python ignores errors in fork hooks: the child would keep privileges
         os._exit(1)
 
 
 def limit(limits: Limits) -> None:
-    """Bind this process and all that it forks to `limits`, each for itself; to what this machine
-    grants, where that is less: nobody here may raise it.
+    """Set the resource limits of this process, which each process that it forks inherits. Where
+    this machine grants less than `limits`, that stays: nobody here may raise it.
     """
     own = _data_size()
     for what, most in (
@@ -231,17 +233,17 @@ def sweep() -> None:
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
-        os.waitpid(-1, 0)  # SIGCHLD is ignored: this returns when the last one is gone
+        os.waitpid(-1, 0)  # with SIGCHLD ignored this returns once the last one is gone
 
 
 class Usage:
-    """What the processes forked from this one use together, beyond what it had."""
+    """What the processes forked from this one use together, beyond what they share with it."""
 
     def __init__(self) -> None:
         self._own = _usage("self")[0]
 
     def measured(self) -> tuple[int, int]:
-        """(bytes of memory, room for open files): sockets and pipes hold memory of the kernel's."""
+        """(bytes of memory, room for open files). Open sockets and pipes hold kernel memory."""
         total = shared = files = 0
         for name in os.listdir("/proc"):
             if name.isdigit() and name != "1":
@@ -253,11 +255,11 @@ class Usage:
 
 
 def _usage(pid: str) -> tuple[int, int, int]:
-    """Bytes that a process has in RAM of its own, page tables included, and of shared memory; its
-    room for files.
+    """Bytes that a process has in RAM for itself, page tables included; bytes of shared memory; how
+    many files its table has room for.
     """
     try:
-        # bytes: a process may give itself a name that is no text
+        # as bytes: a process may give itself a name that is not valid text
         status = Path(f"/proc/{pid}/status").read_bytes()
     except OSError:
         return 0, 0, 0
@@ -275,7 +277,7 @@ def _mount_private(limits: Limits) -> None:
     size = f"size={limits.disk},nr_inodes=100k,mode=700"
     for folder in (HOME, SHARED_MEMORY):
         _mount("tmpfs", folder, "tmpfs", _MS_NOSUID | _MS_NODEV, size)
-    # /dev/zero, mapped, is memory that no limit counts; /dev/full reads the same and cannot be
+    # /dev/zero can be mapped as memory that no limit counts; /dev/full reads the same and cannot
     _mount("/dev/full", "/dev/zero", None, _MS_BIND)
     for path in _COUNTERS:
         if os.path.exists(path):
@@ -300,7 +302,7 @@ def _loopback_up() -> None:
 
 
 def _limit_namespaces() -> None:
-    """No further namespaces, and little of what the kernel counts for each user on the host."""
+    """Forbid further namespaces, and limit what the kernel counts for each user of the host."""
     for path in Path("/proc/sys/user").iterdir():
         path.write_text(str(_COUNTED.get(path.name, 0)))
 
@@ -332,10 +334,10 @@ def _checked(result: int, what: str) -> None:
 
 
 def main() -> None:
-    """Say whether `start` works here: what a grader asks before it lets strangers' code in. And why
-    messages between ranks cannot be measured, if they cannot.
+    """Print whether `start` works here, which a grader asks before it lets strangers' code in; and
+    why messages between ranks cannot be measured, if they cannot.
 
-    An argument is a user to become first.
+    An argument, if there is one, is the user to become first.
     """
     try:
         if sys.argv[1:]:

@@ -1,11 +1,12 @@
 """A notebook's kernel that is forked from a process with torch imported, as its ranks are.
 
 A `kernel.json` names `main` in place of `ipykernel_launcher` (deploy/hub/jupyter/data). Jupyter
-starts this process, which imports, forks the kernel, and is its template from then on
-(`distlab.processes.template`).
+starts this process, which imports what is needed, forks the kernel, and is its template from then
+on (`distlab.processes.template`).
 
-Where a nursery serves the user (DISTLAB_TEMPLATE, on the Hub), template and kernel are forked there
-and share memory with those of all students: what Jupyter has started hands on what it is told.
+Where a nursery serves the user (DISTLAB_TEMPLATE, on the Hub), template and kernel are forked from
+that and share memory with those of all students; the process that Jupyter started only passes
+signals on.
 """
 
 from __future__ import annotations
@@ -22,24 +23,24 @@ from collections.abc import Sequence
 
 from distlab.processes.environment import at_begin, environment
 
-NURSERY = "DISTLAB_TEMPLATE"  # where one listens
-BEGUN = b"begun"  # what it says first
+NURSERY = "DISTLAB_TEMPLATE"  # the variable that says where a nursery listens
+BEGUN = b"begun"  # what a template of a nursery says first
 LONGEST = 200_000  # bytes of a request or an answer, each of which is one message
-PATIENCE = 30.0  # seconds in which it begins: longer than it takes to import all
-#: what this process, or one that was forked from it, has looked at
+PATIENCE = 30.0  # seconds to wait for that: longer than importing everything takes
+#: the settings that this process, or the one that it was forked from, was started with
 BEGAN = at_begin(os.environ)
-_PARENT = os.getppid()  # before the imports: it may end while they last
-_LOOK = 1.0  # seconds between two looks whether Jupyter's server is still there
+_PARENT = os.getppid()  # asked before the imports, during which it may end
+_LOOK = 1.0  # seconds between two checks that Jupyter's server is still there
 _KERNEL = "ipykernel.kernelapp"
 _LAUNCHER = "ipykernel_launcher"
-_POLLED = "JPY_PARENT_PID"  # whose end a kernel ends with
+_POLLED = "JPY_PARENT_PID"  # the process with whose end a kernel ends
 
 
 def main() -> None:
     """Be a kernel, with the arguments of `ipykernel_launcher`.
 
-    The folder of the notebook is not to be on the path yet: a file there may be named like a
-    module that is imported here. The kernel puts it back.
+    The notebook's folder must not be on the path yet: a file there may be named like a module that
+    is imported here. The kernel puts it back.
     """
     own = dict(os.environ)
     if NURSERY in own and (connection := _asked(own.pop(NURSERY), own)):
@@ -58,7 +59,7 @@ def _forks_work() -> bool:
 
 
 def prepare() -> tuple[str, ...]:
-    """Import what a kernel needs, before anything else is done; returns what only ranks need."""
+    """Import what a kernel needs; returns the modules that only ranks need."""
     import gc
     import importlib
 
@@ -81,12 +82,13 @@ def prepare() -> tuple[str, ...]:
 def begin(
     env: dict[str, str], rest: Sequence[str] = (), starter: socket.socket | None = None
 ) -> int:
-    """Fork a kernel and be its template; returns how it has ended, and in the kernel never.
+    """Fork a kernel and be its template until it ends; returns its exit code. In the kernel this
+    does not return.
 
     Args:
-        env: the kernel's.
-        rest: modules that the template imports when the kernel begins.
-        starter: what Jupyter has started, where that is not this process.
+        env: the kernel's environment.
+        rest: modules that the template imports while the kernel begins.
+        starter: a connection to the process that Jupyter started, if that is not this one.
     """
     import gc
 
@@ -125,7 +127,7 @@ def _be_kernel(connection: socket.socket, env: dict[str, str]) -> None:
 
 
 def _use_all_cores(env: dict[str, str]) -> None:
-    """NumPy's linear algebra was told to begin without threads: in a kernel it has as usual."""
+    """Give NumPy's linear algebra its usual threads: it was told to start without any."""
     import ctypes
 
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
@@ -145,8 +147,8 @@ def _use_all_cores(env: dict[str, str]) -> None:
 
 
 def _asked(address: str, env: dict[str, str]) -> socket.socket | None:
-    """The connection to a template that begins with this process's arguments, files and folder;
-    `None` where nobody listens, or nobody begins.
+    """The connection to a nursery's template that has begun with this process's arguments, files
+    and folder; `None` if no nursery listens, or no template begins.
     """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     connection.settimeout(PATIENCE)
@@ -161,7 +163,7 @@ def _asked(address: str, env: dict[str, str]) -> socket.socket | None:
 
 
 def _hand_on(connection: socket.socket) -> int:
-    """Tell a template of signals, until it tells how the kernel has ended."""
+    """Pass signals on to a template until it tells the kernel's exit code."""
 
     def tell(number: int, _: object) -> None:
         with contextlib.suppress(OSError):
@@ -178,9 +180,9 @@ def _hand_on(connection: socket.socket) -> int:
 
 
 def _end(status: int) -> None:
-    """End as the kernel has."""
+    """End as the kernel has: with its exit code, or by the same signal."""
     if status < 0:
-        with contextlib.suppress(OSError):  # SIGKILL is as it is
+        with contextlib.suppress(OSError):  # the handler of SIGKILL cannot be set
             signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     os._exit(status)

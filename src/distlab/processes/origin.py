@@ -1,4 +1,4 @@
-"""Whose code is it? By the file that it stands in.
+"""Tells by its file whether code is this library's.
 
 Messages show the student's own lines; frames of this library, of torch and of Python are left out.
 """

@@ -1,10 +1,10 @@
 """How processes that carry ranks are started on this machine: the one place that chooses.
 
-Forked from a process that has imported torch, they are there in milliseconds. That needs Linux: a
-fork of a process that has touched a framework is not safe on macOS, whose own libraries start
-threads as soon as they are imported, and nothing there ends a child with its parent. The portable
-way spawns each process anew, keeps ranks warm from one run to the next, and has the next one
-import its modules ahead of time.
+Forked from a process that has imported torch, they are there in milliseconds. That needs Linux:
+macOS's own libraries start threads as soon as they are loaded, so that a fork of a process that has
+used them is not safe, and nothing there ends a child with its parent. The portable way spawns each
+process anew, keeps ranks warm from one run to the next, and has the next process import its modules
+ahead of time.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class Children(Protocol):
     """Processes that a source has started or is going to."""
 
     @property
-    def there(self) -> bool: ...  # has it?
-    def pids(self) -> list[int]: ...  # as soon as it has; to be asked once
+    def there(self) -> bool: ...  # have they been started?
+    def pids(self) -> list[int]: ...  # waits until they have; to be called once
 
 
 class Source(Protocol):
     """Starts processes that have their modules imported; a context manager that ends them all."""
 
-    folder: Path  # for whatever they write; it ends with the source
-    ripens: bool  # does what is started early lack modules that later ones have?
+    folder: Path  # for whatever they write; it is removed with the source
+    ripens: bool  # do processes that are started early lack modules that later ones have?
 
-    def prepare(self, count: int) -> None: ...  # have modules imported for so many processes
+    def prepare(self, count: int) -> None: ...  # so many will be asked for soon
     def forks(self, times: int, entry: str, after: str | None = None, **arguments: Any) -> Children:
         """Have `entry` ("module:function") called in several new processes."""
 
@@ -57,18 +57,18 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Way:
-    """How processes are started here, and the reason for it in a few words."""
+    """How processes are started here (`forks` or not), and `why`, in a few words."""
 
     forks: bool
     why: str
 
     def told(self) -> str:
-        """Both, in a line."""
+        """Both, in one line."""
         done = "forked from a process with torch imported" if self.forks else "spawned, kept warm"
         return f"{done} ({self.why})"
 
     def source(self, preload: Iterable[str] = PRELOAD, spares: int = 1) -> Source:
-        """What starts processes that have these modules imported.
+        """A new source of processes that have these modules imported.
 
         Args:
             spares: how many the portable way prepares for whoever asks next.
@@ -81,7 +81,7 @@ class Way:
 
 
 def way() -> Way:
-    """The way that is open here.
+    """The way to start processes on this machine.
 
     Raises:
         ValueError: DISTLAB_PROCESSES asks for something unknown.
@@ -97,7 +97,7 @@ def way() -> Way:
 
 
 def _lacking() -> str:
-    """What a fork would need and this system has not; empty where it has all."""
+    """What a fork needs and this system lacks; empty if it has everything."""
     if sys.platform != "linux":
         system = {"darwin": "macOS"}.get(sys.platform, sys.platform)
         return f"a fork is not safe on {system}"
@@ -109,7 +109,7 @@ def _lacking() -> str:
 
 
 def refuse_elsewhere(what: str) -> None:
-    """Say that something needs Linux, where this is no Linux.
+    """Refuse something that needs what `_lacking` looks for, if this system lacks it.
 
     Raises:
         NeedsLinux.
@@ -122,7 +122,7 @@ def refuse_elsewhere(what: str) -> None:
 
 
 class NeedsLinux(RuntimeError):
-    """What was asked for works on Linux alone. Notebooks show the sentence alone."""
+    """What was asked for works only on Linux. Notebooks show the message alone."""
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]

@@ -1,7 +1,7 @@
-"""Fork zygotes for a notebook's kernel, from the process that the kernel was forked from.
+"""Forks zygotes for a notebook's kernel, from the process that the kernel was forked from.
 
-What kernel and ranks import lies in memory once, and ranks are there as soon as they are asked for.
-A template has no threads, runs no torch operation, and ends as its kernel does.
+So kernel and ranks share what they import in memory, and ranks are there as soon as they are asked
+for. A template has no threads, runs no torch operation, and ends as its kernel does.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from distlab.processes import cheap_forks, children, forkserver
 from distlab.processes.environment import at_begin, environment
 from distlab.processes.kernel import LONGEST
 
-LOOK = 1.0  # seconds between two looks whether whoever has started the template is still there
+LOOK = 1.0  # seconds between two checks that what started the template is still there
 
 
 class Forks:
-    """The kernel's side: it asks the template for zygotes, as `children.forks` says."""
+    """The kernel's side: asks the template for zygotes; one of `children.forks`."""
 
     def __init__(self, connection: socket.socket, env: dict[str, str]) -> None:
         self._connection, self._lock, self._asked = connection, threading.Lock(), 0
@@ -35,7 +35,7 @@ class Forks:
     def __call__(
         self, arguments: Sequence[str], given: Sequence[int], env: dict[str, str]
     ) -> children.Child | None:
-        if at_begin(env) != self._began:  # a setting that the template has begun without
+        if at_begin(env) != self._began:  # some settings differ from what the template began with
             return None
         what = {"arguments": arguments[len(given) :], "environment": env}
         try:
@@ -58,13 +58,13 @@ class Forks:
             socket.send_fds(self._connection, [request], list(given))
             while answer := self._connection.recv(LONGEST):
                 number, told = json.loads(answer)
-                if number == self._asked:  # else whoever asked was interrupted
+                if number == self._asked:  # else that of an interrupted request
                     return told
         raise OSError("the template has ended")
 
 
 class _Forked:
-    """A child of the template's as if this process had started it."""
+    """A child of the template, which this process handles as if it had started it."""
 
     def __init__(self, forks: Forks, pid: int) -> None:
         self.pid, self._forks = pid, forks
@@ -81,17 +81,17 @@ class _Forked:
         if self._status is None:
             try:
                 self._status = self._forks.ask({what: self.pid})
-            except OSError:  # all that it has forked end with the template
+            except OSError:  # the template has ended, and its children with it
                 self._status = -signal.SIGKILL
         return self._status
 
 
 class Template:
-    """The template's side, from the kernel's begin to its end.
+    """The template's side, from the kernel's beginning to its end.
 
     Args:
-        parent: whoever has started this process, at its beginning.
-        starter: what Jupyter has started; by default this process.
+        parent: the process that started this one, as it was at the beginning.
+        starter: a connection to the process that Jupyter started, if that is not this one.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Template:
             one.setblocking(False)
         signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the whole group gets it: it is the kernel's
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # sent to the group, for the kernel
         signal.signal(signal.SIGTERM, lambda *_: self._end_kernel(signal.SIGTERM))
 
     def _end_kernel(self, number: int) -> None:
@@ -116,13 +116,13 @@ class Template:
             os.kill(self._kernel, number)
 
     def serve(self, rest: Sequence[str]) -> int:
-        """Import the rest, and answer the kernel until it has ended; how it has."""
-        for name in rest:  # before any fork: it is there once
+        """Import `rest`, and answer the kernel until it has ended; returns its exit code."""
+        for name in rest:  # before any fork, so that all share it
             forkserver.load_ahead(name)
         cheap_forks.empty_caches()
         gc.collect()
         while (status := _status(self._kernel, os.WNOHANG)) is None:
-            # a nursery's end is nobody's: the connection to the starter tells of that one's
+            # a template of a nursery outlives that; the connection tells of its starter's end
             if self._starter is None and os.getppid() != self._parent:
                 self._end_kernel(signal.SIGKILL)
             for one in select.select(self._watched, [], [], LOOK)[0]:
@@ -150,7 +150,7 @@ class Template:
             gc.freeze()
             try:
                 answer = forkserver.spawn(_zygote, request, given, [*self._watched, self._wakes])
-            except OSError:  # no more processes: the kernel shall say so
+            except OSError:  # no further process may be started: the kernel will say so
                 answer = None
         for fd in given:
             os.close(fd)
@@ -158,8 +158,8 @@ class Template:
             one.sendall(json.dumps([request["number"], answer]).encode())
 
     def _pass_on(self, told: bytes) -> None:
-        """A signal that whoever was started has got, or its end."""
-        if not told:  # Jupyter ends the group of what it has started: this is the kernel's
+        """Handle what the starter tells: a signal that it has got, or its end."""
+        if not told:  # Jupyter has killed the starter's group: do so with the kernel's
             os.killpg(os.getpgrp(), signal.SIGKILL)
         elif (number := int(told)) == signal.SIGINT:
             os.killpg(os.getpgrp(), number)  # as Jupyter does
@@ -171,7 +171,7 @@ def _status(pid: int, options: int = 0) -> int | None:
     """How a child has ended, as `subprocess` tells it; `None` while it lives."""
     try:
         ended, status = os.waitpid(pid, options)
-    except ChildProcessError:  # none of ours
+    except ChildProcessError:  # not a child, or one whose status was taken before
         return 0
     return os.waitstatus_to_exitcode(status) if ended else None
 
@@ -193,5 +193,5 @@ def _zygote(request: dict[str, Any], given: Sequence[int], others: Sequence[sock
     sys.path[:] = filter(None, sys.path)
     torch = sys.modules.get("torch")
     if torch and request["environment"].get("OMP_NUM_THREADS") == "1":
-        torch.set_num_threads(1)  # the environment comes too late to say so
+        torch.set_num_threads(1)  # torch, imported before, has not read that variable
     forkserver.run([*map(str, given), *request["arguments"]])
