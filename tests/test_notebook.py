@@ -1,6 +1,7 @@
 """Python in cells is parsed alike whatever else the process does."""
 
 import ast
+import inspect
 import json
 import os
 import sys
@@ -159,6 +160,29 @@ def test_a_notebook_that_a_windows_program_has_written_can_be_loaded(tmp_path, e
     assert notebook.load(path, name="written_on_windows").größe == 1
 
 
+BINDS = {
+    "else": ("if False:\n    pass\nelse:\n    def f(): pass", {"f"}),
+    "except": ("try:\n    import f\nexcept ImportError as error:\n    f = g = None", {"f", "g"}),
+    "finally": ("try:\n    pass\nfinally:\n    f = 1", {"f"}),
+    "a loop": ("for f in []:\n    g = 1\nelse:\n    h = 1", {"f", "g", "h"}),
+    "with": ("with open(g) as (f, *h):\n    pass", {"f", "h"}),
+    "a walrus": ("print(f := 1)", {"f"}),
+    "match": ("match x:\n    case [f, *g] | {'a': h, **rest}:\n        pass",
+              {"f", "g", "h", "rest"}),
+    "an import of everything": ("from os.path import *", {"*"}),
+    "an entry": ("f[g] = 1", set()),
+    "an attribute": ("f.g = 1", set()),
+    "a comprehension": ("[f for g in h]", set()),
+    "what stands inside a function": ("def f(g):\n    h = 1", {"f"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BINDS)
+def test_a_cell_defines_what_it_binds(what):
+    source, names = BINDS[what]
+    assert notebook.Cell("", source, "solution").defines() == names
+
+
 def test_a_question_in_a_cell_hides_nothing_that_it_defines():
     assert notebook.Cell("", "names = !ls\nlen?\ndef f(): pass", "added").defines() == {"f"}
 
@@ -173,16 +197,41 @@ def test_no_line_is_looked_at_for_long(line):
 
 def answered(tmp_path, **answers):
     """A notebook with these answers, one solution cell each."""
-    cells = [
-        {
-            "cell_type": "code", "source": source, "outputs": [], "execution_count": None,
-            "metadata": {"nbgrader": {"grade_id": name, "solution": True, "grade": False}},
-        }
+    return written(tmp_path, *(
+        (source, {"nbgrader": {"grade_id": name, "solution": True, "grade": False}})
         for name, source in answers.items()
-    ]  # fmt: skip
+    ))  # fmt: skip
+
+
+def written(tmp_path, *cells):
+    """A notebook of these cells: source and metadata."""
+    content = [{"cell_type": "code", "source": source, "metadata": told} for source, told in cells]
     path = tmp_path / "answers.ipynb"
-    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    path.write_text(json.dumps({"cells": content, "metadata": {}, "nbformat": 4}))
     return path
+
+
+ADDED = """
+from dataclasses import dataclass; import functools
+print(1 / 0)
+
+@dataclass
+class Setting:
+    rate: float
+
+@functools.cache
+def made():
+    return object()
+
+rates = [0.1]
+rates += [0.2]
+"""
+
+
+def test_a_cell_of_ones_own_defines_what_it_defines_in_the_notebook(tmp_path):
+    lab = notebook.load(written(tmp_path, (ADDED, {})), name="with_added_cells")
+    assert lab.Setting(0.5).rate == 0.5 and lab.made() is lab.made() and lab.rates == [0.1, 0.2]
+    assert inspect.getsource(lab.made) == "@functools.cache\ndef made():\n    return object()\n"
 
 
 def test_a_script_does_not_need_an_answer_that_it_does_not_ask_for(tmp_path):

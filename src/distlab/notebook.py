@@ -99,18 +99,31 @@ class Cell:
         return set().union(*map(bound, tree.body)) if tree is not None else set()
 
 
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
 def bound(node: ast.stmt) -> set[str]:
-    """The names that a statement binds, as far as it says which."""
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
-        return {node.name}
-    if isinstance(node, (ast.Assign, ast.AnnAssign)):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        return {t.id for target in targets for t in ast.walk(target) if isinstance(t, ast.Name)}
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return {(a.asname or a.name).split(".")[0] for a in node.names}
-    if isinstance(node, (ast.If, ast.Try, ast.With)):
-        return set().union(*map(bound, node.body)) if node.body else set()
-    return set()
+    """The names that a statement binds in the scope that it stands in; `*` for those of
+    `from … import *`.
+    """
+    names, left = set[str](), list[ast.AST]([node])
+    while left:
+        one = left.pop()
+        if isinstance(one, _SCOPES):
+            names.add(one.name)
+            continue  # what stands inside is bound there
+        if isinstance(one, (ast.Import, ast.ImportFrom)):
+            names |= {(a.asname or a.name).split(".")[0] for a in one.names}
+        elif isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
+            names.add(one.id)
+        elif isinstance(one, (ast.MatchAs, ast.MatchStar)) and one.name:
+            names.add(one.name)
+        elif isinstance(one, ast.MatchMapping) and one.rest:
+            names.add(one.rest)
+        elif isinstance(one, ast.comprehension):
+            continue  # its variable is gone afterwards
+        left += ast.iter_child_nodes(one)
+    return names
 
 
 def cells(content: Mapping[str, Any]) -> list[Cell]:
@@ -253,17 +266,30 @@ def _display(*objects: object, **how: object) -> None:
     print(*objects)
 
 
-def run_cell(cell: Cell, namespace: dict[str, Any], keep_going: bool = False) -> None:
+#: statements that define something; a loop or a `with` rather shows something
+_DEFINING = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
+    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.Try,
+    getattr(ast, "TypeAlias", ast.Assign),  # since Python 3.12
+)  # fmt: skip
+
+
+def run_cell(
+    cell: Cell, namespace: dict[str, Any], keep_going: bool = False, only_definitions: bool = False
+) -> None:
     """Execute a cell's source in `namespace`.
 
     Args:
         keep_going: go on with the next statement after one that raised.
+        only_definitions: leave out statements that define nothing.
     """
     source = plain(cell.source)
     linecache.cache[cell.name] = (len(source), None, source.splitlines(True), cell.name)
     namespace.setdefault("get_ipython", lambda: _Shell(namespace))
     namespace.setdefault("display", _display)
     tree = parse(source, cell.name)
+    if only_definitions:
+        tree.body = [one for one in tree.body if isinstance(one, _DEFINING)]
     if not keep_going:
         exec(compiled(tree, cell.name, namespace), namespace)
         return
@@ -272,23 +298,6 @@ def run_cell(cell: Cell, namespace: dict[str, Any], keep_going: bool = False) ->
             exec(compiled(ast.Module([statement], []), cell.name, namespace), namespace)
         except Exception:  # a cell of one's own that does not work here is nobody's mistake
             continue
-
-
-_DEFINING = (
-    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
-    ast.Assign, ast.AnnAssign, ast.If, ast.Try,
-)  # fmt: skip
-
-
-def definitions(cell: Cell) -> Cell:
-    """The cell with only those statements that define something."""
-    source = plain(cell.source)
-    kept = [
-        ast.get_source_segment(source, node, padded=True) or ""
-        for node in parse(source).body
-        if isinstance(node, _DEFINING)
-    ]
-    return Cell(cell.name, "\n".join(kept), cell.kind)
 
 
 def loaded(path: Path) -> list[Cell]:
@@ -330,7 +339,7 @@ def load(
     for cell in found:
         added = cell.kind == "added"
         try:
-            run_cell(definitions(cell) if added else cell, module.__dict__, keep_going=added)
+            run_cell(cell, module.__dict__, keep_going=added, only_definitions=added)
         except Exception as error:
             if failed is not None:
                 failed[cell.name] = error

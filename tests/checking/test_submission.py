@@ -67,6 +67,23 @@ def test_an_answer_is_taken_over():
     assert [c.source for c in plan.cells] == ["import torch", ANSWER]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os\nif os.name == 'nt':\n    pass\nelse:\n    def relay(): return 1",
+        "import os\nfrom mine import *",
+    ],
+)
+def test_an_answer_that_its_cell_comes_to_in_another_way_counts(source):
+    plan, _, _ = graded(lambda cells: cells[2].update(source=source))
+    assert plan.answered == {"relay"}
+
+
+def test_an_answer_that_is_only_spoken_of_does_not_count():
+    plan, _, _ = graded(lambda cells: cells.insert(3, cell("relay.calls = 0", id="mine")))
+    assert plan.answered == set()
+
+
 def test_an_answer_in_a_cell_of_ones_own_counts():
     plan, _, _ = graded(lambda cells: cells.insert(3, cell(ANSWER, id="mine")))
     assert plan.answered == {"relay"}

@@ -369,6 +369,13 @@ def test_a_function_that_cannot_be_called_is_said_once_before_anything_runs(lab,
         assert said in done.stderr and done.stderr.count("\n") == 1
 
 
+def test_a_function_may_come_from_a_module_of_which_everything_is_imported(lab):
+    from distlab.engines import notebook_function
+
+    lab.write_text(lab.read_text().replace("import torch\\n", "from mine import *\\n"))
+    notebook_function.need(lab, "relay")
+
+
 def test_a_function_runs_whatever_is_wrong_in_other_cells(lab):
     done = distlab("run", lab, "--function", "summed")
     assert done.returncode == 0, done.stdout + done.stderr

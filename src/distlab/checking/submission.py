@@ -242,11 +242,15 @@ def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
         elif cell.kind == "test" and cells and (tested := _tested(cell)) in names:
             cells[-1] = replace(cells[-1], takes=(*cells[-1].takes, tested))
     own = [(cell.name, cell.defines()) for cell in cells if cell.kind != "given"]
-    # a cell that cannot be parsed is an answer too, only one that does not work
+    # a cell that cannot be parsed is an answer too, only one that does not work; and one that
+    # imports everything from a module may have its answer from there
     answered = {
         name
         for name in names
-        if any(name in defined or (cell == name and not defined) for cell, defined in own)
+        if any(
+            name in defined or (cell == name and (not defined or "*" in defined))
+            for cell, defined in own
+        )
     }
     return Plan(cells, answered)
 

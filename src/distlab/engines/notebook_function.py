@@ -43,7 +43,7 @@ def need(path: Path, name: str) -> None:
                 f"Python cannot read the cell of {path.name} that defines {name} ({_told(why)}): "
                 "look at that line and the one above it"
             )
-    if name not in names:
+    if name not in names and "*" not in names:
         raise ValueError(f"{path.name} defines no {name}{_meant(name, functions)}")
     if name in functions and not _fits(functions[name]):
         raise ValueError(
