@@ -117,6 +117,12 @@ def test_what_is_python_is_taken_for_python(what, monkeypatch):
     assert notebook.plain(PYTHON[what]) == PYTHON[what]
 
 
+@pytest.mark.parametrize("magic", ["", "%%time\n"])
+def test_a_cell_may_await_outside_of_functions(magic):
+    source = "import asyncio\nx = await asyncio.sleep(0, 1)\ndef f(): return x"
+    assert _ran(magic + source)["f"]() == 1
+
+
 @pytest.mark.parametrize(
     "line",
     ["%time x = [1, 2]", "x = %time [1, 2]", "%prun x = [1, 2]", "if True:\n    %time x = [1, 2]"],

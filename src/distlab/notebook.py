@@ -10,6 +10,7 @@ import __future__
 
 import ast
 import contextlib
+import inspect
 import json
 import linecache
 import os
@@ -187,11 +188,21 @@ def _as_ipython(source: str) -> str:
     return made
 
 
+def _execute(source: str | ast.Module, name: str, namespace: dict[str, Any]) -> None:
+    """Run code of a cell as IPython does, which waits for what it awaits outside of functions."""
+    code = compiled(source, name, namespace)
+    awaited = eval(code, namespace)
+    if code.co_flags & inspect.CO_COROUTINE:
+        import asyncio
+
+        asyncio.run(awaited)
+
+
 def compiled(source: str | ast.Module, name: str, namespace: Mapping[str, Any]) -> types.CodeType:
     """Code of a cell as IPython compiles it: what this module asks of `__future__` is not asked of
-    it, and what an earlier cell has asked of it still holds.
+    it, what an earlier cell has asked of it still holds, and it may await outside of functions.
     """
-    asked = 0
+    asked = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     for feature in __future__.all_feature_names:
         if namespace.get(feature) is getattr(__future__, feature):
             asked |= getattr(__future__, feature).compiler_flag
@@ -216,11 +227,11 @@ class _Shell:
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
             code = compile(ast.Expression(tree.body[0].value), "<cell>", "eval")
             return eval(code, self.user_ns)  # `x = %time f()`
-        exec(compiled(tree, "<cell>", self.user_ns), self.user_ns)
+        _execute(tree, "<cell>", self.user_ns)
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> None:
         if name in ("time", "capture", "prun"):
-            exec(compiled(plain(cell), "<cell>", self.user_ns), self.user_ns)
+            _execute(plain(cell), "<cell>", self.user_ns)
         elif name in ("writefile", "file"):  # for a later cell to import
             *options, file = shlex.split(_filled(line, self.user_ns))
             how = "a" if {"-a", "--append"} & set(options) else "w"
@@ -291,11 +302,11 @@ def run_cell(
     if only_definitions:
         tree.body = [one for one in tree.body if isinstance(one, _DEFINING)]
     if not keep_going:
-        exec(compiled(tree, cell.name, namespace), namespace)
+        _execute(tree, cell.name, namespace)
         return
     for statement in tree.body:
         try:
-            exec(compiled(ast.Module([statement], []), cell.name, namespace), namespace)
+            _execute(ast.Module([statement], []), cell.name, namespace)
         except Exception:  # a cell of one's own that does not work here is nobody's mistake
             continue
 
