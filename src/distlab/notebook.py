@@ -24,14 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: a line that IPython alone understands: a magic, a shell command, either of them assigned, a
-#: question (`torch.cat?`)
+#: a line that only IPython understands: a magic, a shell command, an assignment from either of
+#: them, or a question (`torch.cat?`)
 MAGIC = re.compile(
-    r"^([ \t]*)(?=[^ \t])"  # so that a line of blanks is looked at once, not at each of them
+    r"^([ \t]*)(?=[^ \t])"  # so that a line of blanks is tried once, not once for each blank
     r"(?:[%!?].*|(?:[\w, .:*()]|\[[^]\n]*\])+=[ \t]*[%!].*|[^#\"'\n]*\?[ \t]*)$",
     re.M,
 )
-#: cells of the course that define something carry this tag; its other cells only show something
+#: the tag of the course's cells that define something; its other cells only show something
 GIVEN = "given"
 
 
@@ -39,7 +39,7 @@ _parsing = threading.Lock()
 
 
 def _renew_lock() -> None:
-    """In the child of a fork: another thread of the parent's may have held it."""
+    """In a forked child: another thread of the parent may have held the lock."""
     global _parsing
     _parsing = threading.Lock()
 
@@ -59,8 +59,9 @@ def parse(source: str, filename: str = "<unknown>", mode: str = "exec") -> Any:
 
 
 def read(source: str) -> ast.Module:
-    """The tree of a cell's source, each of its magics a `pass`. Of what is Python already, nothing
-    is taken for a magic: an operator that begins a line, a question in a text.
+    """The syntax tree of a cell, each of its magics replaced by `pass`. In a source that is Python
+    already nothing is taken for a magic: neither an operator that begins a line nor a question
+    mark in a string.
 
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: it cannot be parsed.
@@ -76,9 +77,10 @@ def read(source: str) -> ast.Module:
 
 @dataclass(frozen=True)
 class Cell:
-    """A code cell. `kind`: "given" (the course's, defines), "shown" (the course's, does not),
-    "solution" (the student's answer to `name`), "test", or "added" (the student's own). `takes`:
-    exercises whose answer is what stands under their name after this cell, as a test cell finds it.
+    """A code cell. `kind`: "given" (the course's, which defines something), "shown" (the course's,
+    which only shows something), "solution" (the student's answer to `name`), "test", or "added"
+    (the student's own). `takes`: the exercises whose test cell follows: their answer is what has
+    their name once this cell has run.
     """
 
     name: str
@@ -88,7 +90,7 @@ class Cell:
     takes: tuple[str, ...] = ()
 
     def tree(self) -> ast.Module | None:
-        """Its code without magics; `None` where it cannot be parsed."""
+        """Its syntax tree, without magics; `None` where it cannot be parsed."""
         try:
             return read(self.source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: nested too deep
@@ -131,7 +133,7 @@ def cells(content: Mapping[str, Any]) -> list[Cell]:
     """The code cells of a parsed notebook (format 4), in order.
 
     Raises:
-        ValueError: it is no notebook.
+        ValueError: it is not a notebook.
     """
     if not isinstance(content, Mapping) or not isinstance(content.get("cells"), list):
         raise ValueError("this is no notebook of format 4: it has no list of cells")
@@ -148,7 +150,7 @@ def cells(content: Mapping[str, Any]) -> list[Cell]:
 
 
 def source_of(cell: Mapping[str, Any]) -> str:
-    """The source of a parsed cell as text that a file can hold: no halves of surrogate pairs."""
+    """The source of a parsed cell as text that a file can hold: without lone surrogates."""
     source = cell.get("source", "")
     source = "".join(map(str, source)) if isinstance(source, list) else str(source)
     return source.encode("utf-8", "replace").decode("utf-8")
@@ -170,8 +172,8 @@ def _identity(metadata: Mapping[str, Any], number: int) -> tuple[str, str]:
 
 
 def plain(source: str) -> str:
-    """A cell's source as Python: magics become calls of `get_ipython()`, and what stands indented
-    as a whole, or behind prompts, does not.
+    """A cell's source as Python: magics become calls of `get_ipython()`; the prompts of a pasted
+    session, and the indentation that all lines share, are removed.
     """
     with contextlib.suppress(ValueError, RecursionError, MemoryError):
         try:
@@ -211,8 +213,8 @@ def compiled(source: str | ast.Module, name: str, namespace: Mapping[str, Any]) 
 
 
 class _Shell:
-    """Stands for IPython where there is none: magics that matter to definitions work, the rest
-    pass.
+    """Takes the place of IPython where there is none: magics that can define something work, all
+    others do nothing.
     """
 
     def __init__(self, namespace: dict[str, Any]) -> None:
@@ -248,7 +250,7 @@ class _Shell:
         return []
 
 
-#: what `%time` and `%prun` understand before the statement: those with a value, and those without
+#: the options of `%time` and `%prun`, which precede the statement: with a value, and without one
 _OPTIONS = re.compile(r"\s*(-[lsTD]\s*\S+|-[rqzc]+|--no-raise-error)(?=\s|$)")
 
 
@@ -263,7 +265,7 @@ def _timed(line: str) -> ast.Module | None:
 
 
 def _filled(line: str, names: Mapping[str, Any]) -> str:
-    """A magic's line with the values of `{names}` and `$names` in it, where all have one."""
+    """A magic's line with `{names}` and `$names` replaced by their values, if all have one."""
     from IPython.utils.text import DollarFormatter
 
     try:
@@ -273,7 +275,7 @@ def _filled(line: str, names: Mapping[str, Any]) -> str:
 
 
 def _display(*objects: object, **how: object) -> None:
-    """What IPython gives every cell under the name `display`, where there is no notebook."""
+    """Takes the place of the `display` that IPython gives every cell."""
     print(*objects)
 
 
@@ -288,7 +290,7 @@ _DEFINING = (
 def run_cell(
     cell: Cell, namespace: dict[str, Any], keep_going: bool = False, only_definitions: bool = False
 ) -> None:
-    """Execute a cell's source in `namespace`.
+    """Run a cell in `namespace`.
 
     Args:
         keep_going: go on with the next statement after one that raised.
@@ -330,17 +332,17 @@ def load(
 ) -> types.ModuleType:
     """Import a notebook: its given cells, the student's answers, and what other cells define.
 
-    An answer that is still to be written is left out: a script that does not ask for it does not
-    need it. The module is entered in `sys.modules` under `name` (the file's stem by default), so
-    that what it defines can be pickled by processes that load it too.
+    An answer that is still to be written is left out: a script may not need it. The module is
+    entered in `sys.modules` under `name` (the file's stem by default), so that what it defines can
+    be pickled by processes that load it too.
 
     Args:
-        failed: takes what cells raise, by their names, and the next cell is run; else that is
-            raised.
+        failed: if given, collects the exceptions of cells by the cells' names, and later cells
+            still run; otherwise the first exception is raised.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: it is no notebook.
+        ValueError: it is not a notebook.
     """
     path = Path(path)
     found = loaded(path)
