@@ -1,5 +1,6 @@
 """What a student who asks is told, and where the request goes."""
 
+import errno
 import json
 
 import pytest
@@ -49,6 +50,16 @@ def test_what_cannot_be_asked_is_said_in_one_line(exchange, capsys, words, said)
     out, error = capsys.readouterr()
     assert not out and error.count("\n") == 1 and said in error and "\x1b" not in error
     assert not sent(exchange)
+
+
+def test_a_request_that_cannot_be_written_leaves_nothing(exchange, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ask.os, "rename", full)
+    assert cli.main(["ask", LAB, "relay", "x"]) == 2
+    assert "No space left on device" in capsys.readouterr().err
+    assert not list((exchange / "distlab" / "inbound").iterdir())
 
 
 def test_of_several_courses_one_is_named(exchange, capsys):

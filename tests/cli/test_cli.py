@@ -11,7 +11,7 @@ import pytest
 from command_line import distlab
 
 from distlab import cli
-from distlab.cli.parts import Refused
+from distlab.cli.parts import Refused, write_json
 from grader import coursedir
 
 
@@ -62,6 +62,7 @@ def test_usage_that_makes_no_sense_is_exit_status_2():
         (["variants", "hand-out", "01-message-passing", "--jobs", "x"], "'x' is no number of 1"),
         (["grade", "--json", "/none/x.json"], "argument --json: the folder /none is not there"),
         (["check", "README.md", "--json", "docs"], "docs is a folder: name a file in it"),
+        (["check", "README.md", "--json", "x" * 300], "cannot be written (File name too long)"),
         (["run", "x.py", "--timeout", "-5"], "'-5' is no number of seconds above 0"),
         (["run", "--timeout", "nan", "x.py"], "'nan' is no number of seconds above 0"),
         (["run", "x.py", "--trace", "/none/t.json"], "--trace: the folder /none is not there"),
@@ -160,6 +161,19 @@ def test_check_judges_the_visible_cases_and_writes_the_report(tmp_path):
     assert lines["exchange"]["status"] == "wrong"
     assert "not for a collective" in lines["exchange"]["message"]
     assert lines["relay"]["status"] == "unanswered"
+
+
+def test_a_terminal_that_has_not_all_characters_gets_every_line(tmp_path):
+    done = distlab("check", coursedir.LABS / "01-message-passing", PYTHONIOENCODING="latin-1")
+    assert done.returncode == 0 and not done.stderr
+    assert "ranks 0 and 1, 2 and 3, \\u2026 swap" in done.stdout and "group_mean" in done.stdout
+
+
+def test_a_report_holds_names_that_are_not_utf_8(tmp_path):
+    path = tmp_path / "report.json"
+    write_json(path, {"student": "a\udcffé"})
+    assert json.loads(path.read_bytes()) == {"student": "a\udcffé"}
+    assert "é" in path.read_text("utf-8")
 
 
 def test_check_takes_the_notebook_of_a_folder(tmp_path):

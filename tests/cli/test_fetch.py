@@ -1,5 +1,6 @@
 """`distlab fetch` copies a lab's folder and never anything over what is there."""
 
+import io
 import resource
 import stat
 from pathlib import Path
@@ -59,6 +60,27 @@ def test_what_is_there_is_kept_and_what_is_missing_is_brought(here, capsys):
     assert (folder / "reference.json").is_file()
     main(["fetch", "1", "mine"])
     assert "was in mine already, and nothing was changed" in capsys.readouterr().out
+
+
+def test_the_command_that_goes_on_can_be_copied(here, capsys):
+    assert main(["fetch", LAB, "my lab"]) == 0
+    assert "`distlab check 'my lab'` says" in capsys.readouterr().out
+
+
+class Interrupted(io.BufferedWriter):
+    def write(self, content):
+        super().write(content[:10])
+        raise KeyboardInterrupt
+
+
+def test_what_ctrl_c_has_cut_off_is_not_left_there(here, monkeypatch):
+    def opened(path, mode):
+        return Interrupted(io.FileIO(path, "x")) if mode == "xb" else open(path, mode)
+
+    monkeypatch.setattr(Path, "open", opened)
+    with pytest.raises(KeyboardInterrupt):
+        labs.fetch(LAB, Path("mine"))
+    assert not list((here / "mine").iterdir())
 
 
 @pytest.mark.parametrize("name", ["file", "file/below"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import io
 import json
 import os
 import sys
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status: 0 done, 1 could not be done, 2 usage."""
     standard_files.occupy()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal's encoding may lack what we say
+        sys.stdout.reconfigure(errors="backslashreplace")
     parser = _parser()
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:  # said with the usage of the command that they were given to

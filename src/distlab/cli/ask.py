@@ -1,4 +1,4 @@
-"""What `distlab ask` does: a request for a second look goes the way of submissions, beside them."""
+"""`distlab ask`: a request for a second look is handed over in the way that submissions are."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Carrier(Protocol):
 
 class ExchangeFolder:
     """nbgrader's exchange on a disk that students and grader share. A request is a file in the
-    folder that submissions go to; whose it is the kernel says.
+    folder that submissions go to; who asked is the file's owner.
     """
 
     def __init__(self, inbound: Path) -> None:
         self._inbound = inbound
 
     def hand_over(self, content: bytes) -> None:
-        """Write the request, whole or not at all.
+        """Write the request, completely or not at all.
 
         Raises:
             Mistaken: there is no such folder, or it cannot be written.
@@ -38,10 +38,14 @@ class ExchangeFolder:
         hidden = path.with_name(f".{path.name}")
         try:
             handle = os.open(hidden, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o644)
-            with open(handle, "wb") as file:
-                os.fchmod(handle, 0o644)  # whatever the umask is: the grader has to read it
-                file.write(content)
-            os.rename(hidden, path)
+            try:
+                with open(handle, "wb") as file:
+                    os.fchmod(handle, 0o644)  # whatever the umask is: the grader has to read it
+                    file.write(content)
+                os.rename(hidden, path)
+            except BaseException:
+                hidden.unlink(missing_ok=True)
+                raise
         except OSError as error:
             raise Mistaken(
                 f"the request cannot be written to {self._inbound} ({error.strerror}): tell your "
@@ -66,11 +70,11 @@ def ask(lab: str, exercise: str, words: list[str], course: str = "") -> int:
 
 
 def found_carrier(course: str = "") -> Carrier:
-    """The way to those who teach, as nbgrader is configured here.
+    """The carrier to those who teach a course, as nbgrader is configured here.
 
-    An exchange that is no folder brings a way of its own: a class that nbgrader's configuration
-    names for submitting, with a class method `second_looks(config, course) -> Carrier`
-    (`distlab.exchange.student.Submit`).
+    An exchange that is not a folder has a carrier of its own: the class that nbgrader's
+    configuration names for submitting then has a class method
+    `second_looks(config, course) -> Carrier` (as `distlab.exchange.student.Submit`).
     """
     try:
         config, submit, folder = _nbgrader()

@@ -1,4 +1,4 @@
-"""`distlab info`: what works on this machine, and the one line that mends what does not."""
+"""`distlab info`: what works on this machine, and in one line how to fix what does not."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def lines() -> Iterator[str]:
     yield f"sandbox     {sandbox}"
     yield f"messages    {messages}"
     yield f"hidden      {_secret()}"
-    yield f"Open MPI    {_command('mpirun', 'no mpirun: labs 01 to 06 need none')}"
+    yield f"Open MPI    {_command('mpirun', 'no mpirun: only Adasum in lab 07 needs it')}"
 
 
 def _processes() -> str:
-    """How ranks are started here, and why so."""
+    """How ranks are started here, and why."""
     try:
         return starting.way().told()
     except ValueError as error:
@@ -52,7 +52,7 @@ def _processes() -> str:
 
 
 def _sandbox() -> tuple[str, str]:
-    """What `distlab grade` would use, tried out; and does that measure messages?"""
+    """The sandbox that `distlab grade` would use, tried out, and whether it measures messages."""
     try:
         from grader import sandbox
     except ImportError:
@@ -73,7 +73,7 @@ def _sandbox() -> tuple[str, str]:
 
 
 def _secret() -> str:
-    """Which secret the hidden cases are made with."""
+    """The secret that hidden cases are made with."""
     try:
         from grader import secret
     except ImportError:

@@ -5,6 +5,7 @@ package or the repository.
 from __future__ import annotations
 
 import difflib
+import shlex
 from pathlib import Path
 
 from distlab import course
@@ -15,10 +16,11 @@ _PACKAGE = Path(origin.ROOT)
 
 
 def named(asked: str) -> str:
-    """The lab that any command means: by its name, its number, or its name without the number.
+    """The lab that a user of any command means: by its name, its number, or its name without the
+    number.
 
     Raises:
-        Mistaken: there is none.
+        Mistaken: there is no such lab.
     """
     for lab in course.LABS:
         number, _, name = lab.partition("-")
@@ -35,7 +37,7 @@ def folder_of(lab: str) -> Path:
     Raises:
         Refused: this installation has none.
     """
-    # in a wheel beside the modules; in a repository that is installed as it lies there, at its root
+    # in a wheel beside the modules; in a repository that is installed in place, at its root
     for labs in (_PACKAGE / "labs", _PACKAGE.parent.parent / "labs"):
         if (labs / lab / course.notebook_name(lab)).is_file():
             return labs / lab
@@ -47,13 +49,13 @@ def fetch(asked: str, to: Path | None = None) -> str:
 
     Args:
         asked: the lab.
-        to: the folder to make or to complete, `LAB` in the current one by default.
+        to: the folder to make or to complete; by default one with the lab's name.
 
     Returns:
         What was done and how to go on, as sentences.
 
     Raises:
-        Mistaken: there is no such lab, or `to` can be no folder.
+        Mistaken: there is no such lab, or `to` cannot be a folder.
         Refused: something could not be written.
     """
     lab = named(asked)
@@ -72,13 +74,15 @@ def fetch(asked: str, to: Path | None = None) -> str:
     elif kept:
         done = f"{done}; what was there already was kept: {', '.join(kept)}"
     return (
-        f"{done}.\nOpen {to / course.notebook_name(lab)} in JupyterLab; `distlab check {to}` "
-        "says how far you are."
+        f"{done}.\nOpen {to / course.notebook_name(lab)} in JupyterLab; "
+        f"`distlab check {shlex.quote(str(to))}` says how far you are."
     )
 
 
 def _copied(source: Path, target: Path) -> bool:
-    """Copy a file, unless something of that name is there, be it a link that leads nowhere."""
+    """Copy a file, unless something of that name is there, even a link that leads nowhere; returns
+    whether it was copied.
+    """
     content = source.read_bytes()
     try:
         file = target.open("xb")
@@ -87,7 +91,7 @@ def _copied(source: Path, target: Path) -> bool:
     try:
         with file:
             file.write(content)
-    except OSError:  # half of a file would be kept the next time
+    except BaseException:  # half of a file would be kept the next time
         target.unlink(missing_ok=True)
         raise
     return True

@@ -1,4 +1,4 @@
-"""What the commands are made of."""
+"""What the commands share: the parser, the types of arguments, and their errors."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ class Refused(Exception):
 
 
 class Mistaken(Refused):
-    """What was asked for cannot be meant: a name that is none, a file where a folder should be."""
+    """What was asked for makes no sense: an unknown name, a file where a folder should be."""
 
     exit_status = 2
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse's, but that it asks for what is needed alone, and says what was probably meant."""
+    """argparse's parser, except that it names only what is really required among what is missing,
+    and says what a misspelt word probably meant.
+    """
 
     def add_argument(self, *names: Any, **kinds: Any) -> argparse.Action:
         action = super().add_argument(*names, **kinds)
         if action.nargs == argparse.ZERO_OR_MORE:
-            action.required = False  # argparse counts it among what is missing
+            action.required = False  # else argparse names it among what is missing
         return action
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -64,7 +66,7 @@ def command(
 
 
 def count(text: str) -> int:
-    """A number of things for argparse: 1 or more."""
+    """A number of things, for argparse: 1 or more."""
     try:
         number = int(text)
     except ValueError:
@@ -75,7 +77,7 @@ def count(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """A time for argparse, more than none."""
+    """A time above 0, for argparse."""
     try:
         number = float(text)
     except ValueError:
@@ -86,17 +88,26 @@ def seconds(text: str) -> float:
 
 
 def output(text: str) -> Path:
-    """A file to write for argparse: that it cannot be is said before anything runs."""
+    """A file to write, for argparse: if it cannot be written, that is said before anything runs."""
     path = Path(text)
+    try:
+        said = _unwritable(path)
+    except OSError as error:  # its name is too long, or its folder may not be searched
+        said = f"{path} cannot be written ({error.strerror}): name another file"
+    if said:
+        raise argparse.ArgumentTypeError(said)
+    return path
+
+
+def _unwritable(path: Path) -> str:
+    """Why a file cannot be written, in words; empty if it can."""
     if not path.parent.is_dir():
-        said = f"the folder {path.parent} is not there: make it, or name another file"
-    elif path.is_dir():
-        said = f"{path} is a folder: name a file in it"
-    elif not os.access(path if path.exists() else path.parent, os.W_OK):
-        said = f"{path} cannot be written: name a file in a folder of your own"
-    else:
-        return path
-    raise argparse.ArgumentTypeError(said)
+        return f"the folder {path.parent} is not there: make it, or name another file"
+    if path.is_dir():
+        return f"{path} is a folder: name a file in it"
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        return f"{path} cannot be written: name a file in a folder of your own"
+    return ""
 
 
 def enter_course() -> Path:
@@ -116,8 +127,15 @@ def enter_course() -> Path:
 
 
 def write_json(path: Path, content: object) -> None:
+    """Write data as JSON.
+
+    Raises:
+        Refused: the file cannot be written.
+    """
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     try:
-        path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        # a lone surrogate, from a file name that is not UTF-8, as the escape that JSON has for it
+        path.write_bytes(text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise Refused(
             f"{path} cannot be written ({error.strerror}): make room, or name another file"
