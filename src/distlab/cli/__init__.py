@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     parser = _parser()
     arguments, unknown = parser.parse_known_args(argv)
-    if unknown:  # said with the usage of the command that they were given to
+    if unknown:  # reported with the usage of the command that they were given to
         arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
         status = arguments.command(arguments) or 0
@@ -96,7 +96,7 @@ def _add_info(commands: Commands) -> None:
 def info(arguments: argparse.Namespace) -> int:
     from distlab.cli.info import lines
 
-    with contextlib.suppress(Refused):  # outside a course there is only less to tell
+    with contextlib.suppress(Refused):  # outside of a course there is less to report
         enter_course()
     for line in lines():
         print(line)
@@ -183,7 +183,7 @@ def _add_run(commands: Commands) -> None:
 
 def _own_arguments(parser: argparse.ArgumentParser, help: str) -> None:
     own = parser.add_argument("arguments", nargs=argparse.REMAINDER, help=help)
-    own.required = False  # argparse counts them among what is missing
+    own.required = False  # else argparse names them among what is missing
 
 
 def _run_options(parser: argparse.ArgumentParser) -> None:
@@ -214,10 +214,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _split(
     arguments: argparse.Namespace, options: Callable[[argparse.ArgumentParser], None]
 ) -> tuple[list[str], argparse.Namespace]:
-    """Our options may also stand behind the program's name; what is left is the script's own.
+    """The script's own arguments, and ours: our options may also follow the program's name.
 
     Args:
-        options: adds them to a parser.
+        options: adds our options to a parser.
     """
     late = Parser(
         prog=arguments.parser.prog,
@@ -228,7 +228,7 @@ def _split(
     options(late)
     late.set_defaults(**vars(arguments))
     words = [*arguments.arguments, "--"]
-    end = words.index("--")  # behind it nothing is ours
+    end = words.index("--")  # after it nothing is ours
     ours, own = late.parse_known_args(words[:end])
     return own + words[end + 1 : -1], ours
 

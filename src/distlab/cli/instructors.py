@@ -70,8 +70,8 @@ def grade(arguments: argparse.Namespace) -> int:
     enter_course()
     if arguments.trust:
         os.environ["DISTLAB_TRUST"] = "1"  # nbgrader's own steps ask for it too
-    # half a million objects are imported, and stay: to look for garbage among them as often as
-    # usual is a tenth of what importing them takes
+    # imports make half a million objects that stay: looking for garbage among them as often as
+    # usual takes a tenth of the time of the imports
     gc.set_threshold(50_000, 20, 20)
     with _ahead(arguments) as ahead:
         from grader import commands  # takes as long as it takes to try the sandbox out
@@ -89,21 +89,25 @@ def grade(arguments: argparse.Namespace) -> int:
 
 
 def _only_jobs(arguments: argparse.Namespace) -> None:
-    """Raises:
-    Mistaken: something is asked for that --watch would pass over.
+    """Make sure that nothing is asked for that --watch would ignore.
+
+    Raises:
+        Mistaken: something is.
     """
-    also = ("submitted", "student", "cluster", "json", "demo")
-    passed_over = [*arguments.assignment, *(f"--{name}" for name in also if vars(arguments)[name])]
-    if passed_over:
+    names = ("submitted", "student", "cluster", "json", "demo")
+    ignored = [*arguments.assignment, *(f"--{name}" for name in names if vars(arguments)[name])]
+    if ignored:
         raise Mistaken(
             "--watch grades all that arrives in nbgrader's exchange: leave out "
-            + " and ".join(passed_over)
+            + " and ".join(ignored)
         )
 
 
 @contextlib.contextmanager
 def _ahead(arguments: argparse.Namespace) -> Iterator[Ahead | None]:
-    """The sandbox, begun; `None` where engines of a cluster judge, in sandboxes of their own."""
+    """The sandbox, already being started; `None` where the engines of a cluster judge, each in a
+    sandbox of its own.
+    """
     if arguments.cluster and not arguments.watch:
         yield None
         return
@@ -113,7 +117,7 @@ def _ahead(arguments: argparse.Namespace) -> Iterator[Ahead | None]:
 
     def wanted() -> tuple[str, ...] | None:
         if arguments.watch or arguments.demo:
-            return ()  # which most labs need
+            return ()  # most labs need no module besides torch
         submitted = arguments.submitted or GRADES / "submitted"
         return due.modules(arguments.assignment, submitted, arguments.student)
 
