@@ -40,7 +40,7 @@ class Timeline(Picture):
         verdict: str = "",
         reports: Sequence[Sequence[Report]] = (),
     ) -> None:
-        self.records, self.title, self.width = [_sound(r) for r in records], title, width
+        self.records, self.title, self.width = [sound(r) for r in records], title, width
         self.reports = reports
         self.highlight, self.verdict = list(highlight), verdict
         self.pairs = pair(self.records)
@@ -106,8 +106,10 @@ class Timeline(Picture):
         return terminal.draw(self.records, self.pairs, width, self.title, self.summary)
 
 
-def _sound(record: RankRecord) -> RankRecord:
-    """The record without what can't be: it was written by a program that may do anything."""
+def sound(record: RankRecord) -> RankRecord:
+    """The record without impossible operations and times: the program that it was written by may
+    have written anything there.
+    """
     events = [
         e
         for e in record.events
