@@ -21,7 +21,6 @@ import torch._dynamo  # noqa: F401  DDP imports it; once here, not in each rank
 
 from distlab.engines import forked, runs
 from distlab.records import deadlock
-from distlab.viz.wait_for_graph import wait_for_svg
 
 AGAIN = 7  # times that a program is run again whose verdict was late
 
@@ -39,7 +38,6 @@ class Seen:
     slowest_look: float
     statuses: list[str]
     errors: list[str]
-    svg: str
     remarks: list[tuple[str, str]]
 
 
@@ -74,7 +72,6 @@ def observe(forked, name, function, size, arguments=(), deadline=20.0) -> Seen:
         name, found.kind if found else None, found.message if found else "", lag, run.seconds,
         len(watch.times) - 1, max(watch.times), [outcome.status for outcome in run.outcomes],
         [outcome.error["message"] for outcome in run.outcomes if outcome.error],
-        wait_for_svg(found) if found else "",
         [(remark.kind, remark.sentence) for remark in deadlock.remarks(run.records)],
     )  # fmt: skip
 

@@ -14,7 +14,6 @@ from distlab.engines.runs import Finding
 from distlab.records import events
 from distlab.records.deadlock import Watcher, remarks
 from distlab.records.events import DONE, POSTED, RETURNED, RUNNING, RankRecord
-from distlab.viz.wait_for_graph import wait_for_svg
 
 
 class Machine:
@@ -194,7 +193,7 @@ def test_a_verdict_falls_on_ranks_that_can_never_move_again_and_on_all_hangs(scr
     open_to_any = any(op[:2] == ("irecv", None) for script in scripts for op in script)
     assert verdict is None if everybody_ended else (verdict is not None or open_to_any)
     if verdict is not None:
-        assert wait_for_svg(verdict).startswith("<svg") and str(verdict)
+        assert str(verdict)
     remarks([machine.read(rank) for rank in range(4)])
 
 
