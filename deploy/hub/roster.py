@@ -11,18 +11,18 @@ from typing import Any
 
 import yaml
 
-#: what a server may ask the Hub: to tell that it is used, whom it serves, and that user's groups
+#: what a server may do on the Hub: say that it is used, ask whom it serves and in which groups
+#: that user is
 OF_EVERY_SERVER = (
     "users:activity!user", "access:servers!server", "read:users:name!user",
     "read:users:groups!user",
 )  # fmt: skip
-#: the exchange's service, and what a server needs to reach it
+#: the exchange's service, and the scope that a server needs to reach it
 EXCHANGE = "exchange"
 TO_EXCHANGE = f"access:services!service={EXCHANGE}"
 OF_THE_CULLER = ("list:users", "read:users:activity", "read:servers", "delete:servers")
 
-
-#: older ones let a request for Validate name a file outside of the server's folder
+#: older versions let a request for Validate name a file outside of the server's folder
 SAFE_NBGRADER = (0, 9, 6)
 
 
@@ -167,17 +167,18 @@ def read(path: Path) -> Settings:
         content = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, yaml.YAMLError) as error:
         raise Mistaken(f"{path} cannot be read ({error}): copy deploy/hub/hub.yaml there") from None
-    known = {one.name for one in fields(Settings)}
-    for name in set(content) - known:
-        raise Mistaken(f"{path} has {name!r}: what it may have are {', '.join(sorted(known))}")
+    content = _section(path, "it", content, {one.name for one in fields(Settings)})
+    for name in content.keys() - {"courses", "memory"}:  # a memory may be a number of bytes
+        _need_kind(path, name, content[name], getattr(Settings, name, {}))
     for name, choices in (
         ("authenticator", ("pam", "dummy")), ("spawner", ("local", "systemd", "slurm")),
     ):  # fmt: skip
         if content.get(name, choices[0]) not in choices:
             raise Mistaken(f"{path}: {name} is one of {', '.join(choices)}")
-    courses = {
-        name: _course(path, name, about) for name, about in (content.get("courses") or {}).items()
-    }
+    about = content.get("courses", {})
+    if not isinstance(about, dict):
+        raise Mistaken(f"{path}: below `courses:` stands each course by its id, as `distlab:`")
+    courses = {str(name): _course(path, str(name), of_one) for name, of_one in about.items()}
     if not courses:
         raise Mistaken(f"{path} names no course: add one below `courses:`")
     if taken := {EXCHANGE, "culler"} & set(courses):
@@ -192,10 +193,48 @@ def read(path: Path) -> Settings:
     return Settings(**{**content, "courses": courses})
 
 
-def _course(path: Path, name: str, about: dict[str, Any]) -> Course:
+def _section(path: Path, what: str, content: object, known: set[str]) -> dict[str, Any]:
+    """The settings of a part of the file; one without a value has its default.
+
+    Raises:
+        Mistaken: they are none, or one is not known.
+    """
+    if not isinstance(content, dict):
+        raise Mistaken(f"{path}: {what} needs settings, as deploy/hub/hub.yaml has them")
+    for name in content.keys() - known:
+        raise Mistaken(f"{path}: {what} has {name!r}, and may have {', '.join(sorted(known))}")
+    return {name: value for name, value in content.items() if value is not None}
+
+
+#: what a setting of a type is called
+_KINDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false",
+          dict: "a section of settings"}  # fmt: skip
+
+
+def _need_kind(path: Path, name: str, value: object, default: object) -> None:
+    """Raises:
+    Mistaken: a setting is of another type than its default.
+    """
+    kind = type(default)
+    if type(value) is not kind and not (kind is float and type(value) is int):
+        raise Mistaken(f"{path}: {name} is {_KINDS[kind]}, not {value!r}")
+
+
+def _people(path: Path, course: str, who: str, names: object) -> tuple[str, ...]:
+    """Names as the Hub has them, which knows no capital letters."""
+    if not isinstance(names, list):
+        raise Mistaken(f"{path}: {who} of {course} are a list, as [{names}]")
+    return tuple(str(name).lower() for name in names)
+
+
+def _course(path: Path, name: str, about: object) -> Course:
+    known = {one.name for one in fields(Course)} - {"id"}
+    about = _section(path, f"course {name}", about, known)
     try:
-        people = {who: tuple(map(str, about.get(who) or ())) for who in ("instructors", "students")}
-        course = Course(name, about["account"], Path(about["folder"]), **people)
+        people = {
+            who: _people(path, name, who, about.get(who, [])) for who in ("instructors", "students")
+        }
+        course = Course(name, str(about["account"]), Path(about["folder"]), **people)
         pwd.getpwnam(course.account)
     except KeyError as error:
         raise Mistaken(

@@ -96,12 +96,38 @@ def test_an_exchange_that_is_a_service_is_nobody_elses_folder(started, tmp_path)
         ({"courses": {"x": {**COURSES["one"], "students": ["lecturer"]}}}, "both teach and take"),
         ({"exchange_account": "no-such-user"}, "no user of this machine"),
         ({"courses": {"exchange": COURSES["one"]}}, "call the course otherwise"),
+        ({"courses": {"x": {**COURSES["one"], "students": "ada"}}}, "of x are a list, as [ada]"),
+        ({"courses": {"x": {**COURSES["one"], "studens": ["ada"]}}}, "course x has 'studens'"),
+        ({"courses": {"x": {**COURSES["one"], "students": ["Lecturer"]}}}, "both teach and take"),
+        ({"courses": {"x": None}}, "course x needs settings"),
+        ({"courses": ["x"]}, "each course by its id"),
+        ({"grade_on_submit": "false"}, "grade_on_submit is true or false, not 'false'"),
+        ({"port": "8000"}, "port is a whole number, not '8000'"),
+        ({"idle": "1h"}, "idle is a whole number"),
     ],
 )
 def test_a_mistake_in_hub_yaml_is_one_sentence(settings, lines, said):
     with pytest.raises(roster.Mistaken) as refused:
         settings(**lines)
     assert said in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_a_hub_yaml_without_settings_is_a_mistake(tmp_path):
+    (tmp_path / "hub.yaml").write_text("# nothing yet\n")
+    with pytest.raises(roster.Mistaken, match="needs settings"):
+        roster.read(tmp_path / "hub.yaml")
+
+
+def test_a_setting_without_a_value_has_its_default(settings):
+    read = settings(port=None, slurm=None, subdomain_host=None, cores=2, memory=10**9)
+    assert read.port == 8000 and read.slurm == {} and read.subdomain_host == ""
+
+
+def test_names_are_known_as_the_hub_writes_them(settings):
+    """It makes small letters of all: an instructor by another name would get a student's server."""
+    course = {**COURSES["one"], "instructors": ["Lecturer"], "students": ["Ada"]}
+    read = settings(courses={"one": course})
+    assert read.people == {"lecturer", "ada"} and read.teaches("lecturer")
 
 
 def test_the_committed_hub_yaml_has_only_what_there_is():
