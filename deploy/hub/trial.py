@@ -30,13 +30,8 @@ import limits  # noqa: E402
 import roster  # noqa: E402
 
 COURSE = HERE.parents[1]
-OWNED = (
-    "solutions",
-    "labs",
-    "grader",
-    "nbgrader_config.py",
-    "policy.example.yaml",
-)  # what of a clone the grader needs
+#: what the grader needs of a clone
+OWNED = ("solutions", "labs", "grader", "nbgrader_config.py", "policy.example.yaml")
 LECTURER, STUDENTS, GRADER = "lecturer", ("ada", "dora"), "grader-distlab"
 EXCHANGE = "exchange-distlab"  # whose service the exchange is, where a Hub has one
 NOBODY = 65534
@@ -223,23 +218,10 @@ class Trial:
         """A course's folder that its account alone can read."""
         folder.mkdir(parents=True)
         graded = shutil.ignore_patterns(
-            "submitted",
-            "autograded",
-            "feedback",
-            "ledger",
-            "out",
-            "gradebook.db*",
-            "attempts",
-            "roster.json",
-            "roster.lock",
-            "looks.jsonl",
-            "looks.lock",
-            "lti.db*",
-            "lti.lock",
-            "own-references",
-            "own-inputs",
-            "__pycache__",
-        )
+            "submitted", "autograded", "feedback", "ledger", "out", "gradebook.db*", "attempts",
+            "roster.json", "roster.lock", "looks.jsonl", "looks.lock", "lti.db*", "lti.lock",
+            "own-references", "own-inputs", "__pycache__",
+        )  # fmt: skip
         for name in OWNED:
             source = COURSE / name
             if source.is_dir():
@@ -284,10 +266,22 @@ class Trial:
         root = {pid for pid, uid in _processes() if not uid}
         return [hub, *(pid for pid in map(int, children) if pid in root)]
 
+    def _pid(self) -> int | None:
+        """The Hub's process id; None if it has ended, and the id is another process's by now."""
+        state = self.root / "state"
+        try:
+            pid = int((state / "hub.pid").read_text())
+            works_in = Path(f"/proc/{pid}/cwd").readlink()
+        except (OSError, ValueError):
+            return None
+        return pid if works_in == state.resolve() else None
+
     def stop(self) -> None:
         """End the Hub; servers go on."""
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            pid = int((self.root / "state" / "hub.pid").read_text())
+        pid = self._pid()
+        if pid is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
             if not _until(lambda: not _alive(pid), 60):
                 os.killpg(pid, signal.SIGKILL)

@@ -130,6 +130,17 @@ def test_names_are_known_as_the_hub_writes_them(settings):
     assert read.people == {"lecturer", "ada"} and read.teaches("lecturer")
 
 
+def test_a_process_that_has_the_hubs_number_by_now_is_left_alone(tmp_path):
+    (tmp_path / "state").mkdir()
+    waits = [sys.executable, "-c", "input()"]
+    for folder, ended in ((tmp_path, False), (tmp_path / "state", True)):
+        with subprocess.Popen(waits, cwd=folder, stdin=subprocess.PIPE) as other:
+            (tmp_path / "state" / "hub.pid").write_text(str(other.pid))
+            trial.Trial(tmp_path).stop()
+            assert (other.poll() is not None) == ended
+            other.kill()
+
+
 def test_the_committed_hub_yaml_has_only_what_there_is():
     path = roster.Path(roster.__file__).with_name("hub.yaml")
     known = {one.name for one in roster.fields(roster.Settings)}
