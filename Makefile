@@ -29,7 +29,7 @@ $(READY): pyproject.toml constraints.txt
 grade: $(READY) ## grade the demonstration class: one table, then where the feedback pages lie
 	$(BIN)/distlab grade --demo
 
-# a file stays with one of both: what its tests share is made once
+# all tests of a file run in one of the two processes: what they share is made once
 SIDE_BY_SIDE := -n 2 --dist loadfile
 
 test: $(READY) lint ## lint and the test suite
@@ -37,7 +37,7 @@ test: $(READY) lint ## lint and the test suite
 
 AXE := tests/viz/node_modules/.package-lock.json
 
-# what finds pictures that not everybody can use
+# axe-core, which finds pictures that not everybody can use
 $(AXE): tests/viz/package-lock.json
 	if command -v npm >/dev/null; then npm ci --prefix tests/viz --no-audit --no-fund --loglevel=error && touch $@; \
 	  else echo "npm is not here, which installs axe-core: apt-get install npm"; fi
@@ -68,7 +68,7 @@ tensorflow: $(READY) ## install TensorFlow for lab 08 and one exercise of lab 07
 horovod: $(READY) ## build Horovod for lab 07, keep its wheel and install it
 	deploy/horovod/install $(BIN)/python
 
-# other users run it, so it lies where they can read it, with a Python that they can run
+# other users run it: so it lies where they can read it, and its Python is one that they can run
 HUB_ENV ?= /opt/distlab
 HUB_PYTHON ?= $(firstword $(wildcard /usr/bin/python3.12 /usr/bin/python3.11) $(PYTHON))
 HUB_READY := $(HUB_ENV)/ready
@@ -149,6 +149,5 @@ gpu: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(READY)) ## all that a GPU has 
 gpu-wheels: ## fetch what a machine with a GPU lacks, images beside it, into build/carry
 	$(PYTHON) -m grader.gpu wheels $(if $(IMAGES),--images $(IMAGES)) $(if $(PYTHONS),--pythons $(PYTHONS))
 
-clean: ## remove what was made, .venv too
-	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis \
-	  grader/submitted grader/autograded grader/feedback grader/ledger grader/out grader/attempts
+clean: ## remove what was built and installed; submissions and grades stay
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -1,8 +1,11 @@
-"""pyproject.toml, constraints.txt and environment.yml say the same."""
+"""pyproject.toml, constraints.txt and environment.yml say the same; make leaves grades alone."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -75,3 +78,9 @@ def test_every_direct_dependency_is_justified_in_the_docs():
     docs = (ROOT / "docs" / "dependencies.md").read_text()
     for name in required():
         assert f"`{name}`" in docs, f"docs/dependencies.md does not say why {name} is there"
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="make is not here")
+def test_cleaning_keeps_what_students_handed_in_and_their_grades():
+    done = subprocess.run(["make", "-n", "clean"], cwd=ROOT, capture_output=True, text=True)
+    assert "rm -rf .venv" in done.stdout and "grader" not in done.stdout
