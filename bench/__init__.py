@@ -102,15 +102,17 @@ def run_all(names: Sequence[str] = (), json_file: str = "") -> int:
             stays.
 
     Raises:
-        ValueError: there is no such benchmark.
+        ValueError: there is no such benchmark, or the file holds something else.
     """
-    from bench.page import Measured, keep
+    from bench.page import Measured, keep, read
 
     unknown = set(names) - set(BENCHMARKS)
     if unknown:
         raise ValueError(
             f"there is no benchmark {unknown.pop()!r}: choose from {', '.join(BENCHMARKS)}"
         )
+    if json_file:
+        read(Path(json_file))  # what cannot be kept is said before it is measured
     machine, day = header(), time.strftime("%Y-%m-%d")
     print(machine)
     print(f"{'what':50} {'ours':>22}   {'instead':>22}    ratio")

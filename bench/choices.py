@@ -1,4 +1,5 @@
-"""What every schedule costs: a check of an answer without a choice, and of one with.
+"""What it costs to try every schedule: a check of an answer without a choice of the sender, and of
+one with it.
 
 python -m bench.choices
 
@@ -8,7 +9,7 @@ anybody. The first is judged also with exploration left out, as if there were no
 
 from __future__ import annotations
 
-import os
+import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -44,12 +45,17 @@ def server(rank, size, parameters, gradients, lr, from_anybody):
 
 
 def measure() -> Iterator[Row]:
+    from grader.coursedir import LABS
+
+    with contextlib.chdir(LABS / LAB):  # where its references are looked for
+        yield from _measured()
+
+
+def _measured() -> Iterator[Row]:
     from distlab import course
     from distlab.checking.check import Local, _reference
     from distlab.exercises.judge import judge
-    from grader.coursedir import LABS
 
-    os.chdir(LABS / LAB)
     asked = course.find(f"{LAB}/sync_parameter_server")
     alone = replace(asked, schedules=False)
 

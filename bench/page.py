@@ -10,6 +10,7 @@ writes `docs/performance.md` and the table of the README from it.
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -43,14 +44,20 @@ class Measured:
 
 
 def read(file: Path) -> dict[str, Measured]:
-    """What a file has, by benchmark; nothing where there is no such file."""
+    """What a file has, by benchmark; nothing where there is no such file.
+
+    Raises:
+        ValueError: the file holds something else.
+    """
     if not file.exists():
         return {}
-    told = json.loads(file.read_text("utf-8"))
-    return {
-        name: Measured(one["day"], one["machine"], [Row(**row) for row in one["rows"]])
-        for name, one in told.items()
-    }
+    try:
+        return {
+            name: Measured(one["day"], one["machine"], [Row(**row) for row in one["rows"]])
+            for name, one in json.loads(file.read_text("utf-8")).items()
+        }
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"{file} holds no measurements: name another file") from error
 
 
 def keep(file: Path, found: Mapping[str, Measured]) -> None:
@@ -91,7 +98,7 @@ def _line(row: Row, told=spread) -> str:
 
 
 def _median(figures: Sequence[float], unit: str) -> str:
-    return spread([sorted(figures)[len(figures) // 2]], unit)
+    return spread([statistics.median(figures)], unit)
 
 
 def main() -> None:

@@ -80,7 +80,11 @@ def _each(group) -> float:
 
 
 def _run(work, recorded: bool) -> float:
-    """Seconds that rank 0 of 2 measures for `work`, in fresh processes."""
+    """Seconds that rank 0 of 2 measures for `work`, in fresh processes.
+
+    Raises:
+        RuntimeError: a rank failed.
+    """
     context = multiprocessing.get_context("spawn")
     queue = context.SimpleQueue()
     with tempfile.TemporaryDirectory() as folder:
@@ -91,6 +95,8 @@ def _run(work, recorded: bool) -> float:
             process.start()
         for process in ranks:
             process.join()
+    if failed := [rank for rank, process in enumerate(ranks) if process.exitcode]:
+        raise RuntimeError(f"ranks {failed} failed: what they printed says why")
     return queue.get()
 
 

@@ -1,7 +1,10 @@
 """What the documents say of measurements is what was measured."""
 
+import pytest
+
+import bench
 from bench import Row
-from bench.page import PAGE, README, RECORD, Measured, as_page, as_table, keep, read
+from bench.page import PAGE, README, RECORD, SHOWN, Measured, as_page, as_table, keep, read
 
 ROW = Row("a thing", [1.0, 3.0, 2.0], [8.0], "another thing", "It was so.")
 
@@ -19,6 +22,22 @@ def test_what_was_not_measured_again_stays(tmp_path):
     second = {"ring": Measured("2026-02-02", "another machine", [ROW])}
     keep(file, second)
     assert read(file) == {**first, **second}
+
+
+def test_a_file_that_holds_something_else_is_said_before_anything_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "header", None)  # the first thing that a run calls
+    file = tmp_path / "report.json"
+    for content in ('{"submissions": []}', '{"ring": {"day": ', "[]", '{"ring": {"day": 1}}'):
+        file.write_text(content)
+        with pytest.raises(ValueError, match=r"report\.json holds no measurements"):
+            bench.run_all(["ring"], str(file))
+
+
+def test_what_the_readme_has_is_the_median_that_its_ratio_is_of():
+    row = Row("a thing", [1.0, 3.0], [8.0], "another thing")
+    assert "| 2 s | 8 s, another thing | 4× |" in as_table(
+        {name: Measured("2026-01-01", "a machine", [row]) for name in SHOWN}
+    )
 
 
 def test_a_page_has_medians_their_range_the_day_and_the_machine():
