@@ -44,10 +44,6 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def notebook():
-    return load(Path(__file__).with_name("scaling_up.ipynb"))
-
-
 def measure(args: argparse.Namespace) -> None:
     with training.started() as here:
         torch.set_num_threads(args.threads)
@@ -76,14 +72,27 @@ def measure(args: argparse.Namespace) -> None:
                 file.write(json.dumps(result) + "\n")
 
 
+def measured(path: Path) -> dict[str, dict[int, list[float]]]:
+    """{mode: {ranks: images/s of each measurement}} of all runs in a file; of several runs of the
+    same size, the last one.
+    """
+    found: dict[str, dict[int, list[float]]] = {}
+    try:
+        for run in map(json.loads, path.read_text().splitlines()):
+            statistics.mean(run["images/s"])  # has it any?
+            found.setdefault(run["mode"], {})[run["ranks"]] = run["images/s"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SystemExit(f"scaling.py: {path} holds no measurements: {error}") from None
+    return found
+
+
 def table(path: Path) -> None:
-    """Print speed-up and efficiency of all runs in a file; of the same size, the last one."""
-    runs = [json.loads(line) for line in path.read_text().splitlines()]
-    for mode in dict.fromkeys(run["mode"] for run in runs):
-        rates = {run["ranks"]: run["images/s"] for run in runs if run["mode"] == mode}
-        means = {size: statistics.mean(some) for size, some in sorted(rates.items())}
+    """Print speed-up and efficiency of all runs in a file."""
+    runs, lab = measured(path), load(Path(__file__).with_name("scaling_up.ipynb"))
+    for mode, rates in runs.items():
+        means = {size: statistics.mean(rates[size]) for size in sorted(rates)}
         print(f"{mode} scaling, against {min(means)} rank(s)")
-        for size, (speedup, efficiency) in notebook().speedup_and_efficiency(means).items():
+        for size, (speedup, efficiency) in lab.speedup_and_efficiency(means).items():
             spread = statistics.pstdev(rates[size])
             print(f"  {size:4} ranks  {means[size]:9.0f} ± {spread:.0f} images/s  "
                   f"speed-up {speedup:.2f}  efficiency {efficiency:.2f}")  # fmt: skip
@@ -96,8 +105,8 @@ def main() -> None:
         return
     try:
         table(args.table)
-    except (OSError, ValueError, KeyError) as error:
-        raise SystemExit(f"scaling.py: {args.table} holds no measurements: {error}") from None
+    except NotImplementedError as todo:
+        raise SystemExit(f"scaling.py: {todo}: write it in the notebook, and save that") from None
 
 
 if __name__ == "__main__":

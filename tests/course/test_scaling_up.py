@@ -116,7 +116,7 @@ def test_the_script_makes_a_table_of_what_was_measured(tmp_path):
     ]
     results.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
-    def run(*arguments):
+    def run(*arguments, script=script):
         return subprocess.run(
             [sys.executable, str(script), *arguments],
             capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL,
@@ -128,6 +128,12 @@ def test_the_script_makes_a_table_of_what_was_measured(tmp_path):
     refused = run("--table", str(tmp_path / "nothing"))
     assert refused.returncode == 1
     assert "holds no measurements" in refused.stderr and "Traceback" not in refused.stderr
+    released = run(
+        "--table", str(results), script=coursedir.LABS / script.parent.name / script.name
+    )
+    assert released.returncode == 1 and "holds no measurements" not in released.stderr
+    assert "TODO speedup_and_efficiency: write it in the notebook" in released.stderr
+    assert "Traceback" not in released.stderr
     assert "images/s" in run("--mode", "weak", "--batch-size", "2", "--steps", "1").stdout
 
 
