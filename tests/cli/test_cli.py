@@ -440,3 +440,25 @@ def test_a_sandbox_is_begun_here_unless_a_cluster_judges(words, begun, monkeypat
     monkeypatch.setattr(commands, "grade", grade)
     assert cli.main(["grade", "01-message-passing", *words]) == 1
     assert len(made) == begun and all(one.closed for one in made)
+
+
+def test_a_sandbox_is_begun_for_a_lab_by_its_number_too(tmp_path, monkeypatch):
+    from grader import commands
+    from grader.sandbox import ahead
+
+    wanted = []
+
+    class Ahead:
+        def __init__(self, modules):
+            wanted.append(modules())
+
+        def close(self):
+            pass
+
+    (tmp_path / "ada" / "01-message-passing").mkdir(parents=True)
+    monkeypatch.setenv("DISTLAB_GRADES", str(tmp_path))
+    monkeypatch.setattr(ahead, "Ahead", Ahead)
+    monkeypatch.setattr(commands, "grade", lambda *_: [])
+    for name in ("01-message-passing", "1"):
+        cli.main(["grade", name, "--submitted", str(tmp_path)])
+    assert wanted == [(), ()]  # None would be: nothing is to be judged

@@ -111,6 +111,7 @@ def _ahead(arguments: argparse.Namespace) -> Iterator[Ahead | None]:
     if arguments.cluster and not arguments.watch:
         yield None
         return
+    from distlab.cli import labs
     from grader.judging import due
     from grader.paths import GRADES
     from grader.sandbox.ahead import Ahead
@@ -118,8 +119,9 @@ def _ahead(arguments: argparse.Namespace) -> Iterator[Ahead | None]:
     def wanted() -> tuple[str, ...] | None:
         if arguments.watch or arguments.demo:
             return ()  # most labs need no module besides torch
+        assignments = [labs.named(name) for name in arguments.assignment]
         submitted = arguments.submitted or GRADES / "submitted"
-        return due.modules(arguments.assignment, submitted, arguments.student)
+        return due.modules(assignments, submitted, arguments.student)
 
     with contextlib.closing(Ahead(wanted)) as ahead:
         yield ahead
