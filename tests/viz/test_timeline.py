@@ -27,7 +27,7 @@ from distlab.records.wording import duration
 from distlab.viz.layout import lay_out
 from distlab.viz.scale import fit
 from distlab.viz.svg import VERMILLION, Room
-from distlab.viz.timeline import timeline
+from distlab.viz.timeline import LEAST_WIDTH, timeline
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -575,3 +575,11 @@ def test_a_message_that_travels_long_is_labelled_as_well():
     add(records, 1, "send", 0.0121, 0.022, 0, value=9.0)
     add(records, 0, "recv", 0.0221, 0.0318, 1, value=9.0)
     assert {"[7] 1 el · 4 B", "[9] 1 el · 4 B"} <= set(words(timeline(records)))
+
+
+def test_a_picture_is_as_narrow_as_can_be_drawn_and_no_narrower():
+    """Characters, as `text` has them, are no pixels."""
+    for records in (exchange(), long_run(30), world(3), []):
+        ElementTree.fromstring(timeline(records, width=LEAST_WIDTH).svg())
+        with pytest.raises(ValueError, match="width=80 is too little"):
+            timeline(records, width=80)

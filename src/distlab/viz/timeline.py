@@ -28,6 +28,9 @@ from distlab.viz.run_model import Model, model
 from distlab.viz.widget import kernel
 
 
+LEAST_WIDTH = 200  # pixels: ranks' names, an axis with two times, and room for what did not end
+
+
 class Timeline(Picture):
     """A run drawn; in a notebook it shows itself. Made by `timeline`."""
 
@@ -136,8 +139,13 @@ def timeline(
         records: one for each rank, in order: `Result.records` or `Run.records`.
         title: a line over the picture.
         highlight: operations to outline, or ranks to mark.
-        width: in pixels.
+        width: in pixels, `LEAST_WIDTH` at least.
         verdict: why the run could not end, shown beside the live picture.
-        reports: what each rank has told of its training (`distlab.report`), shown there too.
+        reports: what each rank reported of its training (`distlab.report`), shown there too.
+
+    Raises:
+        ValueError: the width is too small.
     """
+    if width < LEAST_WIDTH:
+        raise ValueError(f"width={width} is too little: a picture needs {LEAST_WIDTH} pixels")
     return Timeline(records, title, highlight or (), width, verdict, reports)
