@@ -7,10 +7,14 @@ import sys
 from pathlib import Path
 
 root = Path(__file__).resolve().parent
-sys.path.insert(0, str(root))
+# a process may read this file for each submission: nothing is put into a path twice
+if sys.path[:1] != [str(root)]:
+    sys.path.insert(0, str(root))
 # nbgrader starts alembic by its bare name, also when no environment is activated
+programs = str(Path(sys.executable).parent)
 others = os.environ.get("PATH", os.defpath)  # a supervisor may start this without one
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), others])
+if programs != others.split(os.pathsep)[0]:
+    os.environ["PATH"] = os.pathsep.join([programs, others])
 
 from grader.paths import GRADES  # noqa: E402
 
