@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import pwd
@@ -15,12 +16,12 @@ from distlab.processes.isolation import HOME, SHARED_MEMORY
 
 _ETC = Path(__file__).parent / "etc"
 _NOBODY = 65534
-#: continue as that user, who may change to others and end their processes: each submission is one
+#: go on as that user, who may change to other users and end their processes: each submission is one
 _UNPRIVILEGED = (
     "setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups",
     "--inh-caps=+setuid,+setgid,+kill", "--ambient-caps=+setuid,+setgid,+kill",
 )  # fmt: skip
-#: continue as the first of the subordinate users of /etc/subuid that this user has been given
+#: go on as root of a user namespace that has this user's subordinate users (/etc/subuid)
 _SUBORDINATE = ("unshare", "--user", "--map-root-user", "--map-auto", "--")
 _SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
@@ -39,23 +40,26 @@ def binaries() -> Iterator[str]:
 
 
 def subordinates() -> int:
-    """How many other users of the kernel's this user has to give to submissions, not being root."""
+    """How many subordinate users this user can give to submissions; 0 for root, who needs none."""
     if os.getuid() == 0 or shutil.which("newuidmap") is None or shutil.which("unshare") is None:
         return 0
     return min(_listed(Path(name)) for name in ("/etc/subuid", "/etc/subgid"))
 
 
 def _listed(path: Path) -> int:
-    """How many there are in the first range of this user's, which `unshare --map-auto` takes."""
-    own = (str(os.getuid()), pwd.getpwuid(os.getuid()).pw_name)
+    """The size of this user's first range in the file, which is the one `unshare --map-auto`
+    takes. Lines of any other form are passed over, as it does.
+    """
+    own = {str(os.getuid())}
+    with contextlib.suppress(KeyError):  # a container's user may have a number and no name
+        own.add(pwd.getpwuid(os.getuid()).pw_name)
     try:
-        for line in path.read_text("utf-8").splitlines():
-            name, _, count = line.split(":")
-            if name in own:
-                return int(count)
-    except (OSError, ValueError):
-        pass
-    return 0
+        lines = path.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return 0
+    ranges = (line.split(":") for line in lines)
+    sizes = (one[2] for one in ranges if len(one) == 3 and one[0] in own)
+    return next((int(size) for size in sizes if size.isdecimal()), 0)
 
 
 def shown() -> list[Path]:
@@ -72,12 +76,11 @@ def command(binary: str, walls: bool, disk: int, users: bool = False) -> list[st
     """The command that starts a program inside.
 
     Args:
-        walls: submissions will put up walls of their own inside. The kernel lets them mount a
-            `/proc` of their own only where they can see a whole one; until then it is the host's,
-            which only the zygote sees.
+        walls: submissions will put up walls of their own inside. The kernel lets them mount their
+            own `/proc` only where they can see a whole one: until then it is the host's, and
+            nothing but the zygote runs.
         disk: bytes of the private folder.
-        users: what runs inside may become other users of the kernel's. Needs root, or
-            `subordinate` users.
+        users: what runs inside may change to other users. Needs root, or subordinate users.
     """
     words = list(_SUBORDINATE) if users and os.getuid() != 0 else []
     words += [binary, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc",
@@ -104,7 +107,7 @@ def command(binary: str, walls: bool, disk: int, users: bool = False) -> list[st
     words += ["--dev", "/dev", "--perms", "1777", "--size", str(disk), "--tmpfs", SHARED_MEMORY]
     for device in sorted(glob.glob("/dev/nvidia*")):
         words += ["--dev-bind-try", device, device]
-    # of its own user, which all submissions are where there are no others, /dev would be one place
+    # without users of their own, all submissions own /dev, and could leave things there for others
     words += ["--remount-ro", "/dev", "--remount-ro", "/"]
     if users:
         for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_KILL"):
@@ -114,10 +117,12 @@ def command(binary: str, walls: bool, disk: int, users: bool = False) -> list[st
 
 
 def _parents(paths: list[Path]) -> list[Path]:
-    """The folders above `paths`, outermost first: bubblewrap would make them for their owner
-    alone.
+    """The folders above `paths` that have to be made, outermost first: bubblewrap itself would make
+    them readable by their owner alone.
     """
     above = {parent for path in paths for parent in path.parents if parent != Path("/")}
     return sorted(
-        folder for folder in above if not str(folder).startswith(_SYSTEM) and folder not in paths
+        folder
+        for folder in above
+        if folder not in paths and not any(folder.is_relative_to(part) for part in _SYSTEM)
     )

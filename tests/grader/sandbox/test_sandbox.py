@@ -1,7 +1,9 @@
 """Which sandbox is chosen, what is said without one, and another command in its place."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -100,3 +102,29 @@ def test_the_page_on_the_sandbox_names_the_limits_that_hold():
         f"{room.FILES} × {limits.files:,} all together",
     ):
         assert said and said in page
+
+
+def test_subordinate_users_are_found_behind_lines_that_say_something_else(tmp_path):
+    listed = tmp_path / "subuid"
+    name = bubblewrap.pwd.getpwuid(os.getuid()).pw_name
+    listed.write_text(f"# who has which\n\nsomebody:100000:1\n{name}:165536:65536\n{name}:9:9\n")
+    assert bubblewrap._listed(listed) == 65536
+    listed.write_text(f"{name}:165536:many\n")
+    assert bubblewrap._listed(listed) == 0
+
+
+def test_a_user_that_has_a_number_and_no_name_may_have_subordinate_users_by_number(
+    tmp_path, monkeypatch
+):
+    """As in a container that is run under any number."""
+    monkeypatch.setattr(bubblewrap.os, "getuid", lambda: 987_654_321)
+    listed = tmp_path / "subuid"
+    listed.write_text("somebody:100000:65536\n")
+    assert bubblewrap._listed(listed) == 0
+    listed.write_text("987654321:100000:65536\n")
+    assert bubblewrap._listed(listed) == 65536
+
+
+def test_folders_above_a_python_whose_path_begins_like_one_of_the_systems_can_be_passed():
+    above = bubblewrap._parents([Path("/usr2/local/python"), Path("/usr/lib/python")])
+    assert above == [Path("/usr2"), Path("/usr2/local")]
