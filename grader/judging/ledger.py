@@ -1,8 +1,7 @@
-"""The ledger: what the referee judged, one file a submission. Scores come from here and nowhere
-else.
+"""The ledger: the verdicts of the referee, a file a submission. Scores come from here alone.
 
-An entry holds for one state of the submission's code, of the course and of the references; when
-one of them changes, it is stale and the submission is graded again.
+An entry holds for one state of the submission's code, the course and the references; when one of
+them changes, the entry is stale and the submission is judged again.
 """
 
 from __future__ import annotations
@@ -40,11 +39,9 @@ class Line:
     expected: str = ""
     happened: str = ""
     look: str = ""
-    # cases that were right before the first that was not, all cases, and of the right ones those
-    # with fewer ranks than that first one
-    passed: int = 0
-    total: int = 0
-    smaller: int = 0
+    passed: int = 0  # cases that were right before the first that was not
+    total: int = 0  # all cases
+    smaller: int = 0  # of those that were right, the ones with fewer ranks than that first one
     pattern: str = ""  # what its ranks called in which order (`grader.likeness.pattern`)
 
 
@@ -90,7 +87,7 @@ def line(verdict: Verdict) -> Line:
 
 
 def _smaller(verdict: Verdict) -> int:
-    """How many of the right cases had fewer ranks than the first that was not right."""
+    """How many of the cases that were right have fewer ranks than the first that was not."""
     if verdict.case is None or verdict.status == "passed":
         return 0
     right = coursedir.cases(verdict.exercise)[: verdict.passed]
@@ -128,8 +125,8 @@ class Ledger:
         return self.folder / assignment / f"{student}.json"
 
     def _shared(self, assignment: str, student: str) -> Path:
-        """Where the entry on a group's submission lies that is another member's: what is the
-        student's own is kept, and counts again when there is no group any more.
+        """Where a group member's entry lies when another member's submission counts for the group.
+        The entry on the student's own submission is kept, for when there is no group any more.
         """
         return self.folder / assignment / "groups" / f"{student}.json"
 
@@ -145,22 +142,18 @@ class Ledger:
 
     def _found(self, assignment: str, student: str) -> Iterator[Entry]:
         for path in (self._shared(assignment, student), self.path(assignment, student)):
-            with contextlib.suppress(OSError, ValueError):
-                entry = _entry(json.loads(path.read_text("utf-8")))
-                if entry is not None:
-                    yield entry
+            if (entry := _read(path)) is not None:
+                yield entry
 
     def entries(self, assignment: str) -> Iterator[Entry]:
-        """All that students have handed in themselves, as it was last judged, stale or not."""
+        """The entries on what students have handed in themselves, stale or not."""
         for path in sorted((self.folder / assignment).glob("*.json")):
-            with contextlib.suppress(OSError, ValueError):
-                entry = _entry(json.loads(path.read_text("utf-8")))
-                if entry is not None:
-                    yield entry
+            if (entry := _read(path)) is not None:
+                yield entry
 
     def counting(self, assignment: str) -> Iterator[Entry]:
-        """What counts for each student, by student: of a group's members what one of them has
-        handed in.
+        """What counts for each student, by student: for the members of a group, what one of them
+        has handed in.
         """
         names = {entry.student for entry in self.entries(assignment)}
         for name in sorted(names | set(self.sharing(assignment))):
@@ -182,10 +175,10 @@ class Ledger:
         return sorted(path.name.removesuffix(".json") for path in found)
 
     def entered(self, entry: Entry, *around: Any) -> bool:
-        """Has this entry gone into the gradebook, with the same things `around` it as now?
+        """Has this entry gone into the gradebook, when `around` was as it is now?
 
         Args:
-            around: what else its place in the gradebook depends on, as JSON can hold it.
+            around: what else the gradebook's rows and the page depend on, as JSON can hold it.
         """
         try:
             return self._mark(entry).read_text("utf-8") == _marked(entry, around)
@@ -193,11 +186,11 @@ class Ledger:
             return False
 
     def note_entered(self, entry: Entry, *around: Any) -> None:
-        """Note that this entry, and all that comes of it, is in the gradebook."""
+        """Note that this entry is in the gradebook."""
         writing.whole(self._mark(entry), _marked(entry, around))
 
     def page_shows(self, assignment: str, student: str, *facts: Any) -> bool:
-        """Does the feedback page that was noted last show these facts?"""
+        """Was it noted last that the feedback page shows these facts?"""
         try:
             return self._page(assignment, student).read_text("utf-8") == _hashed(facts)
         except OSError:
@@ -208,8 +201,10 @@ class Ledger:
         writing.whole(self._page(assignment, student), _hashed(facts))
 
     def has_page(self, assignment: str, student: str) -> bool:
-        """Was it noted what the feedback page of a submission shows?"""
-        return self._page(assignment, student).exists()
+        """Was anything noted of the feedback page of a submission?"""
+        with contextlib.suppress(OSError):  # a name that is too long for a file, say
+            return self._page(assignment, student).exists()
+        return False
 
     def forget_page(self, assignment: str, student: str) -> None:
         self._page(assignment, student).unlink(missing_ok=True)
@@ -229,12 +224,18 @@ class Ledger:
         return self.path(entry.assignment, entry.student).with_suffix(".entered")
 
 
-def _entry(content: dict[str, Any]) -> Entry | None:
-    """An entry as it was written; `None` where a grader wrote it that did not count cases yet."""
-    lines: list[dict[str, Any]] = content.pop("lines")
-    if any("total" not in one for one in lines):
+def _read(path: Path) -> Entry | None:
+    """The entry in a file; `None` where there is none that this grader can use: it is damaged, has
+    fields of a later version, or is from before cases were counted. The submission is judged again.
+    """
+    try:
+        content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        lines: list[dict[str, Any]] = content.pop("lines")
+        if any("total" not in one for one in lines):
+            return None
+        return Entry(**content, lines=[Line(**one) for one in lines])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return Entry(**content, lines=[Line(**one) for one in lines])
 
 
 def _content(entry: Entry) -> dict[str, Any]:

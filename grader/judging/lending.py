@@ -1,4 +1,4 @@
-"""What those who are judged at once share: GPUs, the machine's quiet, users of the kernel's."""
+"""What submissions judged at once share: GPUs, turns at the machine, the kernel's users."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -22,7 +23,7 @@ class Devices:
     """The GPUs of each host, lent to one submission at a time.
 
     Args:
-        hosts: host, or a part of it, → its devices, as `CUDA_VISIBLE_DEVICES` names them.
+        hosts: {host, or a part of one: its devices as `CUDA_VISIBLE_DEVICES` names them}.
     """
 
     def __init__(self, hosts: dict[str, Sequence[str]]) -> None:
@@ -46,9 +47,9 @@ class Devices:
 
 
 class Turns:
-    """Who may use the machine: many beside each other, or one alone.
+    """Who may use the machine: many at once, or one alone.
 
-    Whoever wants it alone waits until the others are done, and goes before those that come later.
+    Whoever wants it alone waits for those who have it, and goes before those who come later.
     """
 
     def __init__(self) -> None:
@@ -84,53 +85,62 @@ class Turns:
                 self._changed.notify_all()
 
     def end(self) -> None:
-        """Nobody waits any more: whoever was interrupted may have kept a turn."""
+        """Let nobody wait any more: whoever was interrupted may have kept a turn."""
         with self._changed:
             self._over = True
             self._changed.notify_all()
 
 
 class Users:
-    """Users of the kernel's, lent to one submission at a time: the kernel counts the processes of
-    each, whoever has started them. So no two graders of an account lend the same one at once.
+    """The kernel's users, each lent to one submission at a time, because the kernel counts the
+    processes of each. Graders of one account lend no user twice: each lent one has a file locked.
 
     Args:
         users: their numbers; `None` where there are none to lend.
-        folder: where it is noted who is lent, which nobody but this account can write to.
+        folder: where these files lie; only this account may write to it.
     """
 
     def __init__(self, users: range | None, folder: Path | None = None) -> None:
         self._users = users
         if users is not None:
-            self._folder = folder or _own_folder()
+            self._folder = folder or _common_folder() or self._own_folder()
 
     @contextlib.contextmanager
     def lent(self) -> Iterator[int | None]:
-        """A user that nobody else is now.
+        """A user that no other submission is; `None` where there are none to lend.
 
         Raises:
-            NotGraded: there is none.
+            NotGraded: all are lent.
         """
         if self._users is None:
             yield None
             return
         for user in self._users:
-            with open(self._folder / str(user), "wb") as taken:
-                try:  # held as long as it is open, by whoever goes first
-                    fcntl.flock(taken, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with open(self._folder / str(user), "wb") as lock:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     continue
-                yield user
+                try:
+                    yield user
+                finally:  # closing does not unlock it while a process forked meanwhile has it open
+                    fcntl.flock(lock, fcntl.LOCK_UN)
                 return
         raise NotGraded(
             f"all {len(self._users)} users that submissions can be are lent: grade fewer at once "
             "(--jobs), then grade it again"
         )
 
+    def _own_folder(self) -> Path:
+        """A folder of this process alone, which ends with it."""
+        folder = tempfile.mkdtemp(prefix="distlab-users-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder)
 
-def _own_folder() -> Path:
-    """Beside the course's secret; root's is the same whoever has become root. Where that cannot be
-    written to, one of this process alone.
+
+def _common_folder() -> Path | None:
+    """The folder that all graders of this account share: beside the course's secret, and for root
+    the same whoever has become root. `None` where it cannot be written to.
     """
     beside = secret.default_path().with_name("users")
     folder = Path("/run/distlab/users") if os.getuid() == 0 else beside
@@ -138,7 +148,7 @@ def _own_folder() -> Path:
         folder.mkdir(0o700, parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
             return folder
-    return Path(tempfile.mkdtemp(prefix="distlab-users-"))
+    return None
 
 
 @functools.cache

@@ -287,7 +287,9 @@ class LocalJudges:
         with self._lock:
             if self._closed:
                 raise ZygoteLost("the grading has been ended")
-            self._started = [one for one in self._started if one.alive]
+            for lost in [one for one in self._started if not one.alive]:
+                self._started.remove(lost)
+                lost.close()  # its folder is there still
             begun = self._ahead.zygote(more) if self._ahead and sandbox.shared else None
             self._started.append(begun or sandbox.zygote(more))
             return self._started[-1]

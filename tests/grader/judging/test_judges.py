@@ -4,6 +4,8 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import itertools
+import os
+import signal
 import threading
 
 import pytest
@@ -13,7 +15,7 @@ from distlab.checking import submission
 from distlab.checking.session import Session
 from grader import collected, coursedir
 from grader.coursedir import NotGraded
-from grader.judging import demo
+from grader.judging import demo, lending
 from grader.judging import local as judging
 from grader.judging.lending import Devices, Turns, Users, devices
 from grader.judging.local import LocalJudges
@@ -382,3 +384,43 @@ def test_one_lane_cannot_tell_another_what_a_hidden_input_is(judges):
     lines = {line.name: line for line in judges.lines(LAB, plan, lanes=2)}
     assert lines["broadcast_from"].status == "passed", lines["broadcast_from"].message
     assert f"heard {[0] * 33}"[:60] in lines["scatter_rows"].message
+
+
+def test_a_user_is_free_again_whatever_was_forked_while_it_was_lent(tmp_path):
+    """Whoever was forked meanwhile has the lock's file open as well."""
+    users, (reading, writing) = Users(range(7, 8), tmp_path), os.pipe()
+    with users.lent():
+        forked = os.fork()
+        if not forked:
+            os.close(writing)
+            os.read(reading, 1)  # until the test closes its end
+            os._exit(0)
+    os.close(reading)
+    try:
+        with users.lent() as user:
+            assert user == 7
+    finally:
+        os.close(writing)
+        os.waitpid(forked, 0)
+
+
+def test_a_folder_that_notes_who_is_lent_is_not_left_behind(tmp_path, monkeypatch):
+    """Where none beside the secret can be written to, it is this process's own."""
+    monkeypatch.setattr(lending.os, "access", lambda *_: False)
+    monkeypatch.setattr(lending.tempfile, "tempdir", str(tmp_path))
+    users = Users(range(7, 8))
+    with users.lent() as user:
+        assert user == 7 and len(list(tmp_path.iterdir())) == 1
+    del users
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_zygote_that_was_lost_leaves_no_folder_behind():
+    local = LocalJudges(configured(trust=True))
+    with contextlib.closing(local):
+        lost = local._shared(local.ready(), ())
+        os.killpg(lost.process.pid, signal.SIGKILL)
+        lost.process.wait()
+        assert lost.folder.is_dir()
+        assert local._shared(local.ready(), ()) is not lost
+        assert not lost.folder.exists()

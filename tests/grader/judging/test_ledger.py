@@ -2,6 +2,7 @@
 
 import logging
 
+import pytest
 from recorded import event
 
 from distlab.course import find
@@ -41,3 +42,24 @@ def test_a_groups_entry_stands_before_the_students_own_which_is_kept(tmp_path):
     kept.put(shared)
     kept.remove("lab", "ben")
     assert kept.latest("lab", "ben") is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "{}", "[]", "null", '{"lines": [1]}', '{"lines": []}', "[" * 100_000,
+     '{"student": "ada", "assignment": "lab", "digest": "d", "lines": [], "of_another_year": 1}',
+     '{"student": "ada", "assignment": "lab", "digest": "d", "lines": [{"total": 1}]}'],
+)  # fmt: skip
+def test_a_file_that_is_no_entry_is_as_if_it_were_not_there(tmp_path, content):
+    """Damaged, or of another version: that submission is judged again, and the class goes on."""
+    kept = ledger.Ledger(tmp_path)
+    kept.put(other := ledger.Entry("ben", "lab", "own"))
+    kept.path("lab", "ada").write_text(content)
+    assert kept.latest("lab", "ada") is None and kept.get("lab", "ada", "d") is None
+    assert list(kept.entries("lab")) == list(kept.counting("lab")) == [other]
+
+
+def test_no_name_of_a_folder_is_too_long_to_be_looked_for(tmp_path):
+    kept, name = ledger.Ledger(tmp_path), "x" * 255
+    kept.put(ledger.Entry("ben", "lab", "own"))
+    assert kept.latest("lab", name) is None and not kept.has_page("lab", name)
