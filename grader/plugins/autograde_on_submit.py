@@ -24,7 +24,7 @@ from grader.judging.judges import Judges
 from grader.judging.ledger import Entry, Ledger
 from grader.judging.local import LocalJudges
 from grader.plugins.exchanges import CourseExchange
-from grader.plugins.gradebook import Gradebook
+from grader.plugins.gradebook import Gradebook, NotCollected
 from grader.policy import policy as policies
 from grader.policy.attempts import Attempts
 from grader.policy.lateness import UTC
@@ -174,24 +174,42 @@ def _handed(handing: HandingOut) -> str:
 
 
 def _release(book: Gradebook, policy: Policy) -> None:
-    """Release the labs whose time has come."""
-    now = datetime.datetime.now(UTC)
+    """Release the labs whose time has come.
+
+    Raises:
+        GradingFailed: one of them could not be released; all others are.
+    """
+    now, failed = datetime.datetime.now(UTC), None
     for lab, rules in policy.labs.items():
         if rules.release and rules.release <= now and not book.exchange.is_released(lab):
-            book.release(lab)
-            print(f"{lab}: released", flush=True)
+            try:
+                book.release(lab)
+            except coursedir.GradingFailed as error:
+                failed = error
+            else:
+                print(f"{lab}: released", flush=True)
+    if failed is not None:
+        raise failed
 
 
 def _collect(book: Gradebook, missed: dict[str, set[str]], queue: Queue) -> str:
-    """Fetch what was handed in; what cannot be fetched now stays missed, and that is said."""
+    """Fetch what these students have handed in and queue them. Those whose submissions cannot be
+    fetched now stay in `missed`; returns the reason.
+    """
     said = ""
-    for lab in list(missed):
+    for lab, students in list(missed.items()):
+        left: set[str] = set()
         try:
             book.collect(lab)
+        except NotCollected as error:
+            said, left = f"{lab}: {error}", students & error.students
         except coursedir.GradingFailed as error:
-            said = f"{lab}: {error}"
+            said, left = f"{lab}: {error}", students
+        queue.add(lab, students - left)
+        if left:
+            missed[lab] = left
         else:
-            queue.add(lab, missed.pop(lab))
+            del missed[lab]
     return said
 
 
@@ -243,7 +261,9 @@ def _judge(book: Gradebook, judges: Judges, queue: Queue, lab: str, student: str
             (one,) = grade.grade(lab, grade.SUBMITTED, member, judges)
             if one.problem:
                 raise coursedir.GradingFailed(one.problem)
-        pages.refresh(member)  # an attempt less is left
+        _, problems = pages.refresh(member)  # an attempt less is left
+        if problems:
+            raise coursedir.GradingFailed(" ".join(problems))
         if handed_in.secret(grade.SUBMITTED / member / lab):
             book.release_feedback(lab, member)
         elif member == by:  # once more would not help: it lies in the student's own folder, or not

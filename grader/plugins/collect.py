@@ -87,6 +87,7 @@ class Collect(ExchangeCollect):
         for record in list(self.src_records):
             self.src_records = [record]
             try:
+                self._forget_what_is_no_time(record["username"])
                 super().copy_files()
             except (OSError, ValueError) as error:
                 self.log.error("%s cannot be collected: %s", record["filename"], error)
@@ -94,6 +95,15 @@ class Collect(ExchangeCollect):
                     full = error
         if full is not None:  # no student's doing: whoever asked has to ask again
             raise NotWritten.of(Path(self.coursedir.root), full) from full
+
+    def _forget_what_is_no_time(self, student: str) -> None:
+        """Have a submission that was put there by hand, with something else where its time should
+        be, replaced like one without a time. nbgrader would fail over it, and end.
+        """
+        folder, lab = self.coursedir.submitted_directory, self.coursedir.assignment_id
+        place = Path(self.coursedir.format_path(folder, student, lab))
+        if self.update and place.is_dir() and not handed_in.timestamp(place):
+            (place / "timestamp.txt").unlink(missing_ok=True)
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Copy a submission's own plain files, whatever its owner does meanwhile, and note when it

@@ -11,7 +11,7 @@ import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,13 @@ from nbgrader.api import MissingEntry
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import Exchange
+from nbgrader.utils import capture_log, temp_attrs
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import OperationalError, SAWarning
 from traitlets.config.loader import Config, PyFileConfigLoader
 
 from distlab import course
+from distlab.records import redaction
 from grader import coursedir, writing
 from grader.coursedir import GradingFailed
 from grader.looks import code
@@ -84,6 +86,15 @@ api.Base.metadata.create_all = _Tables(api.Base.metadata.create_all)
 
 class GradebookBusy(GradingFailed):
     """The gradebook's database is locked, or cannot be written."""
+
+
+class NotCollected(GradingFailed):
+    """What some `students` have handed in could not be fetched; the others' was."""
+
+    def __init__(self, students: Collection[str]) -> None:
+        self.students = set(students)
+        names = ", ".join(map(redaction.shown, sorted(self.students)))
+        super().__init__(f"not collected, see nbgrader's log: {names}")
 
 
 def alone() -> contextlib.AbstractContextManager[None]:
@@ -180,8 +191,22 @@ class Gradebook:
         self._checked(self._api.release_assignment(assignment), f"release {assignment}")
 
     def collect(self, assignment: str) -> None:
-        """Fetch what was handed in since the last time."""
-        self._checked(self._api.collect(assignment), f"collect {assignment}")
+        """Fetch what was handed in since the last time.
+
+        Raises:
+            NotCollected: some students' submissions were not fetched; the others' were.
+            GradingFailed: it could not be done.
+        """
+        with temp_attrs(self._api.coursedir, assignment_id=assignment):
+            collecting = self._api.exchange.Collect(
+                coursedir=self._api.coursedir, authenticator=self._api.authenticator,
+                parent=self._api,
+            )  # fmt: skip
+            collecting.update = True
+            result = capture_log(collecting)
+        if failed := getattr(collecting, "failed", ()):
+            raise NotCollected(failed)
+        self._checked(result, f"collect {assignment}")
 
     def release_feedback(self, assignment: str, student: str) -> None:
         """Let a student fetch the feedback that there is."""

@@ -249,6 +249,17 @@ def test_one_that_cannot_be_collected_does_not_keep_the_others(person, released,
     assert "43" in (home / "submitted" / "ben" / LAB / "a.ipynb").read_text()
 
 
+def test_a_time_that_somebody_has_written_by_hand_does_not_keep_the_others(person, released):
+    handed_in(person, "ada"), handed_in(person, "ben", "44")
+    home, do = person("lecturer")
+    place = home / "submitted" / "ada" / LAB
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "timestamp.txt").write_text("sent by mail")
+    do("Collect", update=True)
+    assert "42" in (place / "a.ipynb").read_text()
+    assert "44" in (home / "submitted" / "ben" / LAB / "a.ipynb").read_text()
+
+
 def test_handing_in_that_was_cut_off_after_the_exchange_had_it_is_not_done_twice(
     person, released, monkeypatch
 ):

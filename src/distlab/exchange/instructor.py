@@ -84,7 +84,13 @@ class ReleaseFeedback(HTTPExchange, ExchangeReleaseFeedback):
 
 
 class Collect(HTTPExchange, ExchangeCollect):
-    """Collect what was handed in: the last of each student, or the last before the due date."""
+    """Collect what was handed in: the last of each student, or the last before the due date.
+
+    Attributes:
+        failed: the students whose submissions could not be collected.
+    """
+
+    failed: list[str]
 
     def init_src(self) -> None:
         lab, wanted = self.coursedir.assignment_id, self.coursedir.student_id or "*"
@@ -112,7 +118,7 @@ class Collect(HTTPExchange, ExchangeCollect):
 
     def copy_files(self) -> None:
         """One by one, so that one which cannot be collected does not keep the others."""
-        failed = []
+        self.failed = []
         with self.service() as client:
             for record in self.src_records:
                 place = self._place(record)
@@ -121,12 +127,12 @@ class Collect(HTTPExchange, ExchangeCollect):
                 try:
                     self._collected(client, record, place)
                 except (ExchangeFailed, OSError) as error:
-                    failed.append(record["username"])
+                    self.failed.append(record["username"])
                     self.log.error("%s cannot be collected: %s", record["name"], error)
                 else:
                     self.log.info("Collected: %s %s", record["username"], record["lab"])
-        if failed:
-            raise ExchangeFailed(f"not collected, see the log: {', '.join(failed)}")
+        if self.failed:
+            raise ExchangeFailed(f"not collected, see the log: {', '.join(self.failed)}")
 
     def _place(self, record: dict[str, Any]) -> Path:
         student, lab = names.person(record["username"]), names.lab(record["lab"])
@@ -136,10 +142,17 @@ class Collect(HTTPExchange, ExchangeCollect):
     def _is_wanted(self, record: dict[str, Any], place: Path) -> bool:
         if not place.is_dir():
             return True
-        there, when = self.coursedir.get_existing_timestamp(str(place)), record["timestamp"]
+        there, when = self._time_of(place), record["timestamp"]
         if self.before_duedate:
             return bool(there != when)
         return bool(self.update and (there is None or when > there))
+
+    def _time_of(self, place: Path) -> Any:
+        """When the submission that is there was handed in; `None` where that is not known."""
+        try:
+            return self.coursedir.get_existing_timestamp(str(place))
+        except (OSError, ValueError, AttributeError):  # the last over what is no time: nbgrader's
+            return None
 
     def _collected(self, client: Client, record: dict[str, Any], place: Path) -> None:
         """Put a submission in its place when all of it is here."""

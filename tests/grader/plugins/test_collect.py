@@ -274,3 +274,18 @@ def test_a_file_that_is_exchanged_for_a_link_meanwhile_is_not_followed(tmp_path,
             assert found <= {"own"}
             with contextlib.suppress(FileNotFoundError):
                 (tmp_path / "course" / "submitted" / ME / LAB / "timestamp.txt").unlink()
+
+
+def test_a_time_that_somebody_has_written_by_hand_does_not_keep_the_others(
+    tmp_path, collect, monkeypatch
+):
+    """A lecturer has put ada's notebook there, with a note in place of a time."""
+    monkeypatch.setattr(collecting, "is_accounts", lambda name, uid: True)
+    for name in ("ada", "ben"):
+        hand_in(tmp_path, name, answer="42")
+    there = tmp_path / "course" / "submitted" / "ada" / LAB
+    there.mkdir(parents=True)
+    (there / "timestamp.txt").write_text("sent by mail")
+    found = collect()
+    assert {path.parent.parent.name for path in found.glob("*/*/answer")} == {"ada", "ben"}
+    assert "UTC" in (there / "timestamp.txt").read_text()

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import datetime
+import logging
 import types
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from grader.judging import grade
 from grader.judging.ledger import Entry
 from grader.plugins import autograde_on_submit as on_submit
 from grader.plugins.exchanges import SharedFolder
-from grader.plugins.gradebook import Gradebook
+from grader.plugins.gradebook import Gradebook, NotCollected
 from grader.policy import attempts as noting
 from grader.policy import policy as policies
 from grader.policy.attempts import Attempts
@@ -131,11 +132,11 @@ def judged(attempts, monkeypatch, tmp_path):
     monkeypatch.setattr(
         on_submit, "RosterFile", lambda: type("R", (), {"read": lambda s: Roster()})()
     )
-    monkeypatch.setattr(
-        on_submit, "Pages", lambda *_: type("P", (), {"refresh": lambda *_: None})()
-    )
 
-    def judge(outcome):
+    def judge(outcome, problems=()):
+        pages = types.SimpleNamespace(refresh=lambda _: (1, list(problems)))
+        monkeypatch.setattr(on_submit, "Pages", lambda *_: pages)
+
         def judged(*_):
             if isinstance(outcome, Exception):
                 raise outcome
@@ -169,6 +170,14 @@ def test_a_verdict_on_submit_is_noted_and_released_where_it_can_be_fetched(
     assert book.released == ([(LAB, "ada")] if secret else [])
     assert ("send the page yourself" in capsys.readouterr().out) is not bool(secret)
     assert not queue._failed and queue.due(policy(), Roster()) == {}
+
+
+def test_a_page_that_could_not_be_written_is_not_released_as_it_was(judged, attempts, capsys):
+    """It says how many attempts are left. The attempt itself is counted once."""
+    book, queue = judged(graded(), ["nbgrader could not write feedback"])
+    assert not book.released and len(attempts.of(LAB, ["ada"])) == 1
+    assert "nbgrader could not write feedback; tried again in 30 s" in capsys.readouterr().out
+    assert queue._failed and not attempts.note(LAB, ["ada"], "ada", "d")
 
 
 @pytest.mark.parametrize(
@@ -242,6 +251,48 @@ def test_what_cannot_be_collected_now_is_collected_later(attempts):
     assert queue.due(policy(), Roster()) == {LAB: ["ada"]}
 
 
+def test_one_who_cannot_be_collected_keeps_nobody_else_waiting(attempts):
+    """A file of ada's is damaged in the exchange, and stays so."""
+    queue, missed = on_submit.Queue(attempts), {LAB: {"ada", "ben", "cy"}}
+
+    def collect(lab):
+        raise NotCollected(["ada"])
+
+    book = types.SimpleNamespace(collect=collect)
+    assert "ada" in on_submit._collect(book, missed, queue) and missed == {LAB: {"ada"}}
+    assert queue.due(policy(), Roster()) == {LAB: ["ben", "cy"]}
+
+
+def test_nbgraders_collecting_says_for_whom_it_has_failed():
+    class Collect:
+        """Like that of an exchange's service."""
+
+        failed, error = ["ada"], RuntimeError("not collected, see the log: ada")
+        log = logging.getLogger(__name__)
+
+        def __init__(self, coursedir, **_):
+            assert coursedir.assignment_id == LAB
+
+        def start(self):
+            assert self.update
+            if self.error is not None:
+                raise self.error
+
+    book = Gradebook.__new__(Gradebook)
+    exchange = types.SimpleNamespace(Collect=Collect)
+    folder = types.SimpleNamespace(assignment_id="")
+    book._api = types.SimpleNamespace(exchange=exchange, coursedir=folder, authenticator=None)
+    with pytest.raises(NotCollected) as failed:
+        book.collect(LAB)
+    assert failed.value.students == {"ada"} and folder.assignment_id == ""
+    Collect.failed = []
+    with pytest.raises(coursedir.GradingFailed, match="could not collect") as failed:
+        book.collect(LAB)
+    assert not isinstance(failed.value, NotCollected)
+    Collect.error = None
+    book.collect(LAB)
+
+
 @pytest.mark.parametrize(
     "log",
     ["sqlalchemy.exc.OperationalError: (sqlite3.OperationalError) database or disk is full",
@@ -268,6 +319,22 @@ def test_labs_are_released_when_their_time_has_come(tmp_path):
     book = types.SimpleNamespace(exchange=SharedFolder(tmp_path), release=released.append)
     on_submit._release(book, policies.Policy(True, labs=rules))
     assert released == [LAB]
+
+
+def test_a_lab_that_cannot_be_released_keeps_no_other_one_back(tmp_path):
+    past = datetime.datetime.now(UTC) - datetime.timedelta(days=1)
+    rules = {name: Rules(release=past) for name in (LAB, "02-toy-model")}
+    released = []
+
+    def release(lab):
+        if lab == LAB:
+            raise coursedir.GradingFailed("nbgrader could not release it")
+        released.append(lab)
+
+    book = types.SimpleNamespace(exchange=SharedFolder(tmp_path), release=release)
+    with pytest.raises(coursedir.GradingFailed, match="could not release it"):
+        on_submit._release(book, policies.Policy(True, labs=rules))
+    assert released == ["02-toy-model"]
 
 
 @pytest.mark.parametrize(("folder", "seconds"), [("exchange", 0.5), (None, 2.0)])
