@@ -13,14 +13,15 @@ and lib/gradebook_importer.rb and lib/gradebook_exporter.rb of https://github.co
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from grader.export import matching
 from grader.export.made import Made, by_student, unmatched
 from grader.export.points import Result, hundredths
 from grader.export.sheet import DELIMITERS, Sheet, Unusable, cell, key, listed, shown
 
-KEYS = ("SIS Login ID", "SIS User ID", "ID")
+LOGINS = ("SIS Login ID", "SIS User ID")
+KEYS = (*LOGINS, "ID")
 _STUDENT = ("Student", "LastName", "FirstName", *KEYS, "Integration ID", "Root Account", "Section")
 _ASSIGNMENT = re.compile(r"(.*?)\s*\((\d+)\)", re.DOTALL)
 _POSSIBLE = "points possible"
@@ -57,14 +58,28 @@ def make(
         )
     if not places:
         raise Unusable(" ".join(said) or f"{file} has no column of a lab")
-    keys = sheet.places(*KEYS, *more_keys)
     asked = by_student([one for one in results if one.lab in labs])
-    matched = matching.students(asked, [{row[place] for place in keys} for row in rows])
+    matched = _matched(sheet, rows, asked, more_keys)
     said += unmatched(matched, {at: _name(sheet, row) for at, row in enumerate(rows)}, file)
     said += _maxima(sheet, about, places, results)
     said += _enter(rows, asked, matched.rows, places)
     complete = not matched.missing and not matched.unclear and len(places) == len(labs)
     return Made(_kept(sheet, about, rows, places), said, complete)
+
+
+def _matched(
+    sheet: Sheet, rows: Sequence[Sequence[str]], names: Collection[str], more_keys: Sequence[str]
+) -> matching.Matched:
+    """Whose the rows are. Canvas's own numbers count only where nobody is found by a login: a
+    student whose login is a number could be somebody else there.
+    """
+
+    def by(*columns: str) -> matching.Matched:
+        keys = sheet.places(*columns, *more_keys)
+        return matching.students(names, [{row[place] for place in keys} for row in rows])
+
+    matched = by(*LOGINS)
+    return matched if matched.rows or matched.unclear else by(*KEYS)
 
 
 def _split(sheet: Sheet) -> tuple[list[list[str]], list[list[str]]]:

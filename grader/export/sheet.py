@@ -22,7 +22,9 @@ LONGEST_NAME = 80  # characters of a name that are shown
 DELIMITERS = ",;\t"
 # names that are identifiers cannot call anything, whatever they begin with: they stay as they are
 _HARMLESS = re.compile(r"[A-Za-z0-9._@+-]*")
-_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
+#: numbers, and the dash that Moodle exports and takes in again for "no grade": with an apostrophe
+#: before it, it would refuse the whole file
+_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?|-")
 
 
 class Unusable(ValueError):
@@ -87,7 +89,7 @@ def read(path: Path, known: Sequence[str], what: str) -> Sheet:
         Unusable: it cannot be read, or is another file.
     """
     text, bom = _text(path)
-    first = text[: text.find("\n")] if "\n" in text else text
+    first = re.split(r"[\r\n]", text, maxsplit=1)[0]
     counts = {
         delimiter: len(Sheet(_heads(first, delimiter), []).places(*known))
         for delimiter in DELIMITERS

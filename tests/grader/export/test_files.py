@@ -56,6 +56,19 @@ def test_canvas_has_back_what_it_exported_with_our_points(tmp_path):
     assert got.complete and got.said == [f"Excused in Canvas, and left so: billy7670 ({LAB})."]
 
 
+def test_a_number_of_canvas_s_own_is_nobody_s_login(tmp_path):
+    text = f"Student,ID,SIS Login ID,Section,{LAB} (23)\nBlock,11,20,X,\nGislason,12,21,X,\n"
+    got = made(tmp_path, text, canvas, [result("11"), result("21", "7")])  # 11 is in no row
+    assert [row[-1] for row in got.sheet.rows] == ["", "7.00"]
+    assert got.said[0] == "Graded, but not in roster.csv: 11." and not got.complete
+
+
+def test_canvas_s_numbers_are_taken_where_nobody_is_found_by_a_login(tmp_path):
+    text = f"Student,ID,SIS Login ID,Section,{LAB} (23)\nBlock,11,jb,X,\nGislason,12,hg,X,\n"
+    got = made(tmp_path, text, canvas, [result("11"), result("12", "7")])
+    assert [row[-1] for row in got.sheet.rows] == ["21.60", "7.00"] and got.complete
+
+
 def test_moodle_has_points_and_feedback_side_by_side(tmp_path):
     some = [result("student5@example.com", "24", penalty="2.4", comment="=good")]
     got = made(tmp_path, MOODLE, moodle, some)
@@ -68,6 +81,14 @@ def test_moodle_has_points_and_feedback_side_by_side(tmp_path):
     ]
 
 
+def test_moodle_s_dash_for_no_grade_comes_back_as_it_is(tmp_path):
+    text = f'Username,"Assignment: {LAB} (Real)","Assignment: {OTHER} (Real)"\nada,-,-\n'
+    got = made(tmp_path, text, moodle, [result("ada")], labs=(LAB, OTHER))
+    ((name, points, _, other, feedback),) = got.sheet.rows
+    assert (name, points, other, feedback) == ("ada", "21.60", "-", "")
+    assert sheet.cell("-1+1") == "'-1+1"
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_delimiters_and_encodings_are_read(tmp_path, delimiter, encoding):
@@ -76,6 +97,11 @@ def test_delimiters_and_encodings_are_read(tmp_path, delimiter, encoding):
     assert (found.rows, found.delimiter) == ([["ada", "\u00c5da"]], delimiter)
     sheet.write(tmp_path / "roster.csv", found)
     assert sheet.read(tmp_path / "roster.csv", moodle.KEYS, "").rows == found.rows
+
+
+def test_a_file_whose_lines_end_as_on_an_old_mac_is_read(tmp_path):
+    found = table(tmp_path, "Username,First name\rada,Ada\rben,Ben\r", moodle)
+    assert found.rows == [["ada", "Ada"], ["ben", "Ben"]]
 
 
 def test_names_match_only_where_it_is_clear():
