@@ -10,7 +10,7 @@ from __future__ import annotations
 import getpass
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -85,6 +85,8 @@ class Answering:
                     try:
                         was = _held(database, name, lab, exercise)
                     except Mistaken:
+                        if name == student:
+                            raise
                         continue  # judged, but never entered
                 if name != student and not _is_ours(adding.state.look(name, lab, exercise), was):
                     kept.append(name)
@@ -232,15 +234,10 @@ def standing(
     """
     found = {}
     for look in state.of(student, lab):
-        points = _last(look.answers, lambda one: one.points is not None or one.taken_back)
-        comment = _last(look.answers, lambda one: bool(one.comment))
+        points, comment = look.last_points, look.last_comment
         now = sources.get(look.exercise)
         found[look.exercise] = (
             points.points if points and points.source == now else None,
             comment.comment if comment and comment.source == now else "",
         )
     return found
-
-
-def _last(answers: Sequence[Answer], fits: Callable[[Answer], bool]) -> Answer | None:
-    return next((one for one in reversed(answers) if fits(one)), None)

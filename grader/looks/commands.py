@@ -34,7 +34,7 @@ def collect(book: Gradebook) -> list[str]:
 
     try:
         refused = take_in(book.exchange.second_looks(), Diary(), graded)
-    except GradingFailed as error:
+    except (GradingFailed, Mistaken) as error:
         return [str(error)]
     more = [f"And {len(refused) - TOLD} more requests are left out."] if refused[TOLD:] else []
     return [*refused[:TOLD], *more]
@@ -60,10 +60,11 @@ def looks(asked: list[str]) -> int:
         if waiting:
             page = GRADES / "out" / f"{lab}-looks.html"
             _say([f"page: {os.path.relpath(report.write_looks(page, lab, graded, waiting))}"])
+    if not any(map(state.open, chosen)):
+        where = f" in {', '.join(chosen)}" if asked else ""
+        print(f"Nobody waits for a second look{where}.")
     for name, comment in sorted(state.comments.items()):
         _say([f"@{name}: {comment}"])
-    if not state.open() and not state.comments:
-        print("Nobody waits for a second look.")
     return 0
 
 

@@ -79,6 +79,17 @@ class Look:
     def key(self) -> Key:
         return self.student, self.lab, self.exercise
 
+    @property
+    def last_points(self) -> Answer | None:
+        """The last answer that gave points or took them back."""
+        with_points = (a for a in reversed(self.answers) if a.points is not None or a.taken_back)
+        return next(with_points, None)
+
+    @property
+    def last_comment(self) -> Answer | None:
+        """The last answer with a comment."""
+        return next((a for a in reversed(self.answers) if a.comment), None)
+
 
 @dataclass
 class State:

@@ -13,13 +13,13 @@ import pwd
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from distlab.checking.second_look import LARGEST, PREFIX, Mistaken, Request, parsed
 from distlab.exchange.client import Client, ExchangeFailed
 from distlab.processes import untrusted
 from grader.coursedir import GradingFailed
-from grader.looks.diary import MOST, MOST_ASKED, Adding, Diary, about
+from grader.looks.diary import MOST, MOST_ASKED, Diary, State, about
 from grader.policy.lateness import UTC
 
 _WHEN = "%Y-%m-%d %H:%M:%S.%f UTC"  # as the exchange's service says a time
@@ -164,6 +164,9 @@ def take_in(inbox: Inbox, diary: Diary, graded: Known) -> list[str]:
 
     Args:
         graded: has this lab of a student's been graded?
+
+    Raises:
+        Mistaken, NotWritten: the diary takes no more; what was not entered stays in the inbox.
     """
     refused = []
     arrived = list(inbox.found())
@@ -173,9 +176,11 @@ def take_in(inbox: Inbox, diary: Diary, graded: Known) -> list[str]:
         for one in arrived:
             if one.id not in adding.state.taken:
                 try:
-                    _take(one, adding, graded)
+                    event = _asked(one, adding.state, graded)
                 except Mistaken as reason:
                     refused.append(f"A request of {one.student}'s is left out: {reason}.")
+                else:
+                    adding.add(event)
             inbox.done(one)
     return refused
 
@@ -184,15 +189,20 @@ class Known(Protocol):
     def __call__(self, lab: str, student: str) -> bool: ...
 
 
-def _take(one: Received, adding: Adding, graded: Known) -> None:
+def _asked(one: Received, state: State, graded: Known) -> dict[str, Any]:
+    """The event of a request.
+
+    Raises:
+        Mistaken: it is none, or nothing more can be asked.
+    """
     wanted: Request = parsed(one.content)
     if not graded(wanted.lab, one.student):
         raise Mistaken(f"nothing of theirs was graded in {wanted.lab}")
-    look = adding.state.look(one.student, wanted.lab, wanted.exercise)
+    look = state.look(one.student, wanted.lab, wanted.exercise)
     if len(look.asked) >= MOST:
         raise Mistaken(f"they have asked about {wanted.exercise} {MOST} times already")
-    asked = (other for other in adding.state.looks.values() if other.student == one.student)
+    asked = (other for other in state.looks.values() if other.student == one.student)
     if sum(len(other.asked) for other in asked) >= MOST_ASKED:
         raise Mistaken(f"they have asked {MOST_ASKED} times already")
     event = about(look, "asked", said=wanted.said, request=one.id)
-    adding.add({**event, "when": one.when.isoformat(timespec="seconds")})
+    return {**event, "when": one.when.isoformat(timespec="seconds")}

@@ -68,10 +68,10 @@ def of_earlier_code(state: State, lab: str) -> list[tuple[str, str]]:
     """(student, exercise) of points by hand that were given for other code than is graded now."""
     found = []
     for look in state.looks.values():
-        given = [one for one in look.answers if one.points is not None]
-        if look.lab == lab and given and not look.answers[-1].taken_back:
+        last = look.last_points
+        if look.lab == lab and last is not None and not last.taken_back:
             now = code.graded(GRADES / "autograded" / look.student / lab, look.exercise)
-            if now and now != given[-1].source:
+            if now and now != last.source:
                 found.append((look.student, look.exercise))
     return sorted(found)
 

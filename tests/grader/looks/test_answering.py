@@ -15,7 +15,7 @@ from nbgrader.api import Gradebook as Database
 from distlab.checking.second_look import Mistaken
 from distlab.course import notebook_name
 from grader.judging.ledger import Entry, Ledger, Line
-from grader.looks import answering, diary, told
+from grader.looks import answering, commands, diary, told
 from grader.looks.answering import Answering, Wanted, checked
 from grader.looks.diary import Diary, about
 from grader.plugins import gradebook, preprocessors, rows
@@ -184,6 +184,14 @@ def test_points_for_this_code_wait_for_nobody_and_for_other_code_they_do(book):
     assert told.of_earlier_code(Diary().read(), LAB) == [("ada", EXERCISE)]
 
 
+def test_points_that_were_taken_back_are_of_no_code_whatever_was_said_since(book):
+    say(book, "ada", points=2.0)
+    say(book, "ada", taken_back=True)
+    say(book, "ada", comment="Read it again.")
+    book.autograde("ada", SOURCES[1])
+    assert book.held("ada")[0] is None and told.of_earlier_code(Diary().read(), LAB) == []
+
+
 def test_a_gradebook_that_is_made_anew_has_them_back_for_this_code_alone(book):
     say(book, "ada", points=2.0, comment="Good.")
     say(book, "ben", points=1.0)
@@ -270,6 +278,15 @@ def test_all_alike_are_those_with_the_same_mistake_who_have_nothing_by_hand(book
     assert book.held("ben")[:2] == (2.5, "Mine.")
 
 
+def test_nobody_is_answered_where_the_one_who_is_named_is_not_in_the_gradebook(book):
+    book.fill()
+    book.autograde("ben")  # ada was judged, and never entered
+    with pytest.raises(Mistaken, match="nothing of ada's"):
+        answers(book).answer_alike("ada", LAB, EXERCISE, Wanted(points=1.0))
+    assert book.held("ben")[0] is None
+    assert answers(book).answer_alike("ben", LAB, EXERCISE, Wanted(1.0)) == (["ben"], [])
+
+
 POINTS = st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0])
 SAID = st.sampled_from(["", "Good.", "No."])
 STEP = st.one_of(
@@ -353,6 +370,30 @@ def test_requests_are_open_until_they_are_answered(book):
     assert said[-1] in {f"Looked at again on {day}: the points stay as they are." for day in days}
     ask("ada", "And now?")
     assert told.on_page(Diary().read(), "ada", LAB)[EXERCISE][-1] == "Nobody has answered yet."
+
+
+def test_the_command_says_of_which_labs_nobody_waits(book, monkeypatch, capsys):
+    class Exchanging(Gradebook):
+        def __init__(self, submitted):
+            pass
+
+        def feedback(self, lab, student):
+            return book.folder / "feedback" / student / lab
+
+    monkeypatch.setattr(commands, "Gradebook", Exchanging)
+    monkeypatch.setattr(commands, "GRADES", book.folder)
+    monkeypatch.setattr(commands, "collect", lambda book: [])
+    with Diary().adding() as adding:
+        adding.add({"what": "kept", "name": "idea", "comment": "For the idea."})
+    commands.looks([])
+    nobody = "Nobody waits for a second look"
+    assert capsys.readouterr().out == f"{nobody}.\n@idea: For the idea.\n"
+    ask("ada")
+    commands.looks(["02"])
+    assert capsys.readouterr().out == f"{nobody} in 02-toy-model.\n@idea: For the idea.\n"
+    commands.looks([])
+    said = capsys.readouterr().out
+    assert f"{LAB} ada {EXERCISE}" in said and nobody not in said
 
 
 class Entering(Gradebook):

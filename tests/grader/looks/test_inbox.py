@@ -13,7 +13,7 @@ from distlab.checking.second_look import LARGEST, LONGEST, PREFIX, Mistaken, par
 from distlab.cli.ask import ExchangeFolder
 from distlab.exchange.client import Client
 from grader.coursedir import GradingFailed
-from grader.looks import commands, inbox
+from grader.looks import commands, diary, inbox
 from grader.looks.diary import MOST, MOST_ASKED, Diary
 from grader.looks.inbox import ExchangeInbox, ServiceInbox, take_in
 
@@ -33,11 +33,9 @@ def taken(tmp_path, inbound):
     """`taken()`: what is open now, and what is said of the requests that are left out."""
 
     def take(graded=lambda lab, student: True):
-        diary = Diary(tmp_path / "looks.jsonl")
-        said = take_in(ExchangeInbox(inbound), diary, graded)
-        return [
-            (one.student, one.exercise, one.asked[-1].said) for one in diary.read().open()
-        ], said
+        kept = Diary(tmp_path / "looks.jsonl")
+        said = take_in(ExchangeInbox(inbound), kept, graded)
+        return [(one.student, one.exercise, one.asked[-1].said) for one in kept.read().open()], said
 
     return take
 
@@ -142,6 +140,23 @@ def test_without_an_exchange_there_is_nothing(tmp_path):
 def test_a_request_that_cannot_be_written_is_said(tmp_path):
     with pytest.raises(Mistaken, match="tell your instructor"):
         ExchangeFolder(tmp_path / "none").hand_over(b"")
+
+
+def test_a_request_stays_in_the_inbox_while_the_diary_takes_no_more(inbound, taken, monkeypatch):
+    path = put(inbound, GOOD)
+    with monkeypatch.context() as patched:
+        patched.setattr(diary, "LARGEST", 10)
+        with pytest.raises(Mistaken, match="would have more than 10 bytes"):
+            taken()
+        patched.setattr(diary, "GRADES", inbound.parent)
+        patched.setattr(commands.grade, "named_well", lambda student: True)
+        patched.setattr(commands.Ledger, "latest", lambda *one: one)
+        book = SimpleNamespace(
+            exchange=SimpleNamespace(second_looks=lambda: ExchangeInbox(inbound))
+        )
+        (said,) = commands.collect(book)  # which stops nobody who grades
+        assert "would have more than 10 bytes" in said and path.exists()
+    assert taken() == ([(ME, "relay", "Look.")], []) and not path.exists()
 
 
 def test_every_request_that_can_be_asked_can_be_read():
