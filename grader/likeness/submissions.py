@@ -39,11 +39,14 @@ def cells_of(content: dict[str, Any]) -> dict[str, str]:
 
 
 def read(assignment: str, submitted: Path, entries: Iterable[Entry]) -> Iterator[Work]:
-    """What those who were graded have handed in; of what cannot be read only that it could not."""
+    """What those who were graded have handed in; of what cannot be read only that it could not.
+
+    What a group has handed in together is one submission, of the member who handed it in.
+    """
     released = coursedir.released(assignment)
     names = list(course.exercises(assignment))
-    for entry in entries:
-        work = Work(entry.student)
+    for student, entry in _one_each(entries).items():
+        work = Work(student)
         if entry.unreadable:
             work.left_out.append("it could not be read")
         elif entry.not_graded:
@@ -51,13 +54,24 @@ def read(assignment: str, submitted: Path, entries: Iterable[Entry]) -> Iterator
         else:
             work.lines = {line.name: line for line in entry.lines}
             try:
-                content = handed_in.notebook(submitted / entry.student / assignment)
+                content = handed_in.notebook(submitted / student / assignment)
                 fill(
                     work, submission.plan(released, submission.rebuild(released, content)[0], names)
                 )
             except Unreadable as reason:  # it was changed since
                 work.left_out.append(f"its text cannot be read any more: {reason}")
         yield work
+
+
+def _one_each(entries: Iterable[Entry]) -> dict[str, Entry]:
+    """{who handed in: their entry}; or where they have none, that of another of their group."""
+    found: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.by:
+            found.setdefault(entry.by, entry)
+        else:
+            found[entry.student] = entry
+    return found
 
 
 def fill(work: Work, plan: submission.Plan) -> None:

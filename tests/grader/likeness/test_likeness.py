@@ -293,6 +293,25 @@ def test_who_was_not_compared_is_named_with_the_reason_alone(tmp_path, capsys):
     assert "not compared, or not in full: dora: it could not be read" in capsys.readouterr().out
 
 
+def test_a_group_is_compared_once_and_never_with_itself(tmp_path):
+    works = drawn(12)
+    together = works[0]
+    entries = []
+    for work in works:
+        own = collected.handed_in(LAB, **work.sources)
+        collected.hand_in(tmp_path, work.student, LAB, own)
+        entries.append(Entry(work.student, LAB, ""))
+    odd = [Line(n, "wrong", 0.0, 3.0, happened=f"{n} is odd") for n in list(together.sources)[:8]]
+    entries[0].lines = odd
+    collected.hand_in(tmp_path, "zoe", LAB, collected.handed_in(LAB, **together.sources))
+    for name in ("zoe", "yan"):  # zoe's own folder holds what she had before; yan's is not there
+        entries.append(Entry(name, LAB, "", odd, by=together.student))
+    read = list(submissions.read(LAB, tmp_path / "submitted", entries))
+    assert [work.student for work in read] == [work.student for work in works]
+    found = likeness(read, starter())
+    assert named(found) == named(likeness(works, starter())) and found.left_out == []
+
+
 def test_what_strangers_wrote_is_shown_and_does_nothing(tmp_path):
     evil = "</pre><script>alert(1)</script>\x1b[2J\u202e " + "".join(harmless.PAYLOADS)
     works = with_copy()
