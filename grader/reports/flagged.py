@@ -65,14 +65,14 @@ def medians(graded: Sequence[Graded]) -> dict[str, float]:
 
 def _reasons(one: Graded, usual: dict[str, float]) -> Iterator[Reason]:
     entry = one.entry
-    if entry.unreadable:
-        yield Reason("unreadable", entry.unreadable)
-        return
     if entry.not_graded:
         yield Reason("not graded", entry.not_graded)
         return
     if one.problem:
         yield Reason("unreadable", f"has to be graded again: {one.problem}")
+    if entry.unreadable:
+        yield Reason("unreadable", entry.unreadable)
+        return
     if entry.repaired:
         yield Reason("tampered", "; ".join(entry.repaired[:5]) + _more(entry.repaired[5:]))
     if entry.flagged:

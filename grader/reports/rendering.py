@@ -15,7 +15,6 @@ import importlib
 import json
 import os
 import resource
-import select
 import signal
 import socket
 import subprocess
@@ -136,7 +135,7 @@ class Renderer:
     def _answer(self, connection: socket.socket) -> str:
         incoming, deadline = framing.Incoming(self._size), time.monotonic() + PATIENCE
         while (left := deadline - time.monotonic()) > 0:
-            select.select([connection], [], [], left)
+            framing.readable([connection], left)
             if (reply := incoming.receive(connection)) is not None:
                 if reply[:1] == b"\0":
                     raise NotMade(reply[1:].decode())

@@ -72,6 +72,8 @@ def write(
         told=[_told(exercise, graded) for exercise in exercises],
         looks=flagged.looks(graded), waiting=flagged.waiting(graded),
         median=statistics.median([one.entry.score for one in _judged(graded)] or [0.0]),
+        # whoever could not be graded, or entered, has no free text
+        free_text=max(one.manual_max_score for one in graded),
         maximum=graded[0].entry.max_score, histogram=histogram(graded),
         feedback=_Links(path, assignment, graded), common=COMMON, named=NAMED,
         final=final, policy=any(one.settled is not None for one in graded),

@@ -39,7 +39,7 @@ def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
     for one in graded:
         for said in [one.entry.unreadable] if one.entry.unreadable else one.entry.repaired[:3]:
             console.print(Text(f"  {_plain(one.entry.student)}: {_plain(said)}", style="dim"))
-        if one.problem and not one.entry.unreadable:
+        if one.problem:
             what = "was not graded" if one.entry.not_graded else "has to be graded again"
             said = f"  {_plain(one.entry.student)} {what}: {_plain(one.problem)}"
             console.print(Text(said, style="red"))

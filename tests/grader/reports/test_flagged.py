@@ -44,6 +44,15 @@ def test_a_file_that_could_not_be_read_does_and_nothing_else_is_said(tmp_path):
     ]
 
 
+def test_what_has_to_be_graded_again_does_whether_it_could_be_read_or_not(tmp_path):
+    for unreadable in ("", "no notebook"):
+        one = graded(tmp_path, "ada", manual=4.0, unreadable=unreadable)
+        one.problem = "nbgrader could not take it"
+        ((said, *more),) = [[r.said for r in look.reasons] for look in flagged.looks([one])]
+        assert said == "has to be graded again: nbgrader could not take it"
+        assert more == [unreadable] * bool(unreadable)
+
+
 def test_cells_that_were_repaired_do(tmp_path):
     ((status, _, said),) = reasons(tmp_path, repaired=["the test cell a was changed"] * 7)
     assert status == "tampered" and "was changed" in said and said.endswith("and 2 more")

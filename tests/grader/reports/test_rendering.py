@@ -1,6 +1,7 @@
 """A page costs a limited time and size, whoever wrote what it shows."""
 
 import os
+import resource
 import threading
 import time
 from pathlib import Path
@@ -56,6 +57,21 @@ def test_in_place_of_a_page_that_was_not_made_there_is_a_plain_one_that_says_why
     assert rendering.page("slow_pages:slow_in_colours") == "making it took more than 0.5 s"
     last = rendering.page("slow_pages:failing")
     assert "This page could not be made: it ended with a KeyError" in last
+
+
+def test_a_page_is_made_where_thousands_of_files_are_open(renderer):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = 4096 if hard == resource.RLIM_INFINITY else min(4096, hard)
+    if most < 1200:
+        pytest.skip("this account may not open that many")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1024)]
+    try:
+        assert renderer.make("slow_pages:fine", {}) == "<p> </p>"
+    finally:
+        for handle in opened:
+            os.close(handle)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_threads_get_their_own_pages(renderer):

@@ -77,6 +77,15 @@ def test_who_needs_a_look_is_named_with_the_reason(page, tmp_path):
     ]
 
 
+def test_who_was_not_graded_hides_nobody_s_free_text(page, tmp_path):
+    lost = graded(tmp_path, "ada")
+    lost.manual_max_score, lost.problem = 0.0, "nbgrader could not take it"
+    soup = page(lost, graded(tmp_path, "ben", manual=3.0), graded(tmp_path, "chen"))
+    head, *rows = soup.select(".matrix tr")
+    assert text(head).endswith("free text 4")
+    assert [text(row.select("td")[-1]) for row in rows] == ["–", "3", "waits"]
+
+
 def test_each_cell_of_the_matrix_leads_to_the_exercise_on_the_feedback_page(page, tmp_path):
     one = graded(tmp_path, "a#b?c d&é", relay=wrong())
     cells = page(one).select(".matrix tbody td a")

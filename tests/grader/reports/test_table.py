@@ -28,6 +28,12 @@ def test_names_and_messages_do_nothing_to_the_terminal(tmp_path, count):
     assert not set("\x1b\x07\x9b\u202e") & set(said.replace("\x1b[0m", "").replace("\x1b[2m", ""))
 
 
+def test_a_failure_of_the_gradebook_is_told_of_what_could_not_be_read_too(tmp_path):
+    one = graded(tmp_path, "ada", unreadable="no notebook")
+    one.problem = "nbgrader could not take it"
+    assert "ada has to be graded again: nbgrader could not take it" in shown([one])
+
+
 def test_a_student_a_line_where_there_are_many(tmp_path):
     some = [graded(tmp_path, f"student{i:02}", relay=wrong(status="deadlock")) for i in range(30)]
     lines = shown(some).splitlines()
