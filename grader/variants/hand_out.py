@@ -150,7 +150,11 @@ class HandingOut:
         self._looked = -LOOK_AGAIN
 
     def one(self) -> str:
-        """Make one student's file, if one is missing; returns what there is to say of it."""
+        """Make one student's file, if one is missing; returns what there is to say of it.
+
+        Raises:
+            PolicyError: the policy cannot be read, or has changed; a later look tries again.
+        """
         if not self._left and time.monotonic() - self._looked > LOOK_AGAIN:
             self._looked = time.monotonic()
             try:
@@ -159,17 +163,18 @@ class HandingOut:
                 return str(error)
         if not self._left:
             return ""
-        self._done.add(wanted := self._left.pop(0))
-        lab, student, _ = wanted
-        for _, problem in hand_out(lab, [student], self._to, self._judges):
-            if problem:
-                return f"{redaction.shown(student)} {lab}: no own inputs: {problem}"
+        lab, student, _ = wanted = self._left.pop(0)
+        whose = f"{redaction.shown(student)} {lab}"
+        ((_, problem),) = hand_out(lab, [student], self._to, self._judges)
+        if problem:
+            self._done.add(wanted)
+            return f"{whose}: no own inputs: {problem}"
         try:
             self._exchange.hand_out(student, lab, place(self._to, lab, student))
         except (GradingFailed, OSError) as error:
-            self._done.discard(wanted)  # the next look tries again
-            return f"{redaction.shown(student)} {lab}: {error}"
-        return f"{redaction.shown(student)} {lab}: own inputs handed out"
+            return f"{whose}: {error}"  # the next look tries again
+        self._done.add(wanted)
+        return f"{whose}: own inputs handed out"
 
     def _missing(self) -> Iterator[_Wanted]:
         given = self._exchange.own_inputs()

@@ -90,6 +90,23 @@ def test_what_fails_is_told_once_and_the_next_goes_on(course):
     assert not (course / "own-inputs" / "ada").exists()
 
 
+def test_a_policy_that_cannot_be_read_for_a_moment_costs_nobody_their_inputs(course, monkeypatch):
+    monkeypatch.setattr(hand_out, "LOOK_AGAIN", -1.0)
+    handing = hand_out.HandingOut(SharedFolder(course), Judges())
+    handing._left = sorted(handing._missing())
+    good = (course / "policy.yaml").read_text()
+    for bad in ("labs: [", "variants: off\n"):  # half saved; switched off
+        (course / "policy.yaml").write_text(bad)
+        policy._read.cache_clear()
+        with pytest.raises(PolicyError):
+            handing.one()
+    (course / "policy.yaml").write_text(good)
+    policy._read.cache_clear()
+    assert [handing.one() for _ in range(3)] == [
+        f"ada {LAB}: own inputs handed out", f"ben {LAB}: own inputs handed out", "",
+    ]  # fmt: skip
+
+
 def test_what_is_not_released_is_handed_to_nobody(course):
     (course / "outbound" / LAB).rmdir()
     assert hand_out.HandingOut(SharedFolder(course), Judges()).one() == ""
