@@ -6,14 +6,13 @@ keeps its own exercise's rules says `distlab reference record`.
 
 from __future__ import annotations
 
-import ast
 import importlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from distlab import course
+from distlab import course, notebook
 from distlab.exercises import hints
 from distlab.exercises.exercise import Exercise
 from distlab.exercises.reference import NoReference
@@ -131,23 +130,12 @@ def _of_own_cells(exercise: Exercise, cells: dict[str, list[Any]]) -> Iterator[s
         yield f"{exercise.id} has no solution cell: one with the grade_id {exercise.name}."
     elif BEGIN not in _source(own[0]):
         yield f"{exercise.id}: its solution cell has no {BEGIN}, so students would get all of it."
-    elif exercise.name not in _defined(_source(own[0])):
+    elif not any(exercise.name in cell.defines() for cell in notebook.cells({"cells": own})):
         yield f"{exercise.id}: its solution cell does not define {exercise.name}."
     if test is None:
         yield f"{exercise.id} has no test cell: one with the grade_id test_{exercise.name}."
     elif "points" in test[0]["metadata"]["nbgrader"]:
         yield f"{exercise.id}: take `points` out of its test cell: its module alone has them."
-
-
-def _defined(source: str) -> set[str]:
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        return set()
-    functions = {n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
-    return functions | {
-        ast.unparse(target) for n in tree.body if isinstance(n, ast.Assign) for target in n.targets
-    }
 
 
 def _of_hidden(lab: str, exercises: dict[str, Exercise]) -> Iterator[str]:

@@ -11,6 +11,7 @@ import keyword
 import os
 import re
 import string
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def lab(name: str) -> list[Path]:
         the files that were written.
 
     Raises:
-        NotMade: the name is none, or there is such a lab.
+        NotMade: the name is none, there is such a lab, or a file is in the way.
     """
     if not _LAB.fullmatch(name):
         raise NotMade(f"{name!r} is no name of a lab: two digits and words, as in 12-fast-links")
@@ -53,8 +54,12 @@ def lab(name: str) -> list[Path]:
         folder / f"{_stem(name)}.py": _filled("script.py", **words),
         folder / f"{_stem(name)}.sbatch": _filled("script.sbatch", **words),
     }
-    written = [_write(path, text) for path, text in made.items()]
-    return [*written, _linked(folder / _ASSISTANTS.name)]
+    link = folder / _ASSISTANTS.name
+    _need_free(*made, link)
+    _write(made)
+    # the same in every lab; `make labs` copies what it leads to
+    link.symlink_to(os.path.relpath(_ASSISTANTS, link.parent))
+    return [*made, link]
 
 
 def exercise(lab: str, name: str) -> list[Path]:
@@ -68,7 +73,8 @@ def exercise(lab: str, name: str) -> list[Path]:
         NotMade: there is such an exercise; the name is no function's; or a file is in the way.
     """
     lab = labs.named(lab)
-    if not name.isidentifier() or not name.islower() or keyword.iskeyword(name):
+    # a cell's id, which is made of it, has ASCII letters alone
+    if not (name.isascii() and name.isidentifier() and name.islower()) or keyword.iskeyword(name):
         raise NotMade(f"{name!r} is no name of an exercise: a function's, as ring_all_reduce")
     if name.startswith("test_"):  # points are found by it
         raise NotMade(f"{name!r} is no name of an exercise: test_ begins those of the test cells")
@@ -89,10 +95,9 @@ def exercise(lab: str, name: str) -> list[Path]:
         ANSWERS / lab / name / "right_sum_of_a_list.py": _filled("right.py", **words),
         ANSWERS / lab / name / "wrong_own_tensor.py": _filled("wrong.py", **words),
     }
-    written = [_write(path, text) for path, text in made.items()]
-    for path, text in changed.items():
-        path.write_text(text, "utf-8")
-    return written + list(changed)
+    _need_free(*made)
+    _write({**made, **changed})
+    return [*made, *changed]
 
 
 def _package(lab: str) -> Path:
@@ -108,18 +113,19 @@ def _filled(template: str, **words: str) -> str:
     return string.Template(text).substitute(words)
 
 
-def _write(path: Path, text: str) -> Path:
-    if path.exists():
-        raise NotMade(f"{path} is there already: move it out of the way")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
-    return path
+def _need_free(*paths: Path) -> None:
+    """Raises:
+    NotMade: one of these files is there, so that nothing is begun.
+    """
+    for path in paths:
+        if path.exists() or path.is_symlink():
+            raise NotMade(f"{path} is there already: move it out of the way")
 
 
-def _linked(path: Path) -> Path:
-    """What is the same in every lab; `make labs` copies what it leads to."""
-    path.symlink_to(os.path.relpath(_ASSISTANTS, path.parent))
-    return path
+def _write(files: Mapping[Path, str]) -> None:
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
 
 
 def _taken(lab: str) -> set[str]:
@@ -133,8 +139,9 @@ def _listed(source: str, name: str) -> str:
     head, bracket, tail = source.rpartition("]")
     if not bracket:
         raise NotMade(f"the lab's EXERCISES is no list of names: add {name!r} to it by hand")
-    between = "" if head.endswith("\n") else "\n"
-    return f'{head}{between}    "{name}",\n]{tail}'
+    head = head.rstrip()
+    comma = "" if head.endswith((",", "[")) else ","
+    return f'{head}{comma}\n    "{name}",\n]{tail}'
 
 
 def _notebook(words: dict[str, str]) -> str:

@@ -1,5 +1,6 @@
 """A lab and an exercise, made by the commands in a copy of the course, go all the way."""
 
+import ast
 import json
 import os
 import shutil
@@ -8,7 +9,8 @@ import sys
 
 import pytest
 
-from grader.authoring import lint
+from distlab.course import exercises
+from grader.authoring import lint, new
 from grader.coursedir import ROOT
 
 LAB, NAME = "12-trying-out", "sum_of_all"
@@ -102,6 +104,7 @@ def test_what_is_there_already_is_left_alone(course):
         (("exercise", LAB, NAME), "has an exercise sum_of_all already"),
         (("exercise", LAB, "Sum-Of"), "is no name of an exercise"),
         (("exercise", LAB, "lambda"), "is no name of an exercise"),
+        (("exercise", LAB, "gr\u00f6\u00dfe"), "is no name of an exercise"),
         (("exercise", LAB, "test_sum"), "test_ begins those of the test cells"),
         (("exercise", LAB, "torch"), "has another torch, which this one would replace"),
     ]:
@@ -111,6 +114,43 @@ def test_what_is_there_already_is_left_alone(course):
     mistaken = distlab(course, "new", "exercise", "13-none", NAME)
     assert mistaken.returncode == 2 and "there is no lab '13-none'" in mistaken.stderr
     assert before == {path: path.read_bytes() for path in course.rglob("*.py")}
+
+
+def test_nothing_is_begun_where_one_of_the_files_is_in_the_way(course):
+    in_the_way = course / "grader" / "answers" / LAB / "other" / "wrong_own_tensor.py"
+    link = course / "solutions" / "14-other" / "AGENTS.md"
+    for path in (in_the_way, link):
+        path.parent.mkdir(parents=True)
+        path.write_text("mine")
+    before = {path for path in course.rglob("*") if "__pycache__" not in path.parts}
+    for words in (("exercise", LAB, "other"), ("lab", "14-other")):
+        refused = distlab(course, "new", *words)
+        assert refused.returncode == 1 and "is there already: move it out" in refused.stderr
+        assert {path for path in course.rglob("*") if "__pycache__" not in path.parts} == before
+    for path in (in_the_way, link):
+        path.unlink()
+
+
+@pytest.mark.parametrize(
+    "listed", ["[]", '["a"]', '["a", "b"]', '[\n    "a",\n    "b",\n]', '[\n    "a", "b"\n]']
+)
+def test_an_exercise_comes_last_in_its_lab_s_list_however_that_is_written(listed):
+    def names(source):
+        return ast.literal_eval(ast.parse(source).body[0].value)
+
+    source = f"EXERCISES = {listed}\nTRAINS = False\n"
+    assert names(new._listed(source, "c")) == [*names(source), "c"]
+    assert new._listed(source, "c").endswith('    "c",\n]\nTRAINS = False\n')
+
+
+def test_a_solution_cell_may_have_a_magic():
+    cell = {"cell_type": "code", "source": f"%time\n{lint.BEGIN}\ndef relay(): ...\n{lint.END}"}
+    cells = {"relay": [cell], "test_relay": [{"metadata": {"nbgrader": {}}}]}
+    relay = exercises("01-message-passing")["relay"]
+    assert list(lint._of_own_cells(relay, cells)) == []
+    cell["source"] = cell["source"].replace("def relay", "def delay")
+    (said,) = lint._of_own_cells(relay, cells)
+    assert "does not define relay" in said
 
 
 @pytest.mark.slow
