@@ -7,6 +7,7 @@ python -m grader.gpu wheels [--images ARCHIVE]
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import os
 import shutil
@@ -91,12 +92,15 @@ def run(options: argparse.Namespace) -> int:
 def fill(options: argparse.Namespace) -> int:
     """Fetch wheels, copy the images beside them, and say how much travels."""
     archive = options.images or images.beside(ROOT)
+    if archive is not None and not archive.is_file():
+        raise wheels.CannotRun(f"there is no archive of images {archive}: name another one")
     if archive is None:
         print("no archive of images was found: name one with IMAGES=…, or training runs on "
               "generated patterns", flush=True)  # fmt: skip
     wheels.fill(options.carry / "wheels", ROOT / "constraints.txt", options.pythons)
     if archive is not None:
-        shutil.copyfile(archive, options.carry / images.ARCHIVE)
+        with contextlib.suppress(shutil.SameFileError):  # it lies there already
+            shutil.copyfile(archive, options.carry / images.ARCHIVE)
     sizes = wheels.sizes(ROOT, options.carry)
     for what, size in sizes.items():
         print(f"{what:10} {size / 1e6:6.1f} MB")

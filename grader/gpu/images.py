@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import lzma
+import shutil
 import tarfile
+import zlib
 from pathlib import Path
 
 from grader.gpu.wheels import CannotRun
@@ -28,11 +31,15 @@ def unpacked(carry: Path, target: Path) -> Path | None:
     told = f"{archive.name} {archive.stat().st_size}"
     if ready.is_file() and ready.read_text("utf-8") == told:
         return target
-    target.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(target, ignore_errors=True)  # another archive's images, or half of this one's
+    target.mkdir(parents=True)
     try:
         with tarfile.open(archive) as packed:
             packed.extractall(target, filter="data")
-    except (OSError, tarfile.TarError, EOFError) as error:
+            # tarfile takes a damaged header for the end of the archive; its checksums are behind it
+            while packed.fileobj and packed.fileobj.read(1 << 20):
+                pass
+    except (OSError, tarfile.TarError, EOFError, lzma.LZMAError, zlib.error) as error:
         told = f"{archive} cannot be unpacked ({error}): run `make gpu-wheels` again"
         raise CannotRun(told) from None
     if not (target / "train").is_dir() or not (target / "test").is_dir():

@@ -18,8 +18,11 @@ from grader.paths import ROOT
 TORCH = (2, 11)  # the oldest PyTorch that distlab runs with
 #: what outcomes depend on: where the course's and the library's sources lie
 SOURCES = ("src", "grader", "solutions", "labs", "bench", "constraints.txt")
-#: what grading writes among them
-MADE = {"submitted", "autograded", "feedback", "ledger", "out", "attempts", "__pycache__"}
+#: what grading, and programs that are run, write among them
+MADE = {
+    "submitted", "autograded", "feedback", "ledger", "out", "attempts", "own-references",
+    "own-inputs", "solution", "roster.json", "__pycache__", ".ipynb_checkpoints",
+}  # fmt: skip
 _ASK = """
 import json, os, platform, torch
 from distlab.training.vision import torchvision

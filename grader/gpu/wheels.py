@@ -98,7 +98,7 @@ def fill(wheels: Path, constraints: Path, pythons: Sequence[str] = PYTHONS) -> N
         done = _pip(sys.executable, "download", "--quiet", "--no-deps", *kind,
                     "--dest", str(wheels), *pins)  # fmt: skip
         if done.returncode:
-            raise CannotRun(f"for Python {version}: {done.stderr.strip().splitlines()[-1]}")
+            raise CannotRun(f"for Python {version}: {_last_line(done.stderr)}")
 
 
 def _resolved(kind: Sequence[str], constraints: Path) -> list[str]:
@@ -111,12 +111,16 @@ def _resolved(kind: Sequence[str], constraints: Path) -> list[str]:
             "--constraint", str(constraints), *kind,
         )  # fmt: skip
         if done.returncode:
-            raise CannotRun(f"pip finds no way: {done.stderr.strip().splitlines()[-1]}")
+            raise CannotRun(f"pip finds no way: {_last_line(done.stderr)}")
         found = [one["metadata"] for one in json.loads(report.read_text("utf-8"))["install"]]
     return [
         f"{one['name']}=={one['version']}" for one in found
         if one["name"].lower() not in WITH_TORCHVISION
     ]  # fmt: skip
+
+
+def _last_line(errors: str) -> str:
+    return (errors.strip().splitlines() or ["pip said nothing"])[-1]
 
 
 def _pip(python: str, *words: str) -> subprocess.CompletedProcess[str]:

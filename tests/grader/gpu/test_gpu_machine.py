@@ -4,6 +4,7 @@ import pytest
 
 from grader.gpu import machine
 from grader.gpu.wheels import CannotRun
+from grader.paths import ROOT
 
 H200 = {"gpus": ["NVIDIA H200"], "torch": "2.11.0+cu130"}
 
@@ -49,6 +50,26 @@ def test_outcomes_are_kept_apart_by_sources_pytorch_gpu_and_whether_it_pretends(
     }  # fmt: skip
     assert len(every) == 6 and key() in every
     assert all(one.replace("-", "").isalnum() for one in every), "a file's name"
+
+
+def test_what_grading_writes_is_none_of_the_sources(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine, "ROOT", tmp_path)
+    monkeypatch.setattr(machine, "SOURCES", ("grader",))
+    (tmp_path / "grader").mkdir()
+    (tmp_path / "grader" / "paths.py").write_text("")
+    before = machine.digest()
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    written = [line.rstrip("/") for line in ignored if line.startswith("grader/")]
+    for name in [*written, "grader/.ipynb_checkpoints"]:
+        path = tmp_path / name.replace("*", "x")
+        if path.suffix:
+            path.write_text("{}")
+        else:
+            (path / "ada").mkdir(parents=True)
+            (path / "ada" / "reference.json").write_text("{}")
+    assert len(written) > 10 and machine.digest() == before
+    (tmp_path / "grader" / "paths.py").write_text("pass")
+    assert machine.digest() != before
 
 
 def test_the_steps_see_the_library_and_the_wheels_and_no_settings_of_this_user(

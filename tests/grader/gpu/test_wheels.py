@@ -1,13 +1,17 @@
 """What is fetched for a machine without a network, and how it comes to lie there."""
 
+import io
+import random
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 import pytest
 import tomllib
 
+from grader.gpu import __main__ as gpu
 from grader.gpu import images, wheels
 from grader.paths import ROOT
 
@@ -96,6 +100,30 @@ def test_a_python_without_pip_is_told(tmp_path):
         wheels.gather(str(python), tmp_path / "wheels", tmp_path / "site")
 
 
+def test_a_pip_that_ends_without_a_word_is_told(tmp_path, monkeypatch):
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nkill -9 $$\n")  # as where memory runs out
+    python.chmod(0o755)
+    monkeypatch.setattr(wheels.sys, "executable", str(python))
+    with pytest.raises(wheels.CannotRun, match="pip said nothing"):
+        wheels.fill(tmp_path / "wheels", tmp_path / "constraints.txt", ["3.12"])
+
+
+def test_images_that_are_not_there_are_told_before_anything_is_fetched(tmp_path, monkeypatch):
+    monkeypatch.setattr(wheels, "fill", lambda *_: pytest.fail("fetched"))
+    words = ["wheels", "--carry", str(tmp_path), "--images", str(tmp_path / "none.tar.xz")]
+    with pytest.raises(wheels.CannotRun, match=r"no archive of images .*none\.tar\.xz"):
+        gpu.fill(gpu._options(words))
+
+
+def test_images_that_lie_where_they_travel_stay_there(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(wheels, "fill", lambda *_: None)
+    archive = packed(tmp_path, {"train/cat/1.jpg": b"picture"})
+    content = archive.read_bytes()
+    gpu.fill(gpu._options(["wheels", "--carry", str(tmp_path), "--images", str(archive)]))
+    assert archive.read_bytes() == content and "together" in capsys.readouterr().out
+
+
 def test_the_project_leaves_room_for_images_and_wheels(tmp_path):
     carry = tmp_path / "carry"
     (carry / "wheels").mkdir(parents=True)
@@ -107,8 +135,6 @@ def test_the_project_leaves_room_for_images_and_wheels(tmp_path):
 
 
 def test_images_are_unpacked_once(tmp_path):
-    import tarfile
-
     source, carry = tmp_path / "source", tmp_path / "carry"
     for name in ("train/cat", "test/cat"):
         (source / name).mkdir(parents=True)
@@ -123,6 +149,37 @@ def test_images_are_unpacked_once(tmp_path):
     (target / "train" / "cat" / "1.jpg").write_bytes(b"still this one")
     assert images.unpacked(carry, target) == target
     assert (target / "train" / "cat" / "1.jpg").read_bytes() == b"still this one"
+
+
+def test_another_archive_s_images_are_not_mixed_with_those_of_one_before(tmp_path):
+    for name in ("old", "new, longer"):
+        packed(tmp_path, {f"{part}/cat/{name}.jpg": name.encode() for part in ("train", "test")})
+        target = images.unpacked(tmp_path, tmp_path / "images")
+    assert [path.name for path in target.rglob("*.jpg")] == ["new, longer.jpg"] * 2
+
+
+def packed(folder, files, kind="xz"):
+    """An archive with these files."""
+    with tarfile.open(folder / images.ARCHIVE, f"w:{kind}") as archive:
+        for name, content in files.items():
+            one = tarfile.TarInfo(name)
+            one.size = len(content)
+            archive.addfile(one, io.BytesIO(content))
+    return folder / images.ARCHIVE
+
+
+@pytest.mark.parametrize("kind", ["xz", "gz", "bz2"])
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.75, 0.9])  # in a picture, or in what is before one
+def test_an_archive_with_a_few_other_bits_is_told(tmp_path, kind, share):
+    noise = random.Random(0).randbytes(100_000)
+    names = ("train/cat/1.jpg", "test/cat/1.jpg", "train/cat/2.jpg", "test/cat/2.jpg")
+    archive = packed(tmp_path, {name: noise for name in names}, kind)
+    content = bytearray(archive.read_bytes())
+    place = int(share * len(content))
+    content[place : place + 64] = bytes(64)
+    archive.write_bytes(content)
+    with pytest.raises(wheels.CannotRun, match="make gpu-wheels"):
+        images.unpacked(tmp_path, tmp_path / "images")
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive at all"])
