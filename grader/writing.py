@@ -21,7 +21,7 @@ from grader.coursedir import GradingFailed
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 PATIENCE = 10.0  # seconds until it is said who is waited for
 #: of file systems that have no locks, as some that many machines share
-_NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
+NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
 
 
 class NotWritten(GradingFailed):
@@ -131,7 +131,7 @@ def _held(file: io.FileIO) -> Iterator[None]:
     try:
         _take(file)
     except OSError as error:
-        if error.errno not in _NO_LOCKS:
+        if error.errno not in NO_LOCKS:
             raise
         yield
         return

@@ -32,6 +32,7 @@ LARGEST = 100_000  # bytes of the file, and of a key
 MOST_REFUSED = 5  # scores in a row, after which the rest is not tried
 _NEEDED = ("client_id", "token_url", "line_items", "key")
 _MORE = ("memberships", "kid", "audience")
+_NOTHING = ("", "~", "null")  # as YAML says that a name has no value
 #: what a platform calls a member, besides what --key names. Its own numbers of users are not among
 #: them: a student whose login is a number could be somebody else there
 KEYS = ("email", "lis_person_sourcedid", "ext_user_username")
@@ -85,23 +86,23 @@ def settings() -> Settings:
     path = Path(named).expanduser()
     try:
         with path.open("rb") as file:
-            content = yaml.safe_load(file.read(LARGEST))
+            # as text: read as YAML has it, the client id 012345 would be 5349
+            content = yaml.load(file.read(LARGEST), yaml.BaseLoader)
     except OSError as error:
         raise Unusable(f"{path} cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise Unusable(f"{path} is not YAML: see docs/instructors.md for an example") from error
     if not isinstance(content, dict):
         raise Unusable(f"{path} has no lines NAME: VALUE: see docs/instructors.md for an example")
-    values = {str(name): value for name, value in content.items()}
-    if strange := [name for name in values if name not in (*_NEEDED, *_MORE)]:
+    values = {str(name): str(value) for name, value in content.items() if value not in _NOTHING}
+    if strange := [name for name in map(str, content) if name not in (*_NEEDED, *_MORE)]:
         raise Unusable(f"{path} has {listed(strange)}: there are {listed((*_NEEDED, *_MORE))}")
-    if missing := [name for name in _NEEDED if not values.get(name)]:
+    if missing := [name for name in _NEEDED if name not in values]:
         raise Unusable(f"{path} lacks {listed(missing)}")
-    texts = {name: str(value) for name, value in values.items() if value is not None}
     for name in ("token_url", "line_items", "memberships"):
-        _need_address(path, name, texts.get(name, ""))
-    texts["key"] = _key((path.parent / Path(texts["key"]).expanduser()).resolve())
-    return Settings(**texts)
+        _need_address(path, name, values.get(name, ""))
+    values["key"] = _key((path.parent / Path(values["key"]).expanduser()).resolve())
+    return Settings(**values)
 
 
 def _need_address(path: Path, name: str, url: str) -> None:

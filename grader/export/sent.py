@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.export.sheet import Unusable
 from grader.policy.lateness import UTC
-from grader.writing import NotWritten
+from grader.writing import NO_LOCKS, NotWritten
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS sent (
@@ -49,6 +49,9 @@ class Sent:
                 raise Unusable(
                     "somebody else sends scores now: run the same command when that has ended"
                 ) from error
+            except OSError as error:
+                if error.errno not in NO_LOCKS:
+                    raise Unusable(f"{path} cannot be used ({error.strerror})") from error
             with cls._opened(path) as sent:
                 yield sent
 

@@ -2,7 +2,9 @@
 
 import contextlib
 import datetime
+import errno
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -22,7 +24,7 @@ pytest.importorskip("authlib", reason="the extra `lti` is not installed")
 import book
 from lti_platform import LINE_ITEMS, MEMBERS, TOKEN, Platform, learner, new_key, running, slowly
 
-from grader.export import commands, lti
+from grader.export import commands, lti, sent
 from grader.export import platform as ours
 from grader.export.platform import PlatformFailed
 from grader.export.sent import Sent
@@ -191,6 +193,21 @@ def test_who_sends_while_another_sends_is_told_so_and_sends_nothing(platform, se
         send([result("ada", "3")])  # which were read while the other's were newer, perhaps
     assert not platform.requests
     assert send([result("ada")])[1]
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(errno.ENOLCK, ""), (errno.ENOSYS, ""), (errno.EIO, "cannot be used")]
+)
+def test_a_file_system_without_locks_keeps_nobody_from_sending(
+    platform, send, monkeypatch, number, said
+):
+    def refuse(file, operation):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(sent.fcntl, "flock", refuse)
+    with pytest.raises(Unusable, match=said) if said else contextlib.nullcontext():
+        assert send([result("ada")])[1]
+    assert bool(platform.scores) == (not said)
 
 
 def test_one_who_is_refused_does_not_stop_the_others(platform, send, tmp_path):
@@ -443,6 +460,14 @@ def test_what_is_configured_wrongly_is_said(configured, changes, said):
     configured(**changes)
     with pytest.raises(Unusable, match=said.replace("(", r"\(")):
         lti.settings()
+
+
+@pytest.mark.parametrize("text", ["012345", "1_000", "10:30", "2026-13-45", "on", "1.0", "0x10"])
+def test_a_client_s_id_is_taken_as_it_is_written(configured, text):
+    path = configured(client_id="CLIENT", kid="KID", audience="")
+    path.write_text(path.read_text().replace('"CLIENT"', text).replace('"KID"', text))
+    found = lti.settings()
+    assert (found.client_id, found.kid, found.audience) == (text, text, "")
 
 
 def test_a_key_that_others_can_read_or_that_is_none_is_refused(configured):
