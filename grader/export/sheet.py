@@ -6,16 +6,14 @@ import codecs
 import contextlib
 import csv
 import io
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from distlab.records import redaction
+from grader import writing
 from grader.reports.spreadsheet import inert
-from grader.writing import FULL, NotWritten
 
 LARGEST = 20_000_000  # bytes; ten thousand students with a hundred columns have half of that
 LONGEST_NAME = 80  # characters of a name that are shown
@@ -158,28 +156,13 @@ def write(path: Path, sheet: Sheet) -> None:
     """Write a table, in place of a file that is there.
 
     Raises:
-        Unusable: it cannot be written there.
-        NotWritten: the disk is full.
+        Unusable: what is there is no file.
+        NotWritten
     """
+    path = path.resolve()  # what a link leads to is written, and the link stays
+    if path.exists() and not path.is_file():
+        raise Unusable(f"{shown(str(path))} is not a file: name one to write to with --out")
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=sheet.delimiter, lineterminator="\n")
     writer.writerows([sheet.header, *sheet.rows])
-    content = out.getvalue().encode("utf-8-sig" if sheet.bom else "utf-8", "replace")
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name[:50]}.", suffix=".tmp", delete=False
-        ) as file:
-            temporary = file.name
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-        if error.errno in FULL:
-            raise NotWritten.of(path, error) from error
-        raise Unusable(f"{shown(str(path))} cannot be written: {error.strerror}") from error
+    writing.whole(path, out.getvalue().encode("utf-8-sig" if sheet.bom else "utf-8", "replace"))

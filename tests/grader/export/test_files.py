@@ -2,6 +2,8 @@
 
 import csv
 import io
+import os
+import stat
 from fractions import Fraction
 
 import pytest
@@ -102,6 +104,23 @@ def test_delimiters_and_encodings_are_read(tmp_path, delimiter, encoding):
 def test_a_file_whose_lines_end_as_on_an_old_mac_is_read(tmp_path):
     found = table(tmp_path, "Username,First name\rada,Ada\rben,Ben\r", moodle)
     assert found.rows == [["ada", "Ada"], ["ben", "Ben"]]
+
+
+def test_what_is_written_replaces_a_file_and_neither_a_link_nor_a_pipe(tmp_path):
+    made = sheet.Sheet(["a"], [["1"]])
+    (tmp_path / "link.csv").symlink_to(tmp_path / "out.csv")
+    for _ in range(2):
+        sheet.write(tmp_path / "link.csv", made)
+    assert (tmp_path / "link.csv").is_symlink() and (tmp_path / "out.csv").read_text() == "a\n1\n"
+    before = os.umask(0)
+    os.umask(before)
+    assert stat.S_IMODE((tmp_path / "out.csv").stat().st_mode) == 0o666 & ~before
+    os.mkfifo(tmp_path / "pipe")
+    for there in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(Unusable, match="is not a file: name one"):
+            sheet.write(there, made)
+    assert (tmp_path / "pipe").is_fifo()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.csv", "out.csv", "pipe"]
 
 
 def test_names_match_only_where_it_is_clear():
