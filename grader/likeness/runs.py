@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from grader.judging.ledger import Line
 from grader.likeness.index import is_unusual, rarity
 from grader.likeness.pattern import HASH
-from grader.reports.mistakes import masked
+from grader.reports.mistakes import key
 
-#: a right answer's pattern is one of few; less than a mistake it tells who wrote it
+#: a right answer has one of few patterns, which says less about its author than a mistake does
 OF_A_PATTERN = 0.5
 
 
@@ -38,8 +38,7 @@ def habits(lines: Mapping[int, Line]) -> Iterator[Habit]:
     patterns: dict[str, list[int]] = {}
     for one, line in sorted(ran.items()):
         if line.status != "passed":
-            key = line.status, line.hint or masked(line.happened or line.message)
-            mistakes.setdefault(key, []).append(one)
+            mistakes.setdefault(key(line), []).append(one)
         if line.pattern:
             patterns.setdefault(line.pattern[:HASH], []).append(one)
     for who in mistakes.values():

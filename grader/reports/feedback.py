@@ -1,8 +1,8 @@
 """The feedback page of a submission: what was asked, what each rank did, where to look.
 
-What the submission brought is shown and does nothing: Markdown goes through
-`grader.reports.markdown`, code is coloured, all else is escaped. `grader.reports.rendering` makes
-the page, with limits.
+Nothing that a submission contains can act on the page: Markdown goes through
+`grader.reports.markdown`, code is highlighted, and everything else is escaped.
+`grader.reports.rendering` calls this module in a process of its own, with limits.
 """
 
 from __future__ import annotations
@@ -26,12 +26,7 @@ _PLACE = re.compile(r"(?:\w:|\bline )(\d{1,6})\b")
 
 
 def page(nb: dict[str, Any], about: dict[str, Any], why: str = "") -> str:
-    """A graded notebook as a page that one would show to whoever wrote it.
-
-    Args:
-        nb, about: as `content` has them.
-        why: nothing is coloured or formatted, for this reason.
-    """
+    """The feedback page of a graded notebook; arguments as for `content`."""
     return html.render("feedback.html.j2", **content(nb, about, why))
 
 
@@ -55,7 +50,7 @@ class Part:
 
     @property
     def waits(self) -> bool:
-        """Does it wait for a person's points?"""
+        """Is it still to be graded by hand?"""
         return self.kind == "free text" and self.score is None
 
 
@@ -63,11 +58,12 @@ def content(nb: dict[str, Any], about: dict[str, Any], why: str = "") -> dict[st
     """What the template shows of a graded notebook.
 
     Args:
-        nb: with `Verdicts` in the metadata of its test cells, and `Grades` in those of graded ones.
-        about: nbgrader's own: student, assignment, score, maximum, late penalty; and sentences on
-            the course's `policy`, where it has one; what was said of second `looks`, by exercise,
-            and what to type to `ask` for one.
-        why: show text and code as they are, for this reason.
+        nb: with the metadata that the preprocessors `Verdicts` (in test cells) and `Grades` (in
+            graded cells) add.
+        about: nbgrader's student, assignment, score, maximum and late penalty; sentences on the
+            course's `policy`, where it has one; by exercise, what was said in second `looks`; and
+            the command to `ask` for one.
+        why: where it is not empty, text and code are shown unformatted, for this reason.
     """
     parts = list(_Parts(nb["cells"], plain=bool(why)))
     said = nb["metadata"].get("distlab", {})
@@ -88,8 +84,8 @@ def content(nb: dict[str, Any], about: dict[str, Any], why: str = "") -> dict[st
 
 
 def _unread(part: Part) -> Part:
-    """A part where the submission could not be read: without an answer, of which nbgrader says that
-    there was none. What a person has said and given stays.
+    """The part of a submission that could not be read: without the answer, and without nbgrader's
+    comment that there was none. Comments and points given by hand stay.
     """
     if part.kind == "given":
         return part
@@ -101,7 +97,7 @@ def _unread(part: Part) -> Part:
 
 
 def _tell_looks(part: Part, about: dict[str, Any]) -> None:
-    """What was asked about an exercise and answered, and how to ask where points are missing."""
+    """Add what was asked and answered about an exercise and, if points are missing, how to ask."""
     part.looks = about.get("looks", {}).get(part.name, [])
     if part.score is not None and part.score < part.points and about.get("ask"):
         part.ask = about["ask"].replace("{}", part.name)
@@ -119,7 +115,7 @@ def _heading(source: str) -> str:
 
 
 class _Parts:
-    """The parts of a page in the notebook's order. Runs of the course's own cells are one part."""
+    """The parts of a page, in the notebook's order; adjacent cells of the course form one part."""
 
     def __init__(self, cells: list[dict[str, Any]], plain: bool = False) -> None:
         self._plain = plain
@@ -145,7 +141,7 @@ class _Parts:
             part.source, part.comment = cell["source"], self._comment(grading)
         elif grading.get("solution"):
             part = self._add(Part("free text", name, comment=self._comment(grading)))
-            part.cells = [self._students(cell["source"], self._way(cell))]
+            part.cells = [self._students(cell["source"], self._renderer(cell))]
             part.points = grading.get("points", 0.0)
             part.score = None if grading.get("waits") else grading.get("score", 0.0)
         elif grading.get("grade"):
@@ -153,11 +149,11 @@ class _Parts:
         elif "unreadable" in _tags(cell):
             return  # the page says it on top
         elif "added" in _tags(cell):
-            self._add(Part("added", cells=[self._students(cell["source"], self._way(cell))]))
+            self._add(Part("added", cells=[self._students(cell["source"], self._renderer(cell))]))
         else:
             last = self._made[-1] if self._made else None
             part = last if last and last.kind == "given" else self._add(Part("given"))
-            part.cells.append(self._way(cell)(cell["source"]))
+            part.cells.append(self._renderer(cell)(cell["source"]))
             part.name = part.name or _heading(cell["source"])
 
     def _add(self, part: Part) -> Part:
@@ -169,7 +165,7 @@ class _Parts:
             self._exercises[name] = self._add(Part("exercise", name))
         return self._exercises[name]
 
-    def _way(self, cell: dict[str, Any]) -> Callable[[str], Markup]:
+    def _renderer(self, cell: dict[str, Any]) -> Callable[[str], Markup]:
         if self._plain:
             return _as_it_is
         return code if cell["cell_type"] == "code" else markdown.to_html
@@ -181,7 +177,7 @@ class _Parts:
         return _as_it_is(said) if self._plain else markdown.to_html(said)
 
     def _students(self, source: str, shown: Callable[[str], Markup]) -> Markup:
-        """What a student wrote, as long as there is room for it."""
+        """What a student wrote, cut to the room that the limits of cell and page leave."""
         limit = max(0, min(self._left, CELL_LIMIT))
         self._left -= len(source)
         if len(source) <= limit:
@@ -196,19 +192,19 @@ _BLANKS = re.compile(r"^[^\S\n]+$", re.M)
 
 
 def code(source: str, marked: Collection[int] = (), numbered: bool = False) -> Markup:
-    """Python in colours, with the numbers of its lines and some of them marked."""
-    # what turns the direction of writing would have a reader see other code than is there
+    """Highlighted Python, optionally with line numbers, and with some lines marked."""
+    # bidirectional control characters could show a reader code other than what is there
     lines = redaction.visible_lines(source)
-    # at each blank of a line of blanks the lexer looks for a docstring behind all that follow:
-    # thousands of such lines would take it minutes
+    # from each blank of a blank line the lexer looks for a docstring after all following blanks:
+    # thousands of such lines would take minutes
     lines = _BLANKS.sub("", lines)
     formatter = HtmlFormatter(linenos="inline" if numbered else False, hl_lines=list(marked))
     return Markup(highlight(lines, PythonLexer(stripnl=False), formatter))
 
 
 def highlighted(source: str, language: str | None = None, metadata: Any = None) -> Markup:
-    """Python in colours, in place of nbconvert's filter `highlight_code`: its lexers of IPython and
-    of other languages have slow inputs of their own.
+    """Highlighted Python, in place of nbconvert's filter `highlight_code`, whose lexers for IPython
+    and other languages have slow inputs of their own.
     """
     return code(source)
 
@@ -218,7 +214,7 @@ def _as_it_is(source: str) -> Markup:
 
 
 def places(told: dict[str, str]) -> set[int]:
-    """The lines of its cell that a verdict names."""
+    """The lines of the answer's cell that a verdict names."""
     return {int(line) for line in _PLACE.findall(told.get("happened", ""))}
 
 
@@ -228,7 +224,7 @@ def _tags(cell: dict[str, Any]) -> list[str]:
 
 
 def _judge(part: Part, cell: dict[str, Any]) -> None:
-    """Take over the verdict and the points of a test cell."""
+    """Copy the verdict and the points from a test cell."""
     grading = cell["metadata"]["nbgrader"]
     part.score, part.points = grading.get("score", 0.0), grading.get("points", 0.0)
     part.judged = grading.get("judged")
@@ -242,6 +238,6 @@ def _judge(part: Part, cell: dict[str, Any]) -> None:
         }
     part.status, part.told = told["status"], told
     for output in outputs:
-        # made by the ledger of records that are data; a browser that knows the page's policy would
-        # run no script in it anyway
+        # drawn by the ledger from records, which are data; and the page's Content-Security-Policy
+        # lets no script run
         part.picture = Markup(output.get("data", {}).get("image/svg+xml", "")) or part.picture

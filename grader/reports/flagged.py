@@ -10,7 +10,7 @@ from distlab.exercises.judge import NOT_READABLE
 from grader.judging.grade import Graded
 from grader.judging.ledger import Line
 
-#: what a person may have to decide, though the verdict stands
+#: endings that a person may want to look into, though the verdict stands
 _ENDED = {
     "crashed": "the process ended by itself",
     "timeout": "ran until the time was up",

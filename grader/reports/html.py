@@ -1,7 +1,7 @@
 """What the instructor's report and the feedback pages have in common: templates, colours, links.
 
-A page is one file: no script, no font, nothing from elsewhere. It says so to the browser too, so
-that what a submission might smuggle in finds nothing that would run or fetch it.
+A page is one file: no script, no font, nothing from elsewhere. Its Content-Security-Policy says so
+to the browser too, so that nothing that a submission might smuggle in is run or fetched.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def status(name: str) -> Status:
 
 
 def render(template: str, **values: Any) -> str:
-    """A page of `templates/`; whatever is put into it is escaped."""
+    """A page made from one of `templates/`; all values are escaped."""
     return _environment().get_template(template).render(**values)
 
 
 def link(page: Path, target: Path) -> str:
-    """A relative link from a page to a file, which holds wherever the two are moved together."""
+    """A relative link from a page to a file, which stays valid when both are moved together."""
     relative = Path(os.path.relpath(target, page.parent))
     return "/".join(quote(part, safe="", errors="surrogateescape") for part in relative.parts)
 
@@ -86,12 +86,12 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def _cut(said: str, limit: int = 320) -> str:
-    """A message as far as an overview needs it."""
+    """A message, cut to what an overview needs."""
     return said if len(said) <= limit else said[: limit - 1] + "…"
 
 
 def _breakable(name: str) -> Markup:
-    """A name that may be broken behind its underscores."""
+    """A name that may wrap after its underscores."""
     return Markup("_<wbr>").join(name.split("_"))
 
 
@@ -99,7 +99,7 @@ _CODE = re.compile(r"`([^`\n]+)`")
 
 
 def _coded(said: str) -> Markup:
-    """A sentence of ours, what stands between backticks as code; all of it is escaped."""
+    """One of our sentences, escaped, with what is between backticks as code."""
     escaped = str(escape(redaction.visible(said)))
     return Markup(_CODE.sub(r"<code>\1</code>", escaped))
 
@@ -116,5 +116,5 @@ def _environment() -> jinja2.Environment:
 
 
 def _finalize(value: Any) -> Any:
-    """Text of submissions may hold characters that turn the direction of what follows."""
+    """Show bidirectional control characters, which submissions may contain, as escapes."""
     return redaction.visible(value) if type(value) is str else value

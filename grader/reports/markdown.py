@@ -1,7 +1,7 @@
-"""Markdown that strangers wrote, as HTML that does nothing: no script, no frame, nothing fetched.
+"""Markdown that strangers wrote, as harmless HTML: no script, no frame, nothing fetched.
 
-`nbgrader_config.py` puts `to_html` where nbconvert's own filter was, so that the formgrader's pages
-are as harmless as the feedback pages.
+`nbgrader_config.py` puts `to_html` in place of nbconvert's own filter, so that the formgrader's
+pages are as harmless as the feedback pages.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from nbconvert.filters.markdown_mistune import (
 
 LIMIT = 10_000  # characters
 FORMULA_LIMIT = 1_000
-MOST_TABLES = 20  # a parser of tables takes their rows again for each that is none
-DEEPEST = 50  # elements in each other; an HTML parser takes the square of what is not closed
+MOST_TABLES = 20  # at each line that might begin a table the parser reads all rows after it
+DEEPEST = 50  # nested elements; an HTML parser's time is quadratic in those that are not closed
 _TAGS = {
     "a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "details", "div", "dl", "dt", "em",
     "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "kbd", "li", "ol", "p", "pre", "q", "s",
     "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr",
     "u", "ul",
 }  # fmt: skip
-#: those of them that no other begin tag closes
+#: those that stay open until their own end tag
 _NESTING = _TAGS - {"br", "dd", "dt", "hr", "img", "li", "p", "tbody", "td", "th", "thead", "tr"}
 _NESTED = re.compile(rf"<(/?)(?:{'|'.join(sorted(_NESTING))})\b", re.I)
 _ATTRIBUTES = {"title", "align", "colspan", "rowspan", "start"}
@@ -52,16 +52,16 @@ _MATH_ATTRIBUTES = {
 
 
 def to_html(source: str) -> Markup:
-    """Markdown as HTML with a few harmless elements; all others are shown as they were written.
+    """Markdown as HTML with a few harmless elements; all others appear as they were written.
 
-    What is too long, or breaks the parser, is shown as it is.
+    Text that is too long, or that breaks the parser, is shown unformatted.
     """
     return _rendered(str(source))
 
 
 def unchanged(html: str) -> str:
-    """In place of nbconvert's `strip_files_prefix`, which takes the square of a line's brackets:
-    links to files are none of those that `to_html` leaves.
+    """In place of nbconvert's `strip_files_prefix`, whose time is quadratic in a line's brackets.
+    It has nothing to do: `to_html` leaves no links to files.
     """
     return html
 
@@ -81,7 +81,7 @@ def _rendered(source: str) -> Markup:
         cleaned = bleach.clean(
             rendered, tags=_TAGS, attributes=_allowed, protocols={"http", "https", "mailto", "data"}
         )
-    except Exception:  # whatever a parser says to what was written to break it
+    except Exception:  # whatever a parser raises on input that was written to break it
         return _plain(source)
     return Markup(renderer.put_formulas(cleaned))
 
@@ -91,13 +91,13 @@ def _plain(source: str, more: str = "") -> Markup:
 
 
 def _tables(source: str) -> int:
-    """How many lines could be those below a table's head, in lists and quotes as well."""
+    """How many lines could be the one below a table's header, in lists and quotes too."""
     lines = (line for line in source.splitlines() if "|" in line and "-" in line)
     return sum(not line.strip("|:- \t>*+.0123456789") for line in lines)
 
 
 def _depth(html: str) -> int:
-    """How many elements are open at once, where those that are never closed count to the end."""
+    """How deep elements are nested; those that are never closed stay open to the end."""
     depth = deepest = 0
     for end in _NESTED.findall(html):
         depth += -1 if end else 1
@@ -116,7 +116,7 @@ def _allowed(tag: str, name: str, value: str) -> bool:
 
 
 def _bounded(rules: dict[str, str]) -> dict[str, str]:
-    """The rules for formulas with a limit: else each that is begun is looked for to the end."""
+    """The rules for formulas, with a limit: else the end of each is looked for in all the text."""
     return {
         name: rule.replace(".*?", f".{{0,{FORMULA_LIMIT}}}?").replace(
             ".+?", f".{{1,{FORMULA_LIMIT}}}?"
@@ -139,15 +139,15 @@ class _Inline(MathInlineParser):
 
 
 class _Renderer(IPythonRenderer):
-    """Leaves a mark where a formula goes; its MathML is put there when the rest is clean."""
+    """Leaves a mark for each formula, to be replaced by its MathML once the rest is cleaned."""
 
     def __init__(self) -> None:
         super().__init__(escape=False, exclude_anchor_links=True)
-        self._mark = f"formula{secrets.token_hex(8)}"  # that nobody can write beforehand
+        self._mark = f"formula{secrets.token_hex(8)}"  # which nobody can guess
         self._formulas: list[Markup] = []
 
     def put_formulas(self, html: str) -> str:
-        """Clean HTML with the formulas in its text; none goes into an attribute."""
+        """Cleaned HTML with the formulas put into its text, and never into an attribute."""
         mark = rf"{self._mark}-(\d+)-"
 
         def put(found: re.Match[str]) -> str:
@@ -175,7 +175,7 @@ class _Renderer(IPythonRenderer):
 
 
 def formula(tex: str, display: str = "inline") -> Markup:
-    """TeX as MathML, which browsers show without a script; else the TeX itself."""
+    """TeX as MathML, which browsers show without a script; if that fails, the TeX itself."""
     from latex2mathml.converter import convert
 
     try:
@@ -183,12 +183,12 @@ def formula(tex: str, display: str = "inline") -> Markup:
             raise ValueError("too long")
         tree = ElementTree.fromstring(convert(tex.strip().strip("$"), display=display))
         return Markup(_mathml(tree))
-    except Exception:  # no TeX that the converter knows, or what it made of it is no MathML
+    except Exception:  # TeX that the converter does not know, or output that is not MathML
         return Markup("<code>{}</code>").format(tex)
 
 
 def _mathml(element: ElementTree.Element) -> str:
-    """The element with what MathML needs alone: the converter passes on whatever it was given."""
+    """The element with nothing but MathML: the converter passes on whatever it was given."""
     name = element.tag.removeprefix(_MATHML)
     if name not in _MATH_TAGS:
         raise ValueError(name)

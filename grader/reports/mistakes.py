@@ -1,4 +1,4 @@
-"""Wrong answers that are the same one: by the hint that applied, else by what the message says."""
+"""Which wrong answers are the same mistake: by the hint that applied, or else by the message."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def mistakes(answers: Iterable[tuple[str, Line]]) -> list[Mistake]:
         if line.status in ("passed", "unanswered"):
             continue
         mistake = found.setdefault(
-            _key(line),
+            key(line),
             Mistake(line.status, line.hint, line.happened or line.message, line.look),
         )
         mistake.students.append(student)
@@ -47,10 +47,11 @@ def mistakes(answers: Iterable[tuple[str, Line]]) -> list[Mistake]:
 
 def same(one: Line, other: Line) -> bool:
     """Are two wrong answers to an exercise the same mistake?"""
-    return _key(one) == _key(other)
+    return key(one) == key(other)
 
 
-def _key(line: Line) -> tuple[str, str]:
+def key(line: Line) -> tuple[str, str]:
+    """What all wrong answers to an exercise with the same mistake have in common."""
     return line.status, line.hint or masked(line.happened or line.message)
 
 

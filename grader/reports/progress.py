@@ -1,8 +1,8 @@
-"""Grading as it goes on, in a terminal: how many are done, which are in work, how long it takes.
+"""The progress of grading, in a terminal: how many are done, which are in work, how long it takes.
 
-Where there is no terminal nothing of that is printed: a log is no place for a line that moves. The
-verdict on a submission that is graded alone stands there at once, terminal or not: the gradebook
-takes seconds more.
+Without a terminal there is no progress line: a log is no place for a line that moves. The verdict
+on a submission that is graded alone is printed at once, terminal or not: the gradebook takes
+seconds more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LONGEST = 20  # characters of a name
 
 
 class Live:
-    """A line that moves. A context manager; its methods may be called from any thread."""
+    """The progress line. A context manager; its methods may be called from any thread."""
 
     def __init__(self, assignment: str, total: int, console: Console) -> None:
         self._progress = Progress(
@@ -64,7 +64,7 @@ class Live:
 
 
 def verdict(entry: Entry) -> str:
-    """A line on a submission that is judged and not entered yet."""
+    """A line on a submission that is judged but not in the gradebook yet."""
     missed = [f"{one.name} ({one.status})" for one in entry.lines if one.status != "passed"]
     said = f"{entry.student}: {entry.score:g} of {entry.max_score:g} points"
     if entry.unreadable:
@@ -75,7 +75,7 @@ def verdict(entry: Entry) -> str:
 
 
 def in_work(students: list[str]) -> str:
-    """Who is in work, in a few words that do nothing to a terminal."""
+    """Who is in work, in a few words, with control characters escaped."""
     names = [redaction.shown(name)[:LONGEST] for name in students[:NAMED]]
     rest = len(students) - len(names)
     if not names:

@@ -1,10 +1,10 @@
 """Pages are made in a process of their own, with limits of time, memory and size.
 
-What a page shows was written by strangers, and what turns text into HTML (Markdown, highlighting,
-HTML parsers) has inputs on which it takes minutes or gigabytes, known ones and others. The process
-that grades, or serves the formgrader, therefore only asks for pages: `page` has one process that
-makes them all, which the kernel ends when a page takes too long, and which is started again then.
-In place of such a page there is one without colours and formatting that says so.
+Pages show what strangers wrote, and the libraries that turn text into HTML (Markdown, highlighting,
+HTML parsers) take minutes or gigabytes on some inputs, known and unknown. The process that grades,
+or serves the formgrader, therefore never makes a page itself: `page` asks a process that makes all
+of them. The kernel ends it when a page takes too long, and it is started again. In place of such a
+page there is one without colours and formatting that says so.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class NotMade(RuntimeError):
 
 
 def page(maker: str, **values: Any) -> str:
-    """A page, if need be one without colours and formatting, or one sentence.
+    """A page; if it cannot be made, one without colours and formatting; or else one sentence.
 
     Args:
         maker: "module:function", called in the other process with `values` and with `why`: empty,
@@ -89,7 +89,7 @@ class Renderer:
         self._socket: socket.socket | None = None
 
     def start(self) -> None:
-        """Have the process import what it needs meanwhile."""
+        """Start the process before the first page, so that it imports what it needs meanwhile."""
         with self._lock:
             self._start()
 
@@ -115,7 +115,7 @@ class Renderer:
                 raise NotMade(f"it has more than {self._size / 2**20:g} MB") from error
 
     def _start(self) -> socket.socket:
-        """Start the process unless there is one; returns what it listens to."""
+        """Start the process unless it runs; returns the socket that it listens to."""
         running = self._process is not None and self._process.poll() is None
         if running and self._socket is not None:
             return self._socket
@@ -166,7 +166,7 @@ def serve(connection: socket.socket, seconds: float, preload: Sequence[str]) -> 
         importlib.import_module(name)
     while (message := framing.read(connection)) is not None:
         maker, values = json.loads(message)
-        # what the kernel does when the time is up needs no help from a parser that is stuck
+        # without a handler the signal ends this process, also where a parser is stuck in C
         signal.setitimer(signal.ITIMER_PROF, seconds)
         try:
             module, function = maker.split(":")

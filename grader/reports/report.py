@@ -25,20 +25,20 @@ from grader.looks.told import Waiting
 from grader.reports import flagged, html
 from grader.reports.mistakes import Mistake, mistakes
 
-COMMON = 4  # mistakes that are told of an exercise
+COMMON = 4  # mistakes that are shown for an exercise
 NAMED = 12  # students named beside a mistake
 
 
 @dataclass(frozen=True)
 class Told:
-    """What the page tells of one exercise."""
+    """What the page says about one exercise."""
 
     exercise: Exercise
-    counts: dict[str, int]  # status → submissions, in the order of `pages.STATUSES`
+    counts: dict[str, int]  # status → submissions, in the order of `html.STATUSES`
     mistakes: list[Mistake]
     median: float | None  # seconds, of the answers that ran
     longest: float | None
-    slowest: str  # whose the longest is
+    slowest: str  # the student whose answer took longest
 
     @property
     def share(self) -> float:
@@ -61,7 +61,7 @@ def write(
         graded: the class; at least one submission.
         took: how long grading took, in seconds.
         now: when it ended.
-        alike: which submissions are alike; the page has no such section of one submission alone.
+        alike: which submissions are alike; a page on one submission has no such section.
         state: what was asked and answered about second looks.
     """
     state = state or State()
@@ -109,7 +109,7 @@ def write_likeness(path: Path, assignment: str, alike: Likeness) -> Path:
 
 
 class _Links:
-    """Links from the page to a student's feedback, at an exercise where one is named."""
+    """Links from the page to a student's feedback, and to an exercise on it if one is named."""
 
     def __init__(self, page: Path, assignment: str, graded: Sequence[Graded]) -> None:
         name = course.notebook_name(assignment).replace(".ipynb", ".html")

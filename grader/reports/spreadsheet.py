@@ -1,4 +1,4 @@
-"""Cells that do nothing to whoever opens a table in a spreadsheet."""
+"""Cells of a table that no spreadsheet takes for formulas."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 def inert(said: str) -> str:
-    """Text that a spreadsheet takes for text."""
+    """The text, with an apostrophe in front where a spreadsheet would take it for a formula."""
     return f"'{said}" if said.startswith(_FORMULA) else said

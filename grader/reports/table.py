@@ -1,7 +1,7 @@
 """Grades as people look at them: a table in the terminal and a CSV file.
 
-Names and messages are strangers': the terminal shows them without obeying them, and no cell of the
-CSV is a formula to whoever opens it.
+Names and messages were written by strangers: the terminal gets no control characters of theirs, and
+no spreadsheet takes a cell of the CSV for a formula.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from grader.reports import html
 from grader.reports.spreadsheet import inert
 
 COLOURS = {"passed": "green", "unanswered": "dim", "unreadable": "red", "not graded": "red"}
-BESIDE = 8  # students that stand beside each other; more stand below each other
+BESIDE = 8  # students that have a column each; more have a row each
 
 
 def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
-    """Student × exercise → points and status, and what was repaired or could not be read."""
+    """Points and status by student and exercise; what was repaired or could not be read."""
     table = _beside(assignment, graded) if len(graded) <= BESIDE else _below(assignment, graded)
     console.print(table)
     if len(graded) > BESIDE:
@@ -52,7 +52,7 @@ def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
 
 
 def _beside(assignment: str, graded: Sequence[Graded]) -> Table:
-    """A column a student: the status in words."""
+    """A column for each student: the status in words."""
     table = Table(title=assignment, title_justify="left", show_lines=False, pad_edge=False)
     table.add_column("exercise", no_wrap=True)
     for one in graded:
@@ -69,7 +69,7 @@ def _beside(assignment: str, graded: Sequence[Graded]) -> Table:
 
 
 def _below(assignment: str, graded: Sequence[Graded]) -> Table:
-    """A row a student: the status as a symbol."""
+    """A row for each student: the status as a symbol."""
     table = Table(title=assignment, title_justify="left", pad_edge=False)
     table.add_column("student", no_wrap=True)
     table.add_column(f"of {graded[0].entry.max_score:g}", justify="right", style="bold")
@@ -128,12 +128,12 @@ def _cell(one: Graded, name: str) -> Text:
 
 
 def _plain(said: str) -> str:
-    """One line that does nothing to a terminal."""
+    """One line, with control characters escaped."""
     return redaction.visible(" ".join(said.split()))
 
 
 def show_likeness(alike: Likeness, console: Console) -> None:
-    """Pairs that are alike, a line each, and what was not compared."""
+    """Pairs that are alike, one a line, and what was not compared."""
     for pair in alike.pairs:
         said = ", ".join(one.exercise for one in pair.alike)
         names = f"{_plain(pair.one.student)} · {_plain(pair.other.student)}"
@@ -150,8 +150,8 @@ def show_likeness(alike: Likeness, console: Console) -> None:
 
 
 def write_csv(path: Path, assignment: str, graded: Sequence[Graded]) -> Path:
-    """One row a student: score, maximum, free text, where there is a policy what is taken off and
-    what is left, then each exercise's points and status.
+    """A row for each student: score, maximum, free text; where there is a policy, what is taken off
+    and what is left; then each exercise's points and status.
     """
     names = list(course.exercises(assignment))
     out = io.StringIO(newline="")
