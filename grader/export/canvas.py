@@ -1,7 +1,7 @@
 """The file that Canvas imports in its gradebook (Grades, Import), made from one that it exported.
 
-It has the columns by which Canvas knows students, and of the assignments those of our labs alone,
-so that nothing else is changed there. The first column has to be Student, or LastName and
+It has the columns by which Canvas knows students and, of the assignments, only those of our labs,
+so that nothing else changes there. The first column has to be Student, or LastName and
 FirstName, then follow ID, SIS User ID and SIS Login ID where Canvas exports them, and Section; then
 "TITLE (ID)" for each assignment. A row "Points Possible" has the maxima. Canvas sets the maximum
 of an assignment to what stands there, so that this row is kept as it is.
@@ -38,8 +38,8 @@ def make(
     Args:
         sheet: what Canvas exported.
         named: lab → column.
-        more_keys: columns that say which student a row is, beside Canvas's own.
-        file: its name, for sentences.
+        more_keys: columns that identify a student, besides Canvas's own.
+        file: the sheet's name, for sentences.
 
     Raises:
         Unusable: the sheet is not a gradebook that Canvas exported, or has no column of any lab.
@@ -83,7 +83,7 @@ def _matched(
 
 
 def _split(sheet: Sheet) -> tuple[list[list[str]], list[list[str]]]:
-    """The rows above the students' ones, and these."""
+    """The rows above the students', and the students' rows."""
     about: list[list[str]] = []
     rows: list[list[str]] = []
     for row in sheet.rows:
@@ -93,7 +93,7 @@ def _split(sheet: Sheet) -> tuple[list[list[str]], list[list[str]]]:
 
 
 def _titles(sheet: Sheet, about: Sequence[Sequence[str]], place: int) -> list[str]:
-    """What the assignment of a column is called; nothing where it is none that can be imported."""
+    """The names of a column's assignment; none if it is no assignment that can be imported."""
     found = _ASSIGNMENT.fullmatch(sheet.header[place])
     if found is None or any("read only" in row[place].casefold() for row in about):
         return []
@@ -130,7 +130,7 @@ def _enter(
     rows: Sequence[list[str]], asked: Mapping[str, Mapping[str, Result]],
     matched: Mapping[str, int], places: Mapping[str, int],
 ) -> list[str]:  # fmt: skip
-    """Put the final points into the students' rows; says who is excused in Canvas."""
+    """Put the final points into the students' rows; returns a sentence on who is excused."""
     excused = []
     for student, number in matched.items():
         for lab, place in places.items():

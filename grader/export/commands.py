@@ -35,10 +35,10 @@ def export(
 
     Args:
         system: canvas, moodle, csv or lti.
-        labs: all that were graded, where none is named.
+        labs: all that were graded, if none is named.
         columns: LAB=COLUMN of the other system's file.
-        keys: more of its columns that say which student a row is.
-        roster: what the other system exported.
+        keys: further columns of it that identify a student.
+        roster: the file that the other system exported.
         out: where to write.
         dry: by LTI, say what would be sent and send nothing.
 

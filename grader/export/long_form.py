@@ -1,4 +1,4 @@
-"""Everything there is, a row a cell: for spreadsheets, pandas, and other systems."""
+"""Everything there is, one row for each cell: for spreadsheets, pandas, and other systems."""
 
 from __future__ import annotations
 

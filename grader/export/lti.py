@@ -1,6 +1,6 @@
-"""Scores straight into a learning platform, by LTI 1.3: points, what is taken off, comments.
+"""Sends scores straight to a learning platform, by LTI 1.3: points, what is taken off, comments.
 
-Which platform, and with which key, says one file that `c.Grading.lti` names.
+A file that `c.Grading.lti` names says which platform it is, and which key to use.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def settings() -> Settings:
 
 def _need_address(path: Path, name: str, url: str) -> None:
     """Raises:
-    Unusable: a token would go over a network for all to read, or it is no address.
+    Unusable: it is not an address, or a token would cross a network unencrypted.
     """
     if not url:
         return
@@ -131,10 +131,10 @@ def _is_here(host: str) -> bool:
 
 
 def _key(path: Path) -> str:
-    """A private key, which nobody else can read.
+    """The private key in a file that nobody else can read.
 
     Raises:
-        Unusable: it cannot be used like that.
+        Unusable: others can read it, or it is not such a key.
     """
     if path.is_relative_to(ROOT):
         raise Unusable(f"the key {path} lies in the course's folder: put it elsewhere")
@@ -160,13 +160,13 @@ def export(
     chosen: Settings, results: Sequence[Result], labs: Sequence[str], named: Mapping[str, str],
     more_keys: Sequence[str], roster: Path | None, sent: Path, dry: bool,
 ) -> tuple[list[str], bool]:  # fmt: skip
-    """Send scores; returns sentences on what was done and what was not, and whether all is there.
+    """Send scores; returns sentences on what was done and what was not, and whether all of it was.
 
     Args:
         named: lab → label or id of its line item.
         more_keys: fields of members that say which student somebody is.
         roster: a file with `student` and `user_id`, in place of the platform's members.
-        sent: the file that knows what was sent before.
+        sent: the file that remembers what was sent before.
         dry: say what would be sent, and send nothing.
 
     Raises:
@@ -198,7 +198,7 @@ def _users(
     platform: Platform, chosen: Settings, asked: Mapping[str, Any], more_keys: Sequence[str],
     roster: Path | None,
 ) -> tuple[dict[str, str], list[str], bool]:  # fmt: skip
-    """{student: id on the platform}, what is to be said, and whether all are there."""
+    """{student: id on the platform}, sentences on those not matched, and whether all were."""
     if roster is not None:
         ids, file = _listed(roster), shown(roster.name)
         rows = [{student} for student in ids]
@@ -248,7 +248,7 @@ def _line_items(
     platform: Platform, chosen: Settings, results: Sequence[Result], labs: Sequence[str],
     named: Mapping[str, str], dry: bool, said: list[str],
 ) -> dict[str, str]:  # fmt: skip
-    """{lab: id of its line item}; one that is not there is made."""
+    """{lab: id of its line item}; one that is missing is created."""
     there = platform.line_items(chosen.line_items)
     items = {}
     for lab in labs:
@@ -291,7 +291,7 @@ def _need_here(url: str, known: str) -> str:
 
 
 def _called(there: Sequence[dict[str, Any]], lab: str, wanted: str | None) -> list[dict[str, Any]]:
-    """The line items that a lab's may be: by what was named, else by our own mark, or label."""
+    """Candidates for a lab's line item: by the name given, or else by our own mark, or by label."""
     if wanted is not None:
         return [
             one for one in there

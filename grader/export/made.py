@@ -1,4 +1,4 @@
-"""What goes into a file of another system, and what has to be said about it."""
+"""A file for another system, and what has to be said about it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Made:
     """A file to write.
 
     Args:
-        said: sentences on what is not in it, or not as one would expect.
+        said: sentences on what is missing from it, or not as one would expect.
         complete: all results that were asked for are in it.
     """
 
@@ -34,10 +34,10 @@ def by_student(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
 
 
 def unmatched(matched: Matched, rows: Mapping[int, str], file: str) -> list[str]:
-    """Sentences on the students that the file has not, and on those that only it has.
+    """Sentences on students who are missing from the file, and on those found only there.
 
     Args:
-        rows: number → what the student of a row is called.
+        rows: number of a row → the name of its student.
     """
     said = []
     if matched.missing:

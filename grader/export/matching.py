@@ -34,7 +34,7 @@ def students(names: Iterable[str], keys: Sequence[Collection[str]]) -> Matched:
     """Match students to rows.
 
     Args:
-        keys: of each row, what the other system calls its student.
+        keys: for each row, the names by which the other system knows its student.
     """
     names = sorted(set(names))
     exact, loose, local = (_Index(keys, how) for how in (_same, _folded, _local))
@@ -66,7 +66,7 @@ def students(names: Iterable[str], keys: Sequence[Collection[str]]) -> Matched:
 
 
 class _Index:
-    """Rows by their keys, as a function makes these comparable."""
+    """Rows by their keys, which a function makes comparable."""
 
     def __init__(self, keys: Sequence[Collection[str]], how: Callable[[str], str]) -> None:
         self._how = how
@@ -93,7 +93,7 @@ def _local(name: str) -> str:
 
 
 def _other_domains(name: str, local: _Index, keys: Sequence[Collection[str]]) -> set[int]:
-    """Rows with this name where one side has a domain and the other one has none."""
+    """Rows with this name in which either the key or the name has a domain, and not both."""
     return {
         row for row in local.of(name)
         if any(
@@ -111,10 +111,10 @@ def columns(
 
     Args:
         named: lab → the column that was named for it.
-        titles: what the column at a place may be called; nothing where it cannot be a lab's.
+        titles: the names of the column at a place; none where it cannot be a lab's.
 
     Raises:
-        Unusable: there is no such column as was named, or there are several, or two labs have one.
+        Unusable: a column that was named is missing or there several times, or two labs have one.
     """
     found, said = {}, []
     for lab in labs:
@@ -140,7 +140,7 @@ def columns(
 def _called(
     name: str, header: Sequence[str], titles: Callable[[int], Collection[str]], named: bool
 ) -> list[int]:
-    """Columns of this name: the whole of it if it was named, or else their titles."""
+    """Columns of this name: those whose whole header it is, if it was named, or else by title."""
     if named:
         whole = [place for place, head in enumerate(header) if plain(head) == plain(name)]
         if whole:

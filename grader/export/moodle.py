@@ -1,11 +1,10 @@
 """The file that Moodle imports (Grades, Import, CSV file), made from one that it exported: the list
 of participants, or the grader report.
 
-Moodle asks which column is what, once a file. It finds a student by username, email address or ID
-number, as these are written in its own file. An empty cell takes a grade away there, so that
-students without a result are left out, and what the file already has of a lab is kept where there
-is no result. A column with feedback that has none beside it with grades takes these away: each lab
-has both.
+Moodle asks once for each file which column is what. It finds a student by username, email address
+or ID number, as these are written in its own file. An empty cell deletes a grade in Moodle, so
+students without any result are left out, and where one lab has no result, what the file has for it
+is kept. Feedback that is imported without grades deletes these: each lab has both columns.
 
 Sources: https://docs.moodle.org/en/Grade_import and grade/import/csv/classes/load_data.php of
 https://github.com/moodle/moodle
@@ -32,7 +31,7 @@ def make(
     sheet: Sheet, results: Sequence[Result], labs: Sequence[str], named: Mapping[str, str],
     more_keys: Sequence[str], file: str,
 ) -> Made:  # fmt: skip
-    """The file to import; arguments as `canvas.make` has them.
+    """The file to import; arguments as for `canvas.make`.
 
     Raises:
         Unusable: the sheet has no column by which Moodle knows students.
@@ -53,7 +52,7 @@ def make(
 
 
 def _titles(sheet: Sheet, place: int) -> list[str]:
-    """What the grades in a column may be called; nothing where they are no points."""
+    """The names of a column of grades; none if these are not points."""
     head = sheet.header[place]
     title, how = _parts(head)
     dropped = how.casefold() in _NOT_GRADES or head.casefold().startswith("feedback:")
@@ -87,7 +86,7 @@ def _filled(
     sheet: Sheet, asked: Mapping[str, Mapping[str, Result]], matched: Mapping[str, int],
     labs: Sequence[str], places: Mapping[str, int], keys: Sequence[int],
 ) -> Sheet:  # fmt: skip
-    """Who a student is, then points and feedback of each lab, in the order of the file's rows."""
+    """Who a student is, then points and feedback for each lab, in the order of the file's rows."""
     own = sorted({*sheet.places(*_NAMES), *keys})
     dated = sheet.places(_DATED)
     header = [sheet.header[place] for place in own]
@@ -114,7 +113,7 @@ def _filled(
 
 
 def told(result: Result) -> str:
-    """What a student reads beside the points: how they came about, and comments."""
+    """What a student reads beside the points: what they are made of, and comments."""
     most, points = hundredths(result.most), hundredths(result.points)
     said = [f"{points} of {most} points"]
     if result.penalty:

@@ -1,8 +1,8 @@
 """A learning platform as LTI 1.3 shows it to a tool: Assignment and Grade Services, and Names and
 Role Provisioning Services.
 
-Tokens, JWTs and signatures are Authlib's. What is here keeps all that a platform says within time
-and size, follows no redirect with the token, and says in one sentence what went wrong.
+Tokens, JWTs and signatures are Authlib's. This module limits the time and size of every answer,
+follows no redirect with the token, and says in one sentence what went wrong.
 
 Sources: https://www.imsglobal.org/spec/lti-ags/v2p0, https://www.imsglobal.org/spec/lti-nrps/v2p0
 and https://www.imsglobal.org/spec/security/v1p0 (the token is asked for as RFC 7523 has it).
@@ -39,7 +39,7 @@ MEMBERS = "application/vnd.ims.lti-nrps.v2.membershipcontainer+json"
 SECONDS = 30.0  # that an answer may take, from the first byte asked to the last one read
 LARGEST = 10_000_000  # bytes of an answer
 PAGES = 200  # of a list
-PAUSES = (1.0, 3.0)  # seconds before something is tried again that may go well then
+PAUSES = (1.0, 3.0)  # seconds before each further try of what may succeed then
 _FOR_PEOPLE = ("text/html", "application/xhtml+xml")
 _AGAIN = {429, 500, 502, 503, 504}
 
@@ -49,7 +49,7 @@ class PlatformFailed(RuntimeError):
 
 
 class Refused(PlatformFailed):
-    """The platform has understood, and says no to this one thing."""
+    """The platform understood one request, and refused it."""
 
 
 class Platform:
@@ -58,8 +58,8 @@ class Platform:
     Args:
         key: the tool's private key, PEM.
         kid: its id in the key set that the platform knows, where it has one.
-        audience: whom the request for a token is for, where that is not `token_url`.
-        members: names are asked for too.
+        audience: of the request for a token, if not `token_url`.
+        members: names will be asked for too.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class Platform:
         self, method: str, url: str, accept: str, kind: str = "", content: Any = None,
         pauses: tuple[float, ...] | None = None,
     ) -> requests.Response:  # fmt: skip
-        """An answer that says that all went well."""
+        """A successful answer, if need be after several tries."""
         fresh = self._token()
         pauses = PAUSES if pauses is None else pauses
         for pause in (*pauses, None):
@@ -187,7 +187,7 @@ class Platform:
     def _sent(
         self, method: str, url: str, accept: str, kind: str, content: Any, last: bool
     ) -> requests.Response | None:
-        """An answer, whatever it says; `None` where there is none and it is to be tried again."""
+        """An answer, whatever it says; `None` where none came and there is another try."""
         headers = {"Accept": accept, **({"Content-Type": kind} if kind else {})}
         try:
             answer: requests.Response = self._session.request(
@@ -200,7 +200,7 @@ class Platform:
         return answer
 
     def _token(self) -> bool:
-        """Have a token that is valid; is it a new one?"""
+        """Make sure that there is a valid token; returns whether it is a new one."""
         if self._session.token and not self._session.token.is_expired(leeway=60):
             return False
         try:
@@ -226,7 +226,7 @@ class Platform:
 
 
 class _Bounded(HTTPAdapter):
-    """Reads an answer whole, within time and size, however slowly it drips."""
+    """Reads an answer whole, within limits of time and size, however slowly it arrives."""
 
     def send(
         self, request: requests.PreparedRequest, *arguments: Any, **keywords: Any
@@ -267,7 +267,7 @@ def same_host(url: str, known: str) -> bool:
 
 
 def _joined(url: str, link: str) -> str:
-    """Where a link leads; what is no address is left as it is."""
+    """Where a link leads; the link itself if it is not an address."""
     try:
         return urljoin(url, link)
     except ValueError:
@@ -284,14 +284,14 @@ def _json(answer: requests.Response, url: str) -> Any:
 
 
 def _is_page(answer: requests.Response) -> bool:
-    """Is this for people? Some servers call an answer of no bytes a page too."""
+    """Is this a web page? Some servers call an empty answer one too."""
     begin = answer.content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
     kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     return bool(begin) and (kind in _FOR_PEOPLE or begin.startswith(b"<"))
 
 
 def _error(answer: requests.Response) -> str:
-    """What is wrong, where an answer that all went well says something else."""
+    """The error that an answer names although its status says success; otherwise empty."""
     with contextlib.suppress(ValueError, RecursionError):
         said = json.loads(answer.content)
         if isinstance(said, dict) and (why := said.get("error") or said.get("errors")):
@@ -304,7 +304,7 @@ def _is_line_item(found: Any) -> bool:
 
 
 def _said(answer: requests.Response, url: str) -> PlatformFailed:
-    """What an answer that is no good means."""
+    """The exception for an answer that is no success."""
     status, where = answer.status_code, _place(url)
     if 300 <= status < 400:
         return PlatformFailed(f"{where} leads elsewhere ({status}): write the address it leads to")

@@ -1,7 +1,7 @@
-"""What the gradebook holds of each student and lab, with the penalty that the policy makes.
+"""What the gradebook holds for each student and lab, with the penalty that the policy gives.
 
-nbgrader's database is read as it is and never written, in one transaction: a class is read in a
-fraction of a second, also while others grade.
+nbgrader's database is only read, in one transaction: that takes a fraction of a second for a class,
+also while others grade.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class Cell:
     """A cell that has points, or a comment by hand.
 
     Args:
-        points: `None` where there are none yet, and in a cell that has none to give.
-        most: that it can have.
+        points: `None` where there are none yet, and in a cell that gives none.
+        most: the maximum.
         by: who gave the points: "automatic" or "by hand"; empty where nobody did.
-        waits: for a person.
+        waits: it is still to be graded by hand.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Result:
 
     @property
     def final(self) -> Fraction:
-        """What is left of the points."""
+        """The points less the penalty, which takes off no more than there is."""
         return max(self.points - self.penalty, min(self.points, Fraction()))
 
     @property
@@ -96,17 +96,17 @@ class Result:
 
     @property
     def waits(self) -> bool:
-        """Is a person to give points for some of it yet?"""
+        """Is some of it still to be graded by hand?"""
         return any(cell.waits for cell in self.cells)
 
     @property
     def comments(self) -> list[str]:
-        """What people wrote on it, a comment a cell."""
+        """The comments that people wrote, one for each cell that has one."""
         return [cell.comment for cell in self.cells if cell.comment]
 
 
 def hundredths(points: Fraction) -> str:
-    """Points with two decimals; what lies in the middle is rounded up."""
+    """Points with two decimals, halves rounded away from zero."""
     cents = int((abs(points) * 100 + Fraction(1, 2)) // 1)
     return f"{'-' if points < 0 and cents else ''}{cents // 100}.{cents % 100:02}"
 
@@ -125,7 +125,7 @@ class _Notebook:
 
 
 def read(path: Path, policy: Policy, roster: Roster) -> list[Result]:
-    """All results of the course's labs, by student, in the order of labs.
+    """All results of the course's labs, sorted by student, then in the order of labs.
 
     Args:
         path: of nbgrader's gradebook.
@@ -176,7 +176,7 @@ def _moment(when: str | None) -> datetime.datetime | None:
 
 
 def _lines(comment: str) -> str:
-    """With one kind of line break: some importers take the first one for a row's end."""
+    """With one kind of line break: some importers take the first kind for the end of a row."""
     return "\n".join(comment.strip().splitlines())
 
 
@@ -198,7 +198,7 @@ def _settled(notebooks: Collection[_Notebook], policy: Policy, roster: Roster) -
 
 
 def _lateness(of: dict[str, Result], policy: Policy, roster: Roster) -> dict[str, Lateness]:
-    """{lab: lateness} of a student: free late days are shared out over all labs."""
+    """{lab: lateness} of a student, with free late days shared out over all labs."""
     late = {
         lab: lateness.lateness(
             roster.due(policy, lab, result.student), result.handed_in, policy.lab(lab).late,

@@ -1,4 +1,4 @@
-"""What a platform was sent: the same is not sent twice, and times of scores only go forward."""
+"""What a platform was sent: no score is sent twice, and timestamps only increase."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Sent:
     @classmethod
     @contextlib.contextmanager
     def at(cls, path: Path) -> Iterator[Sent]:
-        """Those in a file, for one who sends: whoever waited meanwhile would send scores that are
-        older than what the platform has then.
+        """Open the file, for one sender at a time. A second one is refused: if it waited, its
+        scores would be older by then than those that the platform has.
 
         Raises:
-            Unusable: it cannot be used, or somebody else sends now.
+            Unusable: the file cannot be used, or somebody else is sending.
         """
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,8 +75,8 @@ class Sent:
         return found is not None and found[1] == score
 
     def time(self, line_item: str, user: str) -> str:
-        """A time for the next score, later than that of all before it; it is noted before the score
-        is sent, so that one whose sending was cut short has an earlier time too.
+        """A timestamp for the next score, later than all before it. It is noted before the score is
+        sent, so that this holds also where sending was cut short.
         """
         when = datetime.datetime.now(UTC)
         found = self._row(line_item, user)
@@ -87,7 +87,7 @@ class Sent:
         return noted.replace("+00:00", "Z")
 
     def note(self, line_item: str, user: str, score: str) -> None:
-        """The platform has taken it."""
+        """Note that the platform has taken a score."""
         self._database.execute(
             "UPDATE sent SET score = ? WHERE line_item = ? AND user = ?", (score, line_item, user)
         )

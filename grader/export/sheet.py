@@ -18,7 +18,7 @@ from grader.reports.spreadsheet import inert
 LARGEST = 20_000_000  # bytes; ten thousand students with a hundred columns have half of that
 LONGEST_NAME = 80  # characters of a name that are shown
 DELIMITERS = ",;\t"
-# names that are identifiers cannot call anything, whatever they begin with: they stay as they are
+# identifiers cannot call anything, whatever they begin with: they stay as they are
 _HARMLESS = re.compile(r"[A-Za-z0-9._@+-]*")
 #: numbers, and the dash that Moodle exports and takes in again for "no grade": with an apostrophe
 #: before it, it would refuse the whole file
@@ -57,7 +57,7 @@ def plain(name: str) -> str:
 
 
 def shown(name: str) -> str:
-    """A stranger's word in a sentence: one line, not too long."""
+    """A stranger's text for use in a sentence: one line, not too long."""
     said = redaction.shown(" ".join(name.split()))
     return f"{said[:LONGEST_NAME]}…" if len(said) > LONGEST_NAME else said
 
@@ -67,7 +67,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def cell(said: str) -> str:
-    """Text that a spreadsheet takes for text; numbers stay numbers."""
+    """A cell that no spreadsheet takes for a formula; numbers stay numbers."""
     return said if _NUMBER.fullmatch(said) else inert(said)
 
 
@@ -80,8 +80,8 @@ def read(path: Path, known: Sequence[str], what: str) -> Sheet:
     """The table in a file.
 
     Args:
-        known: names of columns, some of which it has: they tell which delimiter it has.
-        what: the file should be, for the sentence that says that it is none.
+        known: names of columns, some of which it has: they show which delimiter it uses.
+        what: what the file should be, for the sentence that says that it is not.
 
     Raises:
         Unusable: it cannot be read, or is another file.

@@ -1,8 +1,7 @@
-"""Fingerprints of a cell: hashes of its runs of words, thinned by winnowing.
+"""Fingerprints of a cell: hashes of its runs of words, thinned out by winnowing.
 
 Schleimer, Wilkerson, Aiken: Winnowing: Local Algorithms for Document Fingerprinting (SIGMOD 2003).
-What two cells share is found if it is at least `RUN + WINDOW - 1` words long; nothing shorter than
-`RUN` is.
+What two cells share is always found from `RUN + WINDOW - 1` words on, and never below `RUN`.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ def _of(words: Sequence[Token]) -> Prints:
 
 
 def winnowed(hashes: Sequence[int]) -> list[int]:
-    """The place of the least hash of each window, the rightmost where several are the least."""
+    """The place of each window's smallest hash, the rightmost of equal ones."""
     chosen: list[int] = []
     for begin in range(max(1, len(hashes) - WINDOW + 1) if hashes else 0):
         window = range(begin, min(begin + WINDOW, len(hashes)))
@@ -43,7 +42,7 @@ def winnowed(hashes: Sequence[int]) -> list[int]:
 
 
 def _hash(words: Sequence[Token]) -> int:
-    """The same in every process, as Python's own of text is not."""
+    """The same in every process, unlike Python's own hash of a text."""
     text = " ".join(token.word for token in words)
     return int.from_bytes(
         hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big"

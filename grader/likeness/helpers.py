@@ -1,5 +1,5 @@
-"""What of the cells that a student has added belongs to which exercise: a copy in a cell of its
-own, which the answer calls, is compared with answers all the same.
+"""Which exercise a cell that a student has added belongs to: so an answer that was copied into a
+cell of its own, and is called from the answer's cell, is compared with answers all the same.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from grader.likeness.tokens import MOST_CHARACTERS, python
 
-#: in place of an exercise's name: what a student has added and no answer uses
+#: in place of an exercise's name: added cells that no answer uses
 OWN = "cells of their own"
-NO_PYTHON = "cells of their own that are no Python"  # else one of them hides all others' names
+NO_PYTHON = "cells of their own that are no Python"  # among others it would hide their names
 MOST_ROUNDS = 5  # helpers that are called by helpers
 _DEFINED = re.compile(
     r"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*=[^=\n]{0,200}\blambda\b", re.M
@@ -20,13 +20,12 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 
 def placed(answers: Mapping[str, str], added: Sequence[str], most: int) -> dict[str, str]:
-    """The sources that are compared, by exercise, `OWN` and `NO_PYTHON`: an added cell stands
-    behind the first answer that uses what it defines, or has the name of it.
+    """The sources that are compared, by exercise, `OWN` and `NO_PYTHON`: an added cell is appended
+    to the first answer that uses, or is to define, a name which the cell defines.
 
     Args:
         answers: the sources of the solution cells, by exercise.
-        most: characters of the added cells that are looked at; of the rest it is told that it is
-            not compared.
+        most: characters of the added cells that are parsed; the rest goes to `NO_PYTHON`.
     """
     found = {name: [source] for name, source in answers.items()}
     used = {name: {name, *_words(source)} for name, source in answers.items()}

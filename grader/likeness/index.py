@@ -1,8 +1,8 @@
 """Which submissions share rare fingerprints in an exercise: an inverted index, no text is compared
 with another.
 
-A fingerprint weighs the bits of how rare it is among those who answered the exercise. What stands
-in the starter notebook weighs nothing, and what many share is not followed up.
+The weight of a fingerprint is its rarity among those who answered the exercise, in bits. What the
+starter notebook contains weighs nothing, and what many share is not followed up.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from grader.likeness.fingerprints import Prints
 
 MOST_SHARED = 60  # submissions that a fingerprint is followed up to …
 MOST_OF_CLASS = 1 / 6  # … and the share of those who answered; 2 always
-#: submissions of other classes, supposed to share nothing: in a small class rarity says little, and
-#: would say nothing at all without them
+#: supposed submissions of other classes, which share nothing: rarity says little in a small class,
+#: and without them it would say nothing
 UNSEEN = 20
 MOST_STEPS = 4_000_000  # pairs that are counted in an exercise; the rarest fingerprints come first
 USUAL = 16  # fingerprints of a passage of some four lines
-LONGEST = 3.0  # times as much as such a passage weighs the longest one
+LONGEST = 3.0  # times the weight of such a passage: more no passage weighs
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class Shared:
     weight: float  # bits
     share: float  # of what is unusual in the one that has less of it
     prints: frozenset[int]
-    holders: int  # how many submissions have the typical one of these
+    holders: int  # how many submissions have the median one of these
 
 
 @dataclass
 class Index:
-    """The fingerprints of one exercise."""
+    """The fingerprints of one exercise, and who has them."""
 
     found: Mapping[int, Collection[int]]  # submission → its fingerprints, without the starter's
     complete: bool = True  # were all pairs counted?
@@ -51,7 +51,7 @@ class Index:
         }  # fmt: skip
 
     def weight(self, fingerprint: int) -> float:
-        """The bits of how rare a fingerprint is."""
+        """The rarity of a fingerprint, in bits."""
         return rarity(len(self.holders[fingerprint]), len(self.found))
 
     def _is_followed(self, fingerprint: int) -> bool:
@@ -78,8 +78,8 @@ class Index:
         }  # fmt: skip
 
     def _evidence(self, pair: tuple[int, int], total: float, count: float) -> float:
-        """Fingerprints beside each other are not independent: what counts is how rare they are on
-        the average, how much of the answers they are, and, less and less, how many.
+        """Neighbouring fingerprints are not independent: what counts is their average rarity, their
+        share of the answers, and, less and less, their number.
         """
         length = min(LONGEST, math.sqrt(count / USUAL))
         return total / count * self._share(pair, total) * length
@@ -89,7 +89,7 @@ class Index:
         return min(1.0, total / least) if least else 0.0
 
     def shared(self, pair: tuple[int, int]) -> Shared:
-        """What a pair shares, to be shown; its weight is that of `pairs`."""
+        """What a pair shares, for display; its weight is the one in `pairs`."""
         one, other = (set(self.found[each]) for each in pair)
         common = sorted(f for f in one & other if self._is_followed(f))
         total = sum(map(self.weight, common))
@@ -101,12 +101,12 @@ class Index:
 
 
 def rarity(holders: int, of: int) -> float:
-    """The bits of how rare it is that so many of a class have something."""
+    """How rare it is that so many of a class have something, in bits."""
     return math.log2((of + UNSEEN) / holders)
 
 
 def is_unusual(holders: int, of: int) -> bool:
-    """Do several have it, and not many?"""
+    """Do at least two have it, but not many?"""
     return 2 <= holders <= max(2, min(MOST_SHARED, int(of * MOST_OF_CLASS) + 1))
 
 

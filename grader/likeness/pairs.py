@@ -1,8 +1,8 @@
-"""Pairs of submissions, those that are alike beyond what the class explains first.
+"""Pairs of submissions that are alike beyond what the class explains, the most alike first.
 
-An exercise counts once for a pair, by its text or by its runs, whichever says more: text that is
-the same behaves the same. Exercises add up, because each is written anew. A pair is listed where
-its sum is far from what pairs of this class usually have.
+An exercise counts once for a pair, by its text or by its runs, whichever weighs more: equal text
+behaves equally. Exercises add up, because each is written separately. A pair is listed if its sum
+is far above what pairs of this class usually have.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from grader.likeness.submissions import Work, sorted_by_name
 LEAST = 12.0  # bits of a pair that is listed, in any class
 FAR = 3.5  # times the distance between the median pair of the class and its upper tenth
 MOST_LISTED = 200
-MOST_PAIRS = 3_000_000  # that are held; beyond that the weakest exercises of pairs are left out
+MOST_PAIRS = 3_000_000  # that are held; further ones are left out
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class _Class:
 
 
 def usual(weights: Sequence[float], compared: int) -> float:
-    """The weight from which on a pair is out of the ordinary in this class."""
+    """The weight from which a pair is out of the ordinary in this class."""
     count = compared * (compared - 1) // 2
     ranked = sorted(weights)
 

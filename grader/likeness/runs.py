@@ -23,12 +23,12 @@ class Habit:
     kind: str  # mistake, pattern
     said: str
     who: tuple[int, ...]
-    of: int  # submissions that it could have been
+    of: int  # submissions that could have had it
     weight: float  # bits
 
 
 def habits(lines: Mapping[int, Line]) -> Iterator[Habit]:
-    """What some of those who answered an exercise have in common, and not many.
+    """What several of those who answered an exercise have in common, but not many.
 
     Args:
         lines: of one exercise, by submission.

@@ -47,7 +47,7 @@ class Told:
 
 
 def find(assignment: str, submitted: Path, entries: Iterable[Entry]) -> Likeness | None:
-    """The pairs of a class that are alike; `None` where that failed, which costs no grade."""
+    """The pairs of a class that are alike; `None` if that failed, which costs nobody a grade."""
     try:
         return likeness(read(assignment, submitted, entries), starter(assignment))
     except Exception:
@@ -56,7 +56,7 @@ def find(assignment: str, submitted: Path, entries: Iterable[Entry]) -> Likeness
 
 
 def told(found: Likeness) -> list[Told]:
-    """The first pairs, to be shown."""
+    """The first pairs, as they are shown."""
     return [_told(pair, found) for pair in found.pairs[:SHOWN]]
 
 
@@ -105,7 +105,7 @@ def _side(work: Work, alike: Alike, found: Likeness) -> Side:
 
 
 def _lines(prints: Prints, common: Iterable[int]) -> set[int]:
-    """The lines in which a cell's fingerprints of these stand."""
+    """The lines of a cell that hold one of the `common` fingerprints."""
     return {
         line
         for fingerprint in common

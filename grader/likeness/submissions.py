@@ -21,7 +21,7 @@ MOST_OF_ALL = 200_000  # characters of a submission; a class of a thousand is he
 
 @dataclass
 class Work:
-    """What of a submission is compared: its answers' sources and verdicts, by exercise."""
+    """What is compared of a submission: its answers' sources and verdicts, by exercise."""
 
     student: str
     sources: dict[str, str] = field(default_factory=dict)
@@ -91,5 +91,5 @@ def fill(work: Work, plan: submission.Plan) -> None:
 
 
 def sorted_by_name(works: Iterable[Work]) -> Sequence[Work]:
-    """In an order of its own, so that the order in which they came changes nothing."""
+    """In a fixed order, so that the order in which they came does not matter."""
     return sorted(works, key=lambda work: work.student)

@@ -1,5 +1,5 @@
-"""A cell's source as the words that stay when it is disguised: no names of the author's own, no
-literals, no comments, no layout.
+"""A cell's source as the words that survive a disguise: without the author's own names, literals,
+comments and layout.
 
 Names of libraries stay (`dist.send`, `torch.empty_like`): they say what a line does, and nobody
 can rename them.
@@ -53,11 +53,11 @@ class _Own:
 
 
 def tokens(sources: Mapping[str, str]) -> dict[str, list[Token]]:
-    """The words of each of a submission's cells, as far as these are compared; of what is no Python
-    they are found roughly.
+    """The words of each of a submission's cells, as far as it is compared; those of a cell that is
+    not Python are approximate.
 
     Args:
-        sources: by the cells' names; what one binds at its top is the author's own in all.
+        sources: by the cells' names; what one binds at its top level is the author's own in all.
     """
     read = {name: python(source[:MOST_CHARACTERS]) for name, source in sources.items()}
     shared = {name for _, tree in read.values() if tree is not None for name in _at_the_top(tree)}
@@ -65,9 +65,9 @@ def tokens(sources: Mapping[str, str]) -> dict[str, list[Token]]:
 
 
 def python(source: str) -> tuple[str, ast.Module | None]:
-    """A cell as Python and its tree, as IPython would take it: without magics, and not indented as
-    a whole or behind prompts; `None` where it is no Python all the same. Its lines stay where they
-    are, ended as `tokenize` and `ast` both count them.
+    """A cell as Python, and its tree, as IPython would read it: without magics, common indentation
+    and prompts; the tree is `None` if it is still not Python. Lines keep their numbers, and end in
+    the line break that `tokenize` and `ast` both count.
     """
     source = source.replace("\r\n", "\n").replace("\r", "\n")
     for change in (
@@ -110,8 +110,8 @@ def _of_cell(source: str, tree: ast.Module | None, shared: set[str]) -> Iterator
 
 
 def _statements(raw: Iterable[tokenize.TokenInfo]) -> Iterator[list[tokenize.TokenInfo]]:
-    """The tokens of each statement without layout, to which a semicolon belongs; what stands behind
-    a colon belongs to the same one.
+    """The tokens of each statement, without layout and semicolons; what follows a colon on its line
+    is part of the same statement.
     """
     statement: list[tokenize.TokenInfo] = []
     for token in raw:
@@ -124,7 +124,7 @@ def _statements(raw: Iterable[tokenize.TokenInfo]) -> Iterator[list[tokenize.Tok
 
 
 def _has_effect(statement: Iterable[tokenize.TokenInfo]) -> bool:
-    """Is it more than literals, as docstrings are, or `pass`?"""
+    """Is it more than literals, such as docstrings, or `pass`?"""
     return any(
         token.type not in _LITERAL and not (token.type == tokenize.NAME and token.string in _IDLE)
         for token in statement
@@ -132,7 +132,7 @@ def _has_effect(statement: Iterable[tokenize.TokenInfo]) -> bool:
 
 
 def _joined(raw: Iterable[tokenize.TokenInfo]) -> Iterator[tuple[str, str, int]]:
-    """(kind, text, line) without what has no effect, a string of several parts as one."""
+    """(kind, text, line) of what has an effect; a string in several parts counts as one."""
     for statement in filter(_has_effect, _statements(raw)):
         inside, last = 0, ""
         for token in statement:
@@ -183,7 +183,7 @@ def _methods(node: ast.AST) -> set[str]:
 
 
 def _at_the_top(tree: ast.Module) -> Iterator[str]:
-    """What other cells can use of this one, imports left out."""
+    """The names that other cells can use from this one, without imports."""
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
@@ -203,7 +203,7 @@ def _words(found: Sequence[tuple[str, str, int]], own: _Own) -> Iterator[Token]:
         if kind in ("s", "0"):
             word = kind
         elif kind == "name" and before == ".":
-            # of a library it stays, whatever the author's own are called
+            # a library's attribute stays, whatever the author's own are called
             word = text if foreign or text not in own.attributes else "v"
         elif kind == "name" and not keyword.iskeyword(text):
             foreign = text not in own.names
@@ -220,7 +220,7 @@ def _words(found: Sequence[tuple[str, str, int]], own: _Own) -> Iterator[Token]:
 
 
 def _roughly(source: str) -> Iterator[Token]:
-    """The words of what cannot be parsed: names are known only by their place."""
+    """The words of what cannot be parsed: only their place tells which names are the author's."""
     for number, text in enumerate(source.split("\n"), 1):
         before = ""
         for match in _ROUGH.finditer(text.partition("#")[0]):
