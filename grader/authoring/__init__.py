@@ -1,1 +1,1 @@
-"""For authors: begin an exercise or a lab, and be told what is missing."""
+"""For authors: begin an exercise or a lab, and find out what is still missing."""

@@ -1,7 +1,7 @@
-"""What is missing of a lab, or does not fit, in one sentence each.
+"""What a lab lacks, or what in it does not fit together, in one sentence each.
 
-Nothing is run here: whether answers are judged as they state say the tests, and whether a solution
-keeps its own exercise's rules says `distlab reference record`.
+Nothing is run here: the tests check that answers are judged as they state, and `distlab reference
+record` checks that a solution keeps its own exercise's rules.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
 def complaints(lab: str, only: str | None = None) -> Iterator[str]:
-    """Sentences on a lab; none where nothing is missing.
+    """Sentences on a lab; none if nothing is missing.
 
     Args:
-        only: an exercise, and nothing of the others.
+        only: an exercise, to look at this one alone.
 
     Raises:
         ValueError: there is no such lab.
@@ -59,7 +59,7 @@ def complaints(lab: str, only: str | None = None) -> Iterator[str]:
 
 
 def unasked_hints(lab: str, only: str | None = None) -> Iterator[str]:
-    """Sentences on hints that no collected answer gets: they may be right, and nothing shows it."""
+    """Sentences on hints that no collected answer gets: nothing shows whether they are right."""
     shared = {hint.name for hint in (*hints.FIRST, *hints.LAST, *hints.MESSAGES)}
     for exercise in course.exercises(lab).values():
         if only in (None, exercise.name):
@@ -70,7 +70,7 @@ def unasked_hints(lab: str, only: str | None = None) -> Iterator[str]:
 
 
 def _of_modules(lab: str) -> Iterator[str]:
-    """Does the lab's list name the modules that ask for something, and no others?"""
+    """Sentences where the lab's list names other modules than those that have an exercise."""
     if lab not in course.LABS:
         return
     listed = importlib.import_module(course.LABS[lab]).EXERCISES
@@ -88,7 +88,7 @@ def _of_modules(lab: str) -> Iterator[str]:
 
 
 def _named(cells: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Cells by the name that nbgrader has for them; those without one under ""."""
+    """Cells by nbgrader's name for them; those without one under ""."""
     found: dict[str, list[dict[str, Any]]] = {}
     for cell in cells:
         name = cell["metadata"].get("nbgrader", {}).get("grade_id", "")

@@ -1,6 +1,6 @@
 """Begin an exercise or a lab: everything that has to be there, ready to run.
 
-What is written works as it stands, with a small exercise in it. Each line that an author has to
+What is written works as it stands, with a small exercise in it. Each line that the author has to
 replace says so, and `distlab lint` names those that are left.
 """
 
@@ -129,13 +129,13 @@ def _write(files: Mapping[Path, str]) -> None:
 
 
 def _taken(lab: str) -> set[str]:
-    """The names that a lab's own cells bind: torch, dist, what is given."""
+    """The names that the lab's own cells bind, such as torch, dist, and what is given."""
     content = json.loads((SOLUTIONS / lab / course.notebook_name(lab)).read_text("utf-8"))
     return set().union(*(cell.defines() for cell in notebooks.cells(content)))
 
 
 def _listed(source: str, name: str) -> str:
-    """A lab's `__init__` with the exercise last in its list."""
+    """The source of a lab's `__init__` with the exercise added at the end of its list."""
     head, bracket, tail = source.rpartition("]")
     if not bracket:
         raise NotMade(f"the lab's EXERCISES is no list of names: add {name!r} to it by hand")

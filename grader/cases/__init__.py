@@ -1,13 +1,13 @@
-"""Hidden cases, a folder a lab and a module an exercise: its `HIDDEN` are the cases beyond the
-visible ones. What several exercises share stands beside them.
+"""Hidden cases: a folder for each lab and a module for each exercise, whose `HIDDEN` are the cases
+beyond the visible ones. What several exercises share stands beside them.
 
-What a case is made of comes from the course's secret (`grader.secret`): its random numbers, and of
-a `Drawn` case its parameters too. The seeds written here only number the cases.
+The random numbers of a case, and the parameters of a `Drawn` one, come from the course's secret
+(`grader.secret`). The seeds written here only number the cases.
 
-Where students have inputs of their own (`grader.variants`), random numbers and what is `Drawn` are
-each student's. What else of a case is theirs is said beside it: of a hidden case by `Varied`, of
-the visible ones by the module's `VISIBLE`. World sizes, shapes and the number of cases are the same
-for all, and with them time, difficulty and what of an answer is looked at.
+Where students have inputs of their own (`grader.variants`), random numbers and what is `Drawn`
+differ for each student. Which other parameters differ is said by `Varied` for a hidden case, and by
+the module's `VISIBLE` for the visible ones. World sizes, shapes and the number of cases are the
+same for all, and so are time, difficulty and what is looked at in an answer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from distlab.exercises.exercise import Case
 
 
 class Chance:
-    """Draws the parameters of a case."""
+    """Draws random parameters of a case."""
 
     def __init__(self, generator: np.random.Generator) -> None:
         self._generator = generator
@@ -37,28 +37,28 @@ class Chance:
         return max(1, round(value * factor)) if isinstance(value, int) else value * factor
 
     def like(self, value: Any) -> Any:
-        """`around` each number of a value; a zero, and what is no number, stays as it is."""
+        """A value with `around` applied to each number in it, except zeros; all else stays."""
         if isinstance(value, list):
             return [self.like(item) for item in value]
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return self.around(value) if number and value else value
 
     def order(self, items: Sequence[Any]) -> list[Any]:
-        """The items in another order, or in the same."""
+        """The items in a random order."""
         return [items[i] for i in self._generator.permutation(len(items))]
 
     def rising(self, count: int, least: int, most: int) -> list[int]:
-        """So many different whole numbers from `least` to `most`, the smallest first."""
+        """`count` different whole numbers from `least` to `most`, in rising order."""
         drawn = self._generator.choice(most + 1 - least, count, replace=False)
         return sorted(int(number) + least for number in drawn)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A hidden case whose parameters the course's secret decides.
+    """A hidden case whose parameters are drawn with the course's secret.
 
-    For exercises whose inputs are their parameters: with numbers that the repository holds, a table
-    of answers would do.
+    For exercises whose inputs are their parameters: if these stood in the repository, a table of
+    answers would pass.
     """
 
     size: int
@@ -66,19 +66,19 @@ class Drawn:
     params: Callable[[Chance], Mapping[str, Any]]
 
     def made(self, entropy: Callable[[str], bytes]) -> Case:
-        """The case that a secret makes of it. `entropy`: 128 bits by the name of a case."""
+        """The case for a secret, which `entropy` turns into 128 bits for each case's name."""
         own = entropy(Case(self.size, self.seed).key)
         chance = Chance(Case(self.size, self.seed, entropy=own).generator(stream=-1))
         return Case(self.size, self.seed, self.params(chance), True, own)
 
 
-#: draws the parameters of a student's own case, given those that the case has for everybody
+#: draws the parameters of a student's own case from those that the case has for everybody
 Own = Callable[[Chance, Mapping[str, Any]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Varied:
-    """A hidden case that is as written for everybody, until students have inputs of their own: then
+    """A hidden case that is the same for everybody, unless students have inputs of their own: then
     `own` draws each student's parameters.
     """
 
@@ -87,7 +87,7 @@ class Varied:
 
 
 def near(*kept: str) -> Own:
-    """Numbers like those that a case has, but for the parameters that are `kept`."""
+    """Numbers like those of the case, except for the parameters that are `kept`."""
 
     def own(chance: Chance, params: Mapping[str, Any]) -> Mapping[str, Any]:
         return {name: v if name in kept else chance.like(v) for name, v in params.items()}
@@ -96,11 +96,11 @@ def near(*kept: str) -> Own:
 
 
 def same(chance: Chance, params: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters that a case has for everybody; random numbers are a student's own anyway."""
+    """The parameters that everybody has; random numbers are a student's own anyway."""
     return params
 
 
-#: in `VISIBLE`: a case whose own seed is what it is for, so that everybody has it as it is
+#: in `VISIBLE`: a case that tests its very seed, so that everybody has it as it is
 UNCHANGED = None
 
 

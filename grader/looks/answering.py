@@ -1,7 +1,7 @@
 """Answers, and what they do to nbgrader's gradebook: points and comments by hand.
 
-An answer is written into the diary first, with what the gradebook has at that moment, and then into
-the gradebook, unless that has something else by now. So an answer that a crash has kept from the
+An answer is written into the diary first, with what the gradebook holds at that moment, and then
+into the gradebook, unless that has changed by then. So an answer that a crash has kept from the
 gradebook is entered later, and what somebody has given in the formgrader meanwhile stays.
 """
 
@@ -31,12 +31,12 @@ LONGEST = 4_000  # characters of a comment
 
 @dataclass(frozen=True)
 class Wanted:
-    """What an instructor says.
+    """What an instructor answers.
 
     Args:
-        points: all points of the exercise; `None` where they are left.
+        points: the new points of the exercise; `None` leaves them as they are.
         taken_back: the points are to be the judge's again.
-        comment: empty where it is left.
+        comment: empty leaves it as it is.
     """
 
     points: float | None = None
@@ -64,11 +64,11 @@ class Answering:
     def answer_alike(
         self, student: str, lab: str, exercise: str, wanted: Wanted
     ) -> tuple[list[str], list[str]]:
-        """Answer all who have made the same mistake as this student, this one included; who they
-        are, and who of them has points or a comment by hand already and keeps these.
+        """Answer all who have made the same mistake as this student, this one included. Returns who
+        was answered, and who keeps points or a comment that they already have by hand.
 
         Raises:
-            Mistaken: as `answer`; or the answer of this student's is no mistake.
+            Mistaken: as `answer`; or this student has made no mistake.
         """
         line = self._line(student, lab, exercise)
         if line is None or line.status in ("passed", "unanswered"):
@@ -98,7 +98,7 @@ class Answering:
         return done, kept
 
     def enter_all(self) -> None:
-        """Enter what a crash has left."""
+        """Enter the answers that a crash has kept from the gradebook."""
         if any(not one.entered for look in self._diary.read().looks.values()
                for one in look.answers):  # fmt: skip
             with self._diary.adding() as adding:
@@ -137,7 +137,7 @@ class Answering:
 
 
 def _account() -> str:
-    """Who answers; a container's user may have a number and no name."""
+    """Who answers; in a container a user may have a number but no name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -145,7 +145,7 @@ def _account() -> str:
 
 
 def checked(wanted: Wanted, most: float) -> Wanted:
-    """What is wanted, if it can be given.
+    """`wanted`, once it is known that it can be given.
 
     Raises:
         Mistaken: it cannot.
@@ -192,7 +192,7 @@ def _rows(database: Any, student: str, lab: str, exercise: str) -> tuple[Any, An
 
 
 def _is_ours(look: Look, held: Held) -> bool:
-    """Is nothing given by hand but what was answered to the same mistake of another's?"""
+    """Has nothing been given by hand but an answer to another's same mistake?"""
     if held == (None, None, None):
         return True
     last = look.answers[-1] if look.answers else None
@@ -200,8 +200,8 @@ def _is_ours(look: Look, held: Held) -> bool:
 
 
 def after(answer: Answer) -> Held:
-    """What the gradebook has once an answer is in it."""
-    manual, extra, comment = answer.was  # extra credit comes on top, and is nobody's answer
+    """What the gradebook holds once an answer is in it."""
+    manual, extra, comment = answer.was  # extra credit comes on top, and no answer changes it
     if answer.points is not None:
         manual = answer.points
     elif answer.taken_back:
@@ -213,7 +213,7 @@ def _enter(database: Any, look: Look, answer: Answer) -> None:
     try:
         grade, comment = _rows(database, *look.key)
     except Mistaken:
-        return  # taken out of the gradebook since; what is entered anew asks the diary
+        return  # removed from the gradebook since; when it is entered again, the diary is asked
     held = grade.manual_score, grade.extra_credit, comment.manual_comment
     if held != answer.was:
         return  # it is there already, or somebody has changed it since
@@ -226,8 +226,8 @@ def _enter(database: Any, look: Look, answer: Answer) -> None:
 def standing(
     state: State, student: str, lab: str, sources: Mapping[str, str]
 ) -> dict[str, tuple[float | None, str]]:
-    """{exercise: points and comment} that were given for this very code, for a submission that is
-    entered anew.
+    """{exercise: points and comment} that were given for exactly this code, for a submission that
+    is entered again.
 
     Args:
         sources: exercise → digest of its code.

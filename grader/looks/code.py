@@ -1,4 +1,4 @@
-"""Which code an answer was given for: points by hand belong to it."""
+"""Which code an answer was given for: points by hand hold for that code alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from distlab import course
 
 
 def digest(source: str) -> str:
-    """Of the code of an answer; blanks at line ends and lines at the end do not count."""
+    """A digest of an answer's code, without blanks at line ends and empty lines at the end."""
     text = "\n".join(line.rstrip() for line in source.rstrip().splitlines())
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 

@@ -19,13 +19,13 @@ from grader.looks.inbox import take_in
 from grader.plugins.gradebook import Gradebook, GradebookBusy
 from grader.policy import reading
 
-BACK = "none"  # in place of points: the judge's hold again
-TOLD = 20  # requests that are left out that are told of
+BACK = "none"  # in place of points: the judge's count again
+TOLD = 20  # refused requests that are named
 
 
 def collect(book: Gradebook) -> list[str]:
-    """Take in what has arrived; returns a sentence on each request that is left out, or on why
-    none can be seen now, which keeps nobody from grading and answering.
+    """Take in what has arrived; returns a sentence on each request that is refused, or on why none
+    can be taken in now, which keeps nobody from grading and answering.
     """
     ledger = Ledger(GRADES / "ledger")
 
@@ -41,7 +41,7 @@ def collect(book: Gradebook) -> list[str]:
 
 
 def looks(asked: list[str]) -> int:
-    """Print what waits for an answer, and write it beside the verdicts, a page a lab."""
+    """Print what waits for an answer, and write a page for each lab with the verdicts beside it."""
     from grader.reports import report
 
     chosen = [labs.named(name) for name in asked] or list(course.LABS)
@@ -71,12 +71,12 @@ def looks(asked: list[str]) -> int:
 def answer(
     student: str, lab: str, exercise: str, points: str, comment: str, keep: str, alike: bool
 ) -> int:
-    """Answer about an exercise of a student's, and bring gradebook and pages up to date.
+    """Answer about a student's exercise, and bring gradebook and pages up to date.
 
     Args:
-        points: a number, "none" for those of the judge, or nothing where they are left.
+        points: a number, "none" for those of the judge, or empty to leave them.
         comment: Markdown, or @NAME of one that is kept.
-        keep: the name under which the comment is kept for use again.
+        keep: a name under which to keep the comment for later use.
         alike: answer all who have made the same mistake.
 
     Raises:
@@ -117,7 +117,7 @@ def answer(
 
 
 def replay(student: str, lab: str, exercise: str) -> int:
-    """Judge an exercise of a student's once more, and write what its ranks did as a page."""
+    """Judge a student's exercise once more, and write a page on what its ranks did."""
     from grader.looks import replay as replaying
 
     lab = labs.named(lab)
@@ -133,7 +133,7 @@ def replay(student: str, lab: str, exercise: str) -> int:
 def _refresh(
     book: Gradebook, lab: str, students: Iterable[str], asked: Collection[str]
 ) -> list[str]:
-    """Write the pages anew, and release those of whoever has asked; says what could not be done."""
+    """Write the pages again, and release those of students who asked; returns the problems."""
     from grader.policy.pages import Pages
 
     pages, problems, wait = Pages(book, Ledger(GRADES / "ledger")), [], []

@@ -1,7 +1,7 @@
-"""All that was asked and answered, in one file beside the gradebook, to which is only added.
+"""All that was asked and answered, in one append-only file beside the gradebook.
 
-A line is an event, as JSON. What holds now follows from all of them in their order. A line that a
-crash has cut short was never written: it is taken away when the next one is added.
+Each line is an event, as JSON, and the present state follows from all of them in their order. A
+line that a crash has cut short does not count, and is removed when the next one is added.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import contextlib
 import datetime
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -42,13 +42,13 @@ class Answer:
 
     Args:
         number: of the event; no two answers have the same.
-        points: of the exercise, without extra credit; `None` where they are left, or taken back.
+        points: of the exercise, without extra credit; `None` if they are left, or taken back.
         taken_back: the points are the judge's again.
-        comment: empty where it is left as it is.
+        comment: empty if it is left as it is.
         by: the account that has answered.
-        source: which code it was given for, as `answering.digest` says.
-        was: what the gradebook had before: manual score, extra credit, comment.
-        alike: the student whose mistake this is too, where the answer was given to that one.
+        source: the `code.digest` of the code that it was given for.
+        was: what the gradebook held before: manual score, extra credit, comment.
+        alike: the student who was answered, if this one was for having made the same mistake.
         entered: it is in the gradebook.
     """
 
@@ -66,7 +66,7 @@ class Answer:
 
 @dataclass
 class Look:
-    """What there is about an exercise of a student's."""
+    """All that was asked and answered about one student's exercise."""
 
     student: str
     lab: str
@@ -93,12 +93,12 @@ class Look:
 
 @dataclass
 class State:
-    """What holds now.
+    """What follows from the events so far.
 
     Args:
-        taken: which requests were taken in.
-        comments: name → comment that is kept for use again.
-        events: how many there are.
+        taken: the ids of requests that were taken in.
+        comments: name → comment that is kept for later use.
+        events: their number.
     """
 
     looks: dict[Key, Look] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class State:
     events: int = 0
 
     def of(self, student: str, lab: str) -> list[Look]:
-        """A student's, of a lab."""
+        """The looks of one student in one lab."""
         return [one for one in self.looks.values() if (one.student, one.lab) == (student, lab)]
 
     def open(self, lab: str = "") -> list[Look]:
@@ -116,14 +116,14 @@ class State:
         return sorted(found, key=lambda one: (one.asked[-1].when, one.key))
 
     def look(self, student: str, lab: str, exercise: str) -> Look:
-        """There is one of each exercise, be it empty."""
+        """The look of an exercise, empty where nothing was asked or answered."""
         return self.looks.setdefault((student, lab, exercise), Look(student, lab, exercise))
 
     def add(self, event: dict[str, Any]) -> None:
-        """What holds when this has happened too.
+        """Apply one more event.
 
         Raises:
-            KeyError, TypeError, ValueError: it is no event.
+            KeyError, TypeError, ValueError: it is not an event.
         """
         what = event["what"]
         if what == "kept":
@@ -158,7 +158,7 @@ class Diary:
         self.path = path or GRADES / "looks.jsonl"
 
     def read(self) -> State:
-        """What holds now.
+        """The present state.
 
         Raises:
             Mistaken: the file is damaged, or cannot be read.
@@ -183,13 +183,13 @@ class Diary:
 
     @contextlib.contextmanager
     def adding(self) -> Iterator[Adding]:
-        """Add to it, one after the other; others who add wait meanwhile."""
+        """Add events to the file; others who want to add wait meanwhile."""
         with writing.locked(self.path.with_suffix(".lock")):
             yield Adding(self.path, self.read())
 
 
 class Adding:
-    """Adds events; `state` is what holds with them."""
+    """Adds events, and keeps `state` up to date with them."""
 
     def __init__(self, path: Path, state: State) -> None:
         self._path, self.state = path, state
@@ -212,7 +212,7 @@ class Adding:
 
 
 def about(look: Look, what: str, **fields: Any) -> dict[str, Any]:
-    """An event of an exercise, now."""
+    """An event about an exercise, at the present time."""
     now = datetime.datetime.now(UTC).isoformat(timespec="seconds")
     student, lab, exercise = look.key
     return {
@@ -221,7 +221,7 @@ def about(look: Look, what: str, **fields: Any) -> dict[str, Any]:
 
 
 def _cut(path: Path) -> int:
-    """Take away a line that was never finished; returns the bytes of the others."""
+    """Remove a last line that was never finished; returns the size of the others in bytes."""
     with writing.reported(path), path.open("ab+") as file:
         size = os.fstat(file.fileno()).st_size
         if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
@@ -250,8 +250,3 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("no text")
     return value
-
-
-def names(looks: Iterable[Look]) -> list[str]:
-    """Whose these are, each once, in order."""
-    return sorted({one.student for one in looks})

@@ -1,7 +1,7 @@
-"""Requests as they arrive, from accounts that something other than the request vouches for.
+"""Requests as they arrive; whose they are is never taken from the request itself.
 
-In nbgrader's exchange on a disk a request is a file beside the submissions, and whose it is the
-kernel says. The exchange's service says it of those that it has taken, after the Hub.
+In nbgrader's exchange on disk a request is a file beside the submissions, and belongs to the file's
+owner. The exchange's service knows from the Hub who handed a request over.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Received:
     """A request as it came.
 
     Args:
-        id: of this request, and of no other one.
+        id: unique to this request.
         student: the account that handed it over.
     """
 
@@ -52,7 +52,7 @@ class Inbox(Protocol):
 class ExchangeInbox:
     """The folder of nbgrader's exchange that students hand in to.
 
-    A student can write any file there, and change and exchange it at any moment; what they cannot
+    Students can write any file there, and change or replace it at any moment. What they cannot
     choose is its owner, and its ctime, which counts as the time of asking.
     """
 
@@ -70,7 +70,7 @@ class ExchangeInbox:
             return  # nothing was released yet
 
     def _names(self, folder: untrusted.Folder) -> list[str]:
-        """Of each account the newest ones: whoever writes thousands stands in nobody's way."""
+        """The newest of each account, so that whoever writes thousands is in nobody's way."""
         by_owner: dict[int, list[tuple[float, str]]] = {}
         for name in folder.names():
             if name.startswith(PREFIX):
@@ -87,7 +87,7 @@ class ExchangeInbox:
     def _read(folder: untrusted.Folder, name: str) -> Received:
         with untrusted.plain_file(name, folder=folder.handle) as file:
             found = os.fstat(file.fileno())
-            if found.st_nlink > 1:  # somebody else's file, under a name more
+            if found.st_nlink > 1:  # a hard link, perhaps to somebody else's file
                 raise untrusted.NotPlain(f"{name} has several names")
             student = pwd.getpwuid(found.st_uid).pw_name
             when = datetime.datetime.fromtimestamp(found.st_ctime, UTC)
@@ -95,7 +95,7 @@ class ExchangeInbox:
         return Received(f"{found.st_uid}/{name}", student, when, content)
 
     def done(self, one: Received) -> None:
-        """Take the file away, where this account may; it is known by its id anyway."""
+        """Delete the file, if this account may; otherwise its id shows that it was taken."""
         with contextlib.suppress(OSError):
             (self._inbound / one.id.partition("/")[2]).unlink()
 
@@ -129,8 +129,8 @@ class ServiceInbox:
             raise GradingFailed(f"requests for second looks are not seen: {error}") from error
 
     def _fetched(self, client: Client, name: str, student: str, when: str) -> Received:
-        # the student's own key for it: who sends a request again, because the answer was lost,
-        # has asked once
+        # by the student's own key for it: a request that was sent again, because the service's
+        # answer was lost, is the same one
         id = f"{student}/{name.rpartition('+')[2]}"
         self._names[id] = name
         try:
@@ -143,8 +143,8 @@ class ServiceInbox:
         return Received(id, student, asked, content)
 
     def done(self, one: Received) -> None:
-        """Have the service forget it. One that does not answer is told so the next time, and is not
-        waited for again.
+        """Have the service delete it. A service that does not answer is not waited for again; the
+        next command tells it.
         """
         if self._away:
             return

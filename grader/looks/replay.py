@@ -1,7 +1,7 @@
 """One exercise of a submission, judged once more to be looked at: nothing of it is booked.
 
-The page is for those who teach: it shows the run of a hidden case too, and its inputs' shapes and
-timing with it.
+The page is for instructors: it shows the run of a hidden case too, and with it the shapes of hidden
+inputs and their timing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Shown:
 
 
 def again(student: str, lab: str, exercise: str) -> Verdict:
-    """Judge an exercise of what a student, or the group, has handed in last, in the sandbox.
+    """Judge an exercise of what a student, or their group, has handed in last, in the sandbox.
 
     Raises:
         NothingSubmitted, Unreadable, NotGraded, NoSandbox: there is nothing, or it cannot be.
@@ -84,5 +84,5 @@ def _case(case: Case) -> str:
 def _shown(folder: Path, name: str, title: str, records: Sequence[RankRecord]) -> Shown:
     drawn = timeline(records)
     chrome_trace.write(records, folder / name)
-    # made of records that are data, by a drawing that escapes what it writes
+    # drawn from records, which are data, by code that escapes what it writes
     return Shown(title, Markup(drawn.svg()), drawn.text(), name)

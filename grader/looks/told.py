@@ -1,4 +1,4 @@
-"""What pages and the terminal say of second looks."""
+"""What pages and the terminal say about second looks."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Waiting:
     """A request that the report shows beside what was judged.
 
     Args:
-        line: the verdict; `None` where there is none any more.
+        line: the verdict; `None` if there is none any more.
         alike: other students with the same mistake.
-        before: what was said and answered earlier, a sentence each.
+        before: what was asked and answered earlier, a sentence each.
     """
 
     look: Look
@@ -81,8 +81,8 @@ def _is_mistake(line: Line) -> bool:
 
 
 def thread(look: Look, who: str = "You") -> Iterator[str]:
-    """What was asked and answered, in its order, a sentence each; not the comment, which stands
-    beside the points.
+    """What was asked and answered, in order, a sentence each; without comments, which stand beside
+    the points.
     """
     both: list[tuple[datetime.datetime, int, str]] = [
         (one.when, 0, f"{who[:1].upper()}{who[1:]} asked on {day(one.when)}: “{one.said}”")
@@ -119,7 +119,7 @@ def on_page(state: State, student: str, lab: str) -> dict[str, list[str]]:
 
 
 def line_to_ask(lab: str) -> str:
-    """What a student types to ask about an exercise, with {} in its name's place."""
+    """What a student types to ask about an exercise, with {} in place of its name."""
     course = os.environ.get("DISTLAB_COURSE", "")
     several = (
         f" --course {shlex.quote(course)}" if os.environ.get("DISTLAB_SEVERAL_COURSES") else ""

@@ -1,3 +1,3 @@
-"""Inputs of each student's own, visible and hidden, made of the course's secret and the student's
-name: `variants: on` in the policy.
+"""Inputs of each student's own, visible and hidden, made from the course's secret and the student's
+name, where the policy says `variants: on`.
 """

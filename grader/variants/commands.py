@@ -15,8 +15,8 @@ from grader.variants.hand_out import course_exchange, default_folder, hand_out, 
 
 
 def run(lab: str, names: list[str], listed: Path | None, to: Path | None, jobs: int) -> int:
-    """Write the files of these students, or of all that are known; returns the exit status: 1 if
-    one of them could not be made.
+    """Write the files of these students, or of all known ones; returns the exit status: 1 if one of
+    them could not be made.
     """
     lab = labs.named(lab)
     chosen = list(dict.fromkeys([*names, *(_listed(listed) if listed else ())]))

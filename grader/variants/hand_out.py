@@ -1,8 +1,8 @@
 """Handing students their own visible inputs: a file each, which `check` reads.
 
 On a machine with an exchange the files go beside nbgrader's `outbound`, where a Hub's servers find
-them without anybody fetching anything; elsewhere beside the gradebook, to be put beside the
-notebook.
+them, so that nobody has to fetch anything; elsewhere they go beside the gradebook, and students put
+theirs beside the notebook.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ def place(to: Path, lab: str, student: str) -> Path:
 
 
 def write(to: Path, lab: str, student: str) -> bool:
-    """Write a student's file, whole or not at all; was it another one before?
+    """Write a student's file, whole or not at all; returns whether it was missing or different.
 
-    Whoever knows a name can read that student's file, as a neighbour can look at a screen: nothing
-    that is hidden can be made of it. Nobody can list the names.
+    Whoever knows a name can read that student's file, as a neighbour can look at a screen: it
+    reveals nothing that is hidden. Nobody can list the names.
     """
     path, made = place(to, lab, student), content(lab, student)
     with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -99,13 +99,14 @@ def hand_out(
     lab: str, chosen: Collection[str], to: Path, judges: LocalJudges,
     exchange: CourseExchange | None = None,
 ) -> Iterator[tuple[str, str]]:  # fmt: skip
-    """Make the files of these students; yields each student, and why there is no file of theirs.
+    """Make the files of these students; yields each with the reason why they have none, or "".
 
     Args:
         exchange: gives them to the students.
 
     Raises:
-        PolicyError: the policy gives this lab's students the same inputs, or a name is none.
+        PolicyError: by the policy all students of this lab have the same inputs, or a name cannot
+            be a student's.
         Missing: the lab needs a framework that is not installed.
     """
     if not variants.in_force(lab):
@@ -133,11 +134,11 @@ def hand_out(
 
 
 class HandingOut:
-    """Hands released labs out to all that are known, one student whenever there is time.
+    """Hands out released labs' inputs to all known students, to one at each call.
 
     Args:
-        exchange: where they are handed out; what is made for a service is kept beside the
-            gradebook too.
+        exchange: where they are handed out; what is made for a service is also kept beside the
+            gradebook.
     """
 
     def __init__(self, exchange: CourseExchange, judges: LocalJudges) -> None:
@@ -146,7 +147,7 @@ class HandingOut:
         self._judges = judges
         self._left: list[_Wanted] = []
         self._done: set[_Wanted] = set()  # made, or told that it cannot be
-        self._seen: set[_Wanted] = set()  # there already: to read a class's takes long
+        self._seen: set[_Wanted] = set()  # there already: reading all of a class's takes long
         self._looked = -LOOK_AGAIN
 
     def one(self) -> str:
@@ -203,7 +204,7 @@ def _sha(path: Path) -> str:
 
 @functools.lru_cache(maxsize=10_000)
 def _digest(path: Path, *state: int) -> str:
-    """Of a file, looked at once for each state of it."""
+    """The digest of a file, computed once for each state of it."""
     return manifests.sha256(path)
 
 
@@ -223,5 +224,5 @@ def _recorded(whose: variants.Variant) -> dict[str, Any]:
 
 
 def warning() -> str:
-    """What to say where anybody can compute everybody's inputs."""
+    """What to say if anybody can compute everybody's inputs."""
     return f"with {secret.current().told()}" if secret.current().is_public else ""

@@ -1,7 +1,7 @@
-"""The reference outputs of a student's variant: what the solution gives, run in the sandbox.
+"""The reference outputs of a student's variant: those of the solution, run in the sandbox.
 
 The referee imports no torch and runs no student code, so the solution runs where submissions do, in
-a session of its own that has ended before the submission's begins. What it gave is kept below
+a session of its own that ends before the submission's begins. Its outputs are kept below
 `own-references` beside the gradebook, by exercise, until the course changes.
 """
 
@@ -44,10 +44,10 @@ class SolutionFailed(RuntimeError):
 
 
 def lab(whose: Variant, names: Collection[str] = ()) -> Lab:
-    """What a student's submissions of a lab are judged by: the cases of their variant.
+    """The lab that a student's submissions are judged by: with the cases of their variant.
 
     Args:
-        names: the exercises that are asked for; all where none is named.
+        names: the exercises that are wanted; all if none is named.
     """
     asked = coursedir.lab(whose.lab, names)
     return dataclasses.replace(
@@ -70,14 +70,14 @@ def need(
     whose: Variant, names: Collection[str], grader: Grader, source: Source,
     turns: Turns | None = None,
 ) -> None:  # fmt: skip
-    """Have the references of these exercises, made now where they are not kept.
+    """Make the references of these exercises, unless they are kept already.
 
     Args:
-        grader: says with which limits and where sessions run, forked from `source`.
-        turns: the solution is run again alone before it is said to have failed.
+        grader: with which limits, and where, sessions run that are forked from `source`.
+        turns: the solution is run again alone before it counts as failed.
 
     Raises:
-        NotGraded: the solution failed. That says nothing of the submission.
+        NotGraded: the solution failed, which says nothing about the submission.
         GradingFailed: there is no safe place for them.
         SessionLost, ZygoteLost: the sandbox was lost.
     """
@@ -102,7 +102,7 @@ def need(
 
 def _refuse_exposed() -> None:
     """Raises:
-    GradingFailed: what is kept would lie where submissions can read.
+    GradingFailed: submissions could read the references that are kept.
     """
     for folder in bubblewrap.shown():
         if FOLDER.resolve().is_relative_to(folder.resolve()):
@@ -113,16 +113,16 @@ def _refuse_exposed() -> None:
 
 
 def missing(whose: Variant, names: Collection[str]) -> list[str]:
-    """Those of these exercises of which no references are kept, in the lab's order."""
+    """Those of these exercises that have no references kept, in the lab's order."""
     asked = [name for name in course.exercises(whose.lab) if name in names]
     return [name for name in asked if not _kept(whose, name)]
 
 
 def _make(whose: Variant, names: Collection[str], grader: Grader, source: Source) -> None:
-    """Run the solution and keep what it gives, exercise by exercise.
+    """Run the solution and keep its outputs, exercise by exercise.
 
     Raises:
-        SolutionFailed: one of them is not right; those before it are kept.
+        SolutionFailed: it failed in an exercise; the outputs of those before it are kept.
     """
     plan = _solution(whose.lab)
     with grader.session(source) as session:
@@ -144,11 +144,11 @@ def _make(whose: Variant, names: Collection[str], grader: Grader, source: Source
 def _output(
     session: Code, exercise: Exercise, case: Case, plan: Plan
 ) -> tuple[Exercise, Case, list[Any]]:
-    """A case, of an exercise that has its inputs made, with what the solution returns for it, by
-    rank, once it has kept the exercise's rules.
+    """A case with its exercise, whose inputs are made once, and with what the solution returns on
+    each rank, after a check that it keeps the exercise's rules.
     """
     inputs = exercise.inputs(case)  # made once: some are large
-    # the values are those of any schedule
+    # one schedule will do: the values are the same in all
     exercise = dataclasses.replace(exercise, make=lambda _: inputs, schedules=False)
     run = session.run(exercise.id, exercise.payloads(inputs), PATIENCE)
     if not run.ok:
@@ -168,12 +168,9 @@ def _output(
 
 @functools.cache
 def _solution(lab: str) -> Plan:
-    """What of the solution's notebook is run."""
+    """The cells of the solution's notebook that are run."""
     rebuilt, _ = submission.rebuild(coursedir.released(lab), coursedir.solution(lab))
     return coursedir.lab(lab).plan(rebuilt)
-
-
-# what is kept
 
 
 def _place(whose: Variant, exercise: str) -> Path:
@@ -183,7 +180,7 @@ def _place(whose: Variant, exercise: str) -> Path:
 
 
 def _kept(whose: Variant, name: str) -> bool:
-    """Are there references of all cases of an exercise, as they are now?"""
+    """Are there references for all cases of an exercise, as they are now?"""
     exercise = course.exercises(whose.lab)[name]
     try:
         for case in variants.cases(whose, exercise):
@@ -217,7 +214,7 @@ def _keep(whose: Variant, name: str, outputs: list[tuple[Exercise, Case, list[An
 
 
 def _abandoned(folder: Path) -> Iterator[Path]:
-    """What graders that were killed have begun; nobody writes for an hour."""
+    """What killed graders have left unfinished: nobody writes for an hour."""
     for left in folder.glob(".*"):
         with contextlib.suppress(OSError):
             if time.time() - left.stat().st_mtime > 3600:

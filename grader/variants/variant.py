@@ -1,8 +1,8 @@
 """A student's variant of a lab: the cases with inputs of their own.
 
-Hidden and visible inputs come of two keys, which HMAC makes of the course's secret, the student's
-name and the lab. So what a student knows of the visible ones says nothing of the hidden ones, and
-neither of a classmate's.
+Hidden and visible inputs are drawn from two keys, which HMAC makes from the course's secret, the
+student's name and the lab. So a student's visible inputs reveal nothing about the hidden ones, nor
+about a classmate's.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from grader.policy import policy as policies
 
 @dataclass(frozen=True)
 class Variant:
-    """Whose inputs a lab's are. Two names are two students, however alike they are written, as in
-    the gradebook, in the exchange and in the roster: whoever could choose a name that counts as a
-    classmate's would have the classmate's inputs.
+    """One student's inputs of a lab. Names that differ at all are different students, as in the
+    gradebook, the exchange and the roster: whoever could choose a name that counts as a classmate's
+    would get the classmate's inputs.
     """
 
     lab: str
@@ -38,12 +38,12 @@ class Variant:
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that tell variants apart and say nothing of them."""
+        """Sixteen hexadecimal digits that tell variants apart and reveal nothing about them."""
         return hashlib.sha256(b"fingerprint of a variant: " + self.hidden).hexdigest()[:16]
 
 
 def variant(lab: str, student: str, of: secret.Secret | None = None) -> Variant:
-    """A student's variant of a lab, with the secret in use or another one."""
+    """A student's variant of a lab, by the secret in use or by another one."""
     used = of or secret.current()
     keys = (used.derive("variant", kind, student, lab) for kind in ("hidden", "visible"))
     return Variant(lab, student, *keys)
@@ -60,8 +60,8 @@ def of(lab: str, student: str) -> Variant | None:
 
 
 def cases(whose: Variant, exercise: Exercise) -> tuple[Case, ...]:
-    """A student's cases of an exercise, the visible ones first; as many, of the same sizes and in
-    the same order as everybody's.
+    """A student's cases of an exercise, the visible ones first; their number, sizes and order are
+    the same for everybody.
     """
     return (*visible(whose, exercise), *hidden(whose, exercise))
 
@@ -89,7 +89,7 @@ def _listed(lab: str) -> dict[str, Any]:
 
 @functools.cache
 def _visible(lab: str, exercise: str) -> tuple[Own | None, ...] | None:
-    """What the module of the hidden cases says of the visible ones."""
+    """`VISIBLE` of the module with the hidden cases, if it has one."""
     if exercise not in _listed(lab):
         return None
     name = f"grader.cases.{course.package(lab)}.{exercise}"
@@ -98,7 +98,7 @@ def _visible(lab: str, exercise: str) -> tuple[Own | None, ...] | None:
 
 
 def _entropy(key: bytes, exercise: str) -> Callable[[str], bytes]:
-    """128 bits by the name of a case."""
+    """A function from the name of a case to 128 bits."""
     return lambda case: hmac.digest(key, json.dumps([exercise, case]).encode(), "sha256")[:16]
 
 
