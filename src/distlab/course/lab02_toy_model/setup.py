@@ -11,10 +11,8 @@ from distlab.course.lab02_toy_model.weights import PATIENCE
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
 from distlab.processes import ports
+from distlab.rank.pretended_gpus import PretendedGpus
 from distlab.rank.sharing import Board, among_ranks
-
-# setup
-
 
 _FOUND = (
     "default process group",
@@ -46,7 +44,6 @@ def _pretending(gpus: int, asked: list[str]):
     """A machine with this many GPUs, where gloo takes NCCL's part; notes what was asked for."""
     from unittest import mock
 
-    import torch
     import torch.distributed as dist
     from torch.distributed import distributed_c10d as c10d
 
@@ -60,51 +57,12 @@ def _pretending(gpus: int, asked: list[str]):
         kwargs.pop("device_id", None)
         return make(size, rank, ranks, c10d.Backend("gloo"), *args, **kwargs)
 
-    def count() -> int:
-        return gpus
-
-    def available() -> bool:
-        return gpus > 0
-
-    current = [0]
-
-    def select(device: int | str | torch.device) -> None:
-        index = device if isinstance(device, int) else torch.device(device).index
-        current[0] = current[0] if index is None else index
-
-    def selected() -> int:
-        return current[0]
-
-    def accelerator(check_available: bool = False) -> torch.device | None:
-        return torch.device("cuda") if gpus else None
-
-    replaced = [
-        (torch.cuda, "_is_compiled", available),
-        (torch.cuda, "_cached_device_count", gpus),
-        (torch.cuda, "device_count", count),
-        (torch.cuda, "is_available", available),
-        (torch.cuda, "set_device", select),
-        (torch.cuda, "current_device", selected),
-        (torch.cuda, "get_device_name", lambda device=None: "a pretended GPU"),
-        (torch.cuda, "init", lambda: None),
-        (torch.cuda, "empty_cache", lambda: None),
-        (torch.cuda, "synchronize", lambda device=None: None),
-        (torch.accelerator, "device_count", count),
-        (torch.accelerator, "is_available", available),
-        (torch.accelerator, "current_accelerator", accelerator),
-        (torch.accelerator, "set_device_index", select),
-        (torch.accelerator, "set_device_idx", select),
-        (torch.accelerator, "current_device_index", selected),
-        (torch.accelerator, "current_device_idx", selected),
-        (torch.accelerator, "synchronize", lambda device=None: None),
-        (torch._C, "_cuda_getDeviceCount", count),
-        (dist, "is_nccl_available", lambda: True),
-        (c10d, "is_nccl_available", lambda: True),
-        (c10d, "_new_process_group_helper", helper),
-    ]
-    with contextlib.ExitStack() as stack:
-        for where, name, value in replaced:
-            stack.enter_context(mock.patch.object(where, name, value, create=True))
+    with (
+        PretendedGpus(gpus).there(),
+        mock.patch.object(dist, "is_nccl_available", lambda: True, create=True),
+        mock.patch.object(c10d, "is_nccl_available", lambda: True, create=True),
+        mock.patch.object(c10d, "_new_process_group_helper", helper),
+    ):
         yield
 
 
@@ -155,7 +113,7 @@ def _group_as_found(port: int, asked: list[str], number: int) -> dict:
         store = store.underlying_store
     host, at = getattr(store, "host", type(store).__name__), getattr(store, "port", None)
     host = "127.0.0.1" if host == "localhost" else host
-    total = torch.tensor([number])
+    total = torch.tensor([number], device="cpu")  # whatever device is the default by now
     with recorder.paused():
         dist.all_reduce(total)
     values = (

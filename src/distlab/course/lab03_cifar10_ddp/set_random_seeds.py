@@ -10,48 +10,19 @@ import numpy as np
 
 from distlab.course.lab03_cifar10_ddp.looks import same_on_all
 from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.rank.pretended_gpus import PretendedGpus, noted_seeds
 
 
 def _seed_twice(function, rank, size, inputs):
-    import torch
-
-    def draw() -> dict[str, Any]:
-        drawn = {
-            "Python": random.random(),
-            "NumPy": float(np.random.random()),
-            "torch": torch.rand(3).tolist(),
-        }
-        if torch.cuda.is_available():
-            drawn["CUDA"] = torch.rand(3, device="cuda").tolist()
-        return drawn
-
-    told: list[int] = []
-    real = torch.cuda.manual_seed_all, torch.cuda.manual_seed
-
-    def noting(seed_cuda):
-        def seed(value):
-            told.append(int(value))
-            return seed_cuda(value)
-
-        return seed
-
-    torch.cuda.manual_seed_all, torch.cuda.manual_seed = map(noting, real)
-
     def seeded(seed: int) -> dict[str, Any]:
-        told.clear()
-        function(seed)
-        if not told and not torch.cuda.is_available():
-            _ask_with_gpu(function, seed)
-        return {**draw(), "seed of CUDA": told[-1] if told else None}  # the last one counts
+        of_gpus = _seeds_of_gpus(function, seed)
+        return {**_draw(), "seed of CUDA": of_gpus[-1] if of_gpus else None}  # the last one counts
 
-    try:
-        first, between, again = (seeded(inputs[name]) for name in ("seed", "other", "seed"))
-    finally:
-        torch.cuda.manual_seed_all, torch.cuda.manual_seed = real
+    first, between, again = (seeded(inputs[name]) for name in ("seed", "other", "seed"))
     repeats = {name: first[name] == again[name] for name in ("Python", "NumPy", "torch")}
     # GPUs may be seeded with a number that was drawn, such as random.getrandbits(63)
-    same = first["seed of CUDA"] == again["seed of CUDA"]
-    repeats["CUDA"] = bool(told) and same and first.get("CUDA") == again.get("CUDA")
+    on_gpus = [(drawn["seed of CUDA"], drawn.get("CUDA")) for drawn in (first, again)]
+    repeats["CUDA"] = on_gpus[0][0] is not None and on_gpus[0] == on_gpus[1]
     depends = repeats["CUDA"] and first["seed of CUDA"] != between["seed of CUDA"]
     return {
         "repeats": repeats,
@@ -60,24 +31,38 @@ def _seed_twice(function, rank, size, inputs):
     }
 
 
-def _ask_with_gpu(function, seed: int) -> None:
-    """Once more where a GPU seems to be: an answer may look whether there is one to be seeded."""
-    from unittest import mock
-
+def _draw() -> dict[str, Any]:
+    """Numbers from each of the global generators."""
     import torch
 
-    there: list[tuple[Any, str, Any]] = [
-        (torch.cuda, "is_available", True),
-        (torch.cuda, "device_count", 1),
-        (torch.accelerator, "is_available", True),
-        (torch.accelerator, "device_count", 1),
-        (torch.accelerator, "current_accelerator", torch.device("cuda")),
-    ]
-    with contextlib.ExitStack() as stack:
-        for owner, name, value in there:
-            stack.enter_context(mock.patch.object(owner, name, lambda *_, told=value: told))
-        stack.enter_context(contextlib.suppress(Exception))  # what else it does with a GPU
+    drawn = {
+        "Python": random.random(),
+        "NumPy": float(np.random.random()),
+        "torch": torch.rand(3).tolist(),
+    }
+    if torch.cuda.is_available():
+        drawn["CUDA"] = torch.rand(3, device="cuda").tolist()
+    return drawn
+
+
+def _seeds_of_gpus(function, seed: int) -> list[int]:
+    """Call the function; returns the seeds that it gave to GPUs, in order.
+
+    On a machine without a GPU it is called a second time, with a pretended one: an answer may ask
+    whether there is a GPU before it seeds any.
+    """
+    import torch
+
+    if torch.cuda.is_available():
+        seeds: list[int] = []
+        with noted_seeds(seeds):
+            function(seed)
+        return seeds
+    function(seed)
+    gpus = PretendedGpus(1)
+    with gpus.there(), contextlib.suppress(Exception):  # whatever else it does with a GPU
         function(seed)
+    return gpus.seeds
 
 
 def _does_not_repeat(name: str):

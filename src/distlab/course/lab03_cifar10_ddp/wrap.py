@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.rank.pretended_gpus import PretendedGpus
 
 
 def _linear(case: Case) -> list[dict]:
@@ -76,21 +76,25 @@ def _ids(device_ids) -> list[int | str]:
 
 def _pretend_gpu(function, inputs) -> dict[str, Any]:
     """What a rank with a GPU would do with it, on a machine that may have none."""
+    from unittest import mock
+
     import torch
     from torch import nn
     from torch.nn.parallel import DistributedDataParallel
 
-    index = inputs["index"]
-    device = torch.device("cuda", index)
+    device = torch.device("cuda", inputs["index"])
+    gpus = PretendedGpus(device.index + 1)
     seen: dict[str, Any] = {"moved to": None, "device_ids": None, "moved": "never"}
 
     def moved(model, where):
         where = torch.device("cuda", where) if isinstance(where, int) else torch.device(where)
         if where.type == "cuda" and where.index is None:
-            where = torch.device("cuda", current[0])
+            where = torch.device("cuda", gpus.current)
         seen["moved to"] = str(where)
         if seen["moved"] == "never":
             seen["moved"] = "before wrapping" if seen["device_ids"] is None else "after wrapping"
+        for parameter in model.parameters():
+            _say_it_is_on(parameter, where)
         return model
 
     def to(model, where=None, *args, device=None, **kwargs):
@@ -98,47 +102,36 @@ def _pretend_gpu(function, inputs) -> dict[str, Any]:
         return model if where is None or isinstance(where, torch.dtype) else moved(model, where)
 
     def cuda(model, device=None):
-        return moved(model, current[0] if device is None else device)
+        return moved(model, gpus.current if device is None else device)
 
     def wrap(self, module, device_ids=None, *args, **kwargs):
         nn.Module.__init__(self)
         self.module, self.device_ids = module, device_ids
         seen["device_ids"] = _ids(device_ids)
 
-    current = [0]
-
-    def select(which):
-        found = torch.device("cuda", which) if isinstance(which, int) else torch.device(which)
-        current[0] = found.index or 0
-
-    def exchange(which: int) -> int:
-        """What `torch.cuda.device` begins and ends with."""
-        before, current[0] = current[0], current[0] if which < 0 else which
-        return before
-
-    with contextlib.ExitStack() as stack:
-        for owner, name, value in (
-            (nn.Module, "to", to),
-            (nn.Module, "cuda", cuda),
-            (DistributedDataParallel, "__init__", wrap),
-            (torch.cuda, "set_device", select),
-            (torch.cuda, "is_available", lambda: True),
-            (torch.cuda, "device_count", lambda: index + 1),
-            (torch.cuda, "current_device", lambda: current[0]),
-            (torch.cuda, "_exchange_device", exchange),
-            (torch.cuda, "_maybe_exchange_device", exchange),
-            (torch.accelerator, "is_available", lambda: True),
-            (torch.accelerator, "device_count", lambda: index + 1),
-            (torch.accelerator, "current_accelerator", lambda *_: torch.device("cuda")),
-            (torch.accelerator, "current_device_index", lambda: current[0]),
-            (torch.accelerator, "set_device_index", select),
-            (torch._C, "_accelerator_exchangeDevice", exchange),
-            (torch._C, "_accelerator_maybeExchangeDevice", exchange),
-        ):
-            stack.callback(setattr, owner, name, getattr(owner, name))
-            setattr(owner, name, value)
+    with (
+        gpus.there(),
+        mock.patch.object(nn.Module, "to", to),
+        mock.patch.object(nn.Module, "cuda", cuda),
+        mock.patch.object(DistributedDataParallel, "__init__", wrap),
+    ):
         function(_small_model(inputs["weight"], inputs["bias"]), device)
     return seen
+
+
+def _say_it_is_on(parameter, where) -> None:
+    """Let a parameter say that it is on this device: an answer may ask it."""
+    from torch import nn
+
+    class Elsewhere(nn.Parameter):
+        device = property(lambda self: where)
+        is_cuda = property(lambda self: where.type == "cuda")
+        is_cpu = property(lambda self: where.type == "cpu")
+
+        def get_device(self) -> int:
+            return -1 if where.index is None else where.index
+
+    parameter.__class__ = Elsewhere
 
 
 exercise = Exercise(
