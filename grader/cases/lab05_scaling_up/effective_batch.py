@@ -1,7 +1,7 @@
 """Hidden cases of `effective_batch`."""
 
+from distlab.exercises.formulas import case_of
 from grader.cases import Varied, like, near
-from grader.cases.lab05_scaling_up.parameters import case
 
 
 def _multiple(chance, params):
@@ -10,12 +10,12 @@ def _multiple(chance, params):
 
 
 HIDDEN = (
-    case(per_rank=1, size=1, accumulation=1),
+    case_of(per_rank=1, size=1, accumulation=1),
     like(101, per_rank=24, size=3, accumulation=5),
-    Varied(case(per_rank=7, size=1024, accumulation=1), near("accumulation")),
+    Varied(case_of(per_rank=7, size=1024, accumulation=1), near("accumulation")),
     like(102, per_rank=33, size=7, accumulation=9),
-    Varied(case(per_rank=33, size=1, accumulation=9), near("size")),
-    Varied(case(per_rank=8, size=5, accumulation=2), near()),
+    Varied(case_of(per_rank=33, size=1, accumulation=9), near("size")),
+    Varied(case_of(per_rank=8, size=5, accumulation=2), near()),
 )
 
 VISIBLE = (_multiple, _multiple)

@@ -1,7 +1,7 @@
 """Hidden cases of `linear_scaled_lr`."""
 
+from distlab.exercises.formulas import case_of
 from grader.cases import Varied, like, near
-from grader.cases.lab05_scaling_up.parameters import case
 
 
 def _same_batch(chance, params):
@@ -12,8 +12,8 @@ def _same_batch(chance, params):
 HIDDEN = (
     like(101, base_lr=0.1, base_batch=256, batch=8192),
     like(102, base_lr=0.0375, base_batch=96, batch=32),
-    Varied(case(base_lr=0.4, base_batch=128, batch=128), _same_batch),
-    Varied(case(base_lr=0.02, base_batch=100, batch=130), near()),
+    Varied(case_of(base_lr=0.4, base_batch=128, batch=128), _same_batch),
+    Varied(case_of(base_lr=0.02, base_batch=100, batch=130), near()),
     like(103, base_lr=1.6, base_batch=8192, batch=256),
 )
 

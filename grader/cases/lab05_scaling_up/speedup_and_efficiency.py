@@ -1,7 +1,7 @@
 """Hidden cases of `speedup_and_efficiency`."""
 
+from distlab.exercises.formulas import case_of
 from grader.cases import Drawn, Varied
-from grader.cases.lab05_scaling_up.parameters import case
 
 
 def _measured(seed: int, *throughputs: tuple[int, float]) -> Drawn:
@@ -20,9 +20,9 @@ HIDDEN = (
     _measured(101, (1, 250.5), (3, 700.25), (5, 1100.0)),
     _measured(102, (16, 9000.0), (4, 2600.0), (64, 20000.0)),
     _measured(103, (6, 81.0)),
-    Varied(case(throughputs=[[1, 123.456]]), _throughputs),
+    Varied(case_of(throughputs=[[1, 123.456]]), _throughputs),
     _measured(104, (2, 500.0), (1, 320.0)),
-    case(throughputs=[[3, 90], [12, 400]]),  # faster than perfect, and ints
+    case_of(throughputs=[[3, 90], [12, 400]]),  # faster than perfect, and ints
 )
 
 VISIBLE = (_throughputs, _throughputs)

@@ -12,6 +12,11 @@ from distlab.exercises.exercise import Case, Exercise, Look
 EXACT = Tolerance(rtol=1e-9, atol=0.0)
 
 
+def case_of(**params: Any) -> Case:
+    """A case of these arguments."""
+    return Case(1, 0, params)
+
+
 def arguments(case: Case) -> list[dict[str, Any]]:
     """The case's own parameters, in their order."""
     return [dict(case.params)]

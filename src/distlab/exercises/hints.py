@@ -214,6 +214,16 @@ FIRST, LAST = (IN_PLACE, SINGLE), COMMON
 MESSAGES = (EARLY, CHANGED, *COMMON, FUNCTIONAL, UNWAITED)
 
 
+MEAN_FOR_SUM = Hint(
+    "mean for sum",
+    lambda look: (
+        told_apart(look)
+        and everywhere(look, [(total(look) / look.size).astype(total(look).dtype)] * look.size)
+    ),
+    "This is the mean: the sum is asked for, so nothing is divided.",
+)
+
+
 def own_tensor(says: str) -> Hint:
     """Each rank returned what it was given."""
     return Hint(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from distlab.course.lab01_message_passing.on_dst import dst_hints, returned_everywhere
+from distlab.course.lab01_message_passing.on_dst import dst_hints, not_none_elsewhere
 from distlab.course.lab01_message_passing.rows import HINTS, row_of_each_rank
 from distlab.exercises.compare import KEEPS_FLOAT64
-from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.exercises.exercise import Case, Exercise
+
+_ELSEWHERE = "Only dst collects the rows: on every other rank the answer is None."
 
 
 def _row_and_dst(case: Case) -> list[dict]:
@@ -21,12 +23,8 @@ exercise = Exercise(
     visible=(Case(2, 1, {"dst": 0}), Case(4, 2, {"dst": 1, "width": 2})),
     traffic=(),
     hints=(
-        *dst_hints("Only dst collects the rows: on every other rank the answer is None."),
+        *dst_hints(_ELSEWHERE),
         *HINTS,
-        Hint(
-            "not None elsewhere",
-            returned_everywhere,
-            "Only dst collects the rows: on every other rank the answer is None.",
-        ),
+        not_none_elsewhere(_ELSEWHERE),
     ),
 )

@@ -1,4 +1,4 @@
-"""A result on rank dst alone: the well-known ways to have it elsewhere."""
+"""Hints for exercises whose result belongs on rank dst alone."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ from distlab.exercises.exercise import Hint, Look
 from distlab.exercises.hints import returned, wanted
 
 
-def returned_everywhere(look: Look) -> bool:
+def _returned_elsewhere(look: Look) -> bool:
     """Did a rank return something where None is asked for?"""
     return any(
         want is None and got is not None
         for want, got in zip(wanted(look), returned(look), strict=True)
     )
+
+
+def _right_on_dst(look: Look) -> bool:
+    dst = look.case.params["dst"]
+    return look.same(wanted(look)[dst], returned(look)[dst])
 
 
 def _another_has_it(look: Look) -> bool:
@@ -29,6 +34,11 @@ def _another_root(look: Look) -> bool:
 
 
 def dst_hints(elsewhere: str) -> tuple[Hint, ...]:
+    """Hints that come before an exercise's own.
+
+    Args:
+        elsewhere: what to say where ranks other than dst return something.
+    """
     return (
         Hint(
             "on another rank than dst",
@@ -43,12 +53,12 @@ def dst_hints(elsewhere: str) -> tuple[Hint, ...]:
         ),
         Hint(
             "not None elsewhere",
-            lambda look: (
-                returned_everywhere(look)
-                and look.same(
-                    wanted(look)[look.case.params["dst"]], returned(look)[look.case.params["dst"]]
-                )
-            ),
+            lambda look: _returned_elsewhere(look) and _right_on_dst(look),
             elsewhere,
         ),
     )
+
+
+def not_none_elsewhere(says: str) -> Hint:
+    """Ranks other than dst returned something, whatever dst itself did; the last of the hints."""
+    return Hint("not None elsewhere", _returned_elsewhere, says)

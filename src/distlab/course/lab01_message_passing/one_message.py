@@ -10,7 +10,7 @@ from distlab.exercises.hints import returned
 
 
 def _stamp_on_rank_0(case: Case) -> list[dict]:
-    """A number that goes along with what rank 0 sends: of it the other rank hears by a message."""
+    """A number that travels with rank 0's message: rank 1 can only learn it from that message."""
     number = int(case.generator().integers(1, 1 << 20))
     return [{"stamp": number if rank == 0 else None} for rank in range(case.size)]
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from distlab.course.lab01_message_passing.on_dst import dst_hints, returned_everywhere
+from distlab.course.lab01_message_passing.on_dst import dst_hints, not_none_elsewhere
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import brought, returned, total, wanted
 from distlab.exercises.inputs import tensor_and
+
+_ELSEWHERE = (
+    "On a rank other than dst, return None: after a reduce its tensor holds nothing that you could "
+    "use."
+)
 
 
 def _on_dst(look: Look, value: np.ndarray) -> bool:
@@ -25,10 +30,7 @@ exercise = Exercise(
     visible=(Case(2, 1, {"dst": 0}), Case(4, 2, {"dst": 3, "shape": [2, 2], "shift": -5})),
     traffic=(),
     hints=(
-        *dst_hints(
-            "On a rank other than dst, return None: after a reduce its tensor holds "
-            "nothing that you could use."
-        ),
+        *dst_hints(_ELSEWHERE),
         Hint(
             "sum for maximum",
             lambda look: _on_dst(look, total(look)),
@@ -62,11 +64,6 @@ exercise = Exercise(
             "dst returned its own tensor: the reduction writes into the tensor that it is given. "
             "Return that one.",
         ),
-        Hint(
-            "not None elsewhere",
-            returned_everywhere,
-            "On a rank other than dst, return None: after a reduce its tensor holds nothing that "
-            "you could use.",
-        ),
+        not_none_elsewhere(_ELSEWHERE),
     ),
 )

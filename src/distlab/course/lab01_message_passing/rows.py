@@ -1,4 +1,4 @@
-"""A row of each rank, and the well-known ways to make no matrix of them."""
+"""Inputs and hints of the exercises that make a matrix of all ranks' rows."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import numpy as np
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import (
+    MEAN_FOR_SUM,
     brought,
     everywhere,
     own_tensor,
@@ -62,12 +63,7 @@ exercise = Exercise(
             "The group does not hold all ranks of the world, and a collective reaches its group "
             "alone: new_group takes the list of the ranks that are to be in it.",
         ),
-        Hint(
-            "mean for sum",
-            lambda look: told_apart(look)
-            and everywhere(look, [(total(look) / look.size).astype(total(look).dtype)] * look.size),
-            "This is the mean: the sum is asked for, so nothing is divided.",
-        ),
+        MEAN_FOR_SUM,
         Hint(
             "another operation",
             lambda look: any(

@@ -15,9 +15,6 @@ from distlab.rank import sharing
 from distlab.rank.sharing import Board, meet
 from distlab.records import reading
 
-# demo_checkpoint
-
-
 _NOBODY: dict = {"folder": "", "log": None, "hold": None, "board": None}
 _watched: dict = dict(_NOBODY)  # what the audit hook looks at
 

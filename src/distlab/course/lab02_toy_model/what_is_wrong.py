@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
-# what_is_wrong
-
-
 _STATEMENTS = "ABCDEF"
 A_SET = "a set of letters"
 

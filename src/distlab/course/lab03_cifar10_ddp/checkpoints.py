@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from distlab.exercises.exercise import Case
+from distlab.rank import world
+from distlab.rank.ddp import in_ddp
 
 
 class PathText(str):
@@ -59,19 +61,9 @@ def model_and_optimizer(seed: int, width: int, lr: float):
     return model, optimizer
 
 
-def wrapped(model, wanted: bool):
-    from torch.nn.parallel import DistributedDataParallel
-
-    from distlab.rank import recorder, world
-
-    device = world.here().device
-    model = model.to(device)
-    if not wanted:
-        return model
-    with recorder.paused():
-        return DistributedDataParallel(
-            model, device_ids=[device.index] if device.type == "cuda" else None
-        )
+def on_device(model, wrapped: bool):
+    """The model on this rank's device, bare or wrapped in DDP."""
+    return in_ddp(model) if wrapped else model.to(world.here().device)
 
 
 def state_of(model, optimizer) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from distlab.course.lab03_cifar10_ddp.looks import no_float, none_somewhere, une
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
+from distlab.rank import world
+from distlab.rank.ddp import in_ddp
 
 
 def _labelled(case: Case) -> list[dict]:
@@ -89,20 +91,12 @@ def _marked_model(weight, n: int, rank: int, size: int):
 
 def _count_evaluated(function, rank, size, inputs):
     import torch
-    from torch.nn.parallel import DistributedDataParallel
     from torch.utils.data import TensorDataset
-
-    from distlab.rank import recorder, world
 
     device, n = world.here().device, len(inputs["labels"])
     dataset = TensorDataset(inputs["images"], inputs["labels"])
     bare = _marked_model(inputs["weight"], n, rank, size).to(device)
-    model = bare
-    if inputs["wrapped"]:
-        with recorder.paused():
-            model = DistributedDataParallel(
-                bare, device_ids=[device.index] if device.type == "cuda" else None
-            )
+    model = in_ddp(bare) if inputs["wrapped"] else bare
     model.train()
     result = function(model, dataset, rank, size, inputs["batch_size"], device)
     marks = torch.from_numpy(bare.marks.of_all_ranks())

@@ -11,9 +11,9 @@ from typing import Any
 from distlab.course.lab03_cifar10_ddp.checkpoints import (
     PathText,
     model_and_optimizer,
+    on_device,
     state_of,
     trained,
-    wrapped,
 )
 from distlab.course.lab03_cifar10_ddp.looks import differs
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -30,7 +30,7 @@ def _load_watched(function, rank, size, inputs):
     try:
         _lay_down(path, kind, inputs)
         model, optimizer = model_and_optimizer(inputs["shared"] + 7, inputs["width"], lr=0.5)
-        model = wrapped(model, inputs["wrapped"])
+        model = on_device(model, inputs["wrapped"])
         if kind in ("older", "from a GPU"):
             epoch = function(PathText(path), model, optimizer, device)
             return {"returned": epoch, **state_of(model, optimizer), "mode": model.training}

@@ -14,9 +14,9 @@ from typing import Any
 from distlab.course.lab03_cifar10_ddp.checkpoints import (
     PathText,
     model_and_optimizer,
+    on_device,
     state_of,
     trained,
-    wrapped,
 )
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import STATE_DICT
@@ -78,7 +78,7 @@ def _save_watched(function, rank, size, inputs):
     import torch
 
     model, optimizer = model_and_optimizer(inputs["seed"], inputs["width"], lr=0.25)
-    model = wrapped(model, inputs["wrapped"])
+    model = on_device(model, inputs["wrapped"])
     folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="checkpoint-")))
     path = folder / "model.pth"
     older = b"an older checkpoint, whole " * 40

@@ -12,6 +12,8 @@ from distlab.course.lab03_cifar10_ddp.looks import (
     unequal_results,
 )
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.rank import world
+from distlab.rank.ddp import in_ddp
 
 
 def _shares(case: Case) -> list[dict]:
@@ -83,21 +85,15 @@ def _noting_sampler(dataset, told: list):
 
 def _train_one_epoch(function, rank, size, inputs):
     import torch
-    from torch.nn.parallel import DistributedDataParallel
     from torch.utils.data import DataLoader, TensorDataset
-
-    from distlab.rank import recorder, world
 
     device = world.here().device
     dataset = TensorDataset(inputs["images"], inputs["labels"])
     told: list[int] = []
     sampler = _noting_sampler(dataset, told)
     loader = DataLoader(dataset, inputs["batch_size"], sampler=sampler)
-    with recorder.paused():
-        bare = _network(inputs["weights"]).to(device)
-        model = DistributedDataParallel(
-            bare, device_ids=[device.index] if device.type == "cuda" else None
-        )
+    bare = _network(inputs["weights"])
+    model = in_ddp(bare)
     model.eval()
     optimizer = torch.optim.SGD(model.parameters(), lr=inputs["lr"], momentum=inputs["momentum"])
     epoch = inputs["epoch"]

@@ -8,7 +8,7 @@ from distlab.course.lab04_ring_allreduce import rings
 from distlab.exercises import hints, traffic
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
-from distlab.exercises.hints import everywhere, own_tensor, returned, told_apart, total
+from distlab.exercises.hints import own_tensor, returned, total
 
 
 def _tensor_of_each_rank(case: Case) -> list[dict]:
@@ -90,13 +90,7 @@ exercise = Exercise(
         ),
         rings.OTHER_DTYPE,
         rings.WHOLE,
-        Hint(
-            "mean for sum",
-            lambda look: told_apart(look) and everywhere(
-                look, [(total(look) / look.size).astype(total(look).dtype)] * look.size
-            ),
-            "This is the mean: the sum is asked for, so nothing is divided.",
-        ),
+        hints.MEAN_FOR_SUM,
         own_tensor("Each rank returned its own tensor: its chunks have to end up in what you "
                    "return. Are they views of the tensor, or copies?"),
         Hint(

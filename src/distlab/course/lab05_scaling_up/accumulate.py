@@ -10,6 +10,8 @@ import numpy as np
 
 from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.rank import world
+from distlab.rank.ddp import in_ddp
 
 _FEATURES, _OUTPUTS = 6, 3
 
@@ -105,9 +107,7 @@ def _loss(kind: str):
 
 
 def _accumulate(function, rank, size, inputs):
-    from torch.nn.parallel import DistributedDataParallel
-
-    from distlab.rank import recorder, world
+    from distlab.rank import recorder
 
     device = world.here().device
     batches = [
@@ -116,12 +116,8 @@ def _accumulate(function, rank, size, inputs):
     ]
     loss_fn, passes = _loss(inputs["loss"]), _Passes()
     small = {"bucket_cap_mb": 0.0002} if inputs["buckets"] == "many" else {}
+    model = in_ddp(_watched(inputs["weights"], passes), **small)
     with recorder.paused():
-        model = DistributedDataParallel(
-            _watched(inputs["weights"], passes).to(device),
-            device_ids=[device.index] if device.type == "cuda" else None,
-            **small,
-        )
         # two steps: after the first one DDP settles its buckets, and the second one leaves
         # gradients behind
         last = _of_last_alone(model, batches, loss_fn)

@@ -11,6 +11,8 @@ import numpy as np
 from distlab.exercises.compare import Tolerance, counted
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
+from distlab.rank import world
+from distlab.rank.ddp import in_ddp
 
 _GRADIENTS = "gradients"
 _VALUE = "value of the future"
@@ -60,21 +62,15 @@ def _model(gradients):
 
 
 def _call_hook(function, rank, size, inputs):
-    from torch.nn.parallel import DistributedDataParallel
-
-    from distlab.rank import recorder, world
+    from distlab.rank import recorder
 
     device, group = world.here().device, _group(inputs["groups"], rank)
     found: dict[str, list] = {_GRADIENTS: [], _VALUE: []}
     for gradients in inputs["models"]:
         given = [g.to(device) for g in gradients]
+        model = in_ddp(_model(given), process_group=group)
+        model.register_comm_hook(group, _watched(function, found[_VALUE]))
         with recorder.paused():
-            model = DistributedDataParallel(
-                _model(given).to(device),
-                process_group=group,
-                device_ids=[device.index] if device.type == "cuda" else None,
-            )
-            model.register_comm_hook(group, _watched(function, found[_VALUE]))
             loss = model(given)
         loss.backward()
         found[_GRADIENTS].append([part.grad.clone() for part in model.module.parts])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from distlab.course.lab05_scaling_up.formulas import EXACT, NO_NUMBER, case_of
+from distlab.course.lab05_scaling_up.formulas import EXACT, NO_NUMBER
 from distlab.exercises import hints
 from distlab.exercises.exercise import Hint
-from distlab.exercises.formulas import formula, gives
+from distlab.exercises.formulas import case_of, formula, gives
 
 exercise = formula(
     points=1,

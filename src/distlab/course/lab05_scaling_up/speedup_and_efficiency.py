@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from distlab.course.lab05_scaling_up.formulas import EXACT, case_of
+from distlab.course.lab05_scaling_up.formulas import EXACT
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Hint, Look
-from distlab.exercises.formulas import formula
+from distlab.exercises.formulas import case_of, formula
 
 
 def _throughputs(case: Case) -> list[dict]:
