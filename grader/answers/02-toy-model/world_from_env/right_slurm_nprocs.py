@@ -12,7 +12,7 @@ def world_from_env(env):
     elif env.get("OMPI_COMM_WORLD_RANK") is not None:
         names = "OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_LOCAL_RANK OMPI_COMM_WORLD_SIZE"
     elif env.get("SLURM_PROCID") is not None:
-        names = "SLURM_PROCID SLURM_LOCALID SLURM_NTASKS"
+        names = "SLURM_PROCID SLURM_LOCALID SLURM_NPROCS"
     else:
         return 0, 0, 1
     print("launcher:", names.split()[0])

@@ -18,6 +18,7 @@ _OPEN_MPI = {
 
 
 _SLURM = {"SLURM_PROCID": "6", "SLURM_LOCALID": "2", "SLURM_NTASKS": "12", "SLURM_JOB_ID": "77"}
+_ALSO_TASKS = ("SLURM_NPROCS", "SLURM_STEP_NUM_TASKS")
 
 
 _NAME = re.compile(r"[A-Z][A-Z_]+")
@@ -45,12 +46,19 @@ def _environments(case: Case) -> list[dict]:
     return [{"environments": case.get("environments", environments), "bad": case.get("bad", bad)}]
 
 
+def _as_srun_leaves(environment: dict) -> dict:
+    """A copy in which the number of Slurm's tasks has all three names that srun gives it."""
+    tasks = environment.get("SLURM_NTASKS")
+    also = {} if tasks is None else dict.fromkeys(_ALSO_TASKS, tasks)
+    return also | environment
+
+
 def _call_world_from_env(function, rank, size, inputs):
     returned = {}
     for name, environment in inputs["environments"].items():
         bad = set(inputs["bad"].get(name, ()))
         try:
-            returned[name] = function(dict(environment))
+            returned[name] = function(_as_srun_leaves(environment))
         except ValueError as error:
             if not bad:
                 raise
