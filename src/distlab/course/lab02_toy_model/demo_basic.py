@@ -31,7 +31,7 @@ def _step_inputs(case: Case) -> list[dict]:
 
 @contextlib.contextmanager
 def _hooks_are_ddps():
-    """What a communication hook does is DDP's own, like the all-reduce in whose place it stands."""
+    """Record what a communication hook does as DDP's own, like the all-reduce that it replaces."""
     from torch.nn.parallel import DistributedDataParallel
 
     from distlab.rank import recorder
@@ -70,7 +70,7 @@ def _reduced_by_ddp(look: Look) -> str | None:
 
 
 def _moved(look: Look, r: int) -> tuple[np.ndarray, np.ndarray]:
-    """How far the parameters went from rank 0's, as flat arrays: expected and got."""
+    """How far the parameters moved from rank 0's first ones, flat: (expected, got)."""
     begin = np.concatenate([w.ravel() for w in look.inputs[0]["weights"]])
     return tuple(
         np.concatenate([p.ravel() for p in tree["parameters"]]) - begin
@@ -79,7 +79,7 @@ def _moved(look: Look, r: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _wrong_length(look: Look) -> bool:
-    """The step goes the right way by the wrong amount."""
+    """Did the parameters move in the right direction by the wrong amount?"""
     expected, got = _moved(look, 0)
     ratio = float(expected @ got / (expected @ expected))
     return abs(ratio - 1) > 0.02 and np.abs(got - ratio * expected).max() < 0.02 * np.abs(got).max()

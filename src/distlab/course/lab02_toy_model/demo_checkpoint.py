@@ -19,11 +19,11 @@ _NOBODY: dict = {"folder": "", "log": None, "hold": None, "board": None}
 _watched: dict = dict(_NOBODY)  # what the audit hook looks at
 
 
-HELD = 1.5  # seconds that rank 0 is held at most while it writes: longer than a pause of the others
-_BRIEFLY = 0.25  # in all cases but one: an answer whose waiting no record shows is held each time
-_SLOW = 0.12  # seconds that rank 0 takes anyway: who has left a wait before has written that down
-_LOOK = 0.005  # seconds between two looks at them
-_READ = "has read"  # what a rank notes when it begins to
+HELD = 1.5  # seconds that rank 0 is held at most while it writes: longer than others may pause
+_BRIEFLY = 0.25  # the same in all cases but one: an answer whose waits no record shows is held long
+_SLOW = 0.12  # seconds that rank 0 is always held: by then a rank that left a wait has recorded it
+_LOOK = 0.005  # seconds between two looks at the other ranks
+_READ = "has read"  # the note of a rank that has begun to read
 
 
 def _checkpoint_inputs(case: Case) -> list[dict]:
@@ -35,7 +35,7 @@ _MOVES = ("os.rename", "os.link", "os.symlink")
 
 
 def _audit(event: str, args: tuple) -> None:
-    """A file is saved by who writes it in the folder, or writes it elsewhere and moves it there."""
+    """Note what is saved and loaded: who moves a file into the folder has saved it as well."""
     moved = event in _MOVES
     if not _watched["folder"] or not (moved or event == "open") or not args:
         return
@@ -51,23 +51,23 @@ def _audit(event: str, args: tuple) -> None:
         _watched["hold"]()
     elif "loaded" not in log:
         log.add("loaded")
-        with contextlib.suppress(OSError):  # whatever hinders it is none of who opens the file
+        with contextlib.suppress(OSError):  # no error here may reach who opens it
             _watched["board"].note(_READ, "")
 
 
 def _inside(path: str | bytes | os.PathLike) -> bool:
-    """Is this a name in the folder that is watched, wherever a link of that name leads?"""
+    """Does this name lie in the watched folder, wherever a link of that name leads?"""
     folder = os.path.dirname(os.path.abspath(os.fsdecode(path)))
     return f"{os.path.realpath(folder)}{os.sep}".startswith(f"{_watched['folder']}{os.sep}")
 
 
 class _Hold:
-    """Holds rank 0 while it writes until each other rank waits for somebody, or has read already:
-    ranks that only pause in between read too early.
+    """Holds rank 0 while it writes until every other rank waits or has read already: a rank that
+    only pauses between saving and loading then reads too early.
 
     Args:
-        most: seconds that it holds in all. Who pauses for longer is not found out, and who gives up
-            waiting sooner fails.
+        most: seconds that it holds in all. A rank that pauses for longer is not found out, and one
+            that gives up waiting sooner fails.
     """
 
     def __init__(self, board: Board, most: float) -> None:
@@ -86,7 +86,7 @@ class _Hold:
         return all(map(self._waits, others))
 
     def _waits(self, rank: int) -> bool:
-        """Also for a store, in which it stands still."""
+        """Does this rank wait, for a message, a collective or a store? Or has it ended?"""
         with contextlib.suppress(OSError, ValueError):
             record = reading.read(self._board.folder / f"{rank}.rec")
             return record.ended or bool(record.waiting() or record.stands_in)
@@ -150,7 +150,7 @@ def _call_demo_checkpoint(function, rank, size, inputs):
             names = ("net1.weight", "net1.bias", "net2.weight", "net2.bias")
             torch.save(dict(zip(names, inputs["older"], strict=True)), path)
     most = HELD if size == 2 and inputs["older"] is None else _BRIEFLY
-    # nothing of the answer's comes before: whoever is late here is so because of the machine
+    # the answer has not begun yet: whoever is late here is late because of the machine
     meet("before", rank, size, sharing.PATIENCE)
     try:
         with (

@@ -68,7 +68,7 @@ def _pretending(gpus: int, asked: list[str]):
 
 @contextlib.contextmanager
 def _told_ports(turn: int, rank: int, size: int) -> Iterator[tuple[int, int]]:
-    """A port for the ranks to meet at and another one, which rank 0 holds for them meanwhile."""
+    """A port for the ranks to meet at and one that misleads them; rank 0 holds both meanwhile."""
     with contextlib.ExitStack() as stack:
 
         def held() -> list[int] | None:
@@ -84,7 +84,7 @@ def _told_ports(turn: int, rank: int, size: int) -> Iterator[tuple[int, int]]:
 
 @contextlib.contextmanager
 def _let_go_by_sockets(held: list[ports.Held]):
-    """Who binds a socket of Python's finds a held port free, also without SO_REUSEADDR."""
+    """Let Python's own sockets bind a held port, also without SO_REUSEADDR."""
     from unittest import mock
 
     bind = socket.socket.bind
@@ -161,8 +161,8 @@ def _is_this_rank(group: dict, rank: int, size: int) -> bool:
     """Does the group say what `setup` was told?
 
     Raises:
-        RuntimeError: it does not, and another rank does not return from `setup`: it may wait for
-            a group with this one in it, and nothing would say why.
+        RuntimeError: it does not, and another rank does not return from `setup`, which may wait for
+            this one to join its group. The message says why.
     """
     told, says = f"rank {rank} of {size}", group["default process group"]
     if says == told:

@@ -46,7 +46,7 @@ def _union(look: Look) -> list:
 
 
 def _like(simulated) -> Callable:
-    """Every rank returned what this mistake would give."""
+    """A hint's `shows`: did every rank return what this mistake gives?"""
 
     def shows(look: Look) -> bool:
         return all(look.same(simulated(look, r), look.got[r]) for r in look.ranks)
@@ -55,13 +55,13 @@ def _like(simulated) -> Callable:
 
 
 def _averaged_at_the_end(look: Look, r: int) -> list[np.ndarray]:
-    """What ranks have that train by themselves from rank 0's weights, and average these at last."""
+    """The mean of what ranks reach that each train alone from rank 0's weights."""
     alone = [trained(_begin(look), look.inputs[k]["batches"], _lr(look)) for k in look.ranks]
     return [np.mean(tensors, axis=0) for tensors in zip(*alone, strict=True)]
 
 
 def _agree(look: Look) -> list[bool]:
-    """Have all ranks the same, tensor by tensor?"""
+    """For each tensor: do all ranks have the same?"""
     return [
         all(look.same(tensors[0], tensor) for tensor in tensors)
         for tensors in zip(*look.got, strict=True)

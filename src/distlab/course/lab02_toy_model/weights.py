@@ -1,8 +1,8 @@
 """What the harnesses of lab 02 share: weights that are pinned, and the undivided computation.
 
-Weights are part of a case's inputs: on the ranks every `nn.Linear` of a `ToyModel` starts from
-them, whatever the random numbers, and on each rank from others. Who forgets that all ranks begin
-with rank 0's is then seen.
+Weights are part of a case's inputs: every `nn.Linear` of a `ToyModel` starts from them, whatever
+the random numbers, and on each rank from different ones. So an answer shows whether its ranks all
+begin with rank 0's.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def loss_of(weights, inputs, targets) -> float:
 
 
 def trained(weights, batches, lr: float, pile_up: bool = False) -> list[np.ndarray]:
-    """One process, no communication: what hints hold the mistakes of a training loop against."""
+    """Plain SGD on one process, in NumPy: what hints compare wrong training loops with."""
     weights = [w.astype("float64") for w in weights]
     before = [0.0] * 4
     for inputs, targets in batches:

@@ -70,7 +70,7 @@ def _call_world_from_env(function, rank, size, inputs):
 
 
 def _answers(look: Look) -> dict:
-    """The wrong ones, by name."""
+    """The wrong answers, by the name of their environment."""
     expected = look.expected[0]["returned"]
     got = look.got[0]["returned"]
     return {name: answer for name, answer in got.items() if not look.same(expected[name], answer)}

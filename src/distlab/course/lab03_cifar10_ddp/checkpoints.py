@@ -13,7 +13,7 @@ from distlab.rank.ddp import in_ddp
 
 
 class PathText(str):
-    """A path that is a string and can what a `pathlib.Path` can: the contract fixes neither."""
+    """A string with the methods of a `pathlib.Path`: the contract leaves open what a path is."""
 
     def __getattr__(self, name):
         return getattr(Path(str.__str__(self)), name)
@@ -23,7 +23,7 @@ class PathText(str):
 
 
 def trained(case: Case) -> list[dict]:
-    """A model's weights and an optimizer's momentum, each rank its own, and others to overwrite."""
+    """Seeds of a model and an optimizer: `seed` each rank's own, `shared` the same on all ranks."""
     width = case.get("width", 4)
     return [
         {

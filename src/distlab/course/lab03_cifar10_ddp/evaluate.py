@@ -38,17 +38,17 @@ def _labelled(case: Case) -> list[dict]:
 
 
 class _Marks:
-    """So many counters for each rank of a run, which every rank can read. They are the same ones in
-    forked processes and in copies of the model that has them.
+    """`count` counters for each rank of a run, which every rank can read. Forked processes, and
+    copies of the model that has them, share them.
 
-    To read them takes no collective, which would meet one of the others' where a rank returns too
-    early. Who knows the accuracy over all samples knows that all have been evaluated.
+    They are read without a collective, which would match one of the answer's where a rank returns
+    too early. A rank that knows the accuracy over all samples knows that all have been evaluated.
     """
 
     def __init__(self, count: int, rank: int, size: int) -> None:
         self._begin, self._shape = rank * count, (size, count)
         with open(os.path.join(os.environ["DISTLAB_RUN"], "marks"), "a+b") as file:
-            file.truncate(size * count)  # as long as whoever came first has made it
+            file.truncate(size * count)  # to the same length, whoever comes first
             self._counters = mmap.mmap(file.fileno(), size * count)
 
     def __deepcopy__(self, memo: dict) -> _Marks:
@@ -109,7 +109,7 @@ def _count_evaluated(function, rank, size, inputs):
 
 
 def _times(look: Look) -> np.ndarray:
-    """As whichever rank returned last has seen it."""
+    """How often each sample was evaluated, as the rank that returned last has seen it."""
     return np.max([got["times each sample was evaluated"] for got in look.got], axis=0)
 
 
@@ -118,8 +118,7 @@ exercise = Exercise(
     make=_labelled,
     call=_count_evaluated,
     asks="evaluate returns the exact accuracy over the whole dataset, the same float on every "
-    "rank; "
-    "the model is in eval mode and each sample is evaluated by exactly one rank.",
+    "rank; the model is in eval mode and each sample is evaluated by exactly one rank.",
     visible=(
         Case(2, 4, {"n": 11}),
         Case(3, 2, {"n": 10, "batch_size": 2, "wrapped": True}),

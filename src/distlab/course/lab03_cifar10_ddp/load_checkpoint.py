@@ -56,7 +56,7 @@ def _load_watched(function, rank, size, inputs):
 
 
 def _takes_another_models(function, folder: Path, device) -> bool:
-    """Does a whole checkpoint load whose names are another model's? None of its tensors fits."""
+    """Does it load a whole checkpoint of another model, none of whose names fits?"""
     import torch
 
     path = folder / "another_model.pth"
@@ -118,9 +118,8 @@ exercise = Exercise(
     make=trained,
     call=_load_watched,
     asks="load_checkpoint brings model and optimizer back on every rank's own device and returns "
-    "the "
-    "next epoch; a file that is no whole checkpoint gives an exception that names it, and nothing "
-    "is changed.",
+    "the next epoch; a file that is no whole checkpoint gives an exception that names it, and "
+    "nothing is changed.",
     visible=(
         Case(2, 1), Case(2, 2, {"wrapped": True, "file": "from a GPU", "epoch": 0}),
         Case(1, 3, {"file": "missing"}), Case(1, 4, {"file": "truncated"}),
@@ -131,8 +130,7 @@ exercise = Exercise(
             "not FileNotFoundError", lambda look: _kind(look) == "missing"
             and look.got[0]["exception"] != "FileNotFoundError",
             "A file that is not there has its own exception, FileNotFoundError: whoever resumes "
-            "wants "
-            "to tell a first start from a damaged file.",
+            "wants to tell a first start from a damaged file.",
         ),
         Hint(
             "damaged file taken", lambda look: look.got[0].get("exception") == "nothing raised",

@@ -12,7 +12,7 @@ def same_on_all(case: Case, **more) -> list[dict]:
 
 
 def was_left(name: str, value: Any):
-    """A sign: some rank left `value` under `name`."""
+    """A hint's `shows`: did some rank leave `value` under `name`?"""
     return lambda look: any(look.got[r][name] == value for r in look.ranks)
 
 
@@ -20,11 +20,11 @@ def differs(look: Look, name: str) -> bool:
     return any(not look.same(look.expected[r][name], look.got[r][name]) for r in look.ranks)
 
 
-def returned_number(look: Look, values: list[float], decimals: float = 1e-4) -> bool:
+def returned_number(look: Look, values: list[float], rtol: float = 1e-4) -> bool:
     """Did rank r return values[r], for every r?"""
     got = [look.got[r]["returned"] for r in look.ranks]
     return all(
-        isinstance(g, float) and abs(g - v) <= decimals * max(abs(v), 1e-3)
+        isinstance(g, float) and abs(g - v) <= rtol * max(abs(v), 1e-3)
         for g, v in zip(got, values, strict=True)
     )
 

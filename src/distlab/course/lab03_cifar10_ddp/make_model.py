@@ -11,7 +11,7 @@ from distlab.exercises.exercise import Case, Exercise, Hint
 
 @contextlib.contextmanager
 def _no_downloads(asked: list[str]):
-    """Note who asks for pretrained weights, and give an untrained network's instead."""
+    """Note requests for pretrained weights, and answer them with an untrained network's."""
     import importlib
 
     from distlab.training.vision import models
@@ -72,8 +72,7 @@ exercise = Exercise(
     make=lambda case: [dict(case.params) for _ in range(case.size)],
     call=_build_twice,
     asks="make_model returns torchvision's ResNet-18 with a head for num_classes classes, "
-    "untrained "
-    "and with every parameter trainable.",
+    "untrained and with every parameter trainable.",
     visible=(Case(1, 0, {"num_classes": 10}), Case(1, 0, {"num_classes": 3})),
     hints=(
         Hint(

@@ -65,8 +65,7 @@ exercise = Exercise(
             "shuffled without sampler",
             lambda look: look.got[0]["sampler"] != "DistributedSampler",
             "loader.sampler is no DistributedSampler: every rank would go through the whole "
-            "dataset "
-            "by itself. The sampler divides and shuffles; the loader then must not.",
+            "dataset by itself. The sampler divides and shuffles; the loader then must not.",
         ),
         Hint(
             "wrong share",

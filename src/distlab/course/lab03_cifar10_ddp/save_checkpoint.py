@@ -187,9 +187,8 @@ exercise = Exercise(
     points=4,
     make=trained,
     call=_save_watched,
-    asks="save_checkpoint lets rank 0 alone write the bare model's state dict, the optimizer's "
-    "and the "
-    "epoch just finished, so that at every moment a whole checkpoint lies at the path.",
+    asks="save_checkpoint lets rank 0 alone write the bare model's state dict, the optimizer's and "
+    "the epoch just finished, so that at every moment a whole checkpoint lies at the path.",
     visible=(
         Case(2, 1), Case(3, 2, {"wrapped": True, "epoch": 0}),
         Case(1, 3, {"file": "failing", "width": 6000}),
@@ -207,8 +206,7 @@ exercise = Exercise(
         Hint(
             "lost when a save failed", lambda look: "lost when a save failed" in _older(look),
             "A save that failed midway (disk full) took the older checkpoint along. Write beside "
-            "it "
-            "first, and let the new file take the old one's place in one step.",
+            "it first, and let the new file take the old one's place in one step.",
         ),
         Hint(
             "moved by copying",
@@ -220,8 +218,7 @@ exercise = Exercise(
         Hint(
             "overwritten in place", lambda look: "overwritten in place" in _older(look),
             "The older checkpoint was written over in place: a job that is killed in the middle "
-            "has "
-            "neither. Write beside it first; one system call puts a finished file in another's "
+            "has neither. Write beside it first; one system call puts a finished file in another's "
             "place.",
         ),
         Hint(

@@ -74,8 +74,7 @@ exercise = Exercise(
     make=lambda case: same_on_all(case, other=case.get("seed", case.number()) + 1),
     call=_seed_twice,
     asks="After set_random_seeds(seed), Python's random, NumPy and torch (CPU and CUDA) draw the "
-    "same "
-    "numbers whenever the seed is the same, and others when it is another.",
+    "same numbers whenever the seed is the same, and others when it is another.",
     visible=(Case(1, 0), Case(1, 31)),
     hints=(
         Hint(

@@ -130,8 +130,8 @@ exercise = Exercise(
     make=_shares,
     call=_train_one_epoch,
     asks="train_epoch trains one epoch in train mode, tells the sampler the epoch first, and "
-    "returns "
-    "on every rank the mean loss over all samples of all ranks, each taken before its step.",
+    "returns on every rank the mean loss over all samples of all ranks, each taken before its "
+    "step.",
     visible=(
         Case(2, 1, {"epoch": 3}),
         Case(3, 2, {"epoch": 0, "batches": 3}),
@@ -145,9 +145,8 @@ exercise = Exercise(
         ),
         Hint(
             "set_epoch forgotten", _told_no_epoch,
-            "The sampler was not told the epoch before the loop over the loader began: every "
-            "epoch would "
-            "have the same order.",
+            "The sampler was not told the epoch before the loop over the loader began: every epoch "
+            "would have the same order.",
         ),
         Hint(
             "wrong epoch", lambda look: differs(look, "sampler's epoch"),
@@ -162,8 +161,7 @@ exercise = Exercise(
                 not np.asarray(look.got[r]["mean of BatchNorm"]).any() for r in look.ranks
             ),
             "BatchNorm has not moved its running mean: the model was in eval mode. Whoever "
-            "evaluated "
-            "before left it there.",
+            "evaluated before left it there.",
         ),
         Hint(
             "no step",
@@ -183,8 +181,7 @@ exercise = Exercise(
         Hint(
             "each rank its own", lambda look: _values_right(look) and unequal_results(look),
             "Training is right, but each rank returned its own figure: the ranks have to put "
-            "theirs "
-            "together, and each gets the result.",
+            "theirs together, and each gets the result.",
         ),
         Hint(
             "sum over ranks",
@@ -193,8 +190,7 @@ exercise = Exercise(
                 look, [look.expected[r]["returned"] * look.size for r in look.ranks], 0.2
             ),
             "Training is right, but the figure is about as many times too large as there are "
-            "ranks: "
-            "a sum over ranks is no mean.",
+            "ranks: a sum over ranks is no mean.",
         ),
         Hint(
             "not weighted by samples",

@@ -71,9 +71,9 @@ def _no_first_pull(look: Look) -> str | None:
 
 
 def _one_worker_at_a_time(look: Look) -> str | None:
-    """No collective but of the server and one worker: whoever calls another waits for the rest."""
+    """No collective of more than the server and one worker: it would wait for all of them."""
     for event in look.events():
-        # of a group whose members the record does not know there are none
+        # without members: the record does not know those of this group
         if event.is_collective and event.op != "barrier" and len(event.group) not in (1, 2):
             return (
                 f"rank {event.rank} called {event.api or event.op} at {event.place}, in which all "
@@ -83,9 +83,10 @@ def _one_worker_at_a_time(look: Look) -> str | None:
 
 
 def _every_push_answered(look: Look) -> str | None:
-    """In bytes, because a push may be one message or several. Of a worker without any, which takes
-    the store for both, its parameters and the server's tell as much: what goes over a store is not
-    recorded.
+    """Every push was sent, and answered, in messages; counted in bytes, as a push may be several.
+
+    What goes over the store is not recorded: a worker without messages, which uses the store for
+    both, is judged by its parameters and the server's alone.
     """
     steps = look.inputs[0]["steps"]
     asked = steps * sum(p.nbytes for p in look.inputs[0]["parameters"])

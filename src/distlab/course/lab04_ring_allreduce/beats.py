@@ -1,6 +1,7 @@
-"""How much time the ranks of a run have had, as told by themselves.
+"""How much time the ranks of a run have had, by their own heartbeats.
 
-Seconds of the wall say nothing of a rank that the machine holds up. A rank that beats has had time.
+Seconds on the clock say nothing about a rank that the machine holds up. A rank that beats has had
+time.
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ class Beats:
 
     def __init__(self, board: Board) -> None:
         self._board, self._over = board, False
-        self._turn = _thread.allocate_lock()  # a note pinned up after the end would outlive the run
+        self._turn = _thread.allocate_lock()  # a note left after the end would outlive the run
 
     @contextlib.contextmanager
     def beating(self) -> Iterator[None]:
-        # it would be among those of the function otherwise, which can do something by themselves
+        # uncounted: unlike the function's own threads, it never communicates
         start_uncounted(self._beat, ())
         rank = os.getpid()
         try:
             yield
         finally:
-            if os.getpid() == rank:  # and no fork of the function's, which has no such thread
+            if os.getpid() == rank:  # not in a fork of the function's, which has no such thread
                 with self._turn:
                     self._over = True
-                    self._note(math.inf)  # who has ended does nothing more, however long one waits
+                    self._note(math.inf)  # whoever has ended does nothing more
 
     def _beat(self) -> None:
         count = 0
@@ -46,7 +47,7 @@ class Beats:
             _pause(BEAT)
 
     def _noted(self, count: int) -> bool:
-        """Does this rank go on? Then it has beaten once more."""
+        """Note one more beat, unless this rank has ended; returns whether it goes on."""
         with self._turn:
             if not self._over:
                 self._note(count)
@@ -63,7 +64,7 @@ class Beats:
 
 
 class Patience:
-    """Is over when `seconds` have passed, and each of these ranks has had so much time itself."""
+    """Over once `seconds` have passed and each of these ranks has had that much time itself."""
 
     def __init__(self, beats: Beats, ranks: list[int], seconds: float) -> None:
         self._beats, self._ranks, self._seconds = beats, ranks, seconds

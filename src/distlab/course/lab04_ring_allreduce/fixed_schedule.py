@@ -6,11 +6,11 @@ before have been answered. So the order of updates, every gradient and the stale
 every run. Workers that share a turn push at the same time, in any order; a case lets them do so
 only where no order can be told from the result (a test tries them all).
 
-A push has been answered when as many bytes as the parameters have came in messages, or when its
-worker goes on: after its last one it may still wait for the others, at a barrier or for a last word
-of the server's, and they must not wait for it.
+A push has been answered when as many bytes as the parameters hold have arrived in messages, or when
+its worker goes on. (After its last push a worker may still wait for the others, at a barrier or for
+a last word from the server, and they must not wait for it.)
 
-A server that waits for a worker whose turn is not yet lets another's push lie unanswered. The turns
+A server that waits for a worker whose turn has not come leaves another's push unanswered. The turns
 are then given up after `PATIENCE`, and the run goes on without them. What counts is the time that
 the server and the worker themselves have had: a machine may hold either of them up for seconds.
 """
@@ -49,7 +49,7 @@ class Turns:
         from distlab.rank import recorder
 
         active = recorder.active()
-        if active is None:  # nobody knows what arrives
+        if active is None:  # nothing tells what arrives
             yield
             return
         self._answer, active.heard = answer, self._heard

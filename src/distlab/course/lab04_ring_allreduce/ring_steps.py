@@ -49,7 +49,7 @@ class Steps(Picture):
     ) -> None:
         self.records, self.chunks, self.title, self.width = list(records), chunks, title, width
         self.size = len(self.records)
-        # messages alone that arrived; the k-th of a rank is its step k
+        # only messages that arrived; a rank's k-th is its step k
         self._received: list[list[tuple[Event, Event]]] = [[] for _ in self.records]
         for send, receive in match_messages(self.records):
             if receive is not None and receive.done:
@@ -63,18 +63,12 @@ class Steps(Picture):
             self._step(step)
 
     def _start(self, reduced: bool) -> Held:
-        everyone = frozenset(range(self.size))
-        return [
-            [
-                everyone
-                if reduced and chunk == (rank + 1) % self.chunks
-                else frozenset()
-                if reduced
-                else frozenset([rank])
-                for chunk in range(self.chunks)
-            ]
-            for rank in range(self.size)
-        ]
+        def held(rank: int, chunk: int) -> frozenset[int]:
+            if not reduced:
+                return frozenset([rank])
+            return frozenset(range(self.size) if chunk == (rank + 1) % self.chunks else ())
+
+        return [[held(rank, chunk) for chunk in range(self.chunks)] for rank in range(self.size)]
 
     def _step(self, step: int) -> None:
         before = self.held[-1]
@@ -101,14 +95,14 @@ class Steps(Picture):
     @property
     def summary(self) -> str:
         """The run in a sentence or two."""
-        full = [sum(len(ranks) == self.size for ranks in row) for row in self.held[-1]]
-        end = (
-            "In the end every rank holds all chunks, summed over all ranks."
-            if self.complete
-            else "In the end the ranks hold "
-            + ", ".join(map(str, full))
-            + f" of {self.chunks} chunks summed over all ranks."
-        )
+        if self.complete:
+            end = "In the end every rank holds all chunks, summed over all ranks."
+        else:
+            full = [sum(len(ranks) == self.size for ranks in row) for row in self.held[-1]]
+            end = (
+                f"In the end the ranks hold {', '.join(map(str, full))} of {self.chunks} chunks "
+                "summed over all ranks."
+            )
         return f"{self.size} ranks, {self.chunks} chunks, {len(self.arrivals)} steps. {end}"
 
     def _content(self) -> str:
@@ -176,11 +170,11 @@ class Steps(Picture):
 
     def _note(self, step: int, rank: int, chunk: int, arrival: Arrival | None) -> str:
         ranks = sorted(self.held[step][rank][chunk])
-        what = (
-            f"the sum of ranks {', '.join(map(str, ranks))}"
-            if len(ranks) > 1
-            else (f"the part of rank {ranks[0]}" if ranks else "nothing yet")
-        )
+        what = "nothing yet"
+        if len(ranks) == 1:
+            what = f"the part of rank {ranks[0]}"
+        elif ranks:
+            what = f"the sum of ranks {', '.join(map(str, ranks))}"
         lines = [f"rank {rank}, chunk {chunk}: {what}"]
         if arrival is not None:
             event = arrival.receive

@@ -1,4 +1,4 @@
-"""Rings as traffic: what each rank may send in one, and the well-known ways to miss it."""
+"""Rules on what each rank sends in a ring, and hints for the well-known mistakes."""
 
 from __future__ import annotations
 

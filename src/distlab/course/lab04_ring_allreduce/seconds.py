@@ -1,4 +1,4 @@
-"""Formulas for seconds: the link that they are about, and the well-known ways to miss them."""
+"""What the two formulas for seconds share: the arguments of a case, and hints."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def _unequal_parameters(case: Case) -> list[dict]:
 
 
 def _averages(look: Look, first: int, by: int) -> list[np.ndarray]:
-    """The gradients of ranks `first` and up, added, over `by`."""
+    """The sum of the gradients of ranks `first` and up, divided by `by`."""
     rows = [inputs["gradients"] for inputs in look.inputs[first:]]
     return [np.sum(tensors, axis=0) / by for tensors in zip(*rows, strict=True)]
 
@@ -39,7 +39,7 @@ def _all_returned(look: Look, make) -> bool:
 
 
 def _from_rank_0(first: int, by, sign: float = 1.0):
-    """Every rank has rank 0's parameters after a step along another mean than the right one."""
+    """A hint's `shows`: did rank 0 step along another mean than the right one, for everybody?"""
 
     def shows(look: Look) -> bool:
         own, lr = look.inputs[0]["parameters"], look.inputs[0]["lr"]

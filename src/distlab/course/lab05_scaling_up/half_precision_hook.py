@@ -87,7 +87,7 @@ def _group(groups, rank: int):
 
 
 def _watched(function, told: list[str]):
-    """The hook, with a note of what it gave: DDP takes values of other dtypes without a word."""
+    """The hook, noting in `told` what it gives: DDP takes other dtypes without a word."""
     import torch
 
     def hook(state, bucket):

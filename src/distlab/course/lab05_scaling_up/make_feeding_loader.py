@@ -275,7 +275,7 @@ def _sizes(epochs: list[Epoch], batch_size: int, shards: int) -> str:
 
 
 def _any(name: str, *words: str):
-    """A sign: on some rank what was left under a name that begins so holds one of these words."""
+    """A hint's `shows`: on some rank, does a fact whose name begins so hold one of these words?"""
     return lambda look: any(
         word in said
         for r in look.ranks

@@ -44,8 +44,8 @@ def _call_shard(function, rank, size, inputs):
 
 @contextlib.contextmanager
 def _hashing_as_another_python(function: Any, rank: int) -> Iterator[None]:
-    """Texts have another hash() on each rank, as in the processes that torchrun starts: an order
-    that is seeded with one is another on each. Ranks that were forked from one Python hide it.
+    """Let texts hash differently on each rank, as in the processes that torchrun starts, so that an
+    order seeded with the hash() of one differs too. Ranks forked from one Python would hide that.
     """
     names = getattr(inspect.unwrap(function), "__globals__", {})
     if "hash" in names:  # the answer's own
@@ -63,7 +63,7 @@ def _salted(rank: int, value: Any) -> int:
 
 
 def _holds_text(value: Any) -> bool:
-    hashed: Any = type(value).__hash__  # of a subclass's own way to hash nothing is known
+    hashed: Any = type(value).__hash__  # a subclass may have a way of its own
     if hashed is tuple.__hash__:
         return any(map(_holds_text, value))
     return hashed is str.__hash__ or hashed is bytes.__hash__
@@ -97,7 +97,7 @@ _DIVISION = "division in the next epoch"
 
 
 def _asked(n: int, size: int) -> tuple[str, ...]:
-    """The facts that a case can tell."""
+    """The facts that a case of this size can tell."""
     long = n >= 12 * size  # two random orders, or divisions, agree by chance once in a million
     return _ALWAYS + _IF_LONG * long + (_DIVISION,) * (long and size > 1)
 
@@ -152,7 +152,7 @@ def _pattern(share: list[int]) -> str:
 
 
 def _left(name: str, *values: str):
-    """A sign: some rank left one of these values under `name`."""
+    """A hint's `shows`: did some rank leave one of these values under `name`?"""
     return lambda look: any(look.got[r].get(name) in values for r in look.ranks)
 
 

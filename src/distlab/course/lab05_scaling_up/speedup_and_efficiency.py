@@ -13,7 +13,7 @@ def _throughputs(case: Case) -> list[dict]:
 
 
 def _both(pick):
-    """A sign: everywhere this (speed-up, efficiency), for some size not the right one."""
+    """A hint's `shows`: is this the (speed-up, efficiency) of every size, and wrong for some?"""
 
     def shows(look: Look) -> bool:
         throughputs = look.inputs[0]["throughputs"]

@@ -45,7 +45,7 @@ class _Saved:
 
 
 class _Memory:
-    """How many micro-batches a stage remembers at once, of which `allowed` are as many as 1F1B."""
+    """How many micro-batches a stage holds at once; `allowed` is how many 1F1B does."""
 
     def __init__(self, allowed: int) -> None:
         self._allowed = allowed
@@ -157,10 +157,10 @@ def _messages(look: Look, rank: int) -> list[Event]:
 
 
 def _as_programmed(events: list[Event], wanted: list[tuple[str, int]]) -> list[Event]:
-    """The calls of a rank, with those sends in their place which another thread has called later.
+    """The calls of a rank, with late sends of another thread moved to where they belong.
 
-    A thread that sends gets its time when the machine gives it some. What it does is in the order
-    of its own calls, and so is what the others do: a receive that is begun early stays early.
+    When a sending thread gets to run is up to the machine. The calls of each thread stay in their
+    order, and a receive that is begun early stays early.
     """
     left, found = list(events), []
     for call in wanted[: len(events)]:
@@ -217,17 +217,13 @@ def _forwards_first(look: Look, rank: int) -> int:
 
 def _began_with(look: Look, forwards) -> bool:
     """Is the number of forward passes that each rank began with what `forwards(rank)` says?"""
-    parts, right = microbatches(look), lambda rank: _ahead(look, rank) + 1
-    began = [_forwards_first(look, rank) for rank in look.ranks]
     if look.size == 1 or not as_many_as_asked(look):
         return False
-    if began == [min(right(rank), parts) for rank in look.ranks]:
+    parts = microbatches(look)
+    began = [_forwards_first(look, rank) for rank in look.ranks]
+    if began == [min(look.size - rank, parts) for rank in look.ranks]:  # as in 1F1B
         return False
     return began == [min(max(forwards(rank), 1), parts) for rank in look.ranks]
-
-
-def _ahead(look: Look, rank: int) -> int:
-    return min(look.size - 1 - rank, microbatches(look))
 
 
 def _left(look: Look, name: str) -> bool:
@@ -268,13 +264,13 @@ exercise = Exercise(
         ),
         Hint(
             "one too many to begin with",
-            lambda look: _began_with(look, lambda rank: _ahead(look, rank) + 2),
+            lambda look: _began_with(look, lambda rank: look.size - rank + 1),
             "Each rank begins with one forward pass more than it should. In the part that takes "
             "turns, forward comes first: that pass is not one of those that fill the pipeline.",
         ),
         Hint(
             "one too few to begin with",
-            lambda look: _began_with(look, lambda rank: _ahead(look, rank)),
+            lambda look: _began_with(look, lambda rank: look.size - rank - 1),
             "Each rank goes back one forward pass too early. Behind rank r there are size − 1 − r "
             "ranks: as many forward passes fill the pipeline, and then in each turn forward comes "
             "before backward.",

@@ -39,11 +39,13 @@ def model_inputs(case: Case) -> list[dict]:
 
 
 def own_part(inputs: dict, rank: int, size: int) -> dict:
-    """Of what is several ranks' this one's alone; in place of activations a buffer like them."""
+    """This rank's share of what is divided among ranks; a buffer in place of activations."""
     return behind(inputs, rank, size, np.zeros_like(activations(inputs, rank)))
 
 
 def behind(inputs: dict, rank: int, size: int, activations: np.ndarray) -> dict:
+    """The same, with what arrives from the stage in front given."""
+
     def mine(values: list) -> list:
         return [value if place == rank else None for place, value in enumerate(values)]
 

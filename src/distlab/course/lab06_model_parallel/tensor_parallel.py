@@ -75,8 +75,8 @@ def _share(tensor, dim: int, rank: int, size: int):
 
 
 def _products():
-    """Notes the floating-point operations of each matrix product, in whatever form it comes; of
-    DTensors those of the product that is made here.
+    """Notes the floating-point operations of each matrix product, in whatever form it comes; where
+    DTensors are multiplied, those of the part that this rank computes.
     """
     import contextlib
 
