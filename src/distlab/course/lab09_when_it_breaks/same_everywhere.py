@@ -52,16 +52,18 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
 
 @contextlib.contextmanager
 def _hash_of_a_process(rank: int):
-    """Let `hash` give other numbers for texts and bytes on each rank. Processes that were started
-    one by one do so; those that were forked from one, as here, do not.
+    """Let `hash` give different numbers for strings and bytes on each rank. In processes that were
+    started one by one it does; in processes forked from one, as here, it does not.
     """
     plain = builtins.hash
 
     def of_this_process(value):
-        if isinstance(value, (str, bytes)):
+        method = type(value).__hash__  # subclasses too, unless they have one of their own
+        if method in (str.__hash__, bytes.__hash__):
             return plain((rank + 1, value))
-        if isinstance(value, (tuple, frozenset)):
-            return plain(type(value)(map(of_this_process, value)))
+        for kind in (tuple, frozenset):
+            if method is kind.__hash__:
+                return plain(kind(map(of_this_process, value)))
         return plain(value)
 
     builtins.hash = of_this_process
@@ -197,8 +199,8 @@ def given(event: Event) -> int:
         return 0
     if event.op in ("broadcast", "scatter") and event.peer != event.rank:
         return 0
-    times = len(event.group) if event.op == "scatter" or event.api == "reduce_scatter" else 1
-    return event.nbytes * times
+    # of a scatter one piece is on record, and its root gives one to each rank
+    return event.nbytes * (len(event.group) if event.op == "scatter" else 1)
 
 
 def gives_little(look: Look) -> str | None:
