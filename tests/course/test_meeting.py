@@ -132,3 +132,21 @@ def test_a_slow_store_can_be_prefixed():
     total, value, swapped, both, _ = answer.value
     assert (total, both) == (2, False)
     assert repr(value) == repr(swapped) == "<builtins.bytes>"
+
+
+def given_up_on(store, prefixed):
+    import torch.distributed as dist
+
+    seen = dist.PrefixStore("p", store) if prefixed else store
+    seen.set_timeout(datetime.timedelta(seconds=0.05))
+    try:
+        seen.get("nobody sets this")
+    except RuntimeError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("prefixed", [False, True])
+def test_a_slow_store_waits_no_longer_than_the_timeout_that_was_set(prefixed):
+    with Meeting(given_up_on, 1, SLOW, slowness=0.01) as held:
+        (answer,) = held.hold([Call(0.0, (prefixed,))], PATIENCE)
+    assert "timeout" in answer.value.lower()

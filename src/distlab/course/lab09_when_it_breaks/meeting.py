@@ -213,14 +213,13 @@ def _serve(
             start, calls = connection.recv()
         except (EOFError, OSError):
             return
-        if len(workers) == 1:
-            for worker, call in calls.items():
-                _make(call, start, function, made, worker, tell)
-            continue
         for worker, call in calls.items():
             seen = _as_slow(store, made, worker, slowness)
             args = (call, start, function, seen, worker, tell)
-            threading.Thread(target=_make, args=args, daemon=True).start()
+            if len(workers) == 1:
+                _make(*args)
+            else:
+                threading.Thread(target=_make, args=args, daemon=True).start()
 
 
 def _store(kind: str, port: int):

@@ -16,7 +16,14 @@ class SlowStore(dist.Store):
 
     def __init__(self, store: dist.Store, seconds: float) -> None:
         super().__init__()
-        self._store, self._seconds = store, seconds
+        self._store, self._seconds, self._timeout = store, seconds, self.timeout
+
+    def slowed(self) -> dist.Store:
+        """The store behind, with the timeout that was set here or through a store over this one."""
+        if self.timeout != self._timeout:
+            self._timeout = self.timeout
+            self._store.set_timeout(self._timeout)
+        return self._store
 
     def clone(self) -> dist.Store:
         return self
@@ -26,7 +33,7 @@ def _slowly(name: str):
     def operation(self, *args, **kwargs):
         time.sleep(self._seconds / 2)
         try:
-            return getattr(self._store, name)(*args, **kwargs)
+            return getattr(self.slowed(), name)(*args, **kwargs)
         finally:
             time.sleep(self._seconds / 2)
 
