@@ -45,18 +45,13 @@ def lay_down(folder: str | Path, step: int, lengths: Sequence[int], seed: int) -
     index_file(folder, step).write_text(json.dumps({"step": step, "lengths": list(lengths)}))
 
 
-def content(folder: str | Path, but: str | Path = "") -> dict[str, bytes]:
-    """The bytes of all files below a folder by their paths; folders end in a slash.
-
-    Args:
-        but: a folder directly below it that is not looked into: somebody may be writing there.
-    """
-    return dict(_content(Path(folder), str(but)))
+def content(folder: str | Path) -> dict[str, bytes]:
+    """The bytes of all files below a folder by their paths; folders end in a slash."""
+    return dict(_content(Path(folder)))
 
 
-def _content(folder: Path, but: str) -> Iterator[tuple[str, bytes]]:
+def _content(folder: Path) -> Iterator[tuple[str, bytes]]:
     for path, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if os.path.join(path, name) != but]
         for name in folders:
             yield os.path.join(path, name) + "/", b""
         for name in files:

@@ -164,9 +164,13 @@ def _late(size: int, turn: int) -> tuple[int, int]:
     return turn % size, 1 + turn % (size - 1) if size > 1 else 0
 
 
-def _others(folder: Path, step: int) -> dict[str, bytes]:
-    """What lies in the folder besides this step's own, where other ranks may be at work already."""
-    return checkpoints.content(folder, but=step_folder(folder, step))
+def _others(folder: Path, step: int) -> dict[str, dict[str, bytes]]:
+    """What all other steps hold. Not what else lies in the folder: other ranks may be at work
+    already, in this step's folder and with temporary files beside it.
+    """
+    own = step_folder(folder, step)
+    steps = [path for path in folder.iterdir() if re.fullmatch(r"step-\d+", path.name)]
+    return {path.name: checkpoints.content(path) for path in steps if path != own}
 
 
 def _of_others(deeds: list[Deed], rank: int) -> str:
@@ -396,8 +400,8 @@ exercise = Exercise(
         ),
         Hint(
             "other steps", _isnt("other steps", AS_THEY_WERE),
-            "Something besides this step's folder was changed: older checkpoints are what you "
-            "have if this one fails.",
+            "Another step's folder was changed: older checkpoints are what you have if this one "
+            "fails.",
         ),
         Hint(
             "something returned", lambda look: _any(look, "returned", lambda v: v is not None),
