@@ -1,8 +1,11 @@
 """Commands that run beside a notebook."""
 
+import gc
 import os
 import select
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -93,6 +96,54 @@ def test_it_is_ended_with_all_that_it_has_started():
     job.end()
     assert gone(job.workers[1])
     assert job.process.poll() is not None
+
+
+#: a worker that has ended, and one in a session of its own, as torchrun starts them
+TWO_WORKERS = SAYS.format(
+    "import subprocess as s; dead = s.Popen(['true']); dead.wait(); "
+    "print('rank 0 is process', dead.pid); live = s.Popen(['sleep', '60'], start_new_session=True);"
+    "print('rank 1 is process', live.pid); signal.pause()"
+)
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_a_worker_ends_with_its_job_also_where_another_one_or_the_command_has_ended(over):
+    job = Job(TWO_WORKERS)
+    job.until("rank 1 is process")
+    if over:
+        job.process.kill()
+        job.wait()
+    job.end()
+    assert gone(job.workers[1])
+
+
+def test_a_process_that_is_not_the_jobs_is_left_alone():
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        job = Job(SAYS.format(f"print('rank 0 is process {other.pid}')"))
+        job.wait()
+        job.end()
+        assert other.poll() is None
+    finally:
+        other.kill()
+    assert other.wait() == -9
+
+
+@pytest.mark.parametrize("command", [SAYS.format("print(1)"), "no-such-program"])
+def test_the_folder_of_its_output_goes_with_it(command, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    try:
+        job = Job(command)
+    except FileNotFoundError as error:
+        assert command == error.filename
+        error.__traceback__ = None  # whose frames hold the job
+    else:
+        job.wait()
+        assert job.output and len(list(Path(tmp_path).iterdir())) == 1
+        job.end()
+        del job
+    gc.collect()
+    assert list(Path(tmp_path).iterdir()) == []
 
 
 def test_one_that_takes_too_long_is_ended():

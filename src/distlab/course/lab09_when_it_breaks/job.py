@@ -7,17 +7,20 @@ import contextlib
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from pathlib import Path
 
 from distlab.processes.environment import interface
 
 PATIENCE = 300.0  # seconds to wait for something at most
 _WORKER = re.compile(r"rank (\d+)(?: of \d+)? is process (\d+)")
+_MARK = "DISTLAB_JOB"  # variable of the environment: the folder of the job's output
 _ERROR = re.compile(r"^.*\b\w*(?:Error|Exception): \S.*$", re.M)
 
 
@@ -30,8 +33,10 @@ class Job:
     """
 
     def __init__(self, command: str, **environment: str) -> None:
-        self.command = command
-        self._log = Path(tempfile.mkdtemp(prefix="job-")) / "output"
+        self.command, self._maker = command, os.getpid()
+        folder = tempfile.mkdtemp(prefix="job-")
+        weakref.finalize(self, _remove, folder, self._maker)
+        self._log = Path(folder, "output")
         beside = os.path.dirname(sys.executable)
         env = os.environ | {
             "PATH": os.pathsep.join([beside, os.environ.get("PATH", "")]),
@@ -39,6 +44,7 @@ class Job:
             "GLOO_SOCKET_IFNAME": interface(os.environ),
             "OMP_NUM_THREADS": "1",
             "PYTHONUNBUFFERED": "1",
+            _MARK: folder,  # all that it starts inherits this
         }
         env.pop("TORCH_DISTRIBUTED_DEBUG", None)
         with self._log.open("wb") as log:
@@ -108,6 +114,8 @@ class Job:
         if pid is None:
             raise self._nobody_to_kill(f"has not started rank {rank} yet")
         try:
+            if not self._started(pid):
+                raise ProcessLookupError(pid)
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:  # the job itself goes on for a while, or starts another one
             raise self._nobody_to_kill(f"goes on, but its rank {rank} has ended") from None
@@ -123,14 +131,31 @@ class Job:
 
     def end(self) -> None:
         """End it and all that it has started."""
-        if self.process.poll() is not None:
+        if os.getpid() != self._maker:  # a process that was forked from this one, at its own exit
             return
-        with contextlib.suppress(ProcessLookupError):
-            for pid in self.workers.values():  # torchrun gives each worker a session of its own
-                os.kill(pid, signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        atexit.unregister(self.end)
+        if self.process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        for pid in self.workers.values():  # torchrun gives each worker a session of its own
+            if self._started(pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    def _started(self, pid: int) -> bool:
+        """Is this process the job's, and not a later one that was given the same number?"""
+        if not os.path.exists("/proc/self/environ"):
+            return True
+        with contextlib.suppress(OSError):
+            mark = f"{_MARK}={self._log.parent}".encode()
+            return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        return False
 
     def __repr__(self) -> str:
         return f"$ {self.command}\n{self.output}"
+
+
+def _remove(folder: str, maker: int) -> None:
+    if os.getpid() == maker:
+        shutil.rmtree(folder, ignore_errors=True)
