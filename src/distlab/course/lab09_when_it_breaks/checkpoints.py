@@ -6,12 +6,27 @@ folder/step-{step}/index.json       {"step": step, "lengths": [of each rank's pi
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+
+
+@contextlib.contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A new folder, which is removed afterwards. It lies in the run's own folder, so that it goes
+    with the run also where the rank is killed.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="checkpoints-", dir=os.environ["DISTLAB_RUN"])).resolve()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def step_folder(folder: str | Path, step: int) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,9 +117,8 @@ FLAWS: dict[str, Callable[[Path, int], None]] = {
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
-    base = Path(os.path.realpath(tempfile.mkdtemp(prefix="checkpoints-")))
-    folder = base / FOLDER
-    try:
+    with checkpoints.temporary_folder() as base:
+        folder = base / FOLDER
         if inputs["steps"] != NO_FOLDER:
             folder.mkdir()
             for step, flaw in inputs["steps"]:
@@ -136,8 +134,6 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
             "folder": AS_IT_WAS if checkpoints.content(base) == before else "changed",
             "code in a file": "run" if ran else NOT_RUN,
         }
-    finally:
-        shutil.rmtree(base, ignore_errors=True)
 
 
 # what hints ask

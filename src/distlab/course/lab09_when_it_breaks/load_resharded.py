@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +28,8 @@ def _inputs(case: Case) -> list[dict]:
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
-    base = Path(os.path.realpath(tempfile.mkdtemp(prefix="checkpoints-")))
-    folder, there = base / "run 1", inputs["there"]
-    try:
+    with checkpoints.temporary_folder() as base:
+        folder, there = base / "run 1", inputs["there"]
         if there != "no folder":
             checkpoints.lay_down(folder, 3, [2, 2], seed=99)  # an older step, which nobody asks for
             if there != "no step":
@@ -49,8 +46,6 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
             "files opened in vain": _in_vain(opened, inputs["lengths"], rank, size),
             **_storage(function, rank, size, folder, loaded),
         }
-    finally:
-        shutil.rmtree(base, ignore_errors=True)
 
 
 def _asked_in_vain(function, rank: int, size: int, folder: str) -> dict[str, str]:
