@@ -58,7 +58,7 @@ def _hash_of_a_process(rank: int):
     plain = builtins.hash
 
     def of_this_process(value):
-        method = type(value).__hash__  # subclasses too, unless they have one of their own
+        method: Any = type(value).__hash__  # subclasses too, unless they have one of their own
         if method in (str.__hash__, bytes.__hash__):
             return plain((rank + 1, value))
         for kind in (tuple, frozenset):

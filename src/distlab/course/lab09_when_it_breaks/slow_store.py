@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import time
+from typing import Any
 
 import torch.distributed as dist
 
@@ -16,17 +18,22 @@ class SlowStore(dist.Store):
 
     def __init__(self, store: dist.Store, seconds: float) -> None:
         super().__init__()
-        self._store, self._seconds, self._timeout = store, seconds, self.timeout
+        self._store, self._seconds, self._timeout = store, seconds, _timeout(self)
 
     def slowed(self) -> dist.Store:
         """The store behind, with the timeout that was set here or through a store over this one."""
-        if self.timeout != self._timeout:
-            self._timeout = self.timeout
-            self._store.set_timeout(self._timeout)
+        if (timeout := _timeout(self)) != self._timeout:
+            self._timeout = timeout
+            self._store.set_timeout(timeout)
         return self._store
 
     def clone(self) -> dist.Store:
         return self
+
+
+def _timeout(store: Any) -> datetime.timedelta:  # torch's stubs do not know it
+    timeout: datetime.timedelta = store.timeout
+    return timeout
 
 
 def _slowly(name: str):
