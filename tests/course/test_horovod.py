@@ -77,7 +77,7 @@ EVENTS = [
 ]
 
 
-@pytest.mark.parametrize("end", ["]", ",\n", ""])
+@pytest.mark.parametrize("end", ["]", ",\n", "", ',\n{"ph": "B", "name": "ALLRED'])
 def test_a_timeline_is_read_also_where_its_list_was_left_open(tmp_path, end):
     file = tmp_path / "timeline.json"
     file.write_text("[\n" + ",\n".join(map(json.dumps, EVENTS)) + end)

@@ -11,6 +11,8 @@ import pytest
 
 from distlab.course.lab09_when_it_breaks import meeting
 from distlab.course.lab09_when_it_breaks.meeting import HASH, SLOW, TCP, Call, Meeting
+from distlab.course.lab09_when_it_breaks.meeting_picture import meet
+from distlab.engines.results import RunFailed
 
 PATIENCE = 20.0
 
@@ -77,6 +79,13 @@ def test_what_a_worker_raises_or_dies_of_is_told_and_the_others_answer():
     assert raised.error["type"] == "ValueError" and raised.error["message"] == "of no use"
     assert died.died and not raised.died
     assert returned.value == "return"
+
+
+@pytest.mark.parametrize(("how", "told"), [("raise", "of no use"), ("die", "in the middle of")])
+def test_a_drawn_meeting_ends_with_what_ended_a_worker(how, told):
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as functions of a notebook travel
+    with pytest.raises(RunFailed, match=told):
+        meet(fail, {"a": (0.0, ("return",)), "b": (0.1, (how,)), "c": None}, patience=PATIENCE)
 
 
 def tell_the_time(store):

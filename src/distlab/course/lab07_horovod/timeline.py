@@ -75,7 +75,8 @@ class Timeline:
 
 
 def load(path: str | Path) -> list[dict[str, Any]]:
-    """The trace events of a timeline file; Horovod may leave its list open at the end.
+    """The trace events of a timeline file. Horovod may leave its list open, and where it was killed
+    the last line may be cut short: that one is left out.
 
     Raises:
         ValueError: it is no trace.
@@ -83,9 +84,18 @@ def load(path: str | Path) -> list[dict[str, Any]]:
     text = Path(path).read_text("utf-8").strip()
     if not text.startswith("["):
         raise ValueError(f"{path} is no timeline of Horovod's: it does not begin with [")
-    if not text.endswith("]"):
-        text = text.rstrip(",\n ") + "]"
-    return [event for event in json.loads(text) if event]
+    try:
+        events = _events(text)
+    except ValueError:
+        events = _events(text.rpartition("\n")[0] or text)
+    return [event for event in events if event]
+
+
+def _events(text: str) -> list[dict[str, Any]]:
+    events: list[dict[str, Any]] = json.loads(
+        text if text.endswith("]") else text.rstrip(",\n ") + "]"
+    )
+    return events
 
 
 def read(path: str | Path) -> Timeline:

@@ -17,6 +17,8 @@ def _hold(rank: int, size: int, function, calls: list[Call | None], store: str, 
     for answer in answers:
         if answer and answer.error:
             raise RuntimeError(f"{answer.error['type']}: {answer.error['message']}")
+        if answer and answer.died:
+            raise RuntimeError("the process of a worker ended in the middle of its call")
     return answers
 
 
