@@ -4,6 +4,7 @@ import os
 import random
 
 import pytest
+from distlab.viz.wait_for_graph import wait_for_svg
 from recorded import record, record_of, row
 
 from distlab.records import causality, events, leftovers, reading
@@ -11,7 +12,6 @@ from distlab.records.deadlock import Scheduled, Watcher, remarks
 from distlab.records.pairing import pair
 from distlab.records.wording import summary
 from distlab.viz.timeline import timeline
-from distlab.viz.wait_for_graph import wait_for_svg
 
 
 def test_a_plain_record_is_taken_as_it_is():

@@ -27,7 +27,6 @@ from distlab.viz.picture import Picture, page, target
 from distlab.viz.run_model import Model, model
 from distlab.viz.widget import kernel
 
-
 LEAST_WIDTH = 200  # pixels: ranks' names, an axis with two times, and room for what did not end
 
 
