@@ -9,7 +9,6 @@ anybody. The first is judged also with exploration left out, as if there were no
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -45,17 +44,13 @@ def server(rank, size, parameters, gradients, lr, from_anybody):
 
 
 def measure() -> Iterator[Row]:
+    from distlab import course
+    from distlab.checking.check import Local
+    from distlab.exercises.judge import judge
+    from distlab.exercises.reference import References
     from grader.coursedir import LABS
 
-    with contextlib.chdir(LABS / LAB):  # where its references are looked for
-        yield from _measured()
-
-
-def _measured() -> Iterator[Row]:
-    from distlab import course
-    from distlab.checking.check import Local, _reference
-    from distlab.exercises.judge import judge
-
+    references = References(LABS / LAB, "reference")
     asked = course.find(f"{LAB}/sync_parameter_server")
     alone = replace(asked, schedules=False)
 
@@ -64,7 +59,7 @@ def _measured() -> Iterator[Row]:
             return server(*arguments, from_anybody=from_anybody)
 
         begin = time.perf_counter()
-        verdict = judge(exercise, exercise.visible, _reference, Local(answer, 4))
+        verdict = judge(exercise, exercise.visible, references, Local(answer, 4))
         spent = time.perf_counter() - begin
         assert verdict.status == "passed", verdict.message
         return spent
