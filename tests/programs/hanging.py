@@ -33,7 +33,8 @@ class Program:
     @property
     def told_alone(self) -> set[str]:
         """Those among them that the text names and the picture does not: a call that torch refused
-        has never begun, and of a rank that sits in two operations the picture names one.
+        has never begun, of a rank that sits in two operations the picture names one, and a rank
+        that can wait for nobody has no arrow.
         """
         return self._marked("# here, in the text")
 
@@ -194,7 +195,7 @@ def ring_within_a_subgroup(rank, size):
 
 @hangs("ended", 1)
 def receives_from_anybody_alone(rank, size):
-    dist.recv(one())  # here
+    dist.recv(one())  # here, in the text
 
 
 @hangs("ended", 2)
