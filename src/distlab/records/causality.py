@@ -1,4 +1,4 @@
-"""What in a run happened before what, and which choices could have fallen otherwise.
+"""What happened before what in a run, and which of its choices could have gone otherwise.
 
 A receive from anybody took one message. Another could have arrived in its place if its sender did
 not need this receive to have ended: if its send does not *come after* the receive (Lamport, 1978;
@@ -6,7 +6,7 @@ Vo and others, "A Scalable and Distributed Dynamic Formal Verifier for MPI Progr
 comes after what follows from the order of calls on each rank, from messages, from collectives and
 from the store. A set of choices is kept as the bits of an integer.
 
-Of a collective only that order is taken which its data enforces: a broadcast's receivers come after
+Collectives count only for the order that their data enforces: a broadcast's receivers come after
 its root. What a back end enforces beyond that shows when a schedule cannot be run.
 """
 
@@ -22,7 +22,7 @@ from distlab.records.matching import Group, Ledger, posts
 
 MOST_EVENTS = 20_000  # of a run; longer ones are not looked into
 MOST_CHOICES = 500  # nor are runs of more: schedules take memory by the square of their number
-MOST_ROUNDS = 50  # in which what comes before what is found, also where clocks disagree a little
+MOST_ROUNDS = 50  # over all moments, to find what comes before what: one if all clocks agree
 TOO_MUCH = "the ranks did more than can be kept in mind"
 MOST_POLLS = 2  # calls of `is_completed` on one request at which it is made to answer True
 
@@ -35,7 +35,7 @@ _Box = tuple[Group | None, int | None, int]  # group, receiver, tag
 
 @dataclass
 class Choice:
-    """A choice of a run: how it fell, and how it could have.
+    """A choice of a run: the value it had, and those it could have had.
 
     `alternatives`: other values; True for those that need sends to be buffered. `after`: choices
     whose place in the run depends on this one.
@@ -54,8 +54,8 @@ class _Moment:
     number: int  # keeps the order of what has the same time
     rank: int = field(compare=False)
     before: int = field(compare=False, default=0)  # choices that come before it
-    sources: list[_Moment] = field(compare=False, default_factory=list)
-    takes: int = field(compare=False, default=0)  # choices that fall with it
+    sources: list[_Moment] = field(compare=False, default_factory=list)  # moments before it
+    takes: int = field(compare=False, default=0)  # choices that are made at it
 
 
 class _Contradiction(Exception):
@@ -66,8 +66,8 @@ class _History:
     """The moments of a run with what comes before each.
 
     Raises:
-        _Contradiction: of so many messages the end is noted before their beginning that what comes
-            before what takes too long to find.
+        _Contradiction: so many messages are noted as received before they were sent that it takes
+            too long to find what comes before what.
 
     Args:
         buffered: sends end when they have begun, not when they are received.
@@ -150,9 +150,9 @@ class _History:
                     end.sources += [self.begins[id(e)] for e in members if _feeds(e, event)]
 
     def _store(self, causes: Causes) -> None:
-        """Who looks at a key comes after all who have written it. These are gathered in one moment
-        that is no rank's, which grows by one writer at a time: a list of all for each look would
-        take memory by the square of what a rank notes.
+        """Whoever looks at a key comes after all who have written it. Writers are chained in
+        moments that belong to no rank, one for each writer: a list of all writers for each look
+        would take memory by the square of what a rank notes.
         """
         nobody = self._ledger.size
         written: dict[str, _Moment] = {}
@@ -221,7 +221,7 @@ def _rows(ledger: Ledger) -> tuple[_Rows, _Rows]:
 
 
 def has_choices(records: Sequence[RankRecord]) -> bool:
-    """Could this run have gone otherwise, as far as it can be told at a glance?"""
+    """Could this run have gone otherwise, at first sight?"""
     return any(
         e.polled or (e.flags & ANY_SOURCE and len(e.group) > 2)
         for record in records
@@ -230,9 +230,8 @@ def has_choices(records: Sequence[RankRecord]) -> bool:
 
 
 def choices(records: Sequence[RankRecord], causes: Causes = ()) -> list[Choice] | str:
-    """The choices of a run with their alternatives, in the order in which they fell.
-
-    Returns a sentence in their place where that is not known.
+    """The choices of a run with their alternatives, in the order in which they were made; where
+    these cannot be known, a sentence that says why.
     """
     ledger = Ledger(len(records))
     ledger.update(records)
@@ -269,8 +268,8 @@ def choices(records: Sequence[RankRecord], causes: Causes = ()) -> list[Choice] 
 
 
 def _taken(ledger: Ledger) -> dict[int, Event]:
-    """Receives from anybody that nobody has waited for, with the source of what they must have
-    taken: a send that has ended and that no other receive took.
+    """Receives from anybody that were never waited for, with the source of the message that they
+    must have taken: one whose send has ended and that no other receive took.
     """
     sends, receives = _rows(ledger)
     left: dict[_Box, list[int]] = defaultdict(list)
@@ -290,7 +289,7 @@ def _taken(ledger: Ledger) -> dict[int, Event]:
 
 
 def _still_waits(receive: Event) -> bool:
-    """Has a rank waited for it until the run was ended? Then it has taken nothing."""
+    """Was it waited for until the run was ended? Then it has taken nothing."""
     return receive.state == POSTED and receive.wait_begin > 0
 
 

@@ -1,9 +1,9 @@
-"""What a run is free to choose, and the name of a schedule, which fixes that.
+"""The choices that a run leaves open, and schedules, which fix them.
 
 A program without a receive from anybody and without polling has one run, however fast its ranks
-are. Where it has such a choice, a *schedule* says how each falls: from whom a receive takes its
-message, and which call of `is_completed` is the first to answer True. It may also let sends return
-before they are received, as back ends with buffers do.
+are. Otherwise a *schedule* decides each choice: from whom a receive takes its message, and which
+call of `is_completed` is the first to answer True. It may also let sends return before they are
+received, as back ends with buffers do.
 
 A schedule has a name: for each rank `RANK:`, left out for rank 0, and what it chooses in order, a
 rank for each receive from anybody, then `pN` for each polled request (N = 0: no call says True).
@@ -35,7 +35,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Schedule:
-    """How choices fall. `values`: a rank for a receive, a number of a call for a poll."""
+    """The values of choices: a rank for a receive, the number of a call for a poll."""
 
     values: Mapping[Key, int] = field(default_factory=dict)
     buffered: bool = False

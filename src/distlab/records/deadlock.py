@@ -8,7 +8,7 @@ as MPI allows: a program that only buffers let through is wrong.
 
 How this is known to be safe although the ranks' records are read one after the other: a verdict
 needs each stuck rank to sit in the same operation, with as many operations begun, in two looks.
-Between them none of them can have done anything, and ranks that have ended do nothing more.
+Between the looks none of them can have done anything, and ranks that have ended do nothing more.
 
 An operation whose own timeout passes before the run's deadline ends by itself, with an exception
 that a program may expect: whoever waits in one is not stuck. That it could have ended in no other
@@ -52,13 +52,12 @@ SLOW = 20e6
 #: Seconds that the ranks of a run that can't end have to come to where they will stand.
 SETTLE = 0.3
 
-#: The positions of the operations that a rank sits in, one for each of its agents.
+#: By rank, the positions of the operations that it sits in, one for each of its agents.
 Blocked = dict[int, tuple[int, ...]]
-#: These of one rank, the operations that it has begun, its agents, and callbacks that wait.
+#: Of one rank: these positions, its number of operations, of agents and of waiting callbacks.
 _Mark = tuple[tuple[int, ...], int, int, int]
 
-
-#: What looks at the records of all ranks, and at the set of those whose process has died.
+#: Looks at the records of all ranks, and at the set of those whose process has died.
 Watch = Callable[[Sequence[RankRecord], set[int]], Deadlock | None]
 
 
@@ -109,10 +108,10 @@ class Watcher:
     def settled(
         self, found: Deadlock, dead: set[int], look: Callable[[], Sequence[RankRecord]]
     ) -> Deadlock:
-        """What is to be said of a run that can't end once its other ranks stand as well.
+        """The verdict on a run that can't end, once its other ranks have come to stand as well.
 
-        Few ranks that stand can be proof enough. Which of the others do by then is chance, and what
-        is said, and of whom, must not depend on that.
+        A few ranks that stand can be proof enough. Which others stand by then is chance, and the
+        verdict must not depend on that.
 
         Args:
             dead: the ranks whose process has died; `look` may add to it.
@@ -124,9 +123,9 @@ class Watcher:
         return found
 
     def _going_on(self, found: Deadlock, dead: set[int]) -> bool:
-        """Is there a rank that may yet come to stand? Of a conflict all is said without it."""
+        """Is there a rank that may yet come to stand? A conflict is fully told without it."""
         if self._ledger is None or self._ledger.conflicts or not isinstance(found, Deadlock):
-            return False  # whoever watches for other things as well may have found one of these
+            return False  # a watcher of other things too may have found one of those
         stuck = {wait.rank for wait in found.waits} | dead
         return any(not one.over and one.rank not in stuck for one in self._ledger.records)
 
@@ -144,9 +143,9 @@ class Watcher:
     ) -> Deadlock | None:
         """Two operations that don't fit together, in a run in which nothing happens any more.
 
-        gloo answers them by a crash, by an error on one side or by silence, as it comes; what the
-        records say of them is always the same. Only of a receive from any source they do not say
-        which message it took: there a process that has died in it does.
+        gloo answers them by a crash, by an error on one side or by silence, as it happens; what the
+        records say of them is always the same. Only for a receive from any source they don't say
+        which message it took: a process that has died in it does.
         """
         ledger = Ledger(len(records))
         ledger.update(records)
@@ -155,7 +154,7 @@ class Watcher:
         return conflict_verdict(ledger, found) if found else None
 
     def hindsight(self, records: Sequence[RankRecord]) -> Deadlock | None:
-        """Why ranks whose own timeouts have ended the run could not have gone on otherwise.
+        """Why ranks that were ended by timeouts of their own could not have gone on otherwise.
 
         Takes a run in which nothing happens any more, as it was before the first timeout passed. A
         rank whose peer gives up fails too, because its connection is closed.
@@ -171,7 +170,7 @@ class Watcher:
         return None
 
     def _conflict(self, ledger: Ledger) -> Deadlock | None:
-        """A conflict that is certain, or that stood there at the last look already."""
+        """A conflict that is certain, or that was there at the last look already."""
         conflicts, doubts = ledger.conflicts, self._doubts
         self._doubts = len(conflicts)
         for number, conflict in enumerate(conflicts):
@@ -184,8 +183,8 @@ class Watcher:
 class Scheduled:
     """Watches a run that follows a schedule, for which a receive from anybody waits for one rank.
 
-    For a verdict it waits for anybody, as the program says, until the message is there that the
-    schedule wants. If the run can't end because that never comes, the schedule does not exist: the
+    For verdicts on the program that receive waits for anybody, as the program says. If the run
+    can't end because the message that the schedule wants never comes, no run has this schedule: the
     finding's kind is "impossible".
     """
 
@@ -221,7 +220,7 @@ def _narrowed_event(event: Event) -> Event:
 
 
 def _patience(ledger: Ledger, rank: int, places: tuple[int, ...]) -> float:
-    """Seconds in which these operations would have ended, if all they need were there."""
+    """Seconds within which these operations would have ended if all that they need were there."""
     return PATIENCE + sum(ledger.event((rank, at)).nbytes for at in places) / SLOW
 
 

@@ -1,4 +1,4 @@
-"""How two operations differ that ought to be one: in a call, in sizes, in splits."""
+"""How two operations that ought to match differ: in the call, in sizes, in splits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _EVEN = {"broadcast", "all_reduce", "reduce", "all_gather", "gather", "scatter",
 
 
 def message_sizes(send: Event, receive: Event) -> str:
-    """What a message that is too large for its receive has, and what that has room for."""
+    """The bytes of a message that is too large, and those of its receive."""
     return f"the message has {send.nbytes} bytes and the buffer {receive.nbytes}"
 
 
@@ -34,9 +34,9 @@ def call_difference(one: Event, other: Event) -> tuple[str, str] | None:
 
 
 def too_much_for(one: Event, other: Event) -> str:
-    """What a rank gives to another in an all-to-all and does not fit there; nothing where all does.
+    """The piece of an all-to-all that does not fit on the rank that gets it; empty if all fit.
 
-    Less than there is room for ends well with gloo.
+    A piece smaller than its room is fine with gloo.
     """
     for giver, taker in ((one, other), (other, one)):
         if giver.exchanged is None or taker.exchanged is None:

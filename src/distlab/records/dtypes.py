@@ -8,16 +8,16 @@ from distlab.records.events import Event, RankRecord
 from distlab.records.pairing import match_messages
 from distlab.records.phrases import named
 
-#: of one byte, with the same numbers in it for all that is usually sent as bytes
+#: dtypes of one byte, which agree on the values that are usually sent as bytes
 _BYTES = {"bool", "int8", "uint8"}
 
 
 def misread(records: Sequence[RankRecord], first: int = 0) -> str:
-    """A message that its receive has taken for another dtype, in a sentence; nothing where there is
-    none. Of several the first that rank `first` has received, or else the lowest rank.
+    """A sentence on a message that was received as another dtype; empty where there is none. Of
+    several it is the first that rank `first` received, or else the lowest rank.
 
-    Who means to read bytes as another dtype may do so: that this is the cause is for those to say
-    who know that the result is wrong.
+    A program may read bytes as another dtype on purpose: only a caller who knows that the result is
+    wrong can name this as the cause.
     """
     found = [
         (receive.rank != first, receive.rank, receive.index, send, receive)

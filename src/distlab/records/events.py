@@ -1,8 +1,8 @@
-"""What a rank wrote down about its communication, and how it lies in a file.
+"""A rank's record: what it wrote down about its communication, and the layout of the file.
 
-A rank's records lie in one file that both the rank and whoever watches it have mapped. The rank
-writes an entry when an operation begins and completes the same entry when it ends, so that the
-file can be read at any moment: while the rank runs, while it hangs, and after it was killed.
+The rank maps the file into its memory; whoever watches the run reads it. An entry is written when
+an operation begins and completed when it ends, so that the file can be read at any moment: while
+the rank runs, while it hangs, and after it was killed.
 
 This module needs NumPy alone: watching a run must not import torch.
 """
@@ -70,14 +70,14 @@ _SHARE = r"\d{1,12}(?:/[1-9]\d{0,5})?"  # elements, a fraction of one among them
 _EXCHANGED = re.compile(rf"({_SHARE}(?:,{_SHARE})*)>({_SHARE}(?:,{_SHARE})*)(?= |$)", re.ASCII)
 _TENSOR_NAME = re.compile(r"[\w./]+")
 
-#: rank, size, count, progress, start of the function, its end, what else of it goes on; when
-#: whoever watches found the rank dead or was about to kill it, by the watcher's clock; and seconds
-#: to add to all times of the rank to get that clock's. What goes on: in the low 16 bits the threads
-#: of the function and the callbacks that run, above these the callbacks that wait for an operation
+#: The header: rank, size, number of entries, progress, when the function began and ended, what runs
+#: beside it, when the watcher found the rank dead or was about to kill it (on the watcher's clock),
+#: and the seconds to add to the rank's times to get that clock's. What runs beside the function: in
+#: the low 16 bits threads and callbacks that run, above them callbacks that wait for an operation.
 HEADER = struct.Struct("<iiiiddi4xdd")
 STOPPED, OFFSET, GOES_ON = HEADER.size - 16, HEADER.size - 8, 32
-#: line and function at which the rank has been seen last, what of torch.distributed's it had called
-#: there, and whether it stood still there in no operation, at this offset
+#: At offset SEEN_AT: the line and function at which the rank was last seen, the function of
+#: torch.distributed that it had called there, and whether it stood still there in no operation.
 SEEN, SEEN_AT = struct.Struct("<i40s28s?"), 256
 
 OPS = (
@@ -128,13 +128,13 @@ LOCAL = 64  # a group made by its members alone, with use_local_synchronization=
 FUTURE = 128  # its future was taken: torch's own code may wait for that, which is not on record
 # these stand in `more`
 CALLBACK = 1 << 8  # a callback of the student's runs when it ends, and may communicate
-AGAIN = 1 << 9  # waited for a second time, where a wait takes a completion of its own
+AGAIN = 1 << 9  # a second wait, where each wait needs a completion of its own (gloo's messages)
 FORCED = 1 << 10  # a schedule chose its source
 MADE_TRUE = 1 << 11  # a schedule made `is_completed` wait until it could answer True
 RACED = 1 << 13  # its buffer was touched before its wait: `note` says how and where
 INDIRECT = 1 << 14  # called by a library (DDP's join, say), not by the student's own code
 GIVEN = 1 << 16  # a group that was made while nothing is recorded: its members alone are noted
-FROM_START = 1 << 15  # its place is where its thread was started, which has no line of its own
+FROM_START = 1 << 15  # its place is where its thread was started: the thread has no own line
 BUFFERED = 1 << 12  # a send that ended before it was received, as a schedule asked for
 #: Seconds from which on a timeout counts as none: torch's own are 10 minutes (NCCL) and 30 (gloo).
 LONG = 600.0
@@ -278,7 +278,7 @@ class Event:
         return f"{name}({self._called()})"
 
     def _called(self, before: str = "") -> str:
-        """The name of one of Horovod's; what is no plain name has been scribbled there."""
+        """The name of a Horovod operation; a name that is not plain was scribbled there."""
         plain = self.is_named and _TENSOR_NAME.fullmatch(self.note)
         return f"{before}name={self.note}" if plain else ""
 
@@ -302,7 +302,7 @@ class RankRecord:
     stands_in: str = ""  # the function of torch.distributed's that it called there, if any
     stopped: float = 0.0  # when its process was ended, if it was
     offset: float = 0.0  # seconds by which all its times were moved to get the watcher's
-    #: groups that are not among the events: members and number, by their index
+    #: members and number, by index, of groups that were made while nothing was recorded
     given: dict[int, tuple[tuple[int, ...], int]] = field(default_factory=dict)
 
     @property
@@ -346,8 +346,8 @@ class RankRecord:
 
 
 def exchanged_text(given: Sequence[Fraction | int], received: Sequence[Fraction | int]) -> bytes:
-    """What a rank gives to each member in an all-to-all, and has room for from each, in elements,
-    as a note; nothing where that would be too long for one. As much for each is told once.
+    """A note of how many elements a rank gives to each member in an all-to-all, and has room for
+    from each. Equal numbers are written once; empty where the note would be too long.
     """
     if not given or not received:
         return b""

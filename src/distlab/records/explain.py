@@ -1,4 +1,4 @@
-"""What is wrong with a run, in words for who wrote it: where ranks stand, and how to mend it."""
+"""What is wrong with a run, in words for its author: where each rank stands, and how to fix it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ HINTS = {
 
 @dataclass(frozen=True)
 class Wait:
-    """One arrow of the wait-for graph: `rank` sits in `event` and needs `on_ranks`: the reason."""
+    """Arrows of the wait-for graph: `rank` sits in `event` and needs `on_ranks`, for `reason`."""
 
     rank: int
     event: Event
@@ -95,7 +95,7 @@ class Deadlock:
             that not every member calls), "order", "mismatch", "message-size", "tag", "new_group" or
             "waited-twice".
         message: what every rank concerned does and where, for a beginner.
-        hint: how to mend this kind.
+        hint: how to fix this kind.
         waits: the wait-for graph, of all stuck ranks.
         ranks: those that the message is about.
     """
@@ -111,7 +111,7 @@ class Deadlock:
 
 
 class Explanation:
-    """Puts a stand-still into words."""
+    """Puts into words why the ranks in `stuck` can never move again."""
 
     def __init__(self, ledger: Ledger, stuck: dict[int, tuple[int, ...]], dead: set[int]) -> None:
         self.ledger, self.stuck, self.dead = ledger, stuck, dead
@@ -135,12 +135,12 @@ class Explanation:
 
     def verdict(self) -> Deadlock:
         found = self._waited_twice() or self._wrong_tag() or self._knot(min(self.stuck))
-        if read := misread(self.ledger.records):  # what a rank does then is decided by nonsense
+        if read := misread(self.ledger.records):  # what that rank did next may follow from it
             found = replace(found, message=f"{found.message} Before that, {read}")
         return found
 
     def _knot(self, rank: int) -> Deadlock:
-        """Why this rank is stuck: the end of its chain of waits."""
+        """Why this rank is stuck: what is at the end of its chain of waits."""
         path, end = self._walk(rank)
         if self._gone(end):
             found = self._left_alone(path[-1], end)
@@ -175,7 +175,7 @@ class Explanation:
         return path, rank
 
     def _lost(self, rank: int) -> int | None:
-        """The rank whose death has ended this one: the operation failed by which they met."""
+        """The rank whose death ended this one, because an operation between the two failed."""
         record = self.ledger.records[rank]
         last = record.events[-1] if record.events else None
         if record.progress != RAISED or last is None or not broken_off(last):
@@ -258,7 +258,7 @@ class Explanation:
         return None
 
     def _told_apart(self, rank: int, other: Event) -> Deadlock:
-        """What `rank` waits in and `other` would match but for their tag or group."""
+        """`rank` waits in what `other` would match but for its tag or group."""
         event = self.waits[rank].event
         what = f"{clause(self.ledger, event, plain=True)}, but rank {other.rank}'s {other} at "
         if other.tag != event.tag:
@@ -277,7 +277,7 @@ class Explanation:
         return [other for other in near if not sits_in or any(other is one for one in sits_in)]
 
     def _unmet(self, event: Event, peer: int) -> list[Event]:
-        """Operations of `peer` that nothing matches, this one neither for its tag or group."""
+        """Operations of `peer` that nothing matches, nor this one, because of tag or group."""
         sends = event.op == "send"
         ends = (event.rank, peer) if sends else (peer, event.rank)
         near = self.ledger.unmet_between(*ends, "recv" if sends else "send")
@@ -286,13 +286,13 @@ class Explanation:
         return near
 
     def _begun_in_vain(self, ranks: Sequence[int]) -> Deadlock | None:
-        """A cycle of ranks each of which has begun what the one before it waits for, had it but
-        another tag, group or peer. To do things in another order would not help them.
+        """A cycle of ranks each of which has already begun what the one before it waits for, but
+        with another tag, group or peer. Another order of calls would not help them.
         """
         waits = [self.waits[rank] for rank in ranks]
         pairs = [(wait.event, wait.on_ranks[0]) for wait in waits]
         if len({event.op for event, _ in pairs}) > 1 or any(event.blocking for event, _ in pairs):
-            return None  # what comes behind a call that blocks has not been begun yet
+            return None  # what follows a blocking call has not begun yet
         near = [self._unmet(event, peer) for event, peer in pairs]
         if all(near):
             return self._told_apart(ranks[0], near[0][0])
@@ -307,8 +307,8 @@ class Explanation:
         return self._made("cycle", text, ranks, HINTS["peers"])
 
     def _begun_with_others(self, rank: int, waits: Event) -> list[tuple[Event, bool]]:
-        """What this rank has begun of what an operation waits for, but with others than its rank,
-        each with whether it has met its match.
+        """What this rank has begun of the kind that an operation waits for, but with other ranks
+        than that operation's; each with whether it has met its match.
         """
         met = self.ledger.receive_met if waits.op == "send" else self.ledger.send_met
         return [
@@ -318,7 +318,7 @@ class Explanation:
         ]
 
     def _left_alone(self, rank: int, gone: int) -> Deadlock:
-        """`rank` waits for one that does nothing any more."""
+        """`rank` waits for `gone`, which does nothing any more."""
         event = self.waits[rank].event
         if event.flags & FUTURE and event.api in BACKWARD:
             return self._fewer_gradients(rank, gone)
@@ -331,7 +331,7 @@ class Explanation:
             kind = "ended" if event.is_message else "partial"
             return self._made(kind, text, together, HINTS["refused"])
         failed = gone in self.dead or self.ledger.records[gone].progress == RAISED
-        # of one that has returned each misses its own operation
+        # if it has returned, each rank that waits for it misses an operation of its own
         causes, hint = ([gone], HINTS["raised"]) if failed else ([], "")
         if event.is_message:
             todo = "sending" if event.op == "recv" else "receiving"
@@ -346,8 +346,8 @@ class Explanation:
         return self._made(kind, text, together, hint, causes)
 
     def _refused(self, event: Event, gone: int) -> str:
-        """The call by which a rank that has raised would have met this operation, if torch had
-        taken it: "rank 0's all_reduce() at f:3"; nothing where there is none.
+        """The call that would have met this operation if torch had not refused it, which ended
+        rank `gone`: "rank 0's all_reduce() at f:3"; empty where there is none.
         """
         record = self.ledger.records[gone]
         last = record.events[-1] if record.events else None
@@ -361,7 +361,7 @@ class Explanation:
         return f"rank {gone}'s {named(last)} at {last.place}"
 
     def _fewer_gradients(self, rank: int, gone: int) -> Deadlock:
-        """DDP's `backward` on `rank` needs gradients of a rank that gives no more."""
+        """DDP's `backward` on `rank` needs gradients of a rank that gives none any more."""
         together, record = self._together(rank), self.ledger.records[gone]
         text = f"{self._clauses(together)} for the gradients of rank {gone}, which "
         text += _end(record, gone in self.dead)
@@ -451,8 +451,8 @@ def conflict_verdict(ledger: Ledger, conflict: Conflict) -> Deadlock:
 
 
 def _past_its_gradients(one: Event, other: Event) -> str:
-    """What it means where a gradient of DDP's meets a call of the student's. Why there is no other
-    gradient is not on record: a batch less, one under `no_sync`, a parameter that was not used.
+    """What it means that one of DDP's gradient all-reduces meets a call of the student's. Why the
+    other rank has no gradient is not on record: a batch less, `no_sync`, an unused parameter.
     """
     waits = [e for e in (one, other) if e.internal and e.api in BACKWARD]
     calls = [e for e in (one, other) if not e.internal]
@@ -474,7 +474,7 @@ def _end(record: RankRecord, died: bool) -> str:
 
 
 def _elsewhere(record: RankRecord) -> str:
-    """Of a rank that sits in no operation, as far as a dump shows, and that others wait for."""
+    """What a dump says of a rank that others wait for and that sits in no operation."""
     if record.progress == UNKNOWN:
         return f"and there is no dump of rank {record.rank}, which may not have called it"
     if all(event.op == "new_group" for event in record.events):

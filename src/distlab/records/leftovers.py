@@ -1,4 +1,4 @@
-"""Has a run left anything on the connections of its ranks, by their records?"""
+"""Whether a run has left anything on its ranks' connections, as far as their records tell."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from distlab.records.events import WORLD, RankRecord
 
 
 def all_met(records: Sequence[RankRecord]) -> bool:
-    """Has all that these ranks have begun ended, and has all that they have done in their default
-    group been met there, as far as the records go?
+    """Has everything that these ranks began ended, and has everything in their default group met
+    its match, as far as the records tell?
     """
     on_the_way: Counter[tuple[int, int, int]] = Counter()
     calls: list[list[str]] = []

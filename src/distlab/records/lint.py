@@ -21,12 +21,12 @@ class Remark:
     """Something that deserves a word though the run ended.
 
     Attributes:
-        kind: "not-waited", "changed" (a buffer, before its wait, nobody knows where; of others than
-            sends in strict mode), "race" (a buffer that was touched before its wait, in strict
-            mode), "unreceived", "unsent" (a receive that got nothing), "crossing" (blocking sends
-            that only buffers let through), "uneven" (the ranks called a group's collectives
-            unequally often), "new_group", or a kind of `Deadlock` for operations that don't fit
-            together.
+        kind: "not-waited", "changed" (a buffer before its wait, on an unknown line; of operations
+            other than sends in strict mode only), "race" (a buffer that was touched before its
+            wait, in strict mode), "unreceived", "unsent" (a receive that got nothing), "crossing"
+            (blocking sends that only buffers let through), "uneven" (the ranks called a group's
+            collectives unequally often), "new_group", or a kind of `Deadlock` for operations that
+            don't fit together.
     """
 
     kind: str
@@ -66,7 +66,7 @@ def _times(events: list[Event]) -> str:
 
 def _requests(records: Sequence[RankRecord]) -> Iterator[Remark]:
     every = [event for record in records for event in record.events]
-    going_on = {r.rank for r in records if r.ended and not r.over}  # its threads may wait yet
+    going_on = {r.rank for r in records if r.ended and not r.over}  # their threads may still wait
     left = [
         e for e in every
         if e.state == POSTED and e.op != "new_group" and e.rank not in going_on
@@ -128,7 +128,7 @@ def _types(ledger: Ledger) -> Iterator[Remark]:
 
 def _crossings(ledger: Ledger) -> Iterator[Remark]:
     """Two ranks that each sent, blocking, before they received what the other had sent."""
-    # by rank and thread of both sides: what threads do beside each other does not cross
+    # by rank and thread of both sides: what different threads do does not cross
     between: dict[tuple[_Thread, _Thread], list[tuple[Event, Event]]] = defaultdict(list)
     for send, receive in ledger.pairs():
         if send.blocking:
@@ -142,7 +142,7 @@ def _crossings(ledger: Ledger) -> Iterator[Remark]:
         if src > dst or not back:
             continue
         for send, receive in there:
-            # the last that the other side had sent before it received this one
+            # the last message that the other side had sent before it received this one
             at = bisect_left(begun, receive.index) - 1
             if at < 0 or back[at][1].index < send.index:
                 continue
@@ -164,7 +164,7 @@ def _collectives(ledger: Ledger) -> Iterator[Remark]:
         counts = {member: len(calls.get(member, ())) for member in group[0]}
         most, least = max(counts.values()), min(counts.values())
         beyond = (call for row in calls.values() for call in row[least:])
-        if all(call.gave_up for call in beyond):  # their rank knows that they met nobody
+        if all(call.gave_up for call in beyond):  # by their timeouts their ranks know of it
             continue
         by_count: dict[int, list[int]] = defaultdict(list)
         for member, count in counts.items():

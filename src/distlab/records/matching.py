@@ -10,7 +10,7 @@ Horovod matches by name instead: a collective with a tag (the checksum of its na
 with the same tag, and each name counts as a group of its own.
 
 Counting can't tell which sender a pending any-source receive took. Where that matters the answers
-here lean towards "met": who uses them to prove that something can't happen is then never wrong.
+here lean towards "met", so that a proof that something can't happen is never wrong.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ from distlab.records.events import (
     RankRecord,
 )
 
-#: members, and its number among those of the same members; minus the tag for one of Horovod's names
+#: its members, and its number among the groups of these members (minus the tag for a Horovod name)
 Group = tuple[tuple[int, ...], int]
 Channel = tuple[Group, int, int, int]  # group, src, dst, tag
 Box = tuple[Group, int, int]  # group, dst, tag
 NOBODY: Group = ((), 0)
 
-#: what a student calls to have autograd run, and DDP with it
+#: functions that run autograd, and with it DDP's hooks
 BACKWARD = {"backward", "grad"}
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """Two operations that match by their order and yet don't fit together."""
+    """Two operations that match by their order but don't fit together."""
 
     kind: str
     text: str
     group: Group
-    place: int  # which of its row, from 0
+    place: int  # in its channel or among the group's collectives, from 0
     pair: list[tuple[int, int]]  # (rank, position) of both
 
 
@@ -72,7 +72,7 @@ class Ledger:
 
     def _clear(self) -> None:
         self.records: Sequence[RankRecord] = ()
-        self.blind: set[int] = set()  # ranks whose records don't tell everything
+        self.blind: set[int] = set()  # ranks whose records are incomplete or scribbled
         self.conflicts: list[Conflict] = []
         self._seen = [0] * self.size
         self._open: list[list[int]] = [[] for _ in range(self.size)]
@@ -88,9 +88,12 @@ class Ledger:
         self._first: dict[Group, list[tuple[int, int]]] = defaultdict(list)  # who called it first
         self._exchanges: dict[tuple[Group, int], list[tuple[int, int]]] = defaultdict(list)
         self._creations: set[tuple[Group, int]] = set()
-        self._counted = [0] * self.size  # calls of new_group, of those that every rank makes
-        self._made_as: dict[Group, tuple[int, int, int]] = {}  # the first of a rank, at, its number
-        self._made_by: dict[int, tuple[int, int]] = {}  # the first member to make one by this call
+        # calls of new_group so far, without those that members make alone
+        self._counted = [0] * self.size
+        # the first member to make each group: rank, position, number of the call
+        self._made_as: dict[Group, tuple[int, int, int]] = {}
+        # by number of the call, the first member that made a group by it
+        self._made_by: dict[int, tuple[int, int]] = {}
         self._orders: list[list[tuple[Group, int]]] = [[] for _ in range(self.size)]
 
     def update(self, records: Sequence[RankRecord]) -> None:
@@ -160,7 +163,7 @@ class Ledger:
         return number
 
     def _count_group(self, rank: int, event: Event) -> int:
-        """The number by which torch's ranks find each other in a new group; 0 if it has none."""
+        """The number by which ranks find each other in a new group; 0 if members make it alone."""
         if event.op != "new_group" or event.flags & LOCAL:
             return 0
         self._counted[rank] += 1
@@ -231,13 +234,13 @@ class Ledger:
             self.conflicts.append(Conflict("message-size", text, group, place, pair))
 
     def overrun(self, rank: int, at: int) -> Conflict | None:
-        """A message too large for this receive, which may have taken it: where a source is not
-        named, that shows only when the process has died of it, as gloo's do.
+        """A message that is too large for this receive and that it may have taken. Of a receive
+        from any source that is known only once the process has died of it, as gloo's does.
         """
         receive = self.event((rank, at))
         group = self.group_of(receive)
         if group is None or (group, rank, receive.tag) not in self._from_any:
-            return None  # `_compare_message` has seen to it
+            return None  # `_compare_message` has compared it
         for src in self.partners(receive):
             row = self._sends.get((group, src, rank, receive.tag), ())
             there = next((there for there in row if self.event((src, there)).state != DONE), None)
@@ -285,7 +288,7 @@ class Ledger:
         return ((at, event) for at, event in there if event.state == POSTED)
 
     def place(self, rank: int, at: int) -> int:
-        """Which of its row a call or message is, counted from 0."""
+        """The place of a call or message in its row, counted from 0."""
         return self._place[rank][at]
 
     def calls(self) -> dict[Group, dict[int, list[Event]]]:
@@ -312,7 +315,7 @@ class Ledger:
         return self._orders
 
     def send_met(self, rank: int, at: int) -> bool:
-        """Can a receive that is posted already take this message?"""
+        """Is there a posted receive that can take this message?"""
         event = self.records[rank].events[at]
         group, place = self.group_of(event), self._place[rank][at]
         if group is None or event.peer is None:
@@ -325,7 +328,7 @@ class Ledger:
         return place < room
 
     def receive_met(self, rank: int, at: int) -> bool:
-        """Is a message for this receive posted already, one that no earlier receive takes?"""
+        """Is there a posted message for this receive, one that no earlier receive takes?"""
         event = self.records[rank].events[at]
         group = self.group_of(event)
         if group is None:
@@ -342,7 +345,7 @@ class Ledger:
         return self._place[rank][at] < left
 
     def unmet_between(self, src: int, dst: int, op: str) -> list[Event]:
-        """Operations `op` between two ranks beyond those that the other side can match."""
+        """Sends or receives (`op`) between two ranks that nothing on the other side matches."""
         rows, others = self._sends, self._receives
         if op == "recv":
             rows, others = others, rows
@@ -389,9 +392,9 @@ class Ledger:
     def _shares(self, box: Box) -> tuple[dict[int, int], dict[int, int], int]:
         """How the any-source receives of one receiver, group and tag are shared by the senders.
 
-        Returns for each sender the messages known to be taken that way, those that must have been
-        (the sender saw them arrive, and no receive that named it took them), and how many receives
-        remain for anybody.
+        Returns for each sender how many messages are known to have been taken that way and how many
+        more must have been (their sends have ended, and no receive that names the sender took
+        them); then how many receives are left for any sender.
         """
         group, dst, tag = box
         taken: dict[int, int] = defaultdict(int)

@@ -51,7 +51,7 @@ class Collective:
 class Pairs:
     """All operations of a run, matched.
 
-    `conflicts`: for a message, by (rank, index) of its send, how the two do not fit.
+    `conflicts`: how a message and its receive don't fit, by (rank, index) of the send.
     """
 
     messages: list[Message]
@@ -122,7 +122,7 @@ def _joined(
 def note_conflicts(
     ledger: Ledger, calls: dict[tuple[Group, int], Collective]
 ) -> dict[tuple[int, int], str]:
-    """Notes conflicts between calls in their collective; returns those of messages."""
+    """Write conflicts between calls into their collective; return those of messages."""
     found = {}
     for conflict in ledger.conflicts:
         if conflict.kind == "new_group":

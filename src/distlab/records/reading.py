@@ -52,10 +52,12 @@ def _members(text: str) -> tuple[int, ...]:
 
 
 def read(source: str | Path | bytes) -> RankRecord:
-    """The record of one rank, from its file or from bytes that `trimmed` gave.
+    """The record of one rank as it is now, from its file or from bytes that `trimmed` gave.
 
-    Reads what is there at this moment: the rank may be running. Anything that is no record raises
-    `ValueError`; what a hostile rank may have scribbled into it can be wrong but never runs.
+    The rank may be running. What a hostile rank has scribbled into it can be wrong but never runs.
+
+    Raises:
+        ValueError: it is no record.
     """
     data = source if isinstance(source, bytes) else _prefix(source)
     if len(data) < HEADER_BYTES:
@@ -105,7 +107,9 @@ def _moved(offset: float, *times: float) -> Sequence[float]:
 
 
 def _forget_after(record: RankRecord, moment: float) -> None:
-    """Leave out what a rank still noted when others were killed before it: errors, an end."""
+    """Undo what a rank wrote after its run was ended, because others were killed before it: that
+    operations failed, that its function ended.
+    """
     if record.end > moment:
         record.progress, record.end = RUNNING, 0.0
     for event in record.events:
@@ -116,7 +120,7 @@ def _forget_after(record: RankRecord, moment: float) -> None:
 
 
 def checked(data: bytes, rank: int, size: int) -> RankRecord:
-    """The record of a rank as it came from an untrusted process: whatever can't be is left out."""
+    """The record of a rank as it came from an untrusted process, without impossible events."""
     try:
         record = read(data)
     except ValueError:
@@ -149,7 +153,7 @@ def _is_possible(event: Event, size: int) -> bool:
 
 
 def _is_time(seconds: float) -> bool:
-    """Could the machine's monotonic clock say so? (False for what is no number.)"""
+    """Can this be a time of the machine's monotonic clock? (False for NaN.)"""
     return 0.0 <= seconds < 1e10
 
 
@@ -218,7 +222,7 @@ class Follower:
 
 
 def _may_change(event: Event) -> bool:
-    """Is it unfinished? One whose wait gave up can be waited for again."""
+    """Is it unfinished? An operation whose wait timed out can be waited for again."""
     return event.state == POSTED or bool(event.state == FAILED and event.until)
 
 
@@ -250,7 +254,7 @@ def _name(field: bytes) -> str:
 
 
 def plain_name(text: str) -> str:
-    """A name of Python's; anything else a rank has scribbled there itself."""
+    """A Python name; "?" for anything else, which only a rank itself can have scribbled there."""
     return text if _IDENTIFIER.fullmatch(text) else "?"
 
 
@@ -303,7 +307,7 @@ def _event(
 
 
 def _prefix(path: str | Path) -> bytes:
-    """The header and the entries in use, not the sparse rest of the file."""
+    """The header and the entries in use, without the sparse rest of the file."""
     with plain_file(path) as file:
         header = file.read(HEADER_BYTES)
         if len(header) < HEADER.size:

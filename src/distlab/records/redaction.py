@@ -1,4 +1,4 @@
-"""What a message on a hidden case may quote of what untrusted processes said.
+"""How much a message on a hidden case may repeat of what untrusted processes said.
 
 A student's code sees the inputs of hidden cases, and could carry them out in the text of an
 exception, in the name of a function or in the tag of a message. So on a hidden case only words of
@@ -35,7 +35,7 @@ _CALLS = {
     "allgather", "allgather_object", "broadcast_", "broadcast_async_", "broadcast_parameters",
     "broadcast_optimizer_state", "broadcast_object", "broadcast_variables", "gradient",
 }  # fmt: skip
-#: of DDP and of Horovod's optimizer, as `verdicts` names them
+#: callers inside DDP and Horovod's optimizer, as `distlab.records.phrases` names them
 _INTERNAL = {"backward", "step", "synchronize", "__init__", "_wrapped_call_impl"}
 # C0 without tab and newline, C1, marks and overrides of direction, and what UTF-8 cannot say
 _ACTIVE = re.compile(
@@ -51,7 +51,7 @@ _NUMBER = re.compile(r"(?<![\w#{])-?\d[\d.e+-]*")
 
 
 def shown(name: str) -> str:
-    """A file's name as a terminal or a page can show it: what it cannot becomes an escape."""
+    """A file's name as a terminal or page can show it: other characters become escapes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
@@ -64,7 +64,7 @@ def error(described: dict[str, Any]) -> str:
 
 
 def events(run: list[RankRecord]) -> list[RankRecord]:
-    """Records without what a rank can have chosen: of its names the calls of torch alone."""
+    """Records without what a rank can have chosen: of all names only torch's own calls are kept."""
     return [
         dataclasses.replace(
             record,
@@ -95,8 +95,10 @@ def _race(event: Event) -> str:
 
 
 def operations(said: str, size: int) -> str:
-    """A sentence on what ranks wait in, with the names of calls, ranks and lines alone."""
-    said = said.replace("{", "").replace("}", "")  # they mark lines, which stay, from here on
+    """A sentence on what ranks wait in, with no names and numbers but those of torch's calls, of
+    ranks and of lines.
+    """
+    said = said.replace("{", "").replace("}", "")  # from here on they mark the numbers of lines
     said = _WORD.sub(_place, said)
     said = _TENSOR.sub("", said)
     said = _CALL.sub(lambda m: f"{m[1] if m[1] in _CALLS else 'call'}(", said)
@@ -111,24 +113,24 @@ def _place(word: re.Match[str]) -> str:
 
 
 def clipped(said: str, holds: Callable[[int], bool]) -> str:
-    """A sentence on a hidden case without the numbers of lines that are nowhere in the answer: a
-    rank has told them, and they could carry its input.
+    """A sentence on a hidden case without line numbers that the answer does not have: a rank has
+    told them, and they could carry its input.
     """
     return _LINE.sub(lambda m: m[0] if holds(int(m[2])) else "" if m[1] else " a line", said)
 
 
 def visible(said: str) -> str:
-    """Text that does nothing but show itself: control characters, which move a terminal's cursor,
-    and those that turn the direction of writing, are shown as escapes.
+    """Text that can only be read: control characters, which move a terminal's cursor, and those
+    that change the direction of writing are shown as escapes.
     """
     return _ACTIVE.sub(lambda m: ascii(m[0])[1:-1], said)
 
 
 def visible_lines(said: str) -> str:
-    """The same of text whose lines may end as on other systems."""
+    """The same for text whose lines may end as on other systems."""
     return visible(said.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def line(number: str | int) -> int:
-    """A line number that a rank has told, as far as one can be meant."""
+    """A line number that a rank has told, limited to what can be one."""
     return min(max(int(number), 0), _LONGEST_LINE)

@@ -1,7 +1,7 @@
 """What ranks tell of their training while they run: losses and images, by `distlab.report`.
 
-A file beside a rank's record, to which the rank only adds. It may hold anything: what can't be is
-left out.
+They lie in a file beside the rank's record, to which the rank only appends. The file may hold
+anything: impossible rows are left out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The last operations of a run that goes on, matched: all that a picture of it needs at a moment.
+"""The last operations of a run that goes on, matched, for the live picture of it.
 
-Matching counts from the beginning of a run, so what has left the tail is still counted; a look
-costs time in the tail and in what is new, however long the run is.
+Matching counts from the beginning of a run, so operations that have left the tail still count. The
+time of a look depends on the tail and on what is new, not on how long the run is.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Tail:
 
     Args:
         size: ranks.
-        most: operations of a rank that a look tells; more while the oldest has not ended.
+        most: operations of a rank that a look returns; more while the oldest has not ended.
     """
 
     def __init__(self, size: int, most: int) -> None:
@@ -34,7 +34,7 @@ class Tail:
     def look(
         self, records: Sequence[RankRecord], ledger: Ledger
     ) -> tuple[list[RankRecord], Pairs, float]:
-        """The ends of all records, their operations matched, and when what is told begins.
+        """The tails of all records, their operations matched, and the time at which they begin.
 
         Args:
             ledger: that has taken in these records.
@@ -103,7 +103,7 @@ class Tail:
 
 
 def _row(event: Event, ledger: Ledger) -> _Row | None:
-    """In what an operation is matched; None for what meets nothing."""
+    """The row in which an operation is matched; None for one that meets nothing."""
     group = ledger.group_of(event)
     if group is None or not posts(event):
         return None

@@ -18,7 +18,7 @@ def as_data(records: Sequence[RankRecord], verdict: Deadlock | None, said: str) 
     """What `json.dumps` takes. No values of tensors are in it, and no text but the program's lines.
 
     Args:
-        said: what is said to a person.
+        said: the same in words for a person.
 
     Returns:
         `verdict` (kind, message, hint, ranks, the wait-for graph; `None` where nothing was proven),

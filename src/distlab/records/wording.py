@@ -132,7 +132,7 @@ def until_timeout(hindsight: Deadlock) -> str:
 
 
 def stuck(record: RankRecord) -> str:
-    """Where a rank that did not end stands."""
+    """What a rank that did not end was doing: "waits in recv(src=1) at f:3"."""
     event = record.waiting()
     if event is None and record.stands:
         return f"stands still {standing(record)}"
@@ -142,21 +142,21 @@ def stuck(record: RankRecord) -> str:
 
 
 def computing(record: RankRecord) -> str:
-    """Where a rank computed within the last second or so: " at f:3"; nothing if none has looked."""
+    """Where a rank was seen computing, a second or so ago: " at f:3"; empty if it never was."""
     return f" at {record.computes}" if record.computes else ""
 
 
 def standing(record: RankRecord) -> str:
-    """Where a rank stands still in no operation that is recorded."""
+    """Where a rank stands still outside of recorded operations."""
     called = f"in {record.stands_in} " if record.stands_in else ""
     return f"{called}at {record.stands}"
 
 
-_POLLS = 5  # calls of `is_completed` in vain that make a loop of them
+_POLLS = 5  # so many calls of `is_completed` that answered False are a loop
 
 
 def advice(records: Sequence[RankRecord]) -> str:
-    """Where to look when these ranks have not returned in time; nothing if no record tells."""
+    """Where to look when these ranks have not returned in time; empty if no record tells."""
     if any(record.stands_in == "init_process_group" for record in records):
         return (
             "init_process_group returns on no rank before world_size ranks have called it with one "
