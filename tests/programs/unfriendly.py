@@ -400,6 +400,23 @@ def killed_two_ranks_away(rank, size):
 
 
 @says(
+    3, "recv(src=1) at asked_for_more", "its irecv(src=2) at asked_for_more",
+    "failed, because rank 2 had died.", "Look for what ended its process",
+)  # fmt: skip
+def asked_for_more(rank, size):
+    """Rank 1 knows when it calls irecv that its connection to rank 2 is broken."""
+    if rank == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if rank == 1:
+        with contextlib.suppress(RuntimeError):
+            dist.recv(one(), 2)
+        dist.irecv(one(), 2).wait()
+        dist.send(one(), 0)
+    if rank == 0:
+        dist.recv(one(), 1)
+
+
+@says(
     3, "rank 2 stopped with an error without sending it. Rank 0 waits because of that.",
     "Look at the error of that rank first",
 )  # fmt: skip

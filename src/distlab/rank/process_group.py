@@ -27,6 +27,7 @@ from distlab.rank.work import NO_TIMEOUT, From, RecordedWork, Sent, waited
 from distlab.records import events
 
 _LARGEST_TAG = 2**31 - 1
+_CONNECTION = "gloo/transport/"  # what gloo's errors on connections have in them
 #: told of each new group: `distlab.simulation.slow_links` puts them on the links of a cluster
 made: Callable[[RecordedGroup], None] | None = None
 #: by torch's own number
@@ -240,8 +241,10 @@ class RecordedGroup(dist.ProcessGroup):
         self._of_now()
         try:
             work = call(*args)
-        except BaseException:
-            recorder.finish(at, events.FAILED)
+        except BaseException as error:
+            if broken := _CONNECTION in str(error):  # the call was right: its peer is gone
+                recorder.wait_begin(at, blocking=False)
+            recorder.finish(at, events.FAILED, waited=broken)
             raise
         if work is None:
             recorder.finish(at)
