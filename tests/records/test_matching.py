@@ -223,6 +223,29 @@ def test_what_is_said_of_a_hang_does_not_depend_on_when_it_was_seen(scripts, cho
     assert str(told(watched=True)) == str(told(watched=False))
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (1, 0, 2)])
+def test_of_two_conflicts_the_one_is_told_that_does_not_depend_on_who_came_first(order):
+    def call(rank):
+        return event(rank, 0, "all_reduce", 3, nbytes=4 + 4 * (rank == 2), shape=(1 + (rank == 2),),
+                     state=POSTED)  # fmt: skip
+
+    ranks = [RankRecord(rank, 3, RUNNING) for rank in range(3)]
+    late = iter(order)
+    watcher = Watcher(clock=lambda: 0.0)
+
+    def look():
+        for rank in [next(late, None)]:
+            if rank is not None:
+                ranks[rank].events.append(call(rank))
+        return ranks
+
+    found = None
+    while found is None:
+        found = watcher(look(), set())
+    message = watcher.settled(found, set(), look).message
+    assert message.startswith("rank 0's all_reduce() at f:1 and rank 2's all_reduce() at f:1")
+
+
 def test_a_rank_that_never_comes_to_stand_is_not_waited_for_long():
     ranks = [waiting_in(0, "recv", 3, peer=1), RankRecord(1, 3, RETURNED), RankRecord(2, 3)]
     times = iter(range(100))

@@ -38,7 +38,7 @@ from distlab.records.events import (
 )
 from distlab.records.explain import Deadlock, Explanation, Wait, conflict_verdict
 from distlab.records.lint import Remark, remarks
-from distlab.records.matching import Ledger, sits_in
+from distlab.records.matching import Conflict, Ledger, sits_in
 
 __all__ = ["Deadlock", "Remark", "Wait", "Watcher", "remarks"]
 
@@ -117,17 +117,34 @@ class Watcher:
             dead: the ranks whose process has died; `look` may add to it.
             look: waits a moment and returns the records as they are then.
         """
+        if not isinstance(found, Deadlock):
+            return found  # by a watcher of other things too
         end = self._clock() + SETTLE
         while self._going_on(found, dead) and self._clock() < end:
             found = self(look(), dead) or found
-        return found
+        return self._first_conflict() or found
 
     def _going_on(self, found: Deadlock, dead: set[int]) -> bool:
-        """Is there a rank that may yet come to stand? A conflict is fully told without it."""
-        if self._ledger is None or self._ledger.conflicts or not isinstance(found, Deadlock):
-            return False  # a watcher of other things too may have found one of those
+        """Is there a rank that may yet come to stand?"""
+        ledger = self._ledger
+        if ledger is None:
+            return False
         stuck = {wait.rank for wait in found.waits} | dead
-        return any(not one.over and one.rank not in stuck for one in self._ledger.records)
+        others = (one for one in ledger.records if not one.over and one.rank not in stuck)
+        # of a conflict only its two ranks are among `found.waits`
+        return any(not (ledger.conflicts and sits_in(ledger, one.rank)) for one in others)
+
+    def _first_conflict(self) -> Deadlock | None:
+        """Of several conflicts the first in the order of ranks, not the one that was seen first."""
+        if self._ledger is None or not self._ledger.conflicts:
+            return None
+        ledger = Ledger(self._ledger.size)
+        ledger.update(self._ledger.records)
+        for conflict in ledger.conflicts:
+            # a call of new_group is noted once torch has taken its arguments
+            if conflict.kind == "new_group" or _is_certain(ledger, conflict):
+                return conflict_verdict(ledger, conflict)
+        return None
 
     def waits_in_vain(self) -> bool:
         """Is there no match for an operation that a schedule has chosen one for?"""
@@ -174,8 +191,7 @@ class Watcher:
         conflicts, doubts = ledger.conflicts, self._doubts
         self._doubts = len(conflicts)
         for number, conflict in enumerate(conflicts):
-            posted = all(e.state == DONE or e.wait_begin for e in map(ledger.event, conflict.pair))
-            if posted or number < doubts:
+            if number < doubts or _is_certain(ledger, conflict):
                 return conflict_verdict(ledger, conflict)
         return None
 
@@ -217,6 +233,11 @@ def _narrowed_event(event: Event) -> Event:
     if event.flags & MADE_TRUE:
         return replace(event, flags=event.flags & ~MADE_TRUE | FORCED)
     return event
+
+
+def _is_certain(ledger: Ledger, conflict: Conflict) -> bool:
+    """Have both operations begun for certain? torch may still refuse one that was just called."""
+    return all(e.state == DONE or e.wait_begin for e in map(ledger.event, conflict.pair))
 
 
 def _patience(ledger: Ledger, rank: int, places: tuple[int, ...]) -> float:
