@@ -9,14 +9,14 @@ import torch
 
 
 def elements(tensors: Sequence[torch.Tensor]) -> list[int]:
-    """Of each of them."""
+    """The number of elements of each tensor."""
     return [tensor.numel() for tensor in tensors]
 
 
 def shares(tensor: torch.Tensor, rows: Sequence[int], size: int) -> Sequence[Fraction | int]:
-    """Elements of a tensor for each member, which has so many rows of it, or equally many; none
-    where torch refuses to cut it like that. Without rows gloo divides the bytes, of a length that
-    is no multiple of the members too.
+    """The elements of a tensor that each of `size` members gets: so many rows, or equal shares.
+    Empty where torch refuses to cut it like that. Without rows gloo divides the bytes, also where
+    the length is no multiple of the number of members.
     """
     length = tensor.shape[0] if tensor.dim() else 0
     if not rows:
@@ -27,5 +27,5 @@ def shares(tensor: torch.Tensor, rows: Sequence[int], size: int) -> Sequence[Fra
 
 
 def bytes_of(tensors: Sequence[torch.Tensor]) -> int:
-    """Their bytes, of sparse ones none: nobody knows what will be sent of these."""
+    """The bytes of all tensors; none for sparse ones, of which it is unknown what will be sent."""
     return sum(t.numel() * t.element_size() for t in tensors if t.layout is torch.strided)

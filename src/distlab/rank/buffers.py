@@ -1,4 +1,4 @@
-"""What happens to the buffers of an operation: by way of the CPU, or poisoned until its wait."""
+"""What is done to an operation's buffers: staged through the CPU, or poisoned until its wait."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SAMPLE = 2048  # bytes at each end of a buffer that go into its checksum
 
 
 def is_request() -> bool:
-    """Was the message under way asked for by `isend` or `irecv`, not by a call that blocks?"""
+    """Was this message begun by `isend` or `irecv`, rather than by a call that blocks?"""
     frame: types.FrameType | None = sys._getframe(2)
     while frame is not None:
         file = frame.f_code.co_filename
@@ -107,10 +107,10 @@ def _mapped(value, change):
 
 
 def staged(args):
-    """CUDA tensors of nested lists by way of the CPU: (arguments, what copies the results back).
-    Unchanged arguments and `None` where there are none.
+    """A collective's arguments with CPU copies of its CUDA tensors, and a function that copies the
+    results back; unchanged arguments and `None` where there are no CUDA tensors.
 
-    The results are the first argument. What is only given stays as it is: it may be a part of a
+    Only results, the first argument, are copied back. Inputs are left alone: one may be a part of a
     result, and autograd may have kept it.
     """
     pairs = []

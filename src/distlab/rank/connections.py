@@ -3,7 +3,7 @@
 To meet, to connect and to start gloo's threads is a good part of what a run costs a warm rank
 besides its function. A run has a process group of its own all the same, with a store of its own and
 all that torch knows of it: what is kept is the back end below it, where nothing that has happened
-in the run can be left on it. Which are kept says whoever hands out the runs, for all ranks alike.
+in the run can be left on it. Whoever hands out the runs says which are kept, on all ranks alike.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ class _Joined(NamedTuple):
 
 
 class _Again(type):
-    """A class that makes what was made before. There is one: each would be in a cycle of references
-    with itself, which would hold connections that are let go of until Python looks for cycles.
+    """Stands for torch's class and returns the kept back end in place of a new one. There is one
+    such class: one for each run, which is in a cycle of references with itself, would hold on to
+    connections that were let go of until Python looks for cycles.
     """
 
     made: Any = None
@@ -99,7 +100,7 @@ def used_again(size: int) -> Iterator[None]:
 
 def usable(record: Recorder) -> bool:
     """Are the connections of this run's default group as they were when it was made, as far as one
-    rank can tell? What the records of all tell of it is asked by whoever has them.
+    rank can tell? `distlab.records.leftovers` says what the records of all ranks tell of it.
     """
     with contextlib.suppress(Exception):  # of what a function may have put in place of torch's own
         return _unchanged(record)

@@ -1,4 +1,4 @@
-"""What a run leaves in its rank, and how that ends: the next one is to find a process like new.
+"""Undo what a run has left in its rank, so that the next run finds a process like new.
 
 What a function has set in modules of its own stays, as it does in a notebook.
 """
@@ -31,7 +31,7 @@ from distlab.rank.threads import start_uncounted
 
 _PATIENCE = 1.0  # seconds for groups that are ending, at the end of the process
 _ending: list[_thread.LockType] = []  # held while groups of the run before end
-_left_behind: list[Callable[[], object]] = []  # what ends what the run before has left running
+_left_behind: list[Callable[[], object]] = []  # called to end what the run before left running
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 
@@ -94,8 +94,8 @@ def _forget_groups() -> None:
 
 
 def _forget_meshes() -> None:
-    """Have nothing computed on a mesh of the run before: what DTensor keeps of an operation names
-    the groups of the mesh that it was first done on, and a mesh of the same shape finds it again.
+    """Clear DTensor's caches: what they keep of an operation names the groups of the mesh on which
+    it was first done, and a mesh of the same shape in the next run would find it.
     """
     if "torch.distributed.tensor._api" not in sys.modules:
         return
@@ -109,8 +109,8 @@ def _forget_meshes() -> None:
 
 
 def _let_go_beside(groups: list[dist.ProcessGroup]) -> None:
-    """gloo ends the connections of groups one by one, 10 ms each, in which a rank can do other
-    things. None of `threading`'s threads: it would be among those that a student's code counts.
+    """Let go of groups on a thread of their own: gloo closes their connections one by one, 10 ms
+    each. It is none of `threading`'s threads, which a student's code may count.
     """
     done = _thread.allocate_lock()
     done.acquire()
@@ -128,7 +128,7 @@ def _let_go_beside(groups: list[dist.ProcessGroup]) -> None:
 
 @atexit.register
 def _let_all_go() -> None:
-    """A process that ends in the middle of it would abort."""
+    """Wait for groups that are ending: a process that exits in the middle of that aborts."""
     for done in _ending:
         done.acquire(timeout=_PATIENCE)
 
@@ -170,9 +170,8 @@ _SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
 
 @contextlib.contextmanager
 def put_back() -> Iterator[None]:
-    """Afterwards, what a process has once is as it was: no alarm of a function rings in the next
-    run, nor does that find another folder, another environment, other tensors by default or
-    warnings that are exceptions.
+    """Restore afterwards what a process has once: the next run is not hit by an alarm of this one,
+    and finds the same folder, environment, default tensors and treatment of warnings.
     """
     folder, environment, mask = _folder(), os.environ, os.umask(0o077)
     os.umask(mask)  # there is no other way to read it

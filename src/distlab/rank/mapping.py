@@ -8,8 +8,8 @@ from pathlib import Path
 
 
 def mapped(path: str | Path, length: int) -> mmap.mmap:
-    """Memory of so many bytes in a file, which is made where it is not there: what nobody has
-    written takes no room.
+    """Map a file of `length` bytes, which is made if needed, into memory. Parts that were never
+    written take no room on the disk.
     """
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -17,6 +17,6 @@ def mapped(path: str | Path, length: int) -> mmap.mmap:
         memory = mmap.mmap(file, length)
     finally:
         os.close(file)
-    if hasattr(mmap, "MADV_RANDOM"):  # else the first write has megabytes of nothing read ahead
+    if hasattr(mmap, "MADV_RANDOM"):  # else the first write reads megabytes of zeros ahead
         memory.madvise(mmap.MADV_RANDOM)
     return memory

@@ -20,9 +20,9 @@ from distlab.processes import origin
 
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platlib", "purelib")})
 _INSTALLED = ("site-packages", "dist-packages")  # of a user, of a cluster: wherever they lie
-_OTHERWISE = 0, 0  # as no file is
-_known: set[str] = set(sys.modules)  # those that have been looked at
-_own: dict[str, tuple[str, tuple[int, int]]] = {}  # by module: its file, and how that was then
+_OTHERWISE = 0, 0  # the state of no file
+_known: set[str] = set(sys.modules)  # modules that have been looked at
+_own: dict[str, tuple[str, tuple[int, int]]] = {}  # by module: its file, and the file's state then
 _folders: set[str] = set()  # packages without a file, which keep the modules in them
 _begun = 0  # when the last run did, in nanoseconds
 
@@ -52,10 +52,10 @@ def note() -> None:
 
 
 def forget_changed() -> bool:
-    """A run begins: have all of them imported again where the file of one has changed. Has one?
+    """At the begin of a run: where the file of one has changed, have all imported again. Has one?
 
-    What has no file any more stays as it is in the notebook, and so does what is no Python, since
-    most of that can be imported once only. A package of which something stays does, too.
+    A module whose file is gone stays, as it does in the notebook, and so does one that is not
+    Python, as most of those can be imported only once. A package of which a part stays does, too.
     """
     global _begun
     _begun = time.time_ns()

@@ -28,7 +28,7 @@ from distlab.records import events
 
 _LARGEST_TAG = 2**31 - 1
 _CONNECTION = "gloo/transport/"  # what gloo's errors on connections have in them
-#: told of each new group: `distlab.simulation.slow_links` puts them on the links of a cluster
+#: called with each new group, which `distlab.simulation.slow_links` puts on links of a cluster
 made: Callable[[RecordedGroup], None] | None = None
 #: by torch's own number
 _REDUCTION_CODE = {
@@ -129,8 +129,8 @@ class RecordedGroup(dist.ProcessGroup):
         return self._ranks[rank] if 0 <= rank < len(self._ranks) else -1
 
     def _of_now(self) -> None:
-        """Refuse what a group of an earlier call is asked: gloo would wait for ever, or meet what
-        this call does on the same connections.
+        """Refuse to use a group of an earlier call: gloo would wait for ever, or its operations
+        would meet those of this call on the same connections.
         """
         if active() not in (None, self._recorder):
             raise RuntimeError(
@@ -171,7 +171,7 @@ class RecordedGroup(dist.ProcessGroup):
         return made
 
     def _buffer(self, at, tensor, dst, tag):
-        """A send that has ended when it has begun: what it carries is copied away."""
+        """A send that ends as soon as it has begun, because its tensor is copied."""
         recorder = self._recorder
         recorder.flag(at, events.BUFFERED)
         copy = tensor.detach().cpu().clone()
@@ -249,7 +249,7 @@ class RecordedGroup(dist.ProcessGroup):
         if work is None:
             recorder.finish(at)
             return None
-        if waits:  # torch would at once: it takes nothing in return for that this has been done
+        if waits:  # torch would wait at once; that nothing is returned tells it that this was done
             waited(recorder, at, True, None, work.wait)
             if after is not None:
                 after(work)
@@ -460,7 +460,7 @@ def _tag(number: Any) -> int:
 
 
 def _waits(opts) -> bool:
-    """Is this a call that returns when it is through, not with a request?"""
+    """Does this call return when it has ended, rather than with a request?"""
     return not getattr(opts, "asyncOp", True)
 
 
@@ -485,7 +485,7 @@ def maker(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
         return make_group(group_size, group_rank, global_ranks_in_group, *args, **kwargs)
     ranks = list(global_ranks_in_group) or list(range(group_size))
     default = not global_ranks_in_group
-    if default:  # which ranks of the run have met here, and under which numbers, nobody tells
+    if default:  # torch does not tell which ranks of the run meet here, under which numbers
         recorder.apart = (group_size, group_rank) != (recorder.size, recorder.rank)
     member = default or recorder.apart or recorder.rank in ranks
     index, at = events.WORLD, -1

@@ -72,7 +72,7 @@ class Recorder:
         strict: fill the buffer of a non-blocking receive or collective only when it is waited for,
             and with a poison (NaN, or the smallest integer) until then. A program that reads early
             is then always seen to be wrong, not only by bad luck.
-        lasts: seconds from now after which the run is ended: what waits longer waits for ever.
+        lasts: seconds from now after which the run is ended: a longer timeout counts as none.
         keeps: note also what tensors hold, in a file beside it (`distlab.rank.holdings`).
     """
 
@@ -88,17 +88,17 @@ class Recorder:
         self._indices = itertools.count()
         self._adding = threading.RLock()  # a signal's handler may add an entry within another
         self._groups = 0
-        self.apart = False  # is the default group one that numbers its ranks in its own way?
+        self.apart = False  # does the default group number its ranks in a way of its own?
         self._paused = False
         self.stamps: Stamps | None = None  # what messages carry besides (`distlab.rank.stamps`)
-        self.heard: Callable[[int], None] | None = None  # told the bytes of each receive that ends
+        self.heard: Callable[[int], None] | None = None  # called with the bytes of each receive
         self._offset = 0.0
         # requests nobody has waited for: dropped ones would take their messages along
         self.open: dict[int, object] = {}
         self._codes: dict[int, _Code] = {}
         self.plan, self.running = Plan(), False
         self._standing: Standing | None = None
-        self._wait = -1  # the entry for which the function itself has begun to wait last
+        self._wait = -1  # the entry for which the function's own thread last began to wait
         self._here = threading.local()
         self._watched: list[Races] = []  # of every thread that has begun a request
         self.end_watching: Callable[[], None] | None = None
@@ -138,8 +138,8 @@ class Recorder:
         return function, frame.f_lineno, frame.f_lasti, called
 
     def _seen(self, place: Place | None, stands: bool) -> None:
-        """Note where the function was seen, unless it waited in an operation there: as long as it
-        does the entry says so, and once that has ended the function is somewhere else.
+        """Note where the function was seen, unless it waited in an operation there: the entry says
+        so while it waits, and once that has ended the function is somewhere else.
         """
         if self._waits():
             place, stands = None, False
@@ -160,7 +160,7 @@ class Recorder:
         _int(self._map, 12, events.RAISED if raised else events.RETURNED)
 
     def closed(self) -> None:
-        """Count no threads any more that are started from now on, and look at no buffers."""
+        """Count no threads that are started from now on, and stop watching buffers."""
         if self._standing is not None:
             self._standing.end()
         self._threads.close()
@@ -169,7 +169,7 @@ class Recorder:
             self.races().close()
 
     def _goes_on(self, agents: int, pending: int) -> None:
-        """Note what of the function goes on beside it, before it can do anything."""
+        """Note what runs beside the function, before it can do anything."""
         _int(self._map, events.GOES_ON, min(pending, 0x7FFF) << 16 | min(agents, 0xFFFF))
 
     def _thread(self) -> int:
@@ -189,7 +189,7 @@ class Recorder:
         return counted
 
     def again(self, at: int) -> int:
-        """Write the entry of an operation that has ended a second time: it is waited for again."""
+        """Add an entry for a second wait for an operation that has ended, a copy of the first."""
         if self._paused or at < 0:
             return -1
         entry, now = bytearray(self._map[at : at + ENTRY.itemsize]), _now()
@@ -349,7 +349,7 @@ class Recorder:
         return found
 
     def touches(self, read, written) -> None:
-        """Note the races of an operation that begins, which reads and writes these tensors, with
+        """Note races between an operation that begins, which reads and writes these tensors, and
         those that are under way.
         """
         for races in self._watched:
@@ -360,7 +360,7 @@ class Recorder:
 
     def cause(self, kind: str, key: str) -> None:
         """Note that this rank has "set" a key of the store, has "seen" or "found" it there, or has
-        "changed" it: what it does then comes after what those had done who wrote it before.
+        "changed" it: what it does next comes after what earlier writers of the key had done.
         """
         if self._paused or (kind == "found" and key in self._known):
             return
@@ -510,8 +510,8 @@ def paused():
 
 @contextlib.contextmanager
 def as_internal():
-    """What this thread begins meanwhile is torch's own, whoever wrote the call: what DDP's hooks do
-    is DDP's.
+    """Operations that this thread begins meanwhile count as torch's own, whoever wrote the call:
+    what DDP's hooks do is DDP's.
     """
     here = _active._here if _active is not None else threading.local()
     before = getattr(here, "internal", False)

@@ -18,7 +18,7 @@ BELOW = 1 << 24  # float32 holds whole numbers up to this
 
 
 class Stamps:
-    """Messages of a rank are one element longer than their tensors.
+    """Makes a rank's messages one element longer than their tensors: the stamp.
 
     Args:
         number: the stamp of what this rank sends.

@@ -1,5 +1,5 @@
-"""Where a rank computes, or stands still in no operation that is recorded: at a store, a queue, a
-lock, a child, in `init_process_group`.
+"""Where a rank computes, or stands still outside of recorded operations: at a store, a queue, a
+lock, a child process, in `init_process_group`.
 
 What it waits for there is not on record, so nothing can be proven of it. But a function that has
 not computed for the last second of its run, and has not moved from its line, says most when that

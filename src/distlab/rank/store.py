@@ -31,8 +31,8 @@ class PromptStore(dist.Store):
 
     torch's own looks every 10 ms, several times while a process group is made: on warm ranks that
     would be most of what a check takes. And each look opens and locks the file and asks for all
-    that it finds byte by byte, some 400 calls of the kernel's a rank. Here the file stays open,
-    what is done is one entry at its end, and a look is one read from where the last one ended.
+    that it finds byte by byte, some 400 system calls a rank. Here the file stays open, each change
+    is one entry at its end, and a look is one read from where the last one ended.
 
     What becomes of a key follows from the order of the entries, which is the same for all who read
     them: nobody has to lock the file, neither a process that was forked and has it open with this
@@ -138,7 +138,7 @@ class PromptStore(dist.Store):
         return there if len(there) == len(values) else None
 
     def _alone(self) -> threading.RLock:
-        """Held by the one thread of this process that reads; by one at a fork, not behind it."""
+        """Held by the one thread of this process that reads; a forked process gets a new one."""
         if self._process != os.getpid():
             self._lock, self._process = threading.RLock(), os.getpid()
         return self._lock

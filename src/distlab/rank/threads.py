@@ -1,9 +1,9 @@
 """What of a rank's function goes on beside it: threads that it has started, and callbacks.
 
 Each is an agent of its own: a rank can do nothing more only if all of them wait in an operation
-that cannot end. So they are counted from before they begin until they have ended. Who is not known
-never to communicate may do so; threads of libraries that feed queues or draw progress bars do not.
-Who joins a thread without a timeout can do nothing before that has ended, and is not counted then.
+that cannot end. So they are counted from before they begin until they have ended. A thread may
+communicate unless it is known never to, as those of libraries that feed queues or draw progress
+bars. One that joins another without a timeout can do nothing meanwhile, and is not counted then.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Threads:
         return True
 
     def counts_call(self, function: Callable[..., Any]) -> bool:
-        """The same for what runs on a thread that is none of `threading`'s."""
+        """The same for a function that runs on a thread which `threading` does not know."""
         if is_librarys(function) or os.getpid() != self._process:
             return False
         self._count(1)

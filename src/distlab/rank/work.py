@@ -61,8 +61,8 @@ class RecordedWork(dist.Work):
     def watch(self, read, written, kept=()) -> None:
         """Look at who touches what the operation reads and writes until it has completed.
 
-        `kept`: of what it writes that which nobody changes before it has: the operation fills
-        buffers of its own.
+        `kept`: tensors of `written` that must stay unchanged until then, because the operation
+        fills buffers of its own.
         """
         recorder, at = self._recorder, self._at
         self._races = recorder.races()
@@ -127,7 +127,7 @@ class RecordedWork(dist.Work):
         future = self._work.get_future()
         recorder, at, key = self._recorder, self._at, id(self)
         students = not _is_torchs()
-        # who takes a future waits for that, which can't be seen; `done` may run after their wait
+        # a wait for the future can't be seen; `done` may run only after it
         recorder.flag(at, events.WAITED | events.FUTURE)
         if self._after is not None:  # the result must be in its place before anybody is told
 
