@@ -1,4 +1,6 @@
-"""Ranks as bare processes. The grader starts new ones for each exercise; a notebook keeps them."""
+"""Ranks as bare processes, forked from this one. The grader ends them with each room; a notebook
+keeps them (`distlab.engines.warm`).
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ from distlab.processes import clocks, forkserver, framing, isolation, payload
 from distlab.processes.run_delay import RunDelay, started
 from distlab.rank import world
 
-ROOM = 3  # times the bytes of all inputs: of what ranks may send until it is looked at
-MOST_KEPT = 16  # ranks of all groups together whose connections are kept: three threads each
+ROOM = 3  # times the bytes of all inputs: how much traffic is captured until it is looked at
+MOST_KEPT = 16  # ranks whose connections are kept, of all groups together: three threads each
 LOOK = 0.5  # seconds between two looks at how long ranks have waited for a processor
 
 
@@ -33,12 +35,12 @@ class ForkedEngines:
 
     Args:
         limit: bytes that a rank may answer.
-        private: sockets of this process that are none of the ranks' business.
-        measured: this is process 1 of a sandbox; what the ranks send each other is measured, where
-            that works.
+        private: sockets of this process that the ranks must not have.
+        measured: this is process 1 of a sandbox; measure what the ranks send each other, where that
+            works.
     """
 
-    STALL = 2.0  # seconds in which a rank takes what it is sent
+    STALL = 2.0  # seconds in which a rank has to read what it is sent
 
     def __init__(
         self, size: int, folder: Path, limit: int | None = None,
@@ -51,10 +53,11 @@ class ForkedEngines:
                 self._wire = Wire()
         self._ranks: list[tuple[int, socket.socket] | None] = []  # None: started when it is needed
         self._incoming: dict[int, framing.Incoming] = {}
-        self._pending: set[int] = set()
-        self._left: Sequence[int] = []  # ranks that are not to carry another run
-        self._kept: list[int] = []  # sizes of groups whose connections ranks keep; last used, last
-        self._unread: set[int] = set()  # nor these: the rest of a reply is still to be read
+        self._pending: set[int] = set()  # ranks that have not answered
+        self._left: Sequence[int] = []  # ranks that must not carry another run
+        self._unread: set[int] = set()  # nor may these: the rest of a reply was never read
+        #: sizes of the groups whose connections ranks keep, the one that was used last at the end
+        self._kept: list[int] = []
         self._queues, self._looked = RunDelay(), 0.0
         self.grow(size)
 
@@ -66,7 +69,7 @@ class ForkedEngines:
         if self._wire is not None:
             try:
                 self._wire.grow(size)
-            except OSError:  # all without it, from the first rank on
+            except OSError:  # all ranks or none: the first ones start again without it
                 self.close()
                 self._wire.close()
                 self._wire = None
@@ -107,7 +110,7 @@ class ForkedEngines:
         carries[1].settimeout(self.STALL)
 
     def busy(self) -> list[int]:
-        """Ranks that carry a task which they have not answered."""
+        """The ranks that have a task and have not answered it."""
         return sorted(self._pending)
 
     def receive(self, timeout: float) -> list[tuple[int, payload.Block | None]]:
@@ -132,7 +135,7 @@ class ForkedEngines:
         return answers
 
     def _readable(self, connections: list[socket.socket], timeout: float) -> list[socket.socket]:
-        """Those that have something, waited for while what goes over the network is read."""
+        """Those that have something to read; captured traffic is read while they are waited for."""
         if self._wire is None:
             return framing.readable(connections, timeout)
         deadline = time.monotonic() + timeout
@@ -147,7 +150,7 @@ class ForkedEngines:
                 return answered
 
     def listen(self, expected: int) -> None:
-        """A run begins, with so many bytes of inputs: measure from here on."""
+        """A run with `expected` bytes of inputs begins: measure from here on."""
         if self._wire is not None:
             self._wire.begin(ROOM * expected)
 
@@ -158,11 +161,13 @@ class ForkedEngines:
         return None if self._wire is None else self._wire.seen(compare)
 
     def settle(self) -> None:
-        """End ranks in which the function of the run before goes on, in threads or processes: in
-        the next run these would be nobody's, and a rank that waits for them would seem to wait for
-        ever. And those that still owe an answer, or the rest of one: the end of that run was
-        interrupted, or the answer too large to be taken. And those that have closed their
-        connection, or say something that nobody has asked for.
+        """Before a run, end the ranks that are not fit for it:
+
+        - those in which threads or processes of the last function go on. In the next run these
+          would belong to nobody, and a rank that waits for them would seem to wait forever.
+        - those that still owe an answer, or the rest of one: the end of that run was interrupted,
+          or the answer was too large to be read.
+        - those that have closed their connection, or send something that nobody has asked for.
         """
         alive = [(rank, found[0]) for rank, found in enumerate(self._ranks) if found]
         by_socket = {found[1]: rank for rank, found in enumerate(self._ranks) if found}
@@ -172,23 +177,23 @@ class ForkedEngines:
         self._left = []
 
     def tidy(self, size: int, left: Sequence[int]) -> None:
-        """They leave their groups when the next run begins."""
+        """Ranks leave the groups of a run when the next one begins, or when `leave` says so."""
         self._left = list(left)
 
     def kept(self, size: int) -> list[int]:
-        """A run of so many ranks begins: the sizes of groups whose connections are kept. Those of
-        `size` are used, and are kept again only if `leave` says so.
+        """A run of `size` ranks begins: returns the sizes of the groups whose connections are kept.
+        Those of `size` are used in this run, and are kept after it only if `leave` says so.
         """
         kept = self._kept
         self._kept = [one for one in kept if one != size]
         return kept
 
     def leave(self, size: int, keep: bool = False) -> None:
-        """Have so many ranks leave the groups of the run that is over while nobody waits for them:
-        gloo takes 10 ms for each connection. What was sent was looked at before.
+        """Have the ranks of a run leave its groups now, while nobody waits for them: gloo takes
+        10 ms for each connection. Captured traffic has been looked at before.
 
         Args:
-            keep: the connections of the default group stay, for the next run of as many ranks.
+            keep: the connections of the default group stay, for the next run of `size` ranks.
         """
         if keep:
             self._kept.append(size)
@@ -201,8 +206,8 @@ class ForkedEngines:
                     framing.write(carries[1], *told)
 
     def replace(self, ranks: Sequence[int]) -> None:
-        """End these ranks; new ones are started for the next run. (Until whatever they have left
-        behind is swept away, there may be no room for another process.)
+        """End these ranks; new ones are started for the next run. (Not at once: until what these
+        have left behind is swept away, there may be no room for another process.)
         """
         self._kept = [size for size in self._kept if not any(rank < size for rank in ranks)]
         for rank in ranks:
@@ -242,8 +247,8 @@ class ForkedEngines:
 
 
 def _understood() -> bool:
-    """Do ranks here speak in a way that is understood? NCCL does not, for which several ranks need
-    several GPUs, nor might a gloo of tomorrow.
+    """Can the traffic of ranks here be read? That of NCCL can not, which several ranks use where
+    there are several GPUs, nor perhaps that of a later gloo.
     """
     import torch
 

@@ -1,8 +1,8 @@
 """One run of a function on every rank: hand it out, watch, end it, collect what is left.
 
-Nothing here can block for ever. A run ends when every rank has answered, when its deadline has
-passed, or when its watcher proves that it cannot end; ranks that are still busy then are killed
-and replaced.
+`drive` is what every run goes through, of a notebook as of a submission. Nothing here can block
+forever. A run ends when every rank has answered, when its deadline has passed, or when its watcher
+proves that it cannot end; ranks that are still busy then are killed and replaced.
 """
 
 from __future__ import annotations
@@ -29,14 +29,18 @@ if TYPE_CHECKING:
     from distlab.engines.live import Live, Show
     from distlab.records.choices import Schedule
 
-POLL = 0.05  # seconds between two looks at ranks that have not answered
-SOON = 0.003  # seconds after the first answer in which mostly all others come
-MOST_QUEUED = 2.0  # times its deadline that a run may go on while its ranks have no processor
-GRACE = 1.0  # seconds that the others get when a rank has died
-ANSWER = 10.0  # and, within the deadline, a rank that has ended to say how: a busy machine is slow
-RAISED = 5.0  # and of a check when one has raised, which decides it: who waits for it may say where
-PRINTED_BYTES = 1 << 18  # of what a rank has printed, as it is read back
-CAUSES_BYTES = 1 << 18  # of what a rank did with its store
+POLL = 0.05  # seconds between two looks at the records of ranks that have not answered
+SOON = 0.003  # seconds after the first answer within which the others usually come
+MOST_QUEUED = 2.0  # times its deadline: the most by which waiting for a processor extends a run
+GRACE = 1.0  # seconds that the other ranks get when one has died
+#: seconds, within the deadline, that a rank whose function has ended gets to send its answer: a
+#: busy machine is slow
+ANSWER = 10.0
+#: seconds that a check goes on after a rank has raised, which decides it: long enough to tell where
+#: the ranks that wait for that one stand
+RAISED = 5.0
+PRINTED_BYTES = 1 << 18  # the most that is read back of what a rank printed
+CAUSES_BYTES = 1 << 18  # the most that is read back of what a rank noted about its store
 
 
 class Engines(Protocol):
@@ -45,17 +49,18 @@ class Engines(Protocol):
     folder: Path  # where the files of runs go; both sides can reach it
 
     def __len__(self) -> int: ...
-    # parts of a message, which the rank has to take `within` so many seconds
+    # the parts of a message, which the rank has to read `within` so many seconds
     def send(self, rank: int, task: Sequence[payload.Block], within: float = ...) -> None: ...
     def receive(self, timeout: float) -> list[tuple[int, payload.Block | None]]: ...
-    def busy(self) -> list[int]: ...  # that have not answered
-    def settle(self) -> None: ...  # before a run
-    # after one whose ranks have all answered; in these threads of the function's go on
+    def busy(self) -> list[int]: ...  # ranks that have not answered
+    def settle(self) -> None: ...  # called before a run
+    # called after a run whose ranks have all answered; in the ranks `left`, threads of the function
+    # are still running
     def tidy(self, size: int, left: Sequence[int]) -> None: ...
     def replace(self, ranks: Sequence[int]) -> None: ...
     def store(self, run: Path) -> list[Any]: ...
-    def machines(self) -> list[str]: ...  # by rank, whose clock it has: `clocks.machine()`
-    def clock(self, rank: int) -> float: ...  # what that shows now
+    def machines(self) -> list[str]: ...  # by rank, where its clock runs: its `clocks.machine()`
+    def clock(self, rank: int) -> float: ...  # what that clock shows now
 
 
 @dataclass
@@ -83,18 +88,17 @@ class Run:
     seconds: float
     deadline: float
     finding: Any = None  # what the watcher found, if it ended the run
-    hindsight: Any = None  # what it found of ranks that their own timeouts have ended
+    hindsight: Any = None  # what it found about ranks that timeouts of their own ended
     timed_out: bool = False
-    queued: float = 0.0  # seconds of these in which ranks had no processor, others being busy
-    stopped: float = 0.0  # and besides these, in which whoever watched was stopped itself
-    overwritten: bool = False  # what an earlier call had returned was changed by this one
+    queued: float = 0.0  # of `seconds`, those in which ranks waited for a processor
+    stopped: float = 0.0  # seconds, left out of `seconds`, in which this process was stopped itself
+    overwritten: bool = False  # this call changed what an earlier one had returned
     raw: list[bytes] = field(default_factory=list)  # the records as they were read
     seen: Seen | None = None  # what went over the network, where that was measured
-    causes: list[list[tuple[float, str, str]]] = field(
-        default_factory=list
-    )  # what ranks did with their store
+    #: by rank, what it did with its store
+    causes: list[list[tuple[float, str, str]]] = field(default_factory=list)
     reports: list[list[reporting.Report]] = field(default_factory=list)  # by rank, where kept
-    usable: bool = True  # do all ranks say that nothing is left on their connections?
+    usable: bool = True  # do all ranks say that their connections can be used again?
 
     @property
     def size(self) -> int:
@@ -134,15 +138,15 @@ def drive(
         inputs: for each rank its arguments: a payload for a `harness` ("lab/exercise"), else a
             cloudpickle of (args, kwargs).
         group: initialise the default process group first.
-        deadline: seconds after which ranks that have not answered are killed; where the engines
-            can tell, not counting those in which the ranks waited for a processor.
+        deadline: seconds after which ranks that have not answered are killed; time in which the
+            ranks waited for a processor does not count, where the engines can tell.
         watch: called with the records and the set of dead ranks while ranks are busy; what it
             returns, if true, ends the run.
-        schedule: how choices of the run fall. Where it cannot be run, the finding's kind is
-            "impossible".
-        keeps: have the records hold what tensors held, too. Not for inputs that are hidden from
-            whoever sees the records.
-        live: is handed what is seen of the run while it goes on.
+        schedule: which way the choices of the run go. Where the program cannot go that way, the
+            finding's kind is "impossible".
+        keeps: record what tensors held, too. Not for inputs that are hidden from whoever sees the
+            records.
+        live: is handed each look at the records while the run goes on.
         device: where a `harness` gets the tensors of its inputs ("cuda": each rank on its GPU),
             and whether new tensors are made there too. By default inputs lie on the CPU, and a
             harness takes a GPU where its exercise says so.
@@ -205,7 +209,7 @@ def drive(
 
 
 def _no_room(folder: Path) -> Finding | None:
-    """What has ended ranks that write on a disk as if it were memory, where that is full."""
+    """Has a full disk ended ranks? They write their records into mapped files."""
     if not (said := disk_room.full(folder)):
         return None
     return Finding(
@@ -221,13 +225,13 @@ def _none(_: object) -> list[int]:
 
 
 def _going_on(folder: Path, size: int) -> set[int]:
-    """The ranks in which the function goes on, in threads or requests, by what they have noted."""
+    """The ranks in which threads or requests of the function go on, by their records."""
     records = _records([_raw(f"{folder}/{rank}.rec") for rank in range(size)])
     return {record.rank for record in records if not record.over}
 
 
 def _stop(run: Run, busy: Iterable[int], folder: Path, begin: float) -> None:
-    """Note in the records of ranks that are ended when they were."""
+    """Write into the records of ranks that are ended when that was."""
     for rank in busy:
         outcome = run.outcomes[rank]
         passed = outcome.seconds if outcome.status == "crashed" else run.seconds
@@ -236,8 +240,8 @@ def _stop(run: Run, busy: Iterable[int], folder: Path, begin: float) -> None:
 
 @contextlib.contextmanager
 def _ended_as_a_whole(engines: Engines, folder: Path) -> Iterator[None]:
-    """Whatever interrupts a run (a notebook's stop button), no rank goes on with it: what it would
-    answer would be taken for an answer of the next one.
+    """Whatever interrupts a run (a notebook's stop button), no rank goes on with it: its answer
+    would be taken for an answer to the next run.
     """
     try:
         yield
@@ -248,7 +252,9 @@ def _ended_as_a_whole(engines: Engines, folder: Path) -> Iterator[None]:
 
 
 def _clocks(engines: Engines, size: int, group: bool) -> list[dict[str, Any] | None]:
-    """For each rank how it finds out what our clock shows; nothing where it has the same one."""
+    """For each rank how it finds out what this process's clock shows; `None` where all ranks have
+    the same clock.
+    """
     machines, here = engines.machines()[:size], clocks.machine()
     if set(machines) == {here}:
         return [None] * size
@@ -259,7 +265,7 @@ def _clocks(engines: Engines, size: int, group: bool) -> list[dict[str, Any] | N
         return clocks.offset(functools.partial(engines.clock, rank))
 
     hub = machines.index(here) if here in machines else 0
-    if group:  # ranks compare their clocks with the hub's more precisely than we can
+    if group:  # ranks compare their clocks with the hub's more precisely than this process can
         offsets = [offset(hub)] * size
     else:
         offsets = [offset(rank) for rank in range(size)]
@@ -306,7 +312,7 @@ class _Watching:
                 self._end_within(GRACE)
                 due = 0.0
             if none_yet and len(self._waiting) < self._run.size:
-                due = min(due, time.monotonic() + SOON)  # whoever hangs may do so already
+                due = min(due, time.monotonic() + SOON)  # the others may hang already
             if any(one.status == "raised" for one in self._run.outcomes):
                 self._end_within(self._patience)
                 self._patience = math.inf  # it counts from the first
@@ -386,13 +392,13 @@ class _Watching:
 
 
 def _cannot_begin(looks: Sequence[events.RankRecord], waiting: set[int]) -> bool:
-    """Does every rank that has not answered wait for one that ended before it had joined them?"""
+    """Does every rank that has not answered wait for a rank that ended before it joined them?"""
     gone = any(not look.begin for look in looks if look.rank not in waiting)
     return gone and not any(looks[rank].begin for rank in waiting)
 
 
 def _afterwards(watch: Watcher | None, question: str, run: Run, *more: Any) -> Any:
-    """What a watcher says of a run that is over, if it knows this question."""
+    """What a watcher says of a run that is over, if it has a method of this name."""
     ask = getattr(watch, question, None)
     try:
         return ask(run.records, *more) if ask else None
@@ -401,7 +407,9 @@ def _afterwards(watch: Watcher | None, question: str, run: Run, *more: Any) -> A
 
 
 def _noted(run: Run, rank: int, reply: payload.Block) -> bool:
-    """Take a rank's reply into its outcome, unless it is none: student code can have written it."""
+    """Put a rank's reply into its outcome. False where it is no reply: student code can have
+    written it.
+    """
     outcome = run.outcomes[rank]
     try:
         tree, output = payload.unpack(reply)
@@ -440,7 +448,7 @@ def _causes(path: str) -> list[tuple[float, str, str]]:
 
 
 def cause(told: Any) -> tuple[float, str, str]:
-    """What a rank says that it did with the store at some time.
+    """What a rank says it did with its store: (when, what, which key).
 
     Raises:
         ValueError, TypeError, OverflowError: nothing of the kind.
@@ -458,7 +466,7 @@ def _printed(path: str) -> str:
 
 
 def refusal(reason: str) -> bytes:
-    """A rank's reply in place of one that is too large to be taken."""
+    """What takes the place of a rank's reply that is too large."""
     error = {"type": "OutputTooLarge", "message": reason, "frames": []}
     return payload.pack(
         {"status": "raised", "error": error, "seconds": 0, "overwritten": False, "usable": False},
@@ -478,7 +486,7 @@ def _records(raw: Sequence[bytes]) -> list[events.RankRecord]:
 
 @dataclass(frozen=True)
 class Finding:
-    """Why a run was ended, as data: what a watcher found on the other side of the wall."""
+    """Why a run was ended, as data that can cross the sandbox wall: what a watcher found."""
 
     kind: str
     message: str
@@ -486,10 +494,10 @@ class Finding:
 
 
 def finite(number: Any) -> float:
-    """A number as told by an untrusted process. A deadline that is reckoned with NaN never passes.
+    """A number as told by an untrusted process. A deadline that is computed with NaN never passes.
 
     Raises:
-        ValueError, TypeError, OverflowError: it is none.
+        ValueError, TypeError, OverflowError: it is no finite number.
     """
     if not math.isfinite(found := float(number)):
         raise ValueError(f"{found} where a finite number belongs")
@@ -500,7 +508,7 @@ def checked(error: dict[str, Any] | None) -> dict[str, Any] | None:
     """An exception as told by an untrusted process.
 
     Raises:
-        ValueError, TypeError, KeyError, AttributeError, OverflowError: it is none.
+        ValueError, TypeError, KeyError, AttributeError, OverflowError: it is no such thing.
     """
     if error is None:
         return None

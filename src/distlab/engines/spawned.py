@@ -1,4 +1,6 @@
-"""Ranks as bare processes that somebody else starts, and that say when they are ready."""
+"""Ranks as bare processes that this one does not fork itself, and that say when they are ready.
+They are spawned, or forked from a zygote (`distlab.engines.warm`).
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,16 @@ from pathlib import Path
 from distlab.engines.forked import ForkedEngines
 from distlab.rank import world
 
-STARTING = 180.0  # seconds in which a rank has imported what it needs
+STARTING = 180.0  # seconds in which a rank has to import what it needs
 
 
 class SpawnedRanks(ForkedEngines):
-    """Ranks that `start` gives: the number of a process that serves tasks, and its connection, on
-    which it first says that it is ready.
+    """Ranks that `start` starts. It returns the id of a process that serves tasks, and the
+    connection to it, on which that first says that it is ready.
 
     Args:
         limit: bytes that a rank may answer.
-        end: ends the process of a number, and what that has started.
+        end: ends the process of an id, and what that has started.
     """
 
     def __init__(
@@ -40,7 +42,7 @@ class SpawnedRanks(ForkedEngines):
         self._wait()
 
     def settle(self) -> None:
-        """Have all ranks there before the time of a run begins to count."""
+        """Wait until all ranks are there, before the time of a run begins to count."""
         super().settle()
         for rank, carries in enumerate(self._ranks):
             if carries is None:

@@ -1,8 +1,9 @@
 """Ranks of a notebook: bare processes of this machine that stay warm from run to run.
 
-Forked from a zygote they are there as soon as that has imported what no rank can do without. What
-else it imports they would have to import each for itself: as soon as it has, others take their
-place between two runs. Where nothing can be forked they are spawned (`distlab.processes.starting`).
+The first ranks are forked early, as soon as the zygote has imported what no rank can do without.
+They would have to import for themselves what it imports later. So once it has imported everything,
+complete ranks take their place between two runs. Where nothing can be forked, ranks are spawned
+(`distlab.processes.starting`).
 """
 
 from __future__ import annotations
@@ -19,27 +20,27 @@ from distlab.processes import entry_points, payload
 from distlab.processes.forkserver import NEEDED, TRAINS, ZygoteLost
 from distlab.processes.starting import Children, Source
 
-IDLE = 300.0  # seconds after a run in which ranks are kept for another one
-HOLD = 1.0  # seconds, at most, in which the first ranks have the source's processor
+IDLE = 300.0  # seconds after a run for which ranks are kept
+HOLD = 1.0  # seconds, at most, for which the source stops importing in favour of the first ranks
 _Asked = tuple[Children, socket.socket]
 
 
 class WarmRanks(SpawnedRanks):
     """Ranks from a source, which they own: it ends with them.
 
-    Ranks that nobody has used for a while are ended, so that others have their memory: the next run
-    starts new ones, which takes as long as forks do.
+    Ranks that nobody has used for a while are ended, so that others have their memory. The next run
+    starts new ones, which takes no longer than forks do.
 
     Args:
         source: imports what ranks need, and has begun to.
     """
 
-    STALL = 60.0  # a rank may be leaving groups, and inputs be large
+    STALL = 60.0  # a rank may be busy leaving groups, and inputs may be large
 
     def __init__(self, size: int, source: Source) -> None:
         self._source, self._owner = source, os.getpid()
         self._asked: list[_Asked] = []
-        self._spares: dict[int, _Asked] = {}  # that will take the place of ranks forked early
+        self._spares: dict[int, _Asked] = {}  # will take the place of ranks that were forked early
         self._runs, self._changing = 0, threading.Lock()
         self._idle: threading.Timer | None = None
         atexit.register(self.close)
@@ -60,8 +61,8 @@ class WarmRanks(SpawnedRanks):
                 self._spares.update((rank, self._ask()) for rank in new)
 
     def settle(self) -> None:
-        """Between two runs: let the spare ranks, if they are there by now, take the place of those
-        that were forked early. Others take the place of ranks that have ended meanwhile.
+        """Between two runs: the spare ranks, if they have started by now, take the place of those
+        that were forked early, and new ones that of ranks that have ended meanwhile.
         """
         self._wake()
         with self._whole_or_none():
@@ -72,10 +73,10 @@ class WarmRanks(SpawnedRanks):
 
     def ripen(self, function: payload.Block | None = None) -> bool:
         """Between two runs: wait until complete ranks have taken the place of those that were
-        forked early. Were there any?
+        forked early. False where there were none.
 
         Args:
-            function: pickled, what runs next: do so only if it seems to need what these lack.
+            function: what runs next, pickled: do so only if it seems to need what these lack.
         """
         early = list(self._spares)
         if early and (function is None or TRAINS.search(function)):
@@ -87,8 +88,8 @@ class WarmRanks(SpawnedRanks):
 
     @contextlib.contextmanager
     def _whole_or_none(self) -> Iterator[None]:
-        """Whatever interrupts a start ends all of them, for others to begin: what the source has
-        been asked and not answered would be taken for something else later.
+        """Whatever interrupts the start of ranks ends them all, and others begin: an answer that
+        the source still owes would be taken for the answer to a later request.
         """
         try:
             yield
@@ -102,8 +103,10 @@ class WarmRanks(SpawnedRanks):
         return [rank for rank, pid in known if self._source.ended(pid)]
 
     def receive(self, timeout: float) -> list[tuple[int, payload.Block | None]]:
-        """Processes that a rank has started may hold its connection when it has ended."""
-        ended = self._ended(self._pending)  # before looking: what it said before counts
+        """Of a rank that has ended the connection alone may not tell: processes that it has started
+        can hold it open.
+        """
+        ended = self._ended(self._pending)  # asked first, so that what they said before it counts
         answers = super().receive(0.0 if ended else timeout)
         lost = self._pending.intersection(ended)
         self._pending -= lost
@@ -127,7 +130,7 @@ class WarmRanks(SpawnedRanks):
         return super()._start(number)
 
     def tidy(self, size: int, left: Sequence[int]) -> None:
-        """They leave the groups of a run that is over: nobody waits for it now."""
+        """Have them leave the groups of a run that is over, now that nobody waits for it."""
         super().tidy(size, left)
         self.leave(size)
         if self._source.ripens:  # spawned ones would take seconds to come back
@@ -137,14 +140,14 @@ class WarmRanks(SpawnedRanks):
                 self._idle.start()
 
     def _wake(self) -> None:
-        """They are used: a run begins, or more of them start."""
+        """Ranks are about to be used: they are not idle any more."""
         with self._changing:
             self._runs += 1
         if self._idle is not None:
             self._idle.cancel()
 
     def _rest(self, runs: int) -> None:
-        """End the ranks, and those that were to take their place, if no run has begun since."""
+        """End the ranks and their spares, if no run has begun since."""
         with self._changing, contextlib.suppress(ZygoteLost):  # then the next run finds it out
             if runs != self._runs:
                 return
@@ -158,6 +161,6 @@ class WarmRanks(SpawnedRanks):
         if os.getpid() != self._owner:  # a fork of the notebook that ends: the ranks are not its
             return
         self._wake()
-        self._ranks = []  # at first: others begin, also where the rest of this is interrupted
+        self._ranks = []  # first, so that others begin even where the rest of this is interrupted
         self._source.close()
         atexit.unregister(self.close)
