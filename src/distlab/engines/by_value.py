@@ -2,10 +2,11 @@
 
 A function of a notebook travels by value, with the globals that it uses. cloudpickle copies these,
 too: after `from random import seed` it sends a copy of Python's generator, and the rank seeds that
-copy. So whatever is an attribute of a module that can be imported travels as that attribute here:
-methods of a module's own object, `os.environ`, `torch.backends.cudnn`, Horovod's `rank`. What
-`__main__` or a module sent by value has defined travels by value, wherever else it is entered.
-What has no value is made anew where it arrives (`made_anew`) or refused with a reason (`unsent`).
+copy. So here whatever is an attribute of an importable module travels as that attribute: methods of
+an object that a module holds, `os.environ`, `torch.backends.cudnn`, Horovod's `rank`. What
+`__main__` or a module sent by value has defined travels by value, whatever other modules hold it.
+What pickle cannot send is made anew where it arrives (`made_anew`) or refused with a reason
+(`unsent`).
 """
 
 from __future__ import annotations
@@ -27,15 +28,16 @@ from distlab.engines import made_anew, unsent
 from distlab.engines.unsent import NotSent as NotSent
 from distlab.processes import origin
 
-#: what has no identity of its own, or is its module's business: never looked for
+#: never looked for in modules: what has no identity of its own, or never travels by a module's name
 _PLAIN = {
     bool, int, float, complex, str, bytes, tuple, frozenset, type(None),
     types.ModuleType, types.CodeType, types.CellType,
 }  # fmt: skip
-#: what pickle takes by value without asking: a function's globals of these kinds are looked at
+#: what pickle takes by value without asking its reducers: of a function's globals, containers of
+#: these types are looked for in modules before it is asked
 _CONTAINERS = (list, dict, set, bytearray)
 ANSWER_LIMIT = (16 << 20) - (1 << 16)  # bytes: a message of 16 MB has room for it
-_imported: dict[str, types.ModuleType] = {}  # as of the last look
+_imported: dict[str, types.ModuleType] = {}  # by Python's own loaders, as of the last look
 _READS = ("LOAD_GLOBAL", "LOAD_NAME")
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platlib", "purelib")})
 
@@ -43,8 +45,8 @@ _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platlib", "
 def dumps(value: Any) -> bytes:
     """`cloudpickle.dumps`, with attributes of importable modules sent by their names.
 
-    `pickle.loads` reads it where `distlab` and these modules can be imported. Nobody can import a
-    notebook: what one that `notebook.load` has entered defines goes by value.
+    `pickle.loads` reads it where `distlab` and these modules can be imported. What a notebook
+    defines that `notebook.load` has made a module of travels by value: nobody can import that.
 
     Raises:
         NotSent: a part of it means something in this process only.
@@ -53,7 +55,7 @@ def dumps(value: Any) -> bytes:
 
 
 def taken(value: Any) -> tuple[bytes, frozenset[str]]:
-    """`dumps`, and the global names that functions in it use and that nothing has yet.
+    """What `dumps` gives, and the global names that functions in it use and nothing defines yet.
 
     Raises:
         NotSent: a part of it means something in this process only.
@@ -98,10 +100,10 @@ def _pickled(value: Any) -> tuple[bytes, frozenset[str]]:
 
 
 def _notebooks() -> list[types.ModuleType]:
-    """Modules that `notebook.load` has entered and nobody has registered."""
+    """Modules that `notebook.load` has made and nobody has registered to travel by value."""
     by_value = cloudpickle.list_registry_pickle_by_value()
     found = []
-    # thousands, at each check: what Python's own loaders have entered stays what it is
+    # there are thousands at each check: those that Python's own loaders made are not asked again
     known = _imported.get
     new = [(name, one) for name, one in list(sys.modules.items()) if known(name) is not one]
     for name, module in new:
@@ -132,7 +134,7 @@ class _Reference:
 
 
 def _same_memory(storage: Any, dtype: Any) -> Any:
-    """A storage of torch's as tensors of another dtype see it."""
+    """A storage of torch's, as a tensor of another dtype sees it."""
     return type(storage)(wrap_storage=storage._untyped_storage, dtype=dtype, _internal=True)
 
 
@@ -140,7 +142,7 @@ class _Pickler(cloudpickle.CloudPickler):
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
         self.lacking: set[str] = set()
-        self._variables: dict[int, types.CellType] = {}  # by those of closures here
+        self._variables: dict[int, types.CellType] = {}  # of closures, by the id of the cell here
         self._memories: dict[int, Any] = {}  # of tensors, by their addresses in torch
 
     def reducer_override(self, obj: Any) -> Any:
@@ -162,7 +164,7 @@ class _Pickler(cloudpickle.CloudPickler):
         return NotImplemented if way is None or _named(obj) else way(obj)
 
     def _memory(self, storage: Any) -> Any:
-        """What tensors have in common (a tensor and its parts) is one there, too, and sent once."""
+        """Memory that tensors share (a tensor and its views) is sent once, and shared there too."""
         first = self._memories.setdefault(storage._untyped_storage._cdata, storage)
         return NotImplemented if first is storage else (_same_memory, (first, storage.dtype))
 
@@ -183,8 +185,8 @@ class _Pickler(cloudpickle.CloudPickler):
     def _closure(
         self, func: types.FunctionType, empty: tuple[types.CellType, ...] | None
     ) -> tuple[types.CellType, ...] | None:
-        """The variables of a function's closure, to be filled where it arrives: those that it has
-        in common with other functions are one there, too. cloudpickle gives each its own.
+        """The empty cells of a function's closure, which are filled where it arrives. A variable
+        that several functions share is one cell there, too; cloudpickle would give each its own.
         """
         if empty is None:
             return None
@@ -193,16 +195,15 @@ class _Pickler(cloudpickle.CloudPickler):
 
 
 def _read(code: types.CodeType) -> set[str]:
-    """The global names that a function or one inside it reads, and does not only write."""
+    """The global names that a function, or one inside it, reads."""
     found = {one.argval for one in dis.get_instructions(code) if one.opname in _READS}
     inner = (const for const in code.co_consts if isinstance(const, types.CodeType))
     return found.union(*map(_read, inner))
 
 
 def _shared(value: Any) -> Any:
-    """A container that an installed module holds (`sys.path`) by its name, anything else itself.
-
-    Those of one's own modules stay data: a notebook may have changed them.
+    """A container that an installed module holds (`sys.path`) as a reference to it, anything else
+    as it is. Containers of one's own modules stay data: the notebook may have changed them.
     """
     place = _place_of(value) if type(value) in _CONTAINERS else None
     return _Reference(*place) if place and _installed(sys.modules[place[0]]) else value
@@ -221,7 +222,7 @@ def _place_of(obj: Any) -> tuple[str, str] | None:
     place = _places().get(id(obj))
     if place is None or _still(place, obj):
         return place
-    # something else has got its name; it may have others there
+    # something else has taken its name; the module may hold it under another one
     held = list(_contents(sys.modules.get(place[0])).items())
     name = next((name for name, one in held if one is obj), None)
     return None if name is None else (place[0], name)
@@ -235,7 +236,7 @@ def _place_of_module(module: types.ModuleType) -> tuple[str, str] | None:
 
 
 def _place_above(module: types.ModuleType) -> tuple[str, str] | None:
-    """Modules that only another one holds: `torch._C._functions`, `torch.ops.aten`."""
+    """Modules that are not in `sys.modules` and that another one holds: `torch.ops.aten`."""
     above, _, rest = str(_contents(module).get("__name__", "")).rpartition(".")
     while above:
         if (parent := sys.modules.get(above)) is not None:
@@ -246,7 +247,7 @@ def _place_above(module: types.ModuleType) -> tuple[str, str] | None:
 
 
 def _reached(module: types.ModuleType, path: str) -> Any:
-    """What is found along modules, each in what the one before holds."""
+    """What is found at a dotted path of modules, without asking any of them for attributes."""
     found: Any = module
     for name in path.split("."):
         if not issubclass(type(found), types.ModuleType):
@@ -256,7 +257,7 @@ def _reached(module: types.ModuleType, path: str) -> Any:
 
 
 def _named(obj: Any) -> bool:
-    """Does pickle find it under its own name, in a module that travels by name?"""
+    """Does pickle find this object under its own name, in a module that travels by name?"""
     name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
     module = sys.modules.get(getattr(obj, "__module__", None) or "")
     if not isinstance(name, str) or module is None or not _travels_by_name(_contents(module)):
@@ -268,7 +269,7 @@ def _named(obj: Any) -> bool:
 
 
 def _defined_here(obj: Any) -> bool:
-    """Does it come from what travels by value, or is it of a class that does?"""
+    """Was this object, or its class, defined in a module that travels by value?"""
     kind = type(obj)
     owner = obj.__self__ if kind in (types.MethodType, types.BuiltinMethodType) else obj
     if not issubclass(type(owner), (types.FunctionType, type)):
@@ -278,14 +279,15 @@ def _defined_here(obj: Any) -> bool:
 
 
 _known: dict[int, tuple[str, str]] = {}
-_looked_at: dict[str, tuple[Any, int]] = {}  # modules, and how much each held
-_own: set[str] = set()  # of them, those that can change as the notebook does
-_seen = 0  # modules that there were then
+_looked_at: dict[str, tuple[Any, int]] = {}  # modules, and how many objects each held
+_own: set[str] = set()  # of them, those beside the notebook, which may be reloaded
+_seen = 0  # how many modules there were at the last look
 
 
 def _places() -> dict[int, tuple[str, str]]:
-    """By identity, where everything is found that importable modules hold. Where a module has come
-    since the last time, only those are looked at that are new or hold more or less than they did.
+    """Where everything that importable modules hold is found, by its `id`. When modules have been
+    imported since the last time, only those that are new, or hold more or less than they did, are
+    looked at.
     """
     global _seen
     if _seen != len(sys.modules):
@@ -318,19 +320,19 @@ def _importable(contents: dict[str, Any]) -> bool:
 
 
 def _still(place: tuple[str, str] | None, obj: Any) -> bool:
-    """Is this very object there? Its number may have been that of another, which is gone."""
+    """Is this very object there? Its id may have been that of another one, which is gone."""
     return place is not None and _contents(sys.modules.get(place[0])).get(place[1]) is obj
 
 
 def prepare() -> None:
-    """Find everything now, for the processes that this one forks."""
+    """Look at all modules now, so that processes forked from this one need not."""
     _places()
     _notebooks()
 
 
 def _changed() -> list[tuple[str, Any]]:
-    """The importable modules that are to be looked at; packages before what is deep inside them,
-    installed ones first.
+    """The importable modules that are to be looked at: installed ones first, and packages before
+    the modules inside them.
     """
     found = []
     for name, module in list(sys.modules.items()):
@@ -349,8 +351,8 @@ def _changed() -> list[tuple[str, Any]]:
 
 
 def _travels_by_name(contents: dict[str, Any]) -> bool:
-    """Is a module with these contents none of the notebook's own? (`notebook.load` enters one that
-    has a file and no spec.)
+    """Can a module with these contents be imported elsewhere? Not `__main__`, one made by
+    `notebook.load` (it has a file and no spec), or one registered to travel by value.
     """
     name = str(contents.get("__name__", ""))
     if name in ("__main__", "__mp_main__"):
@@ -368,5 +370,5 @@ def _installed(module: Any) -> bool:
 
 
 def _contents(module: Any) -> dict[str, Any]:
-    """What a module holds, without waking one that loads itself when it is asked."""
+    """What a module holds. (Asking a lazy module for an attribute would make it load itself.)"""
     return {} if module is None else object.__getattribute__(module, "__dict__")

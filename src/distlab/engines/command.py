@@ -1,4 +1,4 @@
-"""A command as a terminal would run it, from a notebook: `torchrun`, `python`, and their output."""
+"""Commands run from a notebook as a terminal would run them: `torchrun`, `python`, their output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from distlab.processes import run_delay
 from distlab.processes.environment import interface
 
-#: what a launcher leaves in the environment, and a command of one's own must not believe
+#: variables that a launcher sets, and that a command run from here must not take for its own
 _LAUNCHERS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _PARTING = 10.0  # seconds in which a launcher ends its ranks
 
@@ -25,11 +25,11 @@ def output_of(command: str, limit: float = 60) -> tuple[str, int]:
     """Run a command and wait for it.
 
     Args:
-        command: words apart by blanks. `python` and `torchrun` are those of this Python.
+        command: words separated by blanks. `python` and `torchrun` are those of this Python.
         limit: seconds after which it is ended, with all processes that it has started.
 
     Returns:
-        What it printed, stdout and stderr in one, and its exit status.
+        What it printed, stdout and stderr together, and its exit status.
     """
     words = command.split()
     if words[0] == "torchrun":

@@ -1,16 +1,17 @@
 """Run a program under every schedule that can make a difference.
 
-One run is looked into: where a receive from anybody could have taken another message, or
-`is_completed` could have answered otherwise, the same run up to there with that other choice is a
-schedule of its own. Two schedules differ if some receive gets another message. Those that differ
-in the order of independent messages alone are one and are run once; no schedule is run twice
+Each run is examined: wherever a receive from any source could have taken another message, or
+`is_completed` could have given the other answer, the same run up to that point with that other
+choice is another schedule. Two schedules differ if some receive gets another message. Those that
+differ only in the order of independent messages are one, and no schedule is run twice
 (Vakkalanka, Gopalakrishnan and Kirby, "Dynamic Verification of MPI Programs with Reductions in
 Presence of Split Operations and Relaxed Orderings", 2008; Vo and others, 2010).
 
-Why none is missed. Take a schedule that exists, and the run so far that agrees with it longest; let
-the first choice in which they part be one that depends on no other. Its message was sent in that
-run as well, so it is among its alternatives, and the forced run keeps all choices that do not come
-after this one: those on which the two agree are among them.
+Why none is missed. Take any schedule that exists, and of the runs so far the one that agrees with
+it longest; of the choices in which the two part, take one that depends on no other such choice. The
+message that the schedule takes there was sent in that run as well, so it is among the alternatives
+of this choice, and the run that forces it keeps all choices that do not come after this one: among
+them all those on which the two agree.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ NO_CHOICE = "no other schedule exists: the program takes no message from anybody
 
 @dataclass
 class Explored:
-    """A schedule that was run: all of its choices, and what came of it."""
+    """A schedule that was run: its choices, and the run."""
 
     schedule: Schedule
     run: Run
@@ -51,9 +52,9 @@ class Exploration:
     """The schedules of a program that were run, the first one as it came.
 
     Attributes:
-        left: schedules that are known to exist and were not run, the budget being used up.
-        undecided: schedules that could not be run to an end, by reasons outside the records.
-        why: why no more is known, if so.
+        left: schedules that are known to exist and were not run because the budget was used up.
+        undecided: schedules that could not be run to an end, for reasons outside the records.
+        why: why no further schedules could be found, if so.
         seconds: what the runs took.
     """
 
@@ -89,7 +90,7 @@ class Explorer:
     """Runs schedule after schedule.
 
     Args:
-        run: runs the program under a schedule, whose remaining choices are free.
+        run: runs the program under a schedule; choices that it does not name are free.
         most: schedules to run, the first one included.
         seconds: after which no other run is begun.
         buffered: explore also what can happen only where sends are buffered.
@@ -155,7 +156,7 @@ class Explorer:
                     self._ahead.append(other)
 
     def _covered(self, schedule: Schedule) -> bool:
-        """Has a run had all these choices, or was it tried in vain?"""
+        """Has some run made all these choices, or was this schedule tried before?"""
         wanted = schedule.values.items()
         tried = (frozenset(wanted), schedule.buffered)
         if tried in self._tried:
@@ -168,11 +169,11 @@ class Explorer:
 
 
 def _followed(values: dict[Key, int], wanted: tuple[Key, int], run: Run) -> bool:
-    """Did a choice fall as the schedule wanted, if it was there?"""
+    """Did a choice go the way that the schedule wanted, if the run came to it?"""
     key, value = wanted
     if key not in values:  # ended before
         return run.finding is not None or not run.ok
-    # whoever stops to poll before that call never sees it true
+    # a program that stops polling before that call never sees it true
     return values[key] == value or (key.kind == POLL and values[key] == 0)
 
 
@@ -189,7 +190,7 @@ def parting(wrong: Explored, right: Explored) -> Key | None:
 
 
 def nearest(wrong: Explored, right: list[Explored]) -> Explored | None:
-    """The right schedule that agrees with a wrong one longest."""
+    """The right schedule that agrees longest with a wrong one."""
 
     def agreed(other: Explored) -> int:
         key = parting(wrong, other)

@@ -1,10 +1,11 @@
 """Where warm ranks come from.
 
-`LocalEngines` are ipyparallel engines of this machine, controller included. Forked from a zygote
-they are up in a fraction of the time of `ipyparallel.Cluster`, and a killed one is back in well
-under a second; where nothing can be forked they are spawned (`distlab.processes.starting`).
+`LocalEngines` are ipyparallel engines on this machine, with their own controller. Forked from a
+zygote they are up in a fraction of the time of `ipyparallel.Cluster`, and a killed one is replaced
+in well under a second; where nothing can be forked they are spawned (`distlab.processes.starting`).
 `AttachedEngines` are those of a cluster that somebody else runs: an ipyparallel profile, Slurm,
-MPI. (The grader's are `distlab.engines.forked.ForkedEngines`.)
+MPI. (A notebook's usual ranks are `distlab.engines.warm.WarmRanks`, the grader's
+`distlab.engines.forked.ForkedEngines`: neither needs ipyparallel.)
 
 Rank is not engine id: ids are never reused, and the mapping is kept here and nowhere else.
 """
@@ -36,9 +37,9 @@ if TYPE_CHECKING:  # nothing here imports NumPy before the zygote is on its way
 
 ANSWER = 3.0  # seconds in which the engines of a running cluster have to answer
 STARTING = 60.0, 180.0  # seconds in which engines start that are forked, or spawned
-_NONE = -1  # in place of the number of an engine, or of its process
-_held: ports.Held | None = None  # by this engine, for the run that is about to begin
-CONTROLLER_TRIES = 5  # ipyparallel chooses free ports before it binds them: others may be quicker
+_NONE = -1  # in place of the id of an engine, or of its process
+_held: ports.Held | None = None  # the port that this engine holds for the run about to begin
+CONTROLLER_TRIES = 5  # ipyparallel chooses free ports before it binds them: others may take them
 
 
 class AttachedEngines:
@@ -88,17 +89,17 @@ class AttachedEngines:
         return answers
 
     def settle(self) -> None:
-        """Before a run: engines that have ended meanwhile are no ranks any more."""
+        """Before a run: engines that have ended meanwhile are ranks no longer."""
         gone = self._gone()
         self.ids = [engine for rank, engine in enumerate(self.ids) if rank not in gone]
 
     def _gone(self) -> set[int]:
-        """Ranks whose engine the controller does not list any more."""
+        """Ranks whose engine the controller lists no longer."""
         listed = set(self.client.ids)
         return {rank for rank, engine in enumerate(self.ids) if engine not in listed}
 
     def tidy(self, size: int, left: Sequence[int]) -> None:
-        """Let them leave the groups of a run that is over: nobody waits for it now."""
+        """Have them leave the groups of a run that is over, now that nobody waits for it."""
         for leaves in self._leaving:
             if leaves.ready():
                 with contextlib.suppress(Exception):  # the engine may be another by now
@@ -137,23 +138,24 @@ class AttachedEngines:
 
 
 def cache() -> Path:
-    """A folder of this user that all machines of a cluster see: below the home."""
+    """A folder of this user's that all machines of a cluster can reach: below the home."""
     found = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "distlab"
     found.mkdir(parents=True, exist_ok=True)
     return found
 
 
 class LocalEngines(AttachedEngines):
-    """`size` ipyparallel engines on this machine, from one source with their controller, which
-    starts them when it has imported all that ranks need: what users leave on them is to stay there.
+    """`size` ipyparallel engines on this machine, from the same source as their controller. They
+    start when that has imported everything that ranks need, and are not replaced between runs as
+    `WarmRanks` are: what users leave on an engine must stay there.
     """
 
     def __init__(self, size: int, way: starting.Way | None = None) -> None:
         self._pids: list[int] = []
         self._delay, self._owner = RunDelay(), os.getpid()
-        self._seen: set[int] = set()  # ids of dead engines stay listed for seconds
-        self._engines: dict[int, int] = {}  # the others' ids by process id
-        self._late: dict[int, int] = {}  # process ids by rank, of engines that are still starting
+        self._seen: set[int] = set()  # ids looked at so far: dead engines stay listed for seconds
+        self._engines: dict[int, int] = {}  # ids of living engines, by process id
+        self._late: dict[int, int] = {}  # process ids, by rank, of engines that are still starting
         way = way or starting.way()
         self._timeout = STARTING[not way.forks]
         self._source = way.source((*ENGINE_PRELOAD, *PRELOAD, *frameworks.preload()))
@@ -184,15 +186,15 @@ class LocalEngines(AttachedEngines):
         self.settle()
 
     def settle(self) -> None:
-        """Before a run: start engines where one has ended meanwhile, or where its start was
-        interrupted, and wait for those that are still starting.
+        """Before a run: start an engine wherever one has ended or its start was interrupted, and
+        wait for those that are still starting.
         """
         self.replace([rank for rank in range(len(self)) if not self._lives(rank)])
         self._place(self._late)
         self._late = {}
 
     def ripen(self, function: payload.Block | None = None) -> bool:
-        """As `WarmRanks` does it: none of these is forked early."""
+        """See `WarmRanks.ripen`: no engine is forked early."""
         return False
 
     def _pid(self, rank: int) -> int:
@@ -202,8 +204,8 @@ class LocalEngines(AttachedEngines):
         return self._pid(rank) != _NONE and not self._source.ended(self._pid(rank))
 
     def _start(self, new: Sequence[int]) -> None:
-        """Start engines for these ranks. They are waited for before the next run: the end of this
-        one need not wait until spawned ones have imported torch.
+        """Start engines for these ranks. `settle` waits for them before the next run, so that the
+        end of this one need not wait until spawned engines have imported torch.
         """
         try:
             whole = self._source.forks(len(new), entry_points.ENGINE, folder=str(self.folder))
@@ -213,7 +215,7 @@ class LocalEngines(AttachedEngines):
             raise
 
     def _place(self, pids: dict[int, int]) -> None:
-        """Find the engines of these processes: they are these ranks from now on."""
+        """Wait for the engines of these processes, by rank; from now on they carry these ranks."""
         deadline = time.monotonic() + self._timeout
         left = dict(pids)
         while left:
@@ -246,7 +248,7 @@ class LocalEngines(AttachedEngines):
         return super().receive(timeout) or [(rank, None) for rank in self._died()]
 
     def _died(self) -> list[int]:
-        """Ranks whose process has ended; ipyparallel's heartbeat takes seconds to tell."""
+        """Busy ranks whose process has ended; ipyparallel's heartbeat would tell seconds later."""
         carrying = set(self._pending.values())
         ended = [rank for rank in carrying if self._source.ended(self._pids[rank])]
         self._forget(ended)
@@ -261,7 +263,7 @@ class LocalEngines(AttachedEngines):
 
     def _kill(self, pids: Sequence[int]) -> None:
         for pid in pids:
-            if pid != _NONE:  # to the kernel this number means all processes of the user
+            if pid != _NONE:  # to the kernel −1 means all processes of the user
                 self._engines.pop(pid, None)
                 self._source.end(pid)
 
@@ -276,10 +278,10 @@ class LocalEngines(AttachedEngines):
         return self._delay.seconds([pid for pid in self._pids if pid > 0])
 
     def close(self) -> None:
-        if os.getpid() != self._owner:  # a fork of the notebook that ends: the ranks are not its
+        if os.getpid() != self._owner:  # a fork of the notebook ends: the ranks are not its own
             return
         atexit.unregister(self.close)
-        self.ids = []  # others begin
+        self.ids = []  # so that `ranks.local` starts others
         if self.client is not None:
             with contextlib.suppress(Exception):
                 self.client.close()
@@ -300,7 +302,7 @@ def start_controller(source: starting.Source, **options: Any) -> None:
 
 
 def _controller_started(source: starting.Source, options: dict[str, Any]) -> bool:
-    """Start it; did it find the ports that it chose still free?"""
+    """Start it. False where a port that it chose was taken before it could bind it."""
     _, ready = source.connect(
         entry_points.CONTROLLER, after=ENGINE_PRELOAD[-1], folder=str(source.folder), **options
     )
@@ -314,17 +316,17 @@ def _controller_started(source: starting.Source, options: dict[str, Any]) -> boo
 
 
 def answering(client: Any) -> list[int]:
-    """The engines that are there and idle; a dead one stays listed for a while."""
+    """The ids of engines that answer: a dead one stays listed for a while, a busy one is no use."""
     asked: dict[Any, int] = {}
     for engine in client.ids:
-        with contextlib.suppress(IndexError):  # it is taken off the list just now
+        with contextlib.suppress(IndexError):  # it was taken off the list just now
             asked[client[engine].apply_async(os.getpid)] = engine
     done: set[Any] = concurrent.futures.wait(asked, timeout=ANSWER).done
     return sorted(asked[future] for future in done if future.successful())
 
 
 def _execute(task: bytes) -> bytes:
-    """`execute.execute`, imported on the engine alone: this process may do without torch."""
+    """`execute.execute`, imported on the engine only: this process may do without torch."""
     from distlab.processes import payload
     from distlab.rank import execute
 
@@ -346,8 +348,8 @@ def _clock() -> float:
 
 
 def _address() -> tuple[str, int]:
-    """A host name of the machine that rank 0 runs on, and a port that this process holds there
-    until it is asked for the next one.
+    """On rank 0's engine: the name of its machine, and a free port there, which this process holds
+    until it is asked for another one.
     """
     global _held
     if _held is not None:

@@ -24,7 +24,7 @@ from distlab.records.deadlock import Watcher
 from distlab.viz import chrome_trace
 
 LOOK = 0.25  # seconds between two looks at the records
-GRACE = 10.0  # seconds that a rank has to print what it raised, on a busy machine
+GRACE = 10.0  # seconds that a rank has to print its traceback: a machine may be busy
 
 
 def launch(
@@ -50,7 +50,7 @@ def launch(
         there is no room for so many ranks.
     """
     _checked(program, size, function)
-    # ranks need seconds until one of them listens there
+    # the port is held, since ranks take seconds until one of them listens there
     with starting.way().source(spares=0) as source, ports.Held() as held:
         source.prepare(size)
         run = _Running(
@@ -112,7 +112,9 @@ class _Running:
             self._selector.register(output, selectors.EVENT_READ, rank)
 
     def follow(self, timeout: float | None) -> int:
-        """Print what ranks print until all have ended, or until they cannot or must not go on."""
+        """Print what ranks print until all have ended, the run is proven to hang, or the time is
+        up. Returns the exit status.
+        """
         deadline = time.monotonic() + timeout if timeout else float("inf")
         watch = Watcher()
         gone, failed = set[int](), set[int]()
@@ -143,12 +145,14 @@ class _Running:
         return {key.data for key in self._selector.get_map().values()}
 
     def stop(self) -> None:
-        """Note in the records of ranks that have not ended that they are ended now."""
+        """Write into the records of ranks that are still running that they are ended now."""
         for key in self._selector.get_map().values():
             reading.stop(self._folder / f"{key.data}.rec", time.monotonic())
 
     def _drain(self, ended: set[int]) -> None:
-        """Print what is on its way: a rank that raised has ended before its traceback came."""
+        """Print what is still on its way: the record of a rank that raised says so before its
+        traceback arrives.
+        """
         end = time.monotonic() + GRACE
         while (ready := self._selector.select(LOOK)) or (
             time.monotonic() < end and ended & self._alive()
@@ -182,7 +186,7 @@ class _Running:
         return not data
 
     def _status(self, rank: int) -> bool:
-        """Did this rank, whose output has ended, fail?"""
+        """Did this rank, which has closed its output, fail?"""
         status = self._source.status(self._pids[rank])
         return status is None or status != 0
 

@@ -1,12 +1,12 @@
-"""A run seen while it goes on: looks at its records, handed to the front end.
+"""A run shown while it goes on: looks at its records, handed to the front end.
 
-Whoever drives a run looks at its records anyway; a picture is made of the last operations of such
-a look, here and now, so that nothing is left to run on. It goes to the front end as the state of
-the one widget that a kernel has (`distlab.viz.widget.kernel`): ipykernel sends from a thread of
-its own, also while a cell runs, and whoever missed a look sees the next one.
+Whoever drives a run looks at its records anyway. A picture is made of the last operations of such
+a look, in the same thread, so that nothing has to run beside it. It goes to the front end as the
+state of the one widget that a kernel has (`distlab.viz.widget.kernel`): ipykernel sends from a
+thread of its own, even while a cell runs, and a front end that missed a look shows the next one.
 
-A picture may take a small part of a run's time (`Purse`) and never more: what cannot be shown in it
-is not shown. Whatever goes wrong here ends the picture and not the run.
+Pictures may take a small share of a run's time (`Purse`); what does not fit into that is not shown.
+Whatever goes wrong here ends the picture and not the run.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from distlab.viz.widget import kernel
 if TYPE_CHECKING:
     from distlab.viz.run_model import Model
 
-EVENTS = 480  # operations of all ranks that a look tells
-AT_LEAST = 24  # and of each rank
-OFTEN = 0.2  # seconds between the first two looks that are shown, at least
-SELDOM = 3.2  # and between later ones, each of which is waited for twice as long as the last one
-FIRST = 0.05  # seconds of work on pictures that a cell may do at once
-SHARE = 0.005  # of a run's time that its pictures may take beyond these
+EVENTS = 480  # operations that a picture shows, of all ranks together
+AT_LEAST = 24  # and of each rank at least
+OFTEN = 0.2  # seconds, at least, between the first two pictures; the pause then doubles each time
+SELDOM = 3.2  # seconds that it grows to at most
+FIRST = 0.05  # seconds that a cell may spend on pictures at once
+SHARE = 0.005  # of the time that passes, what it may spend beyond these
 
 
 class Purse:
-    """Time to spend on pictures: some at once, then a share of what passes.
+    """Time to spend on pictures: some at once, then a share of the time that passes.
 
-    A front end on the same machine takes some three times as much, to draw them. So they come
-    quickly one after the other when a run begins, and then ever less often.
+    A front end on the same machine takes about three times as much to draw them. So they follow
+    quickly on each other when a run begins, and then ever less often.
 
     Args:
-        clock: seconds that pass.
-        effort: seconds in which this thread had a processor, which ranks then had not.
+        clock: the time, in seconds.
+        effort: seconds in which this thread had a processor, which the ranks could not use then.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Purse:
         self.again()
 
     def again(self) -> None:
-        """A run begins, of which nothing has been shown."""
+        """A new run begins: its first pictures may follow quickly on each other."""
         self._apart = OFTEN / 2
 
     def open(self) -> bool:
@@ -66,7 +66,7 @@ class Purse:
 
     @contextlib.contextmanager
     def paying(self) -> Iterator[None]:
-        """What this block takes is paid for."""
+        """What this block takes is counted as spent."""
         begin = self._effort()
         try:
             yield
@@ -80,8 +80,8 @@ class Live:
     """What shows the runs of one cell, one after the other.
 
     Args:
-        what: is run, in words.
-        push: takes what is to be seen to the front end; raises where it can't.
+        what: what is run, in words.
+        push: takes what is to be shown to the front end; raises where it can't.
         clock: the monotonic clock of the records, in seconds.
     """
 
@@ -96,7 +96,7 @@ class Live:
         self._run = 0
 
     def of(self, folder: Path, size: int) -> Show:
-        """What shows the run whose records lie in `folder`."""
+        """A `Show` for the run whose records lie in `folder`."""
         self._run += 1
         self.purse.again()
         return Show(self, self._run, folder, size)
@@ -117,7 +117,7 @@ class Live:
             self._works = False
 
     def end(self) -> None:
-        """The cell's runs are over: what of them stays to be seen is the front end's."""
+        """The cell's runs are over: what stays of them on the page is up to the front end."""
         if self.shown and self._works:
             with contextlib.suppress(Exception):
                 self._push({})
@@ -139,8 +139,8 @@ class Show:
 
         Args:
             records: of all ranks, as they are now.
-            ledger: that has taken them in.
-            finding: why the run is ended now, if it is.
+            ledger: the watcher's, which has these records in it.
+            finding: why the run is being ended, if it is.
         """
         live = self._live
         if ledger is None or not (finding or live.purse.open()):
@@ -167,10 +167,10 @@ class Show:
 
 @contextlib.contextmanager
 def shown(what: str) -> Iterator[Live | None]:
-    """Have the runs of this block seen while they go on, where a front end can show them.
+    """Show the runs of this block while they go on, where there is a front end that can.
 
     Args:
-        what: is run, in words.
+        what: what is run, in words.
     """
     push = kernel.pushed()
     if push is None:

@@ -1,8 +1,8 @@
-"""What pickle cannot send and another process can make for itself, just as good: a lock, an
+"""Objects that pickle cannot send and another process can make for itself, just as good: a lock, an
 executor, a function with a cache.
 
-Each way gives what pickle's `__reduce__` gives, or `NotImplemented` where pickle's own is right.
-One object arrives as one object, as often as it is entered, and may refer to itself.
+Each way returns what `__reduce__` would, or `NotImplemented` where pickle's own way is right. An
+object that is referred to several times arrives as one object, and may refer to itself.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _MADE_BY_DISPATCH = {"register", "dispatch", "registry", "_clear_cache"}
 
 @functools.lru_cache(maxsize=128)
 def way_of(kind: type) -> tuple[Way | None, bool]:
-    """How instances of this class are made anew, and whether one may be a standard stream. It goes
-    by the names of bases: modules that nobody has imported are not imported for it.
+    """How instances of this class are made anew, and whether one may be a standard stream. Classes
+    are known by the names of their bases, so that nothing has to be imported for it.
     """
     names = (f"{base.__module__}.{base.__qualname__}" for base in kind.__mro__)
     way = next((_WAYS[name] for name in names if name in _WAYS), None)
@@ -41,12 +41,12 @@ def way_of(kind: type) -> tuple[Way | None, bool]:
 
 
 def stream(obj: Any) -> str:
-    """The name in `sys` of a standard stream, which every process has its own of."""
+    """The name in `sys` of a standard stream, of which every process has its own; "" for others."""
     return next((name for name in _STREAMS if getattr(sys, name, None) is obj), "")
 
 
 def function(function: types.FunctionType) -> tuple[Any, ...] | None:
-    """How a function that a library has made inside another one is made anew."""
+    """How a function that a library's function has made is made anew; `None` for any other."""
     if function.__code__ is _DISPATCHING:
         return _dispatching(function)
     if function.__qualname__ == _TEE:  # while a cell runs, this is `sys.stdout.write`
@@ -58,7 +58,7 @@ def function(function: types.FunctionType) -> tuple[Any, ...] | None:
 
 
 def _dispatching(function: types.FunctionType) -> tuple[Any, ...]:
-    """With what it is registered for."""
+    """A function of `functools.singledispatch`, with what is registered with it."""
     entered = dict(function.registry)  # type: ignore[attr-defined]  # typeshed: a plain function
     own = {name: value for name, value in vars(function).items() if name not in _MADE_BY_DISPATCH}
     state = own, list(entered.items())
@@ -73,7 +73,9 @@ def _register(function: Any, state: tuple[dict[str, Any], list[tuple[type, Any]]
 
 
 def _cached(obj: Any) -> Any:
-    """With an empty cache. `__wrapped__` may be another function than the one that it calls."""
+    """A function with a cache, which arrives empty. Not made of its `__wrapped__`, which may be
+    another function than the one that it calls.
+    """
     called = next(
         one
         for one in reversed(gc.get_referents(obj))
@@ -109,7 +111,7 @@ def _context_variable(name: str, default: dict[str, Any], value: list[Any]) -> A
 
 
 def _per_thread(obj: threading.local) -> Any:
-    """As this thread sees it: cells and ranks run in the first of their process."""
+    """A `threading.local` as this thread sees it: cells and ranks run in their main thread."""
     return copyreg.__newobj__, (type(obj),), dict(vars(obj))  # type: ignore[attr-defined]  # no stub
 
 
@@ -135,8 +137,8 @@ def _ready(kind: Any, arguments: tuple[Any, ...], over: bool) -> Any:
 
 
 def _context(obj: Any) -> Any:
-    """Of `contextlib.contextmanager`, which makes them anew itself where they decorate. One that
-    has been entered has nothing left to be made from.
+    """A context manager of `contextlib.contextmanager`. One that has been entered has nothing left
+    to be made from.
     """
     begun = not hasattr(obj, "func")
     return NotImplemented if begun else (type(obj), (obj.func, obj.args, obj.kwds))
@@ -149,12 +151,14 @@ def _text(obj: Any) -> Any:
 
 
 def _method(obj: types.MethodType) -> Any:
-    """Of a standard stream: the other process's may be of another class."""
+    """A method of a standard stream, which may be of another class in the other process."""
     return (getattr, (obj.__self__, obj.__name__)) if stream(obj.__self__) else NotImplemented
 
 
 def _exception(obj: BaseException) -> Any:
-    """Of a class with an `__init__` of its own: pickle would call it with what it gave to super."""
+    """An exception whose class has its own `__init__`: pickle would call that with `args`, which is
+    what it gave to `super().__init__`.
+    """
     kind = type(obj)
     plain = kind.__reduce__ is BaseException.__reduce__ and isinstance(
         kind.__init__, types.FunctionType
@@ -186,7 +190,9 @@ def _alias(kind: Any, name: str, value: Any, parameters: tuple[Any, ...]) -> Any
 
 
 def _operator(obj: Any) -> Any:
-    """Of torch, by its name; one that the notebook has registered is in no other process."""
+    """An operator of torch, by its name. One that the notebook has registered is refused: no other
+    process has it.
+    """
     from distlab.engines import by_value
 
     registered = sys.modules.get("torch._library.custom_ops")
@@ -209,7 +215,7 @@ def _thread(obj: threading.Thread) -> Any:
     return _to_begin, (type(obj),), own
 
 
-#: what a thread that is still to begin has of the process that it was made in
+#: attributes of a thread not yet started that belong to the process it was made in
 _OF_THIS_PROCESS = {"_invoke_excepthook", "_stderr", "_started", "_tstate_lock", "_handle"}
 
 
@@ -232,7 +238,7 @@ def _simple_queue(obj: Any) -> Any:
 
 
 def _refused(obj: Any) -> Any:
-    """A number or an address in it means something in this process only."""
+    """It holds a number or an address that means something in this process only."""
     raise TypeError(f"cannot pickle {type(obj).__name__!r} object")
 
 

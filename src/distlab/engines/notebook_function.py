@@ -1,7 +1,7 @@
 """A function of a notebook that `distlab run` and `distlab submit` call as `NAME(rank, size)`.
 
-What cannot be called is said in one sentence before any rank is started. Cells that the function
-can do without may be wrong, as in `distlab check`.
+Why a function cannot be called is said in one sentence before any rank is started. Cells that it
+can do without may fail, as in `distlab check`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def call(path: Path, name: str, rank: int, size: int) -> None:
     """Call the function in a process group, and print what it returns.
 
     Raises:
-        SystemExit: the notebook's cells do not come to define it; rank 0 has said why.
+        SystemExit: running the notebook's cells did not define it; rank 0 has printed why.
     """
     import torch.distributed as dist
 

@@ -1,4 +1,4 @@
-"""A line below a cell that takes long: what it waits for, and for how many seconds already."""
+"""A line below a cell that takes long: what it waits for, and how many seconds it has waited."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from distlab.viz.widget.kernel import in_notebook
 
-PATIENCE = 2.0  # seconds in which nothing is said
+PATIENCE = 2.0  # seconds before anything is said
 
 
 @contextlib.contextmanager

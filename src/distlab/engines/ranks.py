@@ -3,9 +3,9 @@
     ranks = Ranks(4)
     ranks.run(exchange, each([tensor_of_rank_0, …]))
 
-The function may stand in a notebook cell: it travels by value. What comes back is per rank and
-draws itself. Nothing here can hang: a run has a deadline, and a run that provably cannot end is
-ended at once.
+The function may be defined in a notebook cell: it travels by value. The result holds what each
+rank returned, and draws itself. Nothing here can hang: a run has a deadline, and one that provably
+cannot end is ended at once.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from distlab.engines import live
     from distlab.engines.results import Result
 
-SLURM = "slurm"  # the cluster's name that means: as a Slurm job
+SLURM = "slurm"  # as the name of a cluster: the ranks are a Slurm job
 DEADLINE = 60.0  # seconds
-_pool: Any = None  # the ranks of this machine that this process shares
-#: held while ranks are started or run: threads of a notebook would take each other's answers
+_pool: Any = None  # the ranks of this machine, which all `Ranks` of this process share
+#: held while ranks are started or used: threads of a notebook would take each other's answers
 turn = threading.RLock()
 
 
 def _forget() -> None:
-    """A fork of the notebook has ranks of its own, if any: the notebook goes on with these."""
+    """In a fork of the notebook: the ranks stay the notebook's, the fork starts its own."""
     global _pool, turn
     _pool, turn = None, threading.RLock()
 
@@ -86,7 +86,7 @@ class Ranks:
 
     @property
     def _engines(self) -> Any:
-        """Local ones are those that this process shares now: others may have been ended."""
+        """Of this machine, those that the process shares now: earlier ones may have been ended."""
         return local(self.size) if self._own is None else self._own
 
     def _settle(self) -> None:
@@ -147,21 +147,22 @@ class Ranks:
         """Call `function(rank, size, *args)` on every rank, in a process group of their own.
 
         Args:
-            args: the same for all ranks, or `each([...])`.
+            args: each the same for all ranks, or an `each([...])`.
             deadline: seconds, the ranks' own by default.
-            may_fail: return the result also when a rank raised, hung or died.
+            may_fail: return the result even when a rank raised, hung or died.
             seed: seed Python, NumPy and torch on every rank with it.
             strict: give non-blocking receives their content only when they are waited for.
             schedules: "all" runs the function in every order in which messages can arrive where it
-                takes them from anybody, with each answer of `is_completed`, and with sends that are
-                buffered or not, and gives an `AllSchedules`; a schedule's name runs that one.
+                receives from any source, with each answer that `is_completed` can give, and with
+                sends that are buffered or not, and returns an `AllSchedules`; the name of a
+                schedule runs that one alone.
             most: schedules after which no more are run.
             budget: seconds after which no more schedules are run.
 
         Raises:
             RunFailed: a rank raised, hung or died, and `may_fail` is false.
-            NotSent: the function or an argument uses what means something in this process only.
-            ValueError: `schedules` is no schedule of this function.
+            NotSent: the function or an argument uses something that cannot leave this process.
+            ValueError: `schedules` names no schedule of this function.
         """
         from distlab.engines import by_value, live, runs  # NumPy: ranks begin to start before it
         from distlab.engines.exploring import IMPOSSIBLE, Explorer
@@ -226,7 +227,7 @@ def check_size(size: int, who: str) -> None:
     """Refuse more ranks than this machine can carry.
 
     Args:
-        who: asks for them, in the words of a message: "a notebook".
+        who: who asks for them, in the words of a message: "a notebook".
 
     Raises:
         ValueError: these are too many, or none.
@@ -248,9 +249,9 @@ def local(size: int) -> Any:
     global _pool
     with turn:
         if _pool is not None and 1 <= size <= len(_pool):
-            return _pool  # the machine is asked once: that takes milliseconds
+            return _pool  # what the machine can carry was checked then: that takes milliseconds
         check_size(size, "a notebook")
-        if _pool is None or not len(_pool):  # they have ended as a whole: others begin
+        if _pool is None or not len(_pool):  # none yet, or all have been ended
             _pool = _warm(size)
         else:
             _pool.grow(size)
@@ -258,7 +259,7 @@ def local(size: int) -> Any:
 
 
 def clustered(size: int) -> Any:
-    """The same as `local`, as ipyparallel's engines from now on."""
+    """The same as `local`, but from now on they are ipyparallel's engines."""
     global _pool
     from distlab.engines.ipyparallel import LocalEngines
 

@@ -1,4 +1,4 @@
-"""What a run on ranks came to: per rank what it returned, printed and did. It draws itself."""
+"""What `Ranks.run` returns: what each rank returned, printed and did. It draws itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from distlab.viz.comparison import Comparison
     from distlab.viz.timeline import Timeline
 
-MOST_SHOWN = 4  # kinds of other endings that are told
+MOST_SHOWN = 4  # other ways of ending that are told
 
 
 class RunFailed(RuntimeError):
@@ -138,8 +138,8 @@ class Result:
         return "\n".join(line for line in lines if line)
 
     def _proven(self, rank: int) -> Event | None:
-        """The operation that a rank was proven to wait in, which its record alone may not tell: of
-        what `backward` waits for it says only that it was begun.
+        """The operation that a rank was proven to wait in. Its record alone may not tell: of an
+        operation that `backward` waits for it says only that it was begun.
         """
         waits = getattr(self.run.finding, "waits", ())
         return next((wait.event for wait in waits if wait.rank == rank), None)
@@ -148,7 +148,7 @@ class Result:
         return [outcome.rank for outcome in self.run.outcomes if outcome.status == "crashed"]
 
     def _late(self) -> str:
-        """Why ranks were killed that nothing was found of."""
+        """Why ranks were killed though nothing was proven of them."""
         both = list(zip(self.run.outcomes, self.records, strict=True))
         absent = [o.rank for o, record in both if o.status != "killed" and not record.begin]
         if absent and not any(record.begin for o, record in both if o.status == "killed"):
@@ -163,7 +163,7 @@ class Result:
         return f"{told}\n{advice([record for o, record in both if o.status == 'killed'])}".rstrip()
 
     def _lucky(self) -> list[str]:
-        """What did not fit together in a run that has ended all the same, as by luck it may."""
+        """What did not fit together in a run that, by luck, ended all the same."""
         found = self.run.finding
         if not self.ok or found is None or found.kind not in CONFLICTS:
             return []
@@ -187,7 +187,7 @@ class Result:
 
 @dataclass
 class AllSchedules(Result):
-    """What a function does in all of its schedules. By itself it is the result of the first run."""
+    """What a function does in all of its schedules. As a `Result` it is that of the first run."""
 
     exploration: Exploration
 
@@ -202,12 +202,14 @@ class AllSchedules(Result):
 
     @property
     def others(self) -> list[Explored]:
-        """The schedules that end in another way than most do, or not at all."""
+        """The schedules that do not end as most do."""
         return self._split[1]
 
     @functools.cached_property
     def _split(self) -> tuple[list[Explored], list[Explored]]:
-        """The schedules that end as most do, without a failure if any does, and all others."""
+        """The schedules that end in the usual way, and all others. The usual way is that of most
+        schedules; where any ends without a failure, that of most of those.
+        """
         by_outcome: dict[Hashable, list[Explored]] = defaultdict(list)
         for one in self.exploration.explored:
             by_outcome[_outcome(one.run)].append(one)
@@ -261,7 +263,7 @@ def _nearest(wrong: Explored, usual: list[Explored]) -> Explored:
 
 
 def _outcome(run: runs.Run) -> Hashable:
-    """What tells the ends of two runs apart: what ranks returned, raised, or hang in."""
+    """What runs that end in the same way have in common: what ranks returned, raised or hung in."""
     ranks = tuple(
         (o.status, _content(o.output), (o.error or {}).get("type")) if run.finding is None else ()
         for o in run.outcomes
@@ -316,7 +318,7 @@ def _framed(text: str) -> str:
 
 
 def _value(outcome: runs.Outcome) -> str | None:
-    """What a rank returned, for people; None for None. Not everything that can be sent can be made
+    """What a rank returned, as text; `None` for None. Not everything that can be sent can be made
     again here (a DDP module asks for its process group), or shown.
     """
     try:

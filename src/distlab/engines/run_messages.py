@@ -1,4 +1,6 @@
-"""A run as a message from a room to the judge: from behind a wall, so that it is not trusted."""
+"""A run as a message from a room to the judge. It comes from behind the sandbox wall, so the judge
+trusts nothing in it.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from distlab.network.seen import Seen
 from distlab.processes import payload
 from distlab.records import events, reading
 
-RAW_EVENTS = 5_000  # events of a rank that are handed on
+RAW_EVENTS = 5_000  # events of each rank that are handed on
 _ENDINGS = ("returned", "raised", "killed", "crashed")
 
 
 def parts(run: Run) -> list[payload.Block]:
-    """What a message consists of that tells a run. Records beyond a few thousand events a rank stay
-    behind.
+    """The parts of a message that tells a run. Of each rank's record no more than the first few
+    thousand events are sent.
     """
     tree = {
         "outcomes": [
@@ -38,10 +40,10 @@ def _told(finding: Any) -> dict[str, str] | None:
 
 
 def unpack(parts: tuple[Any, ...]) -> Run:
-    """The run that `parts` tells, as it was received, checked: it comes from untrusted processes.
+    """The run that a received message tells; everything in it is checked.
 
     Raises:
-        ValueError: it is no run.
+        ValueError: it tells no run.
     """
     tree, *blocks = parts
     try:

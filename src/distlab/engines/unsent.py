@@ -1,5 +1,5 @@
-"""Says which name of which function cannot be sent to another process, where pickle says how far
-inside it has come.
+"""Says which name of which function cannot be sent to another process. (pickle itself names the
+innermost object that it failed at.)
 """
 
 from __future__ import annotations
@@ -50,9 +50,8 @@ class NotSent(TypeError):
 
 
 def explained(value: Any, error: BaseException, dump: Callable[[Any], object]) -> NotSent:
-    """What of a value that `dump` has refused with this error it is about.
-
-    The innermost part that is refused by itself: it is named as code would name it.
+    """Which part of a value made `dump` refuse it with this error: the innermost one that is
+    refused by itself, named as code would name it.
     """
     name = getattr(value, "__name__", "")
     owner, said = (name, name) if isinstance(name, str) and name else ("", "an argument")
@@ -105,7 +104,7 @@ def _first(error: BaseException) -> str:
 
 
 def _parts(value: Any, owner: str, said: str) -> Iterator[tuple[str, str, Any]]:
-    """What a value is made of: (the function or class that it belongs to, how it calls it, it)."""
+    """The parts of a value, each as (the function that uses it, what that calls it, the part)."""
     if isinstance(value, types.FunctionType):
         yield from ((value.__name__, name, part) for name, part in _of_function(value))
         return
@@ -134,7 +133,7 @@ def _parts(value: Any, owner: str, said: str) -> Iterator[tuple[str, str, Any]]:
 
 def _of_function(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     code, held = function.__code__, function.__globals__
-    # one's own names first, in the order in which they stand in the function
+    # global names first, in the order in which they stand in the function
     yield from ((name, held[name]) for name in cloudpickle._extract_code_globals(code)
                 if name in held)  # fmt: skip
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
@@ -149,7 +148,7 @@ def _of_function(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _attributes(value: Any) -> list[tuple[str, Any]]:
-    """Not those that a library hides in its objects: nobody would know the names."""
+    """Its attributes; of a library's object not the private ones, whose names nobody would know."""
     found = _all_attributes(value)
     if type(value).__module__ == "__main__":
         return found
