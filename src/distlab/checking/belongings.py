@@ -1,8 +1,9 @@
-"""Files that a notebook's cells have written, for the exercises, which run somewhere else.
+"""Carries the files that a notebook's cells have written to the exercises, which run elsewhere.
 
-A block is one line of JSON, what there is in the order in which it is made again, and then the
-contents of the files. It is no archive: those who read it need not trust it, and libraries for
-archives have had bytes that make them write elsewhere, expand without end or never return.
+A block is one line of JSON, which lists the entries in the order in which they are made again, and
+then the contents of the files. It is no tar or zip file, because whoever unpacks it must not trust
+it, and libraries for archives can be made to write elsewhere, to expand without end or never to
+return.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from typing import Any
 
 MOST_BYTES = 32 << 20  # of all files together
 MOST_FILES = 2_000  # files and folders
-MOST_DEPTH = 30  # folders in each other
+MOST_DEPTH = 30  # folders nested in each other
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def packed(folder: Path) -> bytes:
-    """What lies in a folder, as one block; nothing where that is too much.
+    """The files, folders and links in a folder as one block; an empty one where that is too much.
 
-    Files, folders and links; of a file what it holds now, whatever changes meanwhile. What is gone
-    by then, or cannot be read, is left out.
+    Of a file it has what that holds now, whatever changes meanwhile. What is gone by then, or
+    cannot be read, is left out.
     """
     listed: list[dict[str, Any]] = []
     contents: list[bytes] = []
@@ -90,10 +91,10 @@ def _content(path: str, most: int) -> bytes:
 
 
 def unpack(block: bytes, folder: Path) -> None:
-    """Put what `packed` gave into a new folder; what does not fit there is left out.
+    """Put what `packed` gave into a new folder; what is not possible there is left out.
 
     Nothing is written outside of the folder, whatever the block says. Links are made last, so that
-    no file is written through one, and stay where what they lead to is there, in the folder.
+    no file is written through one, and only those stay that lead to something in the folder.
     """
     head, _, contents = block.partition(b"\n")
     begin = 0
@@ -128,8 +129,10 @@ def _listed(head: bytes) -> list[dict[str, Any]]:
 
 
 def _place(folders: Collection[Path], folder: Path, path: str) -> Path:
-    """Raises:
-    ValueError: it does not lie in one of the folders that were made.
+    """Where an entry belongs.
+
+    Raises:
+        ValueError: not in one of the folders that were made.
     """
     *above, name = path.split("/")
     place = folder.joinpath(*above, name)
@@ -148,10 +151,10 @@ def _date(place: Path, when: int) -> None:
 
 
 def _link(folder: Path, links: list[tuple[Path, str]]) -> None:
-    """Make links, and take those away again that lead out or nowhere.
+    """Make links, and remove again those that lead out of the folder or nowhere.
 
-    Where one leads is asked of the system link by link (`strict`): of a path that is longer than
-    the system takes it would else be guessed.
+    `strict` has each step of a link looked at: without it, where a path leads that is longer than
+    the system accepts would be guessed.
     """
     made = []
     for place, to in links:

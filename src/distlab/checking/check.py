@@ -49,8 +49,8 @@ def check(answer: Any, name: str | None = None) -> None:
     Raises:
         CheckFailed: it is not right yet.
         Missing: it needs a framework that is not installed.
-        NoRoom: the disk is full, and the answer failed.
-        NeedsLinux: it forks ranks, and this is no system on which that is safe.
+        NoRoom: the answer failed, and the disk is full.
+        NeedsLinux: the exercise forks ranks, which is safe on Linux only.
     """
     if os.environ.get("DISTLAB_GRADING"):
         return
@@ -70,8 +70,8 @@ def check(answer: Any, name: str | None = None) -> None:
 
 
 def _asked(name: str) -> Exercise:
-    """The exercise of this name; where several labs have one, that of the lab whose references lie
-    here.
+    """The exercise of this name. Where several labs have one, the lab whose references lie here
+    decides.
     """
     found = course.named(name)
     if len(found) < 2:
@@ -92,15 +92,15 @@ def _folder(lab: str = "") -> Path:
 
 
 def _for_want_of_room(outcome: Outcome) -> bool:
-    """May a rank have ended because the disk is full? A mapped file that finds no room there ends
-    its process.
+    """May a rank have ended because the disk is full? Writing into a mapped file ends the process
+    then.
     """
     told = outcome.error["message"] if outcome.error else ""
     return outcome.status == "crashed" or any(said in told for said in disk_room.SAID)
 
 
 class Local:
-    """Runs cases of one answer on this process's ranks, which are up before the time counts."""
+    """Runs the cases of one answer on this process's ranks, which are up before time counts."""
 
     def __init__(self, answer: Any, size: int, seen: live.Live | None = None) -> None:
         from distlab.engines import ranks
@@ -120,8 +120,8 @@ class Local:
         self, exercise: Exercise, case: Case, inputs: list[bytes], left: float,
         schedule: Schedule | None = None,
     ) -> Run:  # fmt: skip
-        """A run on ranks that were forked early, which import for themselves what they lack, is
-        one to believe if it returns; else it is done again on complete ones.
+        """A run of a case. Ranks that were forked early have to import what they lack, so a run on
+        them is believed only if every rank returned; else it is repeated on complete ranks.
         """
         from distlab.engines import ranks
 
@@ -169,7 +169,7 @@ class Shown:
     """A verdict as a notebook or a terminal shows it.
 
     Args:
-        said: a sentence on whose inputs it was reached with, where there is something to say.
+        said: a sentence on whose inputs were used, where there is something to say.
     """
 
     def __init__(self, verdict: Verdict, said: str = "") -> None:

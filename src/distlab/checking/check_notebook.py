@@ -42,7 +42,8 @@ def lab_of(path: Path, content: dict[str, Any]) -> str:
 def check_notebook(path: Path) -> list[Verdict]:
     """The verdicts on the visible cases of all exercises of a notebook, in their order.
 
-    The references are those beside the notebook, as the lab was released, or the student's own.
+    The references are those beside the notebook, as the lab was released, or those of the
+    student's own inputs.
 
     Raises:
         Missing: the lab needs a framework that is not installed.
@@ -85,7 +86,7 @@ def _instead(path: Path, lab: str) -> str:
 class _Spawning(Grader):
     """Has a notebook's code run in processes that are spawned."""
 
-    together = False  # ranks are kept anyhow, and there is no other room to judge again in
+    together = False  # ranks are kept anyway, and there is no other room to judge again in
 
     def session(self, source: Source) -> Code:
         return SpawnedSession(source)
@@ -115,7 +116,7 @@ def _is_released(cell: Any) -> bool:
 
 
 def own_said(path: Path, lab: str) -> str:
-    """A sentence on own inputs that lie beside a notebook; empty where there are none."""
+    """A sentence on whose inputs were used; empty where they are the lab's usual ones."""
     own, said = own_inputs.found(lab, path.parent)
     return f"These were {own.student}'s own inputs." if own else said
 

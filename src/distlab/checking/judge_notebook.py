@@ -1,7 +1,8 @@
-"""Judge all exercises of one notebook, its code run in a session.
+"""Judge all exercises of one notebook, whose code runs in a session.
 
-The same function serves `distlab check` (visible cases), the grader (hidden ones too) and the
-recording of references: what differs is the cases and what they are compared with.
+The same `Grader` serves `distlab check` (visible cases), the grader (hidden ones too) and the
+recording of references for students' own inputs: what differs is the cases and what they are
+compared with.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ from distlab.processes.stopped import Stopwatch
 from distlab.records.choices import Schedule
 
 CELL_LIMIT = 10.0  # seconds that a cell may take
-TRIES = 2  # of cells whose room or sandbox was lost though nothing else was judged meanwhile
-TURN = 10.0  # seconds after which exercises that share a room let others have the machine
-#: what may have been the machine's fault, or a neighbour's: judged once more before it costs points
+TRIES = 2  # of cells whose room or sandbox was lost while nothing else was judged
+TURN = 10.0  # seconds after which exercises that share a room make way for other submissions
+#: what may have been the fault of the machine or of a neighbour is judged once more before it costs
+#: points
 _DOUBTFUL = ("timeout", "crashed", "tampered")
 _OF_A_FULL_DISK = ("error", "timeout", "crashed")
-#: errors that say that something is used up which the kernel may count for several submissions
+#: errors that say something is used up that the kernel may count for several submissions together
 _USED_UP = tuple(
     f"[Errno {number}]"
     for number in (
@@ -48,10 +50,10 @@ _USED_UP = tuple(
 
 
 class Code(Protocol):
-    """A submission's code, where it runs: a `Session`, or what stands for one.
+    """Where a submission's code runs: a `Session`, or what stands for one.
 
     Attributes:
-        reuses: the ranks of the room keep their connections from run to run, until it ends.
+        reuses: ranks keep their connections from run to run, until their room ends.
     """
 
     reuses: bool
@@ -70,14 +72,14 @@ class Code(Protocol):
 
 
 class Turns(Protocol):
-    """Who may use the machine, where several submissions are judged at once. Context managers."""
+    """Who may use the machine while several submissions are judged; gives context managers."""
 
     def shared(self) -> contextlib.AbstractContextManager[None]: ...  # beside others
     def alone(self) -> contextlib.AbstractContextManager[None]: ...  # while no other does
 
 
 class AlwaysFree:
-    """The turns of whoever judges one notebook and nothing beside it: each has been alone."""
+    """The turns of whoever judges one notebook and nothing beside it: each of them is alone."""
 
     shared = alone = contextlib.nullcontext
 
@@ -137,7 +139,7 @@ class Grader:
         self.seconds = max(most, sum(exercise.deadline for exercise in lab.exercises.values()))
 
     def _enough(self, limits: Limits | None) -> Limits | None:
-        """The limits, with room for the processes that the exercises' own runtimes start."""
+        """The limits, with room for the processes that the runtimes of exercises start."""
         if limits is None:
             return None
         most = max((exercise.processes for exercise in self._lab.exercises.values()), default=0)
@@ -155,15 +157,15 @@ class Grader:
         forked from `source`.
 
         Args:
-            lone: nobody else uses `source`, so that whatever ends it was this submission.
-            lanes: this is one of them: others judge other parts of this submission meanwhile.
+            lone: nobody else uses `source`: whatever ends it was this submission.
+            lanes: this is one lane of several, which judge other parts of the submission meanwhile.
             once: what may have been the machine's fault is not judged a second time.
 
         Raises:
-            CellsDoubtful: in a lane, the cells are to be run again, alone.
+            CellsDoubtful: in a lane, the cells are to be run again while nothing else is judged.
             LaneEnded: another lane has raised something.
             NoRoom: trusted code has failed, and the machine's disk is full.
-            SessionLost, ZygoteLost: the sandbox was lost, and others could have done it; with
+            SessionLost, ZygoteLost: the sandbox was lost, perhaps to another submission; with
                 `lone`, it could not be started.
         """
         if all(cell.kind == "given" for cell in plan.cells):
@@ -204,7 +206,7 @@ class Grader:
     def judging(
         self, exercise: Exercise, total: int, session: Code, plan: submission.Plan
     ) -> Judging:
-        """What judges an exercise, of so many cases, in whichever room of the session."""
+        """What judges an exercise of `total` cases, in whatever room the session has then."""
 
         def run(
             exercise: Exercise,
@@ -230,10 +232,11 @@ class Grader:
 
 @dataclasses.dataclass(frozen=True)
 class _First:
-    """The verdict on an exercise beside others of its notebook.
+    """The verdict on an exercise that was judged in a room which others of its notebook shared.
 
     Args:
-        own: nothing else had run in the room, or it passed: the verdict is as good as one there.
+        own: it counts as if the exercise had had the room to itself: it passed, or nothing else had
+            run there before.
     """
 
     verdict: Verdict
@@ -242,7 +245,7 @@ class _First:
 
 @dataclasses.dataclass(frozen=True)
 class _Step:
-    """An exercise whose visible or hidden cases are run beside others."""
+    """An exercise whose visible, or hidden, cases are run in a shared room."""
 
     exercise: Exercise
     hidden: bool
@@ -250,7 +253,7 @@ class _Step:
 
 @dataclasses.dataclass
 class _Go:
-    """An exercise that is judged beside others, and what it has come to so far."""
+    """An exercise that is judged in shared rooms, and its verdict so far."""
 
     judging: Judging
     cases: list[Case]
@@ -303,16 +306,16 @@ class _Sitting:
         self, turn: contextlib.AbstractContextManager[None], name: str = ""
     ) -> Iterator[None]:
         with turn:
-            watch = Stopwatch()  # nobody's time is what the grader itself is stopped for
+            watch = Stopwatch()  # time in which the grader itself is stopped is nobody's
             try:
                 yield
             finally:
                 self._took[name] = self._took.get(name, 0.0) + watch.seconds()
 
     def _is_late(self, exercise: Exercise) -> bool:
-        """Have the cells and the exercises before it used up the time of the submission? Those
-        after it do not count, though some of their cases were run before: it would have been
-        judged, had each been judged in its turn.
+        """Have the cells and the exercises before this one used up the time of the submission?
+        Later exercises do not count, though some of their cases have been run already: judged one
+        after the other, this one would have had its turn.
         """
         names = [one.name for one in self._grader.exercises]
         before = ["", *names[: names.index(exercise.name)]]
@@ -323,16 +326,16 @@ class _Sitting:
         return self._session
 
     def _ask_cells(self) -> bool:
-        """Have the cells run; was there anything that may have been the machine's fault?"""
+        """Have the cells run. True where something went wrong that may be the machine's fault."""
         plan = self._plan
-        for _ in range(TRIES if self._turns is _ALWAYS else 1):  # else who asks tries it again
+        for _ in range(TRIES if self._turns is _ALWAYS else 1):  # else the caller tries again
             session = self._session or self._open()
             try:
                 self._problems = session.cells(plan.cells, CELL_LIMIT, plan.answered)
                 break
             except RoomLost:
                 self._problems = dict.fromkeys(plan.answered, problems.taken_along())
-            except NotBegun:  # whatever is short here, the submission has not used it up
+            except NotBegun:  # whatever is used up here, it was not by this submission
                 raise
             except (SessionLost, ZygoteLost):
                 self._lose()
@@ -340,10 +343,10 @@ class _Sitting:
         return any(problem["status"] in _DOUBTFUL for problem in self._problems.values())
 
     def _lose(self) -> None:
-        """In an `except` block: go on without the session, in a sandbox of its own.
+        """In an `except` block: give the session up, and go on with another.
 
         Raises:
-            SessionLost, ZygoteLost: others use the sandbox as well, and could have ended it.
+            SessionLost, ZygoteLost: others use the sandbox as well, and may have ended it.
         """
         if not self._lone:
             raise
@@ -351,15 +354,15 @@ class _Sitting:
         self._session = None
 
     def judge_together(self) -> None:
-        """Judge exercises one after the other in one room, on ranks that are kept: to start new
-        ones for each exercise takes longer than all else.
+        """Judge exercises one after the other in shared rooms, on ranks that are kept: starting new
+        ranks for each exercise would take longer than all the rest.
 
-        What passes there has passed. What does not is judged again where nothing else has run:
-        what an exercise has left behind in its ranks costs no other one a point. Visible cases of
-        all come before hidden ones of any: what ranks have seen of a hidden input reaches no run
-        that is told of in full.
+        What passes there has passed. What does not is judged again where nothing else has run, so
+        that what one exercise leaves behind in the ranks costs no other a point. The visible cases
+        of all exercises come before the hidden ones of any: nothing that ranks have seen of a
+        hidden input reaches a run that is told in full.
         """
-        # a sandbox of its own may be lost by one of them, and which one is told by its room
+        # with a sandbox of its own, only rooms of their own would tell which exercise has lost it
         together = self._grader.together and not self._lone
         found = [
             exercise
@@ -368,7 +371,7 @@ class _Sitting:
             and self._is_judged(exercise)
             and _comes_again(self._grader.cases(exercise))
         ]
-        # ranks are in networks of their own or are not, and what is sent there is in the record
+        # exercises share a room only where what their ranks send is measured in the same way
         alike = itertools.groupby(sorted(found, key=_measured), _measured)
         kinds = [some for _, some in ((kind, list(of)) for kind, of in alike) if len(some) > 1]
         goes = {e.name: self._go(e) for some in kinds for e in some}
@@ -377,8 +380,8 @@ class _Sitting:
         hidden = [_Step(e, hidden=True) for some in reversed(kinds) for e in some]
         for waiting in [visible, hidden] if self._lanes else [visible + hidden]:
             while waiting:
-                # until the room has ended: what an answer has left there would go on meanwhile,
-                # beside somebody who was promised the machine alone
+                # a turn lasts until the room has ended: what an answer has left running there
+                # would go on beside somebody who was promised the machine alone
                 with self._turns.shared():
                     self._fill_room(waiting, goes)
             if self._lanes:
@@ -393,11 +396,12 @@ class _Sitting:
 
     def _fill_room(self, waiting: list[_Step], goes: dict[str, _Go]) -> None:
         """Judge exercises of one kind in a new room until one fails, or its turn has lasted long
-        enough. Those that do not pass, and those that there is no time for, do not go on.
+        enough. Those that do not pass, or that there is no time for, are not gone on with.
 
-        What fails in a visible case where others have run is told of as it fails by itself, and
-        that before any hidden case is run: how long these take must not be in it. The first in the
-        room has new connections in each run: how it fails is final.
+        An exercise that fails a visible case after others have run in the room is judged again by
+        itself, and that failure is told. This comes before any hidden case is run, because how long
+        those take must not show in it. The first exercise in a room has new connections in each
+        run: how it fails is final.
         """
         assert self._session is not None
         alone, begin, kind = True, time.monotonic(), _measured(waiting[0].exercise)
@@ -412,7 +416,7 @@ class _Sitting:
                 continue
             go = goes[exercise.name]
             cases = [case for case in go.cases if case.hidden is hidden]
-            if not cases:  # nothing runs: whoever comes next may still be the first in the room
+            if not cases:  # nothing runs: the next exercise may still be the first in the room
                 continue
             with self._clocked(contextlib.nullcontext(), exercise.name):
                 go.verdict = self._beside(go.judging, cases)
@@ -447,8 +451,8 @@ class _Sitting:
             return problems.cell_verdict(exercise, problem)
         if not answered:
             return self._grader.unanswered(exercise, self._plan.sources)
-        # then only what was lost is judged again: whether the answer ended its room or its sandbox,
-        # or memory was short, or the machine too slow, a second one shows
+        # alone, only what was lost is judged again: a second try shows whether the answer ended its
+        # room or its sandbox, or memory was short, or the machine too slow
         alone = self._turns is _ALWAYS
         first, late = self._first.get(exercise.name), self._is_late(exercise)
         if first is not None and (first.own or (_tried_alone(first.verdict) and not alone)):
@@ -469,7 +473,7 @@ class _Sitting:
         return verdict
 
     def _judged(self, exercise: Exercise) -> Verdict:
-        """The verdict on an exercise by itself; in a new sandbox, where the last one was lost."""
+        """The verdict on an exercise in its own room; in a new session where the last was lost."""
         if (session := self._session) is None:
             session = self._open()  # that it does not begin is not this submission's fault
             self._ask_cells()
@@ -483,13 +487,13 @@ class _Sitting:
 
 
 def _measured(exercise: Exercise) -> tuple[bool, bool]:
-    """How what its ranks send is measured; whoever shares a room shares that."""
+    """How what its ranks send is measured: the same for all exercises that share a room."""
     return not exercise.measured, exercise.unrecorded
 
 
 def _comes_again(cases: Sequence[Case]) -> bool:
-    """Is there a number of ranks, above 1, for which a function is called twice among the hidden
-    cases? What it wrongly keeps from one call to the next, groups above all, shows in no other.
+    """Do the hidden cases call the function twice on some number of ranks above 1? Only there does
+    it show what a function wrongly keeps from one call to the next, groups above all.
     """
     sizes = [case.size for case in cases if case.hidden]
     return not sizes or any(sizes.count(size) > 1 for size in sizes if size > 1)
@@ -503,7 +507,7 @@ def _doubtful(verdict: Verdict) -> bool:
 
 
 def _tried_alone(verdict: Verdict) -> bool:
-    """Is it judged once more while nobody else is? Then that one try is as good as two."""
+    """Is it judged once more while nothing else is? One such try is as good as two others."""
     return _doubtful(verdict) and verdict.status != "crashed"
 
 
