@@ -15,9 +15,9 @@ class LaneEnded(Exception):
 
 
 class Lanes:
-    """The lanes of one submission, which have come to the same place when one goes on: none runs
-    hidden cases while another runs what is told of in full. Whoever sees a hidden input could tell
-    whoever may say it, by a lock on a file, say, or by the load.
+    """The lanes of one submission, which wait for each other between visible and hidden cases. None
+    runs hidden cases while another runs what is told in full: code that sees a hidden input could
+    pass it on to code whose output is shown, by a lock on a file, say, or by the load.
 
     Args:
         count: how many there are, each in a thread of its own.
@@ -38,9 +38,9 @@ class Lanes:
             raise LaneEnded from None
 
     def end(self) -> None:
-        """This one comes no more: the others wait for nobody."""
+        """This lane has ended: the others must not wait for it."""
         self._barrier.abort()
 
     def alone(self) -> contextlib.AbstractContextManager[object]:
-        """Meanwhile no other does what it does alone."""
+        """A context manager that only one lane at a time can be in."""
         return self._one

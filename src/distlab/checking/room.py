@@ -1,7 +1,7 @@
-"""What runs inside the rooms of a session: the notebook's cells, and the ranks of an exercise.
+"""What runs inside the rooms of a session: the notebook's cells, and the ranks of exercises.
 
-A room answers the root of its session (`distlab.checking.session`) until that hangs up. Process 1
-of it never runs student code: it forks the process that runs the cells, and the ranks.
+A room answers the root of its session (`distlab.checking.session`) until that hangs up. Its process
+1 never runs student code: it forks the process that runs the cells, and the ranks.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from distlab.records.leftovers import all_met
 if TYPE_CHECKING:
     from distlab.engines.forked import ForkedEngines
 
-OUTPUT_LIMIT = 16 << 20  # bytes that a rank may return, and an answer have besides a few
-PATIENCE = 10.0  # seconds that a room may take beyond what it was given
-STALL = 2.0  # seconds in which the cells' process takes a cell
+OUTPUT_LIMIT = 16 << 20  # bytes that a rank may return; an answer may have a little less
+PATIENCE = 10.0  # seconds that a room may take beyond the time it was given
+STALL = 2.0  # seconds in which the cells' process has to read a cell
 CELLS_LIMIT = 180.0  # seconds that all cells may take together
-ADDED_LIMIT = 30.0  # seconds of these that the cells may take that the student has added
+ADDED_LIMIT = 30.0  # seconds, of these, that cells added by the student may take together
 BEGUN = b"!"  # what a room says first, before it is sent any student code
-FILES = 16  # how often the files that a process may have open, all processes may together
+FILES = 16  # all processes together may have this many times the open files of one
 
 
 def serve_room(root: socket.socket, home: Path | None, limits: Limits | None, walls: bool) -> None:
@@ -85,10 +85,10 @@ class Starts(Protocol):
 
 
 class Forks:
-    """Forks of the room's own process.
+    """Starts processes as forks of the room's own.
 
     Args:
-        outer: the room's connection to its session, which is none of theirs.
+        outer: the room's connection to its session, which they must not have.
     """
 
     def __init__(self, outer: socket.socket) -> None:
@@ -144,7 +144,9 @@ class Inside:
     def run_cells(
         self, cells: list[Cell], limit: float, answers: list[str]
     ) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[dict[str, Any], bytes]]]:
-        """Run the cells; their problems, and for each answer ({}, its pickle) or an error."""
+        """Run the cells. Returns their problems by cell, and for each answer ({}, its pickle) or
+        (an error, b"").
+        """
         problems: dict[str, dict[str, Any]] = {}
         functions: dict[str, tuple[dict[str, Any], bytes]] = {}
         deadline = self._clock.now() + CELLS_LIMIT
@@ -161,7 +163,7 @@ class Inside:
             problem = author.run(cell, most)
             if problem is not None:
                 problems[cell.name] = problem
-                if is_fatal(problem):  # the process is gone: all again without this cell
+                if is_fatal(problem):  # the process is gone: run all again without this cell
                     author = self._again(author, cells[: number + 1], problems, limit, deadline)
             if cell.kind == "added":
                 left -= self._clock.now() - begin
@@ -179,8 +181,8 @@ class Inside:
         self, author: _Author, cells: list[Cell], problems: dict[str, dict[str, Any]], limit: float,
         deadline: float,
     ) -> _Author:  # fmt: skip
-        """A new process that has run these cells, without those that ended or hung theirs: of these
-        only the answers are taken that a test cell finds after them.
+        """A new process that has run these cells without those that ended or hung a process. In
+        their place, only the answers that their test cells ask for are taken.
         """
         self._end(author)
         author = _Author(self._starts, self._guard, self._clock)
@@ -191,12 +193,12 @@ class Inside:
             left = deadline - self._clock.now()
             run = _emptied(cell) if left_out else cell
             problem = author.run(run, min(limit, left)) if left > 0 else _late()
-            # this time it has ended or hung the process, too
+            # a cell may end or hang its process this time only
             if problem is not None and is_fatal(problem):
                 problems[cell.name] = problem
                 if left > 0:
                     rest = list(cells)
-                    if left_out:  # it was the taking: they are asked for at the end, as of now
+                    if left_out:  # taking answers did it: they are asked for at the end, as of then
                         rest[number] = dataclasses.replace(cell, takes=())
                     return self._again(author, rest, problems, limit, deadline)
         return author
@@ -229,14 +231,14 @@ class Inside:
             schedule=Schedule.named(tree["schedule"]) if tree["schedule"] else None,
         )  # fmt: skip
         if run.ok:
-            # here, where records are whole: the judge gets the beginning of long ones
+            # compared here, where records are whole: of long ones the judge gets only the beginning
             whole = [reading.checked(data, r, run.size) for r, data in enumerate(run.raw)]
             run.seen = engines.seen(
                 functools.partial(
                     doubts, whole, unrecorded=exercise.unrecorded, stamped=exercise.stamped
                 )
             )
-            # collectives of the course's own, which are in no record, cannot be looked at
+            # the course's own collectives are in no record, so nothing tells what they have left
             looked_at = tree["reuses"] and not exercise.unrecorded
             engines.leave(run.size, keep=looked_at and _nothing_left(run, whole))
         return run
@@ -247,14 +249,14 @@ class Inside:
 
 
 def _nothing_left(run: runs.Run, whole: Sequence[events.RankRecord]) -> bool:
-    """Can the ranks use their connections in another run, which finds nothing of this one?"""
+    """Can the ranks use their connections again, with nothing of this run left on them?"""
     seen = run.seen
     clean = seen is None or not (seen.lost or seen.doubts or seen.foreign)
     return run.usable and clean and all_met(whole)
 
 
 class _Guard:
-    """Tells when all that a session has started uses more than it may."""
+    """Tells when all processes that a session has started use more than they may together."""
 
     def __init__(self, limits: Limits) -> None:
         self._usage, self._limits = isolation.Usage(), limits
@@ -284,8 +286,8 @@ class _Guard:
 
 
 class _Clock:
-    """Seconds, without those in which the cells had no processor, others being busy, or in which
-    the machine was suspended.
+    """The time in seconds, without that in which the cells waited for a processor or the machine
+    was suspended.
     """
 
     def __init__(self) -> None:
@@ -298,7 +300,7 @@ class _Clock:
         self._stopped += seconds
 
     def leave_out(self, seconds: float) -> None:
-        """As much as all cells have at most: who makes the machine busy is one of them, perhaps."""
+        """At most as much as all cells have: it may be one of them that keeps the machine busy."""
         self._waited = min(self._waited + seconds, CELLS_LIMIT)
 
 
@@ -333,10 +335,10 @@ class _Author:
             return _nonsense(), b""
 
     def _ask(self, tree: dict[str, Any], limit: float) -> tuple[Any, ...] | dict[str, Any]:
-        """The reply, or the problem that there is none within `limit` seconds, not counting those
-        in which the process waited for a processor.
+        """The reply, or the problem that none came within `limit` seconds, not counting those in
+        which the process waited for a processor.
 
-        An answer to another request is none: a cell can have written it itself.
+        An answer to another request does not count: a cell can have written it itself.
         """
         watch, before = Stopwatch(), self._queued()
         try:
@@ -349,7 +351,7 @@ class _Author:
         return self._delay.seconds([self._pid])
 
     def _waited(self, spent: float, before: float) -> float:
-        """Seconds of those that were spent that do not count."""
+        """Of the seconds that were spent, those that do not count."""
         most = spent * runs.MOST_QUEUED / (1 + runs.MOST_QUEUED)
         return min(max(self._queued() - before, 0.0), most)
 
@@ -391,12 +393,14 @@ def problem_of(status: str, type: str, message: str) -> dict[str, Any]:
 
 
 def is_fatal(problem: dict[str, Any] | None) -> bool:
-    """Did a cell leave no process to go on with?"""
+    """Did a cell end or hang its process, so that there is none to go on with?"""
     return problem is not None and problem["status"] != "error"
 
 
 def _emptied(cell: Cell) -> Cell:
-    """A cell that is left out: what its test cell finds is that which is there without it."""
+    """What is run in place of a cell that is left out. Its answers are still taken, as what stands
+    under their names without it.
+    """
     return dataclasses.replace(cell, source="")
 
 
@@ -416,11 +420,11 @@ def serve_cells(connection: socket.socket) -> None:
     from distlab.rank import execute
 
     torch.set_num_threads(1)
-    own_modules.find_beside()  # what cells write, too
+    own_modules.find_beside()  # modules that cells write, too
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
     answers: dict[str, _Answer] = {}
-    nowhere = _nowhere()  # one for all: what a cell has of it is still `sys.stdout` later
+    nowhere = _nowhere()  # the same for all cells: what one keeps is still `sys.stdout` in the next
     while (message := payload.receive(connection)) is not None:
         tree = message[0]
         nowhere = _nowhere() if nowhere.closed else nowhere
@@ -445,12 +449,12 @@ def _nowhere() -> TextIO:
 
 @dataclasses.dataclass
 class _Answer:
-    """The answer to an exercise as it is where the notebook checks it: cells that come later may
-    give its helpers' names to something else.
+    """The answer to an exercise as it is where the notebook checks it: later cells may give the
+    names of its helpers to something else.
 
     Args:
-        pickled: by value; empty where that was not possible yet.
-        lacking: names that it uses and that nothing had yet.
+        pickled: the function by value; empty where that was not possible yet.
+        lacking: names that it uses and that were not defined yet.
     """
 
     function: object
@@ -484,8 +488,8 @@ def _taken(function: object) -> _Answer:
 
 
 def _pickled(name: str, namespace: dict[str, Any], answers: dict[str, _Answer]) -> bytes:
-    """The answer to an exercise, by value. One that needs what a later cell has defined is that
-    which the notebook has when it is checked again: what all cells together have left.
+    """The answer to an exercise, by value. Where it needs what only a later cell defines, it is
+    taken with what all cells together have left, as when the notebook's check is run again.
     """
     from distlab.engines import by_value
 

@@ -5,13 +5,12 @@ A `Session` is a process tree forked from a zygote:
     session's root                   holds what the cells answered; never runs student code
     ├─ room of the cells             process 1 of its own namespaces; never runs student code
     │   └─ the process that runs the notebook's cells in order
-    └─ room of an exercise           process 1 of other namespaces, made ahead of time
+    └─ room of exercises             process 1 of other namespaces, made ahead of time
         └─ the ranks
 
-A room ends with what it was made for, and with it all that was started there. So nothing of one
-exercise is left for the next but what the cells had made before the first: their functions, which
-travel to the ranks by value, as they do in a notebook, and the files that they wrote. Only data
-comes out.
+A room ends with what it was made for, and everything that was started there ends with it. So rooms
+have nothing in common but what the cells had made before: their functions, which travel to the
+ranks by value, as they do in a notebook, and the files that they wrote. Only data comes out.
 
 The judge's side is the class `Session`; everything else in this module runs inside, and so does
 what a room does (`distlab.checking.room`).
@@ -47,13 +46,13 @@ _UCRED = struct.Struct("iii")  # process, user and group (unix(7))
 
 
 class SessionLost(RuntimeError):
-    """The session's root is gone or does not answer. It runs no student code: whoever broke it
-    was outside, so that this says nothing about the submission.
+    """The session's root is gone or does not answer. It runs no student code, so something outside
+    ended it: this says nothing about the submission.
     """
 
 
 class NotBegun(SessionLost):
-    """The first room ended, or said nothing, before any of the submission's code was there."""
+    """The first room ended, or did not answer, before any of the submission's code was there."""
 
 
 class RoomLost(RuntimeError):
@@ -76,12 +75,12 @@ class Session:
         limits: what the submission may use; `None` for one's own, trusted code.
         walls: put up walls inside the zygote's sandbox, so that it can be shared (`isolation`).
         devices: the GPUs that its ranks may use; all that the zygote sees if `None`.
-        user: the kernel's user that the submission's processes are, where the zygote may change it.
-        admit: called with the number of the process that all others will come from, before any
-            of them is there.
+        user: the user id that the submission's processes run as, where the zygote may change it.
+        admit: called with the id of the process from which all others will be forked, before any of
+            them is there.
 
     Attributes:
-        reuses: the ranks of the room keep their connections from run to run, until it ends.
+        reuses: ranks keep their connections from run to run, until their room ends.
 
     Raises:
         SessionLost: its root did not begin.
@@ -109,7 +108,7 @@ class Session:
             raise
 
     def _number_here(self) -> int:
-        """The number that the root has in this process's namespace, as the kernel tells it."""
+        """The root's process id in this process's namespace, as the kernel tells it."""
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self._socket.settimeout(4 * PATIENCE)
         try:
@@ -133,15 +132,15 @@ class Session:
         """Run a notebook's cells; returns {name: problem} of those that did not work.
 
         A problem has a `status` ("error", "crashed", "timeout"), a `type` and a `message`. A cell
-        that kills or hangs its process is left out and the others are run again without it. May be
-        called again: what the cells answered before is forgotten.
+        that kills or hangs its process is left out, and the others are run again without it. Can be
+        called again; then only what the cells answer the last time counts.
 
         Args:
             limit: seconds for each cell.
             answers: names of exercises that are answered outside the solution cells of that name.
 
         Raises:
-            NotBegun: the machine has no room for it.
+            NotBegun: the machine is short of something, whatever the submission does.
             RoomLost, SessionLost.
         """
         names = {cell.name for cell in cells if cell.kind == "solution"} | set(answers)
@@ -159,8 +158,8 @@ class Session:
         self, exercise: str, inputs: Sequence[bytes], deadline: float,
         schedule: Schedule | None = None,
     ) -> runs.Run:  # fmt: skip
-        """Run the function that answers an exercise, on the room's ranks as far as it has some: all
-        exercises of a room are `measured`, or none is.
+        """Run the function that answers an exercise, on ranks that the room has already, and new
+        ones. Of the exercises of a room all are `measured`, or none is.
 
         Raises:
             RoomLost, SessionLost.
@@ -180,8 +179,8 @@ class Session:
         return run
 
     def end_room(self) -> None:
-        """End all that the exercises since the last call have started: the next one gets a new
-        room.
+        """End the room, and with it all that its exercises have started: the next exercise gets a
+        new one.
         """
         self.reuses = False
         self._ask({"op": "end", "patience": PATIENCE}, [])
@@ -189,7 +188,9 @@ class Session:
     def _ask(
         self, tree: dict[str, Any], blocks: Sequence[bytes], relayed: bool = False
     ) -> tuple[Any, ...]:
-        """The reply; one that the root hands on as it comes is followed by how that went."""
+        """The reply. One that is `relayed`, which the root hands on from a room as it comes, is
+        followed by another, which says how that went.
+        """
         patience = tree["patience"] + 3 * PATIENCE
         self._socket.settimeout(patience)
         try:
@@ -258,12 +259,12 @@ class _Root:
         self._room: _Room | None = None
         self._ahead: _Room | None = None
         self._untouched = True  # has none of the submission's code run yet?
-        # what rooms would have to import, each for itself
+        # so that not every room has to import them
         import distlab.course
         import distlab.engines.forked  # noqa: F401
 
     def answer(self, tree: dict[str, Any], lengths: Sequence[int]) -> None:
-        """Answer a message of the judge's, whose blocks, of these lengths, are still to be read."""
+        """Answer a message of the judge's, whose blocks of these lengths are still unread."""
         told: dict[str, Any] = {}
         if tree["op"] == "cells":
             told = self._cells(tree)
@@ -280,7 +281,7 @@ class _Root:
             return _UNBEGUN
         self._untouched = False
         room.send(tree)
-        self._make_ahead()  # most submissions need no third one
+        self._make_ahead()  # one is enough: most submissions need no third room
         reply = room.reply(tree["patience"] + PATIENCE, FUNCTIONS_LIMIT)
         self._leave()
         if reply is None:
@@ -293,7 +294,7 @@ class _Root:
         return {"problems": tree_of["problems"]}
 
     def _run(self, tree: dict[str, Any], lengths: Sequence[int]) -> dict[str, Any]:
-        """Let a room answer the judge, each being read while the other writes."""
+        """Have a room answer the judge: inputs and reply pass through piece by piece."""
         from distlab.course import find
 
         name = find(tree["exercise"]).name
@@ -313,8 +314,8 @@ class _Root:
         return _LOST
 
     def _entered(self) -> _Room | None:
-        """The room that is in use; `None` where the very first one does not begin. (That a later
-        one does not, the submission may have brought about: then it does not answer.)
+        """The room in use, a new one where there is none; `None` where the very first one does not
+        begin. (Of a later one the submission may be the cause: then it just does not answer.)
         """
         if self._room is None:
             try:
@@ -328,8 +329,8 @@ class _Root:
         return self._room
 
     def _make_ahead(self) -> None:
-        """Make the next room while the one that was entered is at work. Where that has taken all
-        processes or memory there are, it is made when it is needed, after that one has ended.
+        """Make the next room while this one is at work. Where this one has taken all processes or
+        memory there are, the next is made when it is needed, after this one has ended.
         """
         if self._ahead is None and self._walls:
             with contextlib.suppress(OSError):
@@ -351,11 +352,11 @@ class _Root:
 
 
 class _Room:
-    """Process 1 of some namespaces, or without walls a process, seen from the session's root.
+    """A room seen from the session's root: process 1 of its namespaces, or without walls a process.
 
     Args:
-        folder: where its files go, where there are no walls.
-        private: sockets of this process that it may not have.
+        folder: where its files go if there are no walls.
+        private: sockets of this process that the room must not have.
     """
 
     def __init__(
@@ -379,18 +380,18 @@ class _Room:
                 self._pid = forkserver.spawn(entry)
 
     def began(self) -> bool:
-        """Wait until it is there, walls and limits included; is it?"""
+        """Wait until the room is there, walls and limits included; False if it does not come."""
         with contextlib.suppress(OSError):
             self._await(PATIENCE)
         return self._begun
 
     def _await_reply(self, patience: float) -> None:
-        if not self._begun:  # on a slow machine that is still to be said
+        if not self._begun:  # on a slow machine it may not have said so yet
             self._await(patience)
         self._await(patience)
 
     def _await(self, patience: float) -> None:
-        """Wait for what it says next, and take what it says first."""
+        """Wait until it says something, and read its `BEGUN` if that is still to come."""
         self.socket.settimeout(patience)
         stopped.await_readable(self.socket, patience)
         if not self._begun:
@@ -400,7 +401,7 @@ class _Room:
         self, tree: dict[str, Any], blocks: Sequence[bytes] = (), lengths: Sequence[int] = (),
         source: socket.socket | None = None,
     ) -> None:  # fmt: skip
-        """Send a message; after its own blocks come more, of these lengths, from `source`."""
+        """Send a message. After `blocks` come more, of these lengths, which `source` sends."""
         head = payload.head(tree, [*map(len, blocks), *lengths])
         self.socket.settimeout(PATIENCE)
         target: socket.socket | None = self.socket
@@ -422,7 +423,9 @@ class _Room:
             return None
 
     def answer(self, judge: socket.socket, patience: float, limit: int) -> bool:
-        """Hand on the reply as it comes, or an empty one; did all of it come?"""
+        """Hand the reply on to the judge as it comes, or an empty one. False where it is cut short
+        or did not come at all.
+        """
         size = None
         with contextlib.suppress(OSError, ValueError):
             self._await_reply(patience)

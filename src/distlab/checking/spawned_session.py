@@ -1,10 +1,9 @@
-"""A student's own notebook, run in processes that are spawned: for systems on which torch and a
-fork do not go together.
+"""A student's own notebook, run in spawned processes: for systems on which forking is not safe once
+torch is loaded.
 
-A `Session` forks a process for each thing that is to be apart from others. Here cells have a
-process of their own as well, and so has each rank; but ranks stay from one exercise to the next, as
-they do in a notebook, since each one takes seconds to start. No walls: this is for code of one's
-own.
+As in a `Session`, the cells have a process of their own, and so has each rank. But ranks stay from
+one exercise to the next, as they do in a notebook, since each takes seconds to start. There are no
+walls: this is for one's own code.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class SpawnedSession:
         self, exercise: str, inputs: Sequence[bytes], deadline: float,
         schedule: Schedule | None = None,
     ) -> runs.Run:  # fmt: skip
-        """Run the function that answers an exercise, on ranks that are warm by then."""
+        """Run the function that answers an exercise; ranks are up before its time counts."""
         from distlab.course import find
 
         name = find(exercise).name
@@ -67,7 +66,7 @@ class SpawnedSession:
         return self._inside.run(tree, function, inputs)
 
     def end_room(self) -> None:
-        """The next exercise gets the same ranks, with new connections."""
+        """The next exercise gets the same ranks with new connections."""
         self.reuses = False
 
     def close(self) -> None:
@@ -81,7 +80,7 @@ class SpawnedSession:
 
 
 class _Spawns:
-    """How a room starts processes where it forks none."""
+    """Starts a room's processes by spawning them."""
 
     def __init__(self, source: Source, home: Path) -> None:
         self._source, self._home = source, home
