@@ -1,10 +1,10 @@
-"""Is what ranks wrote down about their communication what went over the network?
+"""Does what went over the network agree with what ranks recorded of their communication?
 
 A record says more than a network can show (which line called what, and whether anybody waited), so
-that rules ask the record. What both tell must agree: an operation that the record claims has to be
-on the network with its bytes, and what is on the network has to be in the record. The comparison
-asks for no more than every algorithm of a collective must send, and holds nothing against anybody
-where packets are missing.
+rules look at the record. Where both can tell, they must agree: an operation in the record must have
+been on the network with its bytes, and what was on the network must be in the record. Of a
+collective no more is asked than every algorithm must send, and where packets were not captured,
+nobody is blamed for what may have been in them.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _MANY = 20_000  # messages of a rank that may have noted more than its record ca
 def doubts(
     records: Sequence[RankRecord], seen: Seen, unrecorded: bool = False, stamped: bool = False
 ) -> list[str]:
-    """What is wrong with the records of a run, a clause each. They name ranks and operations, but
+    """What is wrong with the records of a run, one clause each. They name ranks and operations, but
     no sizes, which could be those of hidden inputs.
 
     Args:
-        records: of all ranks, whole.
+        records: the whole records of all ranks.
         seen: what went over the network meanwhile.
-        unrecorded: collectives that no record has may be the course's own.
-        stamped: messages are longer by one element than their records have them.
+        unrecorded: the course runs collectives of its own that are in no record.
+        stamped: messages are one element longer than their records say.
     """
     found = [
         f"{_ranks(src, dst)} exchanged data over a connection that is none of torch.distributed's"
@@ -106,7 +106,7 @@ def _messages_not_recorded(records: Sequence[RankRecord], seen: Seen, longer: in
 
 
 def _hold(large: Sequence[int], small: Sequence[int]) -> bool:
-    """Is there for each number of `small` another one of `large` that is not smaller?"""
+    """Can each number of `small` be paired with a number of `large` that is not smaller?"""
     pairs = zip(sorted(large, reverse=True), sorted(small, reverse=True), strict=False)
     return len(large) >= len(small) and all(has >= asked for has, asked in pairs)
 
@@ -119,7 +119,7 @@ def _sizes(seen: Seen) -> dict[tuple[int, int], list[int]]:
 
 
 def _collectives_not_run(records: Sequence[RankRecord], seen: Seen) -> list[str]:
-    """A rank that takes part sends, or receives, as much as the result needs of its own part."""
+    """A rank that takes part in a collective must send or receive at least its own part."""
     found = []
     for record in records:
         sends: Counter[str] = Counter()
@@ -140,7 +140,7 @@ def _collectives_not_run(records: Sequence[RankRecord], seen: Seen) -> list[str]
 
 
 def _least(event: Event) -> int:
-    """Bytes that every rank's part has at least: of several tensors, one may be the largest."""
+    """Bytes that every rank's part has at least; of several tensors, those of an average one."""
     if event.op in ("barrier", "all_to_all"):
         return 0
     pieces = max(event.pieces, 1) * (len(event.group) if event.op == "reduce_scatter" else 1)
@@ -174,7 +174,7 @@ def _carried(volumes: Counter[str], name: str) -> int:
 
 
 def _collectives_not_recorded(records: Sequence[RankRecord], seen: Seen) -> list[str]:
-    """In how many calls a rank sends to another, so many its record must have."""
+    """A record must have at least as many calls as those in which its rank sent to another."""
     allowed: Counter[tuple[int, int, str]] = Counter()
     for event in _events(records):
         # of a list, each tensor may be a call; to reduce and scatter is to reduce all for each rank
@@ -199,7 +199,7 @@ def _less_sent(records: Sequence[RankRecord], seen: Seen) -> list[str]:
 
 
 def _far_more_sent(records: Sequence[RankRecord], seen: Seen) -> list[str]:
-    """Who loses packets by sending masses of others has sent these masses."""
+    """For ranks that flood the network so that packets are lost: the flood itself is counted."""
     return [
         f"rank {record.rank} sent far more than its record has"
         for record, sent in zip(records, seen.sent, strict=False)
@@ -208,13 +208,13 @@ def _far_more_sent(records: Sequence[RankRecord], seen: Seen) -> list[str]:
 
 
 def _most(event: Event) -> int:
-    """Bytes that no algorithm needs more of, and those that go along with each packet."""
+    """Bytes that no algorithm exceeds, those that come with each packet included."""
     ranks = 1 if event.peer is not None and event.is_message else max(len(set(event.group)), 1)
     return ranks * (event.nbytes + _ALONG * max(event.pieces, 1))
 
 
 def _cut(records: Sequence[RankRecord], seen: Seen) -> list[str]:
-    """A rank that has noted more than there is room for has sent or received as much."""
+    """A rank whose record overflowed must have sent or received as much as that."""
     frames: Counter[int] = Counter()
     for (src, dst, _), times in [*seen.messages.items(), *seen.calls.items()]:
         frames[src] += times

@@ -1,11 +1,11 @@
 """The text of a notebook file without the outputs of its cells, which are dropped while it is read.
 
-Outputs can be most of a file (pictures, tables) and are nothing that anybody grades. They pass
-through a buffer of one megabyte and are neither kept nor parsed, so what reading takes depends on
-the rest alone. Where a value ends needs no JSON parser, only its brackets and quotes; NumPy finds
-them in all bytes of a chunk at once, so that time grows with the bytes, whatever they are.
-(Python's own parser takes what is left: it knows the NaN that notebooks hold, and which incremental
-parsers such as ijson refuse.)
+Outputs can be most of a file (pictures, tables), and nobody grades them. They pass through a buffer
+of one megabyte and are neither kept nor parsed, so that what reading takes depends on the rest
+alone. Where a value ends can be told without a JSON parser, from brackets and quotes; NumPy finds
+these in all bytes of a chunk at once, so that time grows with the number of bytes, whatever they
+are. (Python's own parser takes what is left: it accepts the NaN that notebooks may hold, which
+incremental parsers such as ijson refuse.)
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ DROPPED = (b"outputs", b"attachments")  # what of a cell is not kept
 _OBJECT, _LIST = b"{["
 _OPENING, _CLOSING = b"{[", b"}]"
 _QUOTE, _BACKSLASH, _COLON = b'"\\:'
-#: a cell in a notebook of format 4, and in one of a worksheet's of the formats before
+#: what is open around a cell's keys: in format 4, and in a worksheet of the formats before
 _CELLS = ([_OBJECT, _LIST, _OBJECT], [_OBJECT, _LIST, _OBJECT, _LIST, _OBJECT])
 _KEY = re.compile(rb'"(?:%s)"\s*$' % b"|".join(DROPPED))
-_LONGEST_KEY = 64  # bytes in which it is looked for, white space included
-_WINDOW = 64  # tokens that are looked at together, where a change may be near
+_LONGEST_KEY = 64  # bytes before a colon in which a key is looked for, white space included
+_WINDOW = 64  # tokens that are looked at in one go
 _STRUCTURE = np.zeros(256, bool)
 _STRUCTURE[list(b"{}[]:,")] = True
 _DEPTH = np.zeros(256, np.int8)
@@ -37,7 +37,7 @@ _DEPTH[list(_OPENING)], _DEPTH[list(_CLOSING)] = 1, -1
 
 
 class TooMuch(ValueError):
-    """A notebook has more than may be read of it; `what` it is: "bytes", "kept" or "values"."""
+    """A notebook has more than may be read of it. `what` is "bytes", "kept" or "values"."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -60,8 +60,10 @@ class Room:
     values: int
 
     def take(self, what: str, number: int) -> None:
-        """Raises:
-        TooMuch: there is not as much left.
+        """Use up some room.
+
+        Raises:
+            TooMuch: there is not that much left.
         """
         left = getattr(self, what) - number
         setattr(self, what, max(left, 0))
@@ -72,11 +74,11 @@ class Room:
 def without_outputs(file: io.RawIOBase, room: Room) -> bytearray:
     """The file's text, as UTF-8, with `[]` or `{}` in place of what `DROPPED` names in its cells.
 
-    What is no JSON comes out as no JSON, except that nobody looks into what is dropped.
+    A file that is not JSON gives text that is not JSON, unless the mistake is in what is dropped.
 
     Raises:
         TooMuch: there is no room for it.
-        UnicodeDecodeError: it begins like a text in UTF-16 or UTF-32 and is none.
+        UnicodeDecodeError: it begins like text in UTF-16 or UTF-32 and is not.
     """
     scan = _Scan(room)
     for chunk in filter(None, _as_utf8(_chunks(file, room))):
@@ -91,8 +93,8 @@ def _chunks(file: io.RawIOBase, room: Room) -> Iterator[bytes]:
 
 
 def _as_utf8(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """A file in UTF-8 as it is, but without the mark that Windows's programs put before it; their
-    other Unicode (`>` in PowerShell writes UTF-16) in UTF-8.
+    """The file as UTF-8, without the byte order mark that programs on Windows put before it. They
+    also write other encodings: `>` in PowerShell gives UTF-16.
     """
     first = next(chunks, b"")
     encoding = json.detect_encoding(first)
@@ -114,8 +116,8 @@ class _Scan:
         self._room = room
         self._in_string = self._escaped = False  # at the end of the last chunk
         self._stack: list[int] = []  # the lists and objects that are open
-        self._announced = False  # the value that comes next is to be dropped
-        self._dropping = 0  # how many lists and objects of a dropped value are open
+        self._announced = False  # is the next value to be dropped?
+        self._dropping = 0  # how many lists and objects of a value being dropped are open
 
     def feed(self, chunk: bytes) -> None:
         places = self._structure(chunk)
@@ -134,7 +136,7 @@ class _Scan:
     def _keep(
         self, chunk: bytes, places: np.ndarray, codes: np.ndarray, at: int, start: int
     ) -> tuple[int, int]:
-        """Go on for a while, at most to where a value begins that is to be dropped."""
+        """Go on for a window of tokens, or to where a value begins that is to be dropped."""
         window = codes[at : at + _WINDOW].tolist()
         for index, code in enumerate(window, at):
             announced, self._announced = self._announced, False
@@ -158,7 +160,7 @@ class _Scan:
         return at + len(window), start
 
     def _skip(self, depths: np.ndarray, at: int) -> tuple[int, bool]:
-        """The token behind the one that ends what is dropped, and whether it is in this chunk."""
+        """The token after the one that ends what is dropped, and whether that is in this chunk."""
         base = int(depths[at - 1]) if at else 0
         target, window = base - self._dropping, _WINDOW
         while at < len(depths):

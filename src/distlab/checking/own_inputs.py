@@ -1,9 +1,9 @@
 """A student's own visible inputs, where the course hands such out (`own-inputs.json`).
 
-The file holds the visible cases as they are for one student, with the reference outputs that go
-with them, and nothing from which a hidden case could be made. `check` uses it where it lies beside
-the notebook, or where the Hub keeps it (DISTLAB_VARIANTS), and the lab's usual inputs without it:
-either is right, whichever inputs the submission is judged by later.
+The file holds the visible cases as they are for one student, with their reference outputs, and
+nothing from which a hidden case could be made. `check` uses it where it lies beside the notebook,
+or where the Hub keeps it (DISTLAB_VARIANTS); without it, `check` uses the lab's usual inputs. Both
+are right, whichever inputs the submission is judged by later.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from distlab.processes import untrusted
 
 NAME = "own-inputs.json"
 VARIABLE = "DISTLAB_VARIANTS"  # folders, as in PATH, that hold STUDENT/LAB/own-inputs.json
-#: where they are that came by the exchange over HTTP, by course (`distlab.exchange.base`)
+#: where the exchange over HTTP puts them, by course (`distlab.exchange.base`)
 FETCHED = "~/.local/share/distlab/own-inputs"
 LARGEST = 64 << 20  # bytes of the file
-_FORMAT = 2  # 1 had parameters in the order of their names, and formulas take them in their own
+_FORMAT = 2  # 1 had parameters sorted by name, and formulas take theirs by position
 
 
 class NotYours(ValueError):
@@ -45,8 +45,8 @@ class OwnInputs:
     reference: References
 
     def of(self, exercise: Exercise) -> tuple[Case, ...] | None:
-        """The student's visible cases of an exercise; `None` where the file does not have those
-        that the exercise has now, and the usual ones count.
+        """The student's visible cases of an exercise; `None` where the file does not fit the
+        exercise as it is now, so that the usual cases count.
         """
         own = self.cases.get(exercise.name, ())
         if [case.size for case in own] != [case.size for case in exercise.visible]:
@@ -101,7 +101,7 @@ def read(path: Path) -> OwnInputs:
 
 @functools.lru_cache(maxsize=4)
 def _read(path: Path, *state: int) -> OwnInputs:
-    """A file, read once for each state of it."""
+    """`read`, once for each state of a file."""
     damaged = f"{path.name} is damaged: fetch it again."
     try:
         about = json.loads(untrusted.read(path, LARGEST).decode("utf-8"))
@@ -127,12 +127,12 @@ def _case(told: Mapping[str, Any]) -> Case:
 
 
 def me() -> str:
-    """The student whose server this is, on a Hub; empty where nobody says so."""
+    """The student whose server this is, on a Hub; "" elsewhere."""
     return os.environ.get("JUPYTERHUB_USER", "")
 
 
 def found(lab: str, folder: Path) -> tuple[OwnInputs | None, str]:
-    """The own inputs of whoever works here, and a sentence on a file that was passed over.
+    """The own inputs of whoever works here, and a sentence on a file that could not be used.
 
     Args:
         folder: where the notebook lies.
@@ -170,8 +170,8 @@ def _refused(own: OwnInputs, lab: str, path: Path) -> OwnInputs:
 
 
 def asked(exercise: Exercise, folder: Path) -> tuple[Exercise, References | None, str]:
-    """An exercise with the visible cases that count here, their references where these are own, and
-    a sentence that says so.
+    """An exercise with the visible cases that count here, their references where these are the
+    student's own, and a sentence that says so.
     """
     own, said = found(exercise.lab, folder)
     if own is None:

@@ -1,8 +1,8 @@
 """What the course's demonstrations define for a student's own cells.
 
-Demonstrations are not run when a notebook is judged: they take long, and draw. But what one of them
-has imported or defined is there in the notebook for all cells after it, and an answer that uses it
-is right there.
+Demonstrations are not run when a notebook is judged: they take long, and draw. But in the notebook,
+what a demonstration has imported or defined is there for all cells after it, and an answer that
+uses it is right there. So these statements are run.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 @dataclass(frozen=True)
 class _Statement:
-    """A statement that does nothing but define: its source, the names that it binds and those that
-    it uses.
-    """
+    """A statement that only defines something: its source, the names it binds and those it uses."""
 
     source: str
     binds: frozenset[str]
@@ -31,9 +29,9 @@ class _Statement:
 
 
 def needed(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells of a notebook, its demonstrations with only those statements that define, and only
-    what cells of the student's use and none of them has defined before; without demonstrations of
-    which nothing is left.
+    """The cells of a notebook, with its demonstrations cut down to what is needed of them: the
+    statements that define something which a cell of the student's uses, and which no such cell has
+    defined before. A demonstration of which nothing is left is left out.
     """
     found = {id(cell): _statements(cell.source) for cell in cells if cell.kind == "shown"}
     every = [one for statements in found.values() for one in statements]
@@ -60,7 +58,7 @@ def _is_own(cell: Cell) -> bool:
 
 
 def _defined(names: frozenset[str], cells: Iterable[Cell]) -> bool:
-    """Does one of these cells bind one of these names? Few are parsed for it."""
+    """Does one of these cells bind one of these names? Only cells that contain one are parsed."""
     return any(names & cell.defines() for cell in cells if names & _words([cell]))
 
 
@@ -78,7 +76,7 @@ def _statements(source: str) -> list[_Statement]:
         return []
 
 
-#: of what a value consists that is as it stands there
+#: what a value consists of that needs no evaluating
 _LITERAL = (
     ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.operator,
     ast.unaryop, ast.expr_context,
@@ -95,7 +93,7 @@ def _defines(node: ast.stmt) -> bool:
 
 
 def _single(node: ast.stmt) -> list[ast.stmt]:
-    """An import of several things as imports of one each: of these some may be wanted."""
+    """An import of several things as one import for each: perhaps only some are wanted."""
     if isinstance(node, ast.Import):
         return [ast.Import([name]) for name in node.names]
     if isinstance(node, ast.ImportFrom):
@@ -108,5 +106,5 @@ def _used(tree: ast.AST) -> set[str]:
 
 
 def _words(cells: Iterable[Cell]) -> set[str]:
-    """All that could be a name: nothing is parsed, which takes long where a cell is."""
+    """Everything that could be a name. Nothing is parsed, which would take long for long cells."""
     return {found.group() for cell in cells for found in _WORD.finditer(cell.source)}

@@ -28,9 +28,9 @@ from distlab.records import redaction
 
 FILE_LIMIT = 256 << 20  # bytes of a notebook
 SIZE_LIMIT = 50 << 20  # bytes of it without outputs
-MOST_VALUES = 1_000_000  # of its JSON, without outputs; each takes 30 times its bytes when parsed
+MOST_VALUES = 1_000_000  # in its JSON without outputs; parsed, each takes 30 times its bytes
 MOST_CELLS = 5_000
-MOST_REPAIRED = 100  # repairs that are told
+MOST_REPAIRED = 100  # repairs that are listed
 CELL_LIMIT = 1 << 18  # characters of a cell
 TEXT_LIMIT = 20_000  # characters of a Markdown cell: making a page of it takes their square
 ADDED_CELLS = 300  # cells that a student may have added
@@ -44,7 +44,7 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run: `cells` in order, and the names that are `answered`."""
+    """What to run: the `cells` in order, and the exercises that are `answered`."""
 
     cells: list[Cell]
     answered: set[str]
@@ -57,7 +57,7 @@ class Plan:
 
     @functools.cached_property
     def sources(self) -> Sources:
-        """What messages on all exercises quote: parsing it once takes seconds where it is long."""
+        """What messages quote, shared by all exercises: parsing long cells takes seconds."""
         return Sources({cell.name: cell.source for cell in self.cells})
 
 
@@ -74,11 +74,11 @@ def read(path: str | Path, folder: int | None = None, left: Room | None = None) 
     cells. Links are not followed.
 
     Args:
-        folder: a descriptor of the folder that a relative path begins in.
-        left: what may be read of it, which is used up.
+        folder: a descriptor of the folder in which a relative path begins.
+        left: how much of it may be read; reading uses that up.
 
     Raises:
-        Unreadable: it cannot be read; nothing is changed.
+        Unreadable: it cannot be read.
     """
     name = redaction.shown(os.path.basename(path))
     with _reading:
@@ -91,7 +91,7 @@ def read(path: str | Path, folder: int | None = None, left: Room | None = None) 
     except ValueError as error:
         raise Unreadable(f"{name}: {error}") from error
     for cell in content["cells"]:
-        if isinstance(cell, dict):  # more than this of a cell is left out anyhow
+        if isinstance(cell, dict):  # of a longer cell nothing is run anyway
             cell["source"] = notebook.source_of(cell)[: ADDED_LIMIT + 1]
     found: Content = content
     return found
@@ -142,7 +142,7 @@ _TOO_MUCH = {
 def _parsed(data: bytearray, name: str) -> Any:
     try:
         text = data.decode("utf-8")
-        data.clear()  # the same a third time would be too much
+        data.clear()  # bytes, text and tree at once would take too much memory
         return json.loads(text)
     except (ValueError, RecursionError, MemoryError) as error:
         raise _no_notebook(name, error) from error
@@ -176,10 +176,11 @@ def _upgraded(content: Content, name: str) -> Content:
 def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
     """The course's notebook with a student's answers in it, and what was repaired.
 
-    Solution cells are found by `grade_id`, else by cell id. Cells that the student has added
-    follow the course cell that they followed; a demonstration that was changed stands behind the
-    original. A copy of a solution cell is such a cell too, so that the check below it finds what it
-    finds in the student's notebook; where the first one is as it was released, it takes its place.
+    Solution cells are found by `grade_id`, else by cell id. A cell that the student has added comes
+    after the same course cell as in the student's notebook, a demonstration that was changed after
+    the original. A second copy of a solution cell counts as an added one, so that the check below
+    it finds what it finds in the student's notebook; where the first copy is as it was released,
+    the second takes its place.
     """
     result = copy.deepcopy(course)
     for cell in result["cells"]:
@@ -209,7 +210,7 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
             if is_blank:
                 _fill(mine, cell, repaired)
                 continue
-            anchor = max(anchor, place)  # the first one may have been put above cells of before
+            anchor = max(anchor, place)  # this copy may stand far above where the cell belongs
         elif mine is not None:
             anchor = places[id(mine)]
             if _grade_id(mine) or _bare(cell) in sources:
@@ -242,7 +243,7 @@ def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
         elif cell.kind == "test" and cells and (tested := _tested(cell)) in names:
             cells[-1] = replace(cells[-1], takes=(*cells[-1].takes, tested))
     own = [(cell.name, cell.defines()) for cell in cells if cell.kind != "given"]
-    # a cell that cannot be parsed is an answer too, only one that does not work; and one that
+    # a cell that cannot be parsed is an answer too, though one that does not work; and one that
     # imports everything from a module may have its answer from there
     answered = {
         name
@@ -272,7 +273,7 @@ def _is_answer(cell: Content) -> bool:
 
 
 def _twice(mine: Content, first_is_blank: bool, copy_is_blank: bool) -> str:
-    """What is told about a copy of a solution cell."""
+    """What is said about a second copy of a solution cell."""
     said = f"the cell {_grade_id(mine)} stands there twice"
     if copy_is_blank:
         return f"{said}: the later one is as it was released and was left out"
@@ -298,7 +299,7 @@ def _fill(mine: Content, theirs: Mapping[str, Any], repaired: list[str]) -> None
 
 
 class _Added:
-    """The cells that a student has added, as long as they are not too many."""
+    """Counts the cells that a student has added, and takes no more than are allowed."""
 
     def __init__(self) -> None:
         self._cells, self._characters, self.left_out = 0, 0, 0
