@@ -17,13 +17,13 @@ class Tolerance:
     """|got − expected| ≤ atol·max(1, largest |expected|) + rtol·|expected|, for floating-point
     numbers. Integers must be equal.
 
-    The default covers float32 sums in another order, on CPU and GPU. What such a sum is off by
-    grows with its terms and not with the sum: one that cancels out among large ones is no more
-    exact than these, so that `atol` grows with the largest element of a tensor.
+    The default covers float32 sums in another order, on CPU and GPU. The error of such a sum grows
+    with its terms and not with the sum itself: an element in which large terms cancel out is no
+    more exact than its large neighbours, so `atol` grows with the largest element of a tensor.
 
     Args:
-        doubles: takes the place of both for float64 tensors, where a result that was float32 on
-            its way is wrong.
+        doubles: takes the place of both for float64 tensors, where a result that was float32 at
+            some point is wrong.
     """
 
     rtol: float = 1e-4
@@ -37,8 +37,8 @@ class Tolerance:
         return self.rtol, self.atol
 
 
-#: for what moves numbers and adds them up, in whatever dtype they come. Not for means and the like:
-#: who multiplies by `torch.tensor(1 / 3)` has a factor in float32, and is right
+#: for exercises that move numbers and add them up, in whatever dtype they come. Not for means and
+#: the like: an answer that multiplies by `torch.tensor(1 / 3)` has a float32 factor, and is right
 KEEPS_FLOAT64 = Tolerance(doubles=1e-9)
 
 
@@ -54,17 +54,17 @@ class Difference:
     where: str
     expected: str
     got: str
-    outline: str = "another value"  # of `got`, in words that no answer can choose
+    outline: str = "another value"  # `got` in words that no answer can choose
     several: bool = False  # is `expected` a plural?
 
     def in_full(self) -> str:
-        """Words that go on "rank 1 …", with both sides."""
+        """The end of a sentence that begins with "rank 1", with both sides."""
         were = "were" if self.several else "was"
         return f"{self._found(self.got)} where {self.expected} {were} expected"
 
     def kind_only(self) -> str:
-        """The same without the expected side, without values and without the place, for hidden
-        cases: the place of a wrong number is a number as well, and an answer can choose it.
+        """The same for hidden cases: without the expected side, without values and without the
+        place, because an answer can choose where a wrong number stands, and so pass on a number.
         """
         if self.kind in ("value", "nan"):
             return self._found("NaN" if self.kind == "nan" else "wrong values", placed=False)
@@ -72,7 +72,9 @@ class Difference:
         return f"{what}, which is not the {self.kind} that is asked for"
 
     def _found(self, what: str, placed: bool = True) -> str:
-        """A harness returns what a function returned beside what it left behind, under names."""
+        """What was found and where. A harness may return, under names, both what the function
+        returned and what it left behind.
+        """
         name, place = _split(self.where)
         place = f" at {place}" if place and placed else ""
         if name in ("", "returned"):
@@ -150,7 +152,7 @@ _KNOWN = {
 
 
 def outline(value: Any) -> str:
-    """What kind of value it is, for a message that may not repeat anything of it."""
+    """What kind of value this is, for a message that must not repeat anything of the value."""
     if value is None:
         return "None"
     if isinstance(value, np.ndarray):
@@ -175,7 +177,7 @@ def _arrays(expected: np.ndarray, got: Any, tolerance: Tolerance, where: str) ->
     if expected.dtype != got.dtype:
         found = f"a tensor of dtype {got.dtype}"
         return Difference("dtype", where, str(expected.dtype), found, found)
-    if np.array_equal(expected, got):  # which takes a tenth of the time
+    if np.array_equal(expected, got):  # takes a tenth of the time of what follows
         return None
     if expected.dtype.kind not in "fc":
         wrong = expected != got
@@ -214,7 +216,7 @@ def _dicts(
     if not isinstance(got, dict):
         return Difference("type", where, describe(expected), describe(got), outline(got))
     shared = [key for key in expected if key in got]
-    # what a harness leaves beside a result it can leave out, if that is of another kind
+    # compared first: a harness may leave out the other keys where the result is of a wrong kind
     first = shared if "returned" in expected else []
     for key in first:
         if difference := compare(expected[key], got[key], tolerance, f"{where}[{key!r}]"):
@@ -264,6 +266,6 @@ def _floats(expected: float, got: Any, tolerance: Tolerance, where: str) -> Diff
 
 
 def _scale(expected: np.ndarray) -> float:
-    """The largest finite size of its elements, 1 at least."""
+    """The largest absolute value among its finite elements, at least 1."""
     finite = np.abs(expected[np.isfinite(expected)])
     return max(1.0, float(finite.max(initial=0.0)))

@@ -1,4 +1,4 @@
-"""What an exercise asks and hints at without saying so."""
+"""The rules and hints that every exercise has without naming them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from distlab.exercises.exercise import Exercise
 
 
 def completed(asked: Exercise, lab: str, name: str) -> Exercise:
-    """An exercise with the lab and the name that its place gives it, and with the rules and hints
-    that all share: its own come first, those on messages where it has something to say of traffic.
+    """An exercise with the lab and the name that follow from its place, and with the rules and
+    hints that all share. Its own rules come first, its own hints between `hints.FIRST` and the
+    others; those on messages it gets only if it has `traffic`.
     """
     rules, own = asked.rules, asked.hints
     if asked.traffic is not None:

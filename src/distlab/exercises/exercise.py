@@ -1,9 +1,9 @@
-"""What an exercise asks: its cases, the rules and the hints on a finished run.
+"""What an exercise asks: its cases, and the rules and hints for a finished run.
 
 An `Exercise` says how inputs are made, how a student's function is called on a rank, which traffic
 it may cause, and what the well-known wrong answers look like. A `Case` is one world size and one
-set of inputs, a `Look` a finished run as rules and hints see it. Whether an answer is right says
-`distlab.exercises.judge`.
+set of inputs, a `Look` a finished run as rules and hints see it. `distlab.exercises.judge` decides
+whether an answer is right.
 
 Nothing here imports torch or runs student code: inputs and outputs are NumPy arrays and plain
 values.
@@ -30,17 +30,17 @@ from distlab.processes.repetition import Kept
 from distlab.records.events import Event, RankRecord
 
 DEADLINE = 10.0  # seconds that an exercise may take over all its cases
-#: under this name a harness hands back what a message has brought beside its tensor
-#: (`distlab.rank.stamps`); where it is missing, a rule on messages says more than that
+#: under this name a harness returns what a message carried beside its tensor
+#: (`distlab.rank.stamps`); where that is wrong, a rule on messages says more
 BROUGHT = "number that came along with the message"
 
 
-#: Inputs of more elements than this repeat their first `BLOCK`, so that outputs that are large
-#: only to be beyond what back ends copy aside do not make references large.
+#: Inputs of more elements than this repeat their first `BLOCK`. They are large only so that back
+#: ends do not buffer them, and need not make references large.
 LARGE, BLOCK = 1 << 16, 4096
 
 
-#: inputs as they were drawn, `LARGE` ones as a block and a shape; of a process that says so
+#: inputs as they were drawn, `LARGE` ones as a block and a shape; kept only where a process asks
 drawn = Kept()
 
 
@@ -60,7 +60,7 @@ def _short(values: Any) -> Any:
 
 
 def _whole(values: Any) -> Any:
-    """Inputs as they are given out: who changes something in them changes it for nobody else."""
+    """Inputs as they are given out: copies, so that changing them changes nobody else's."""
     if isinstance(values, np.ndarray):
         return values.copy()
     if isinstance(values, _Repeated):
@@ -77,7 +77,9 @@ def _each(call: Callable[[Any], Any], values: Any) -> Any:
 
 
 def _with_tuples(output: Any, depth: int) -> Any:
-    """What is returned with its lists at this depth as tuples; a harness has that beside others."""
+    """An output with its lists at this depth as tuples. A harness may give what was returned beside
+    other things; only in what was returned are lists replaced.
+    """
     if isinstance(output, dict):
         own = {"returned"} if "returned" in output else set(output)
         return {k: _with_tuples(v, depth) if k in own else v for k, v in output.items()}
@@ -101,13 +103,13 @@ def _bytes(values: Any) -> int:
 class Case:
     """One world size and one set of inputs.
 
-    Every stream of random numbers has a key of its own, which HMAC-SHA256 makes of the case's and
-    of what the stream is for. Whoever works out the state of one stream from its numbers knows
-    nothing of another, above all not of another rank's.
+    Every stream of random numbers has a key of its own, which HMAC-SHA256 makes of the case's key
+    and of what the stream is for. Whoever works out the state of one stream from its numbers knows
+    nothing about any other, in particular not about another rank's.
 
     Args:
-        seed: tells cases of the same size and parameters apart. Of a visible case it decides the
-            random numbers; of a hidden one it is only a number, and `entropy` decides.
+        seed: tells cases of the same size and parameters apart. It decides the random numbers of a
+            visible case; those of a hidden one are decided by `entropy`.
         params: JSON values that `make` understands.
         entropy: 128 bits that only the course's secret gives. They never leave the judge: ranks get
             the inputs that were made of them.
@@ -121,8 +123,8 @@ class Case:
 
     @property
     def key(self) -> str:
-        """A name that stays the same: what reference outputs are filed under. It tells nothing of
-        a hidden case's random numbers.
+        """The name that reference outputs are filed under. It tells nothing about a hidden case's
+        random numbers.
         """
         return json.dumps([self.size, self.seed, dict(self.params)], sort_keys=True)
 
@@ -139,13 +141,13 @@ class Case:
         """Random numbers for what all ranks share, or for one rank's own input.
 
         Args:
-            stream: where a rank has several inputs, each of which is to have numbers of its own.
+            stream: for a rank with several inputs, each of which needs numbers of its own.
         """
         return np.random.Generator(np.random.Philox(key=self._derived("numbers", rank, stream)))
 
     def number(self, below: int = 10_000, rank: int = -1) -> int:
-        """A seed for what is made on the ranks, or that a student's function is given: of a visible
-        case its own seed. It is an input as any other, and nothing else can be worked out from it.
+        """A seed for something that is made on the ranks, or for a student's function; in a visible
+        case, its own seed. Ranks see it as they see inputs: nothing else can be worked out from it.
         """
         if not self.entropy:
             return self.seed if rank < 0 else 100 * self.seed + rank
@@ -154,8 +156,8 @@ class Case:
     def draw(
         self, rank: int = -1, shape: Sequence[int] = (4,), dtype: str = "float32"
     ) -> np.ndarray:
-        """A random array: standard normal, or integers from −9 to 9. A `LARGE` one without rows,
-        from which nobody takes one, is `BLOCK` of them again and again.
+        """A random array: standard normal, or integers from −9 to 9. A `LARGE` one of one dimension
+        repeats its first `BLOCK` numbers (not one of rows, which could then be equal).
         """
         generator, count = self.generator(rank), math.prod(shape)
         drawn = BLOCK if count > LARGE and len(shape) == 1 else count
@@ -166,8 +168,8 @@ class Case:
         return np.resize(numbers.astype(dtype), tuple(shape))
 
     def told(self, begins: bool = False) -> str:
-        """How a message speaks of this case, or begins with it; of a hidden one it tells the world
-        size alone.
+        """How a message mentions this case, at its beginning or within it; of a hidden case only
+        the world size is told.
         """
         ranks = f"{'On' if begins else 'on'} {self.size} rank" + ("s" if self.size != 1 else "")
         if self.hidden:
@@ -178,8 +180,9 @@ class Case:
 
 @dataclass
 class Look:
-    """A finished run as rules and hints see it. Lists are by rank. `answer`: the function that was
-    asked for, where its source is known."""
+    """A finished run as rules and hints see it. Lists are by rank. `answer` is the syntax tree of
+    the function that was asked for, where its source is known.
+    """
 
     exercise: Exercise
     case: Case
@@ -212,10 +215,10 @@ Rule = Callable[[Look], "str | None"]
 
 @dataclass(frozen=True)
 class Hint:
-    """A well-known wrong answer: how it shows, and what helps whoever wrote it.
+    """A well-known wrong answer: how to recognise it, and what helps the student.
 
-    `shows` is asked only when an answer is known to be wrong. `says` is where to look; it may
-    not contain the solution.
+    `shows` is asked only when an answer is known to be wrong. `says` is where to look; it must not
+    contain the solution.
     """
 
     name: str
@@ -248,20 +251,20 @@ class Exercise:
         needs: frameworks besides torch, by their names in `distlab.processes.frameworks`.
         processes: how many processes and threads its runtime starts, where that is more than the
             usual limit.
-        forks: `call` forks the rank, which is not safe with a framework in it but on Linux.
-        unrecorded: `call` runs collectives of its own that no record has (`recorder.paused`).
+        forks: `call` forks the rank; with a framework loaded that is safe on Linux only.
+        unrecorded: `call` runs collectives of its own that are not recorded (`recorder.paused`).
         stamped: messages carry a number of the course's beside their tensor
             (`distlab.rank.stamps`).
-        schedules: judge every order in which messages can arrive, where an answer takes them from
-            anybody; not where the clock decides what is right.
-        share: what of its inputs a rank is given, as `share(inputs, rank, size)`, where rules and
-            hints need more than that. With another's input a rank could do without its message.
+        schedules: judge every order in which messages can arrive, where an answer receives from any
+            source. To be switched off where the clock decides what is right.
+        share: what a rank is given of its inputs, as `share(inputs, rank, size)`, where rules and
+            hints need more than that. (A rank that had another's input would need no message.)
         left_open: what the visible cases do not judge, in a sentence for those who pass them.
-        tuples: in how many lists stands what the contract calls a tuple, where it calls something
-            so: references know lists alone, and messages should name it as the exercise does.
+        tuples: where the contract asks for a tuple: how many lists are around it. References hold
+            only lists, and messages should call a tuple what the exercise calls it.
         formula: the function gets its inputs and nothing else: messages write its call.
-        name, lab: the function's name, and the assignment's ("01-message-passing"). Its file and
-            its folder say them: `distlab.course.exercises` fills them in.
+        name, lab: the function's name, and the assignment's ("01-message-passing"). They follow
+            from its file and its folder: `distlab.course.exercises` fills them in.
     """
 
     points: int
@@ -306,14 +309,14 @@ class Exercise:
 
     @property
     def shares_ranks(self) -> bool:
-        """May its ranks be those in which other exercises of the same notebook have run? Not where
-        processes are what it is about, or a framework is that can be set up only once in each.
+        """May it run on ranks on which other exercises of the same notebook have run? Not if it is
+        about processes, or needs a framework that can be set up only once in a process.
         """
         return self.group and not self.needs and not self.forks
 
     def inputs(self, case: Case) -> list[dict[str, Any]]:
         """The inputs of each rank. `LARGE` arrays among them cannot be written to."""
-        # `make` knows nothing but the case: references would not fit otherwise
+        # the key is complete: `make` must depend on the case alone, or references would not fit
         key = self.make, case.key, case.hidden, case.entropy
         short = drawn.get(key)
         if short is None:
@@ -326,12 +329,12 @@ class Exercise:
         return inputs
 
     def payloads(self, inputs: list[dict[str, Any]]) -> list[bytes]:
-        """What each rank is given of these inputs, as bytes."""
+        """What each rank is given of these inputs, encoded."""
         if self.share is not None:
             inputs = [self.share(values, rank, len(inputs)) for rank, values in enumerate(inputs)]
         return [payload.encode(values) for values in inputs]
 
     def fingerprint(self, case: Case) -> int:
-        """A checksum of a case's inputs: reference outputs of other inputs are no reference."""
+        """A checksum of a case's inputs: outputs of other inputs are no reference for it."""
         made = self.inputs(case)
         return zlib.crc32(b"".join(payload.encode(values, shorten=False) for values in made))

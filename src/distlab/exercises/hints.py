@@ -1,4 +1,4 @@
-"""Hints that several exercises share, and what hints ask of a finished run."""
+"""Hints that several exercises share, and questions that hints ask about a finished run."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def brought(look: Look) -> list[np.ndarray]:
 
 
 def told_apart(look: Look) -> bool:
-    """Do the inputs tell ranks from each other? With one rank or no elements they don't."""
+    """Do the inputs of ranks differ? Not with one rank, or without any elements."""
     return look.size > 1 and any(own is not None and own.size for own in brought(look))
 
 
 def everywhere(look: Look, values: list[Any]) -> bool:
-    """Did each rank return this, and is that not what it should have returned?"""
+    """Did each rank return its one of these values, and was that wrong?"""
     return all(map(look.same, values, returned(look))) and not all(
         map(look.same, values, wanted(look))
     )
@@ -86,7 +86,7 @@ IN_PLACE = Hint(
 
 
 def _single_in_between(look: Look) -> bool:
-    """Is all that is wrong with float64 what float32 leaves of it?"""
+    """Is nothing wrong but that float64 results are only as exact as float32?"""
     asked = look.exercise.tolerance
     wider = Tolerance(asked.rtol, asked.atol)
     pairs = list(zip(look.expected, look.got, strict=True))
@@ -145,7 +145,7 @@ ARRAY = Hint(
 
 
 def _other_dtypes(look: Look) -> list[tuple[str, str]]:
-    """(returned, asked for) where a tensor has the right shape and another dtype."""
+    """(returned, asked for) for each tensor that has the right shape and a wrong dtype."""
     return [
         (str(got.dtype), str(want.dtype))
         for got, want in zip(returned(look), wanted(look), strict=True)
@@ -172,7 +172,7 @@ DTYPE = Hint(
 
 
 def _changed_on_its_way(look: Look) -> bool:
-    """Was a tensor written into, by whatever, while it was being sent?"""
+    """Did anything write into a tensor while it was being sent?"""
     return any(
         event.flags & events.CHANGED or (event.race is not None and event.race[0] == "changed")
         for event in look.events("send")
