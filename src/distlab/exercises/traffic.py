@@ -1,4 +1,4 @@
-"""Rules on what ranks may say to each other, for exercises that ask for more than values."""
+"""Rules on what ranks may send each other, for exercises that ask for more than values."""
 
 from __future__ import annotations
 
@@ -59,21 +59,29 @@ def twice(sent: Iterable[events.Event]) -> str:
 
 def no_collectives(look: Look) -> str | None:
     """Messages between two ranks alone: no collective of any group."""
-    for event in look.events():
-        if event.is_collective:
-            return (
-                f"rank {event.rank} called {event.api or event.op} at {event.place}: this exercise "
-                "asks for messages between two ranks, not for a collective."
-            )
+    return _collective(event for event in look.events() if event.is_collective)
+
+
+def no_collective_but_barrier(look: Look) -> str | None:
+    """Data travels in messages between two ranks; a barrier carries none."""
+    return _collective(
+        event for event in look.events() if event.is_collective and event.op != "barrier"
+    )
+
+
+def _collective(found: Iterable[events.Event]) -> str | None:
+    """What is said of the first of these collectives, if there is one."""
+    for event in found:
+        return (
+            f"rank {event.rank} called {event.api or event.op} at {event.place}: this exercise "
+            "asks for messages between two ranks, not for a collective."
+        )
     return None
 
 
 def all_waited(look: Look) -> str | None:
     """Every request of a non-blocking send or receive is waited for."""
-    for event in look.events("send", "recv"):
-        if not event.waited:
-            return f"rank {event.rank} never waited for the request of {event} at {event.place}."
-    return None
+    return _unwaited(event for event in look.events("send", "recv") if not event.waited)
 
 
 def blocking(look: Look) -> str | None:
@@ -92,17 +100,6 @@ def non_blocking(look: Look) -> str | None:
     return None
 
 
-def no_collective_but_barrier(look: Look) -> str | None:
-    """Data travels in messages between two ranks; a barrier carries none."""
-    for event in look.events():
-        if event.is_collective and event.op != "barrier":
-            return (
-                f"rank {event.rank} called {event.api or event.op} at {event.place}: this exercise "
-                "asks for messages between two ranks, not for a collective."
-            )
-    return None
-
-
 def sends_unchanged(look: Look) -> str | None:
     """No tensor is changed between its send and the end of the wait for it."""
     for event in look.events("send"):
@@ -115,10 +112,14 @@ def sends_unchanged(look: Look) -> str | None:
 
 
 def nothing_left_open(look: Look) -> str | None:
-    """Whatever was begun was waited for: by its request, or by the future of that."""
-    for event in look.events():
-        if not (event.waited or event.done):
-            return f"rank {event.rank} never waited for the request of {event} at {event.place}."
+    """Whatever was begun was waited for, by its request or by the future of that."""
+    return _unwaited(event for event in look.events() if not (event.waited or event.done))
+
+
+def _unwaited(found: Iterable[events.Event]) -> str | None:
+    """What is said of the first of these operations, if there is one."""
+    for event in found:
+        return f"rank {event.rank} never waited for the request of {event} at {event.place}."
     return None
 
 
