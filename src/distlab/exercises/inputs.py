@@ -1,4 +1,4 @@
-"""Inputs of the usual kind: a tensor of each rank's own."""
+"""Inputs of the usual kind: a different tensor for each rank."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from distlab.exercises.exercise import Case
 
 
 def drawn_for(case: Case, rank: int, shape: list[int]) -> np.ndarray:
-    """A rank's own array of the case's `dtype`; its `shift` moves all elements, below zero, say."""
+    """A rank's own array of the case's `dtype`; the case's `shift` is added to all elements."""
     drawn = case.draw(rank, shape, case.get("dtype", "float32"))
     return np.asarray(drawn + case.get("shift", 0), drawn.dtype)
 
 
 def portable(values: np.ndarray, dtype: str) -> np.ndarray:
-    """Inputs that come of `exp`, of powers or the like, whose last bits are others on another
-    processor: without these bits, so that references recorded elsewhere are references of theirs.
+    """Inputs that were made with `exp`, powers or the like, whose last bits differ from processor
+    to processor, without these bits: references recorded elsewhere must fit them.
 
     Args:
-        dtype: that they are to have; in float64, too, they have the digits of float32.
+        dtype: the dtype of the result; float64 too has only the digits of float32.
     """
     return np.asarray(np.asarray(values, "float32"), dtype)
 

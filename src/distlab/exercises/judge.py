@@ -1,7 +1,8 @@
-"""Whether an answer gives what its exercise asks.
+"""Decides whether an answer does what its exercise asks.
 
-`judge` runs the cases through whatever runs them (a notebook's engines, the grader's sandbox),
-compares with the recorded reference outputs, and gives a `Verdict` that a student can act on.
+`judge` runs the cases through whatever runs them (a notebook's ranks, the grader's sandbox),
+compares what comes out with the recorded reference outputs, and returns a `Verdict` that a student
+can act on. Runs in which a rank did not return are judged by `distlab.exercises.unfinished`.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ from distlab.records.choices import Schedule
 from distlab.records.deadlock import Watcher
 from distlab.records.events import CHANGED
 
-#: what other schedules may take: times what the runs of the cases took, and seconds at least
+#: how long other schedules may take: this many times what the runs of the cases took, and at least
+#: this many seconds
 SCHEDULES_TIMES, SCHEDULES_SECONDS = 4.0, 1.0
 MOST_SCHEDULES = 64  # of one case
-STOPPED, AGAIN = 1.0, 2  # seconds of a stop after which a failure is tried again, and how often
+#: a failure is tried again, this often, if this process was stopped for so many seconds meanwhile
+STOPPED, AGAIN = 1.0, 2
 NOT_READABLE = "something that cannot be read"  # what messages call output that is no payload
 #: also called with `schedule=` where a case has several
 Runner = Callable[..., Run]
@@ -54,7 +57,8 @@ class Judging:
         reference: the expected outputs of a case, by rank.
         run: runs a case; gets the inputs of each rank as payloads and the seconds that are left,
             and a `schedule` where the answer leaves open which message it takes.
-        sources: where the answer comes from, for messages to quote; not as a rank has told it.
+        sources: the cells that the answer comes from, for messages to quote (never what a rank has
+            told of them).
     """
 
     def __init__(
@@ -68,7 +72,7 @@ class Judging:
         self._verdict = Verdict(exercise, "passed", total=total)
 
     def judged(self, cases: Iterable[Case]) -> Verdict:
-        """The verdict on the cases so far: on the first that is not right, where there is one."""
+        """The verdict after these cases: on the first that is not right, if any is."""
         verdict, begin = self._verdict, time.monotonic()
         before = verdict.seconds
         for case in cases:
@@ -83,8 +87,8 @@ class Judging:
         return verdict
 
     def _wrong(self, case: Case) -> Verdict | None:
-        """The verdict on a case, if it is not right: in a run during which nothing was stopped, as
-        far as there is one. Timeouts of the ranks' own pass while a machine is suspended.
+        """The verdict on a case, if it is not right. A failure during which this process was
+        stopped is tried again: while a machine is suspended, timeouts of the answer's own pass.
         """
         before = self._seconds, self._queued
         for _ in range(AGAIN):
@@ -124,7 +128,7 @@ class Judging:
 
 @dataclass
 class _Asked:
-    """A case with its inputs and what is expected."""
+    """A case with its inputs and the outputs that are expected."""
 
     exercise: Exercise
     case: Case
@@ -167,7 +171,7 @@ class _Schedules:
                 return run
             return self._run(self._exercise, asked.case, sent, limit, schedule=schedule)
 
-        # sends that a buffer lets through are not those of the back end that answers are run on
+        # without buffered sends: the back end that answers are run on has none
         explorer = Explorer(again, MOST_SCHEDULES, max(allowed - self._spent, 0.0), buffered=False)
         found = explorer.explore(first)
         self._spent += found.seconds
@@ -182,7 +186,7 @@ class _Schedules:
         return _in_a_schedule(verdict, asked.case, found, found.explored[wrong], right)
 
     def told(self) -> str:
-        """What was covered besides the first runs; nothing where there was no choice."""
+        """How many schedules were run; "" where no answer had a choice."""
         if not self._count:
             return ""
         many = f"{self._count} schedules" if self._count > 1 else "the only schedule"
@@ -192,11 +196,11 @@ class _Schedules:
 def _in_a_schedule(
     verdict: Verdict, case: Case, found: Exploration, wrong: Explored, right: list[Explored]
 ) -> Verdict:
-    """The verdict on a run under one schedule, told beside a schedule that is right."""
+    """The verdict on a wrong schedule, told beside the nearest one that is right."""
     other = nearest(wrong, right)
     assert other is not None  # the first run was right
     how = told(wrong, other)
-    if case.hidden:  # how many there are, and a schedule's name, could carry a hidden input
+    if case.hidden:  # the number of schedules, and the name of one, could carry a hidden input
         share = "Right in one order in which messages can arrive, not in every one."
         when = redaction.operations(how, case.size)
     else:
@@ -224,7 +228,7 @@ def _in_a_schedule(
 
 
 def _places(run: Run) -> set[tuple[str, int]]:
-    """(function, line) of all that ranks have called and raised, as they have told it."""
+    """(function, line) of everything that ranks have called or raised, as they tell it."""
     events = {(event.function, event.line) for record in run.records for event in record.events}
     errors = [outcome.error for outcome in run.outcomes if outcome.error]
     return events | {(f["function"], f["line"]) for error in errors for f in error["frames"]}
@@ -280,7 +284,7 @@ def _wrong(
 
 
 def _doubted(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
-    """The verdict on a right answer whose records say something else than the network."""
+    """The verdict on a right answer whose records do not agree with the network."""
     if run.seen is None or not run.seen.doubts:
         return None
     return Verdict(
@@ -293,7 +297,7 @@ def _doubted(exercise: Exercise, case: Case, run: Run) -> Verdict | None:
 
 
 def _race(look: Look) -> str | None:
-    """A buffer was touched while an operation on it was under way."""
+    """A rule: no buffer is touched while an operation on it is under way."""
     for event in look.events():
         if event.race is not None:
             how, where = event.race

@@ -1,4 +1,4 @@
-"""What a message says of an exception that ranks raised: its text, and what helps."""
+"""What a message says about an exception that ranks raised: its text, and what helps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 LONGEST = 400  # characters of an exception's own text
 _OF_A_PROCESS = re.compile(r"-- Process (\d+) terminated with the following error:")
-#: where in torch's C++ it arose, and when
+#: torch's note on where in its C++ code an exception arose, and when
 _OF_TORCH = re.compile(r"(\[rank\d+\]:)?\[(enforce fail at [^\]]*|\w\d{4} [\d:.]+ \S+:\d+)\]\s*")
 
 
@@ -34,8 +34,9 @@ def text(error: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Raised:
-    """An exception that ends a run, as advice sees it. `answer`: the function that was asked for,
-    where its source is known."""
+    """An exception that ended a run, as advice sees it. `answer` is the syntax tree of the function
+    that was asked for, where its source is known.
+    """
 
     rank: int
     error: dict[str, Any]
@@ -49,8 +50,7 @@ class Advice:
     """What helps after an exception.
 
     Args:
-        pattern: searched in "Type: text", in upper and lower case alike; text that torch has broken
-            into lines is one line there.
+        pattern: searched for in "Type: text" on one line, whatever the case of letters.
         says: where to look; it may not contain the solution.
         shows: whether it applies, where the text alone does not tell.
     """
@@ -115,7 +115,7 @@ STATE_DICT = Advice(
     "and wherever the file is loaded.",
 )  # fmt: skip
 _FILE = r"FileNotFoundError|No such file"
-#: how a file that is not whole yet shows, by how it is opened
+#: what reading a file that is still being written raises, depending on how it is opened
 _HALF_A_FILE = (
     r"EOFError|PytorchStreamReader|central directory|unexpected EOF|Ran out of input"
     r"|UnpicklingError|unexpected pos|invalid load key|not a ZIP"

@@ -1,8 +1,8 @@
 """Reference outputs on disk, with where and how each was recorded.
 
 A lab's references are two files: JSON (device, back end, versions, tolerance, and for each case the
-fingerprint of its inputs and the tree of its outputs) and safetensors (the tensors, each content
-once, and of large ones that repeat themselves each block once).
+fingerprint of its inputs and the tree of its outputs) and safetensors (the tensors; equal ones are
+stored once, and large ones that repeat themselves as their different blocks).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class References:
     """The references of one lab: `folder/stem.json` and `folder/stem.safetensors`.
 
     Args:
-        content, tensors: what these two files hold, where it was read already.
+        content, tensors: what these two files hold, if they have been read already.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class References:
                 f"{self.path} cannot be read ({type(error).__name__}): "
                 "record it with `distlab reference record`"
             ) from error
-        self._compared: set[tuple[str, str, bytes]] = set()  # cases whose inputs are the recorded
+        self._compared: set[tuple[str, str, bytes]] = set()  # cases whose inputs were checked
 
     @property
     def recorded(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class References:
             NoReference: it was not recorded, or with other inputs.
         """
         entry = self._content["exercises"].get(exercise.name, {}).get(case.key)
-        # the parameters of a hidden case may be its inputs, and messages get around
+        # the parameters of a hidden case may be its inputs, and students may see this message
         which = f"{exercise.name}, {'a hidden case' if case.hidden else case.key}"
         if entry is None:
             raise NoReference(
@@ -80,7 +80,7 @@ class References:
             self._compared.add(asked)
         try:
             return [_up(tree, self._tensors) for tree in entry["outputs"]]
-        except KeyError as error:  # one of the files was replaced, or written, and the other not
+        except KeyError as error:  # only one of the two files was replaced
             raise NoReference(
                 f"{self.path.name} and {self.path.stem}.safetensors are not of one recording: "
                 "run `distlab reference record`"
@@ -88,8 +88,10 @@ class References:
 
 
 def _checked(content: Any) -> dict[str, Any]:
-    """Raises:
-    ValueError: this is some other JSON.
+    """The content of a references file.
+
+    Raises:
+        ValueError: this is some other JSON.
     """
     if not isinstance(content, dict) or not isinstance(content.get("exercises"), dict):
         raise ValueError("it holds no references")
@@ -133,7 +135,7 @@ def write(
 def written(
     recorded: dict[str, Any], outputs: Iterable[tuple[Exercise, Case, list[Any]]]
 ) -> tuple[dict[str, Any], bytes]:
-    """What the two files of such references hold."""
+    """What `write` puts into the two files."""
     tensors: dict[str, np.ndarray] = {}
     exercises: dict[str, dict[str, Any]] = {}
     for exercise, case, values in outputs:
@@ -169,7 +171,7 @@ def _down(value: Any, tensors: dict[str, np.ndarray]) -> Any:
 
 
 def _repeats(array: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """The different blocks of a large array and which comes where, if that is much shorter."""
+    """The different blocks of a large array, and which stands where, if that is much shorter."""
     if array.size <= LARGE or array.size % BLOCK:
         return None
     rows = array.reshape(-1, BLOCK)

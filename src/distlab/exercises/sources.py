@@ -1,7 +1,7 @@
-"""The source of an answer, where messages quote it.
+"""The source of an answer, for messages to quote and for what can be told from it.
 
-Jupyter hides line numbers, so a message that names a line shows it. The text comes from the cell
-as its author wrote it, never from what a rank has told, and only where the function that is named
+Jupyter hides line numbers, so a message that names a line shows it. The text comes from the cell as
+its author wrote it, never from what a rank has told, and only where the function that is named
 really stands at that line.
 """
 
@@ -17,11 +17,11 @@ from distlab import notebook
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _NEWLINE = re.compile(r"\r\n|\r|\n")  # as Python counts lines
-MOST_LINES = 500  # of a cell whose numbers are told: a number of any size could carry something
+MOST_LINES = 500  # the highest line number that is told: a larger one could carry information
 LONGEST = 90  # characters of a quoted line
 MOST_QUOTED = 4  # lines that a verdict quotes
 _PLACE = re.compile(r"\b([A-Za-z_]\w*):(\d+)\b")
-_LINE = re.compile(r"\bline (\d+)\b")  # all that a message on a hidden case says of a place
+_LINE = re.compile(r"\bline (\d+)\b")  # how a message on a hidden case names a place
 
 
 class Sources:
@@ -57,7 +57,7 @@ class Sources:
         """The lines that a message names, as (place, source).
 
         Args:
-            places: (function, line) of all that may be meant.
+            places: (function, line) of all places that may be meant.
             hidden: the message is on a hidden case, and names lines without their function.
         """
         if hidden:
@@ -131,8 +131,8 @@ IN_PLACE = {
 
 
 def result_taken(function: ast.AST | None) -> str:
-    """The name of a call in `function` that works in place and whose None is returned, assigned or
-    handed on; "" where there is none.
+    """The name of a call in `function` that works in place and returns None, where that None is
+    returned, assigned or passed on; "" where there is no such call.
     """
     nodes = list(ast.walk(function)) if function is not None else []
     picked = {id(node.value) for node in nodes if isinstance(node, ast.Subscript)}
@@ -151,8 +151,8 @@ def result_taken(function: ast.AST | None) -> str:
 
 
 def _of_torch(called: ast.expr, name: str) -> bool:
-    """Is it torch.distributed's, as it is usually written? TensorFlow's strategies have a `reduce`
-    that returns something, Python has another.
+    """Is this name torch.distributed's, as it is usually written? TensorFlow's strategies have a
+    `reduce` that returns something, and so has Python.
     """
     root = called
     while isinstance(root, ast.Attribute):
@@ -203,8 +203,8 @@ def called(call: ast.Call) -> str:
 
 
 def _statements(module: ast.Module) -> Iterator[ast.stmt]:
-    """All statements, those in others too. What is in expressions is not looked at: of that there
-    can be a hundred times as much.
+    """All statements, nested ones included. Expressions are not looked into: there can be a hundred
+    times as many of them.
     """
     left = module.body[::-1]
     while left:
@@ -222,7 +222,7 @@ def _inner(node: ast.stmt) -> Iterator[ast.stmt]:
 
 
 def _parsed(source: str) -> ast.Module:
-    """An empty module for what is no Python."""
+    """The tree of a cell; an empty module where it is not Python."""
     try:
         return notebook.read(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: nested too deep
@@ -230,7 +230,7 @@ def _parsed(source: str) -> ast.Module:
 
 
 def _quoted(source: str, function: Function, number: int) -> str:
-    """A short statement whole; of one that holds others the line itself."""
+    """The whole statement at this line; of one that contains others, only the line itself."""
     lines = _NEWLINE.split(source)
     around = [
         node

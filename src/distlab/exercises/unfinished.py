@@ -13,12 +13,15 @@ from distlab.exercises.verdict import Verdict, misread, quoted, subject
 from distlab.records import redaction
 from distlab.records.wording import advice, computing, gave_up, standing, until_timeout
 
-#: findings of operations that don't fit together: what ranks raise or crash of is their consequence
+#: findings on operations that don't fit together; that ranks raise or crash is their consequence
 CONFLICTS = {"mismatch", "message-size", "order"}
-#: what ranks raise when processes of a runtime that is not recorded wait for ever (`standstill`)
+#: what ranks raise when processes of a runtime that is not recorded wait forever
+#: (`distlab.course.lab08_tensorflow_strategies.stall`)
 STANDSTILL = "Standstill"
-UNSENT = "NotSent"  # what is raised, before any rank runs, where a function cannot be sent to them
-DIED = "Died"  # and when a process that a rank has started for the function ended in it (`fresh`)
+UNSENT = "NotSent"  # raised, before any rank runs, where a function cannot be sent to them
+#: raised where a process that a rank has started for the function ended by itself
+#: (`distlab.rank.child_process`)
+DIED = "Died"
 
 
 def judged(exercise: Exercise, case: Case, run: Run, sources: Sources) -> Verdict | None:
@@ -48,7 +51,7 @@ def judged(exercise: Exercise, case: Case, run: Run, sources: Sources) -> Verdic
     still = [o for o in failed if o.error and o.error["type"] == STANDSTILL]
     if still and len(still) == len(failed):
         return _stands_still(exercise, case, still)
-    failed = [o for o in failed if o not in still]  # whoever waited for them is no news
+    failed = [o for o in failed if o not in still]  # that others waited for these is no news
     if failed:
         return _told_error(exercise, case, run, failed, sources)
     if run.finding:
@@ -65,7 +68,7 @@ def judged(exercise: Exercise, case: Case, run: Run, sources: Sources) -> Verdic
 
 
 def _unsent(run: Run) -> str:
-    """What the function uses that no rank can have; "" where it came to run."""
+    """What the function uses that cannot be sent to ranks; "" where it was run."""
     error = run.outcomes[0].error if len(run.outcomes) == 1 else None
     if error is None or error["type"] != UNSENT or any(one.events for one in run.records):
         return ""
@@ -79,7 +82,7 @@ def _slow(run: Run, ranks: list[int]) -> str:
 
 
 def _late(exercise: Exercise, run: Run) -> str:
-    """After how long; what cases before have used up is not there for the later ones."""
+    """After how long. All cases share their time: earlier ones leave less to the later ones."""
     if run.deadline > exercise.deadline - 1:
         return f"after {run.deadline:.0f} s"
     return f"when the {exercise.deadline:.0f} s that all cases have were over"
@@ -88,8 +91,8 @@ def _late(exercise: Exercise, run: Run) -> str:
 def _crashed(exercise: Exercise, case: Case, run: Run, crashed: list[int]) -> Verdict:
     """The verdict on ranks whose processes ended by themselves, in an operation or outside of one.
 
-    A mismatch is a finding wherever records tell it. They do not hold the splits of an all-to-all
-    over many ranks.
+    Where the records show a mismatch, that is a finding, and not judged here. But they do not hold
+    the splits of an all-to-all over many ranks, so a mismatch in those ends up here.
     """
     process = "process" if len(crashed) == 1 else "processes"
     told = f"{case.told(begins=True)}, the {process} of {_ranks(crashed)} ended in the middle of "
@@ -134,8 +137,9 @@ def _is_todo(error: dict[str, Any] | None) -> bool:
 
 
 def _unwritten(exercise: Exercise, case: Case, failed: list[Outcome], sources: Sources) -> str:
-    """What a function lacks that has raised its TODO. It may be written and have kept that line, or
-    call another one that is not; what ranks have told of a hidden case is not asked.
+    """What is missing where every failed rank raised a TODO. The function may be written and have
+    kept that line, or call another function that is still to be written. (That other one is named
+    for visible cases only: its name is a rank's word.)
     """
     name = exercise.name
     if line := sources.todo_left(name):
@@ -178,8 +182,8 @@ def _told_error(
 
 
 def _raised(exercise: Exercise, case: Case, failed: list[Outcome]) -> str:
-    """In which case which ranks raised what: those together that say the same. Of a hidden case one
-    place is told, and of more than two what the first says.
+    """In which case which ranks raised what; those that say the same are named together. Of a
+    hidden case, or of more than two different exceptions, only the first one is told.
     """
     by_text: dict[str, list[int]] = {}
     for outcome in failed:
@@ -197,8 +201,8 @@ def _raised(exercise: Exercise, case: Case, failed: list[Outcome]) -> str:
 
 
 def _raised_at(error: dict[str, Any]) -> str:
-    """An exception with its place, and where it arose in a helper of another cell, perhaps one that
-    was given, the place in the answer's cell that called it.
+    """An exception with its place. Where it arose in a helper in another cell (it may be a given
+    one), also the place in the answer's cell from which that was called.
     """
     said = raised.text(error).rstrip(".")
     if not error["frames"]:

@@ -12,8 +12,10 @@ from distlab.records.events import Event
 
 @dataclass
 class Verdict:
-    """How an exercise was judged. The three sentences say what was expected, what each rank did,
-    and where to look; `lines` are those that they name, as (place, source)."""
+    """How an exercise was judged. `expected`, `happened` and `look` say what was expected, what
+    each rank did, and where to look; `lines` are the source lines that they name, as (place,
+    source).
+    """
 
     exercise: Exercise
     status: str
@@ -29,7 +31,7 @@ class Verdict:
     run: Run | None = None
     schedule: str = ""  # the schedule in which it is not right, where others are
     right: Run | None = None  # a run of the same case that is right, in another schedule
-    covered: str = ""  # what was run besides the first schedules, where there are others
+    covered: str = ""  # how many schedules were run, where there are several
     parting: tuple[Event | None, Event | None] = (None, None)  # where `run` and `right` part
 
     @property
@@ -58,8 +60,8 @@ def quoted(said: str, case: Case) -> str:
 
 
 def misread(run: Run, case: Case, first: int = 0) -> str:
-    """What has led to all that is wrong: a message that was taken for another dtype, of this rank's
-    if there is one.
+    """A sentence on a message that was received as another dtype, which led to all that is wrong;
+    on one that this rank received, if there is one. "" where there is none.
     """
     if said := dtypes.misread(run.records, first):
         return f" {begun(quoted(said, case))}"
@@ -67,5 +69,5 @@ def misread(run: Run, case: Case, first: int = 0) -> str:
 
 
 def begun(said: str) -> str:
-    """A sentence as it begins."""
+    """A sentence with a capital letter at its beginning."""
     return said[:1].upper() + said[1:]
