@@ -162,6 +162,8 @@ import time, re as regular
 from torch import nn
 N = 4
 SIZES, LIMIT = [1, -2], {"a": 4 * 1024}
+RATE: float = 0.5
+LATER: float
 os.sep = "/"
 start = time.time()
 os.environ["A"] = "1"
@@ -181,6 +183,8 @@ print(start)
         ("def relay(): return regular.X", "import re as regular"),
         ("relay = lambda: N", "N = 4"),
         ("relay = lambda: LIMIT", "SIZES, LIMIT = ([1, -2], {'a': 4 * 1024})"),
+        ("relay = lambda: RATE", "RATE: float = 0.5"),
+        ("relay = lambda: LATER", None),
         ("def relay(x: nn.Module): ...", "from torch import nn"),
         (
             "def relay(): return my_device()",

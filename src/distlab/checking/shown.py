@@ -76,6 +76,8 @@ def _statements(source: str) -> list[_Statement]:
         return []
 
 
+#: what a target consists of that only names something
+_TARGET = (ast.Name, ast.Tuple, ast.expr_context)
 #: what a value consists of that needs no evaluating
 _LITERAL = (
     ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.operator,
@@ -84,10 +86,11 @@ _LITERAL = (
 
 
 def _defines(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Assign):
-        targets = [each for target in node.targets for each in ast.walk(target)]
-        names = all(isinstance(each, (ast.Name, ast.Tuple, ast.expr_context)) for each in targets)
-        return names and all(isinstance(each, _LITERAL) for each in ast.walk(node.value))
+    """Does this statement only define something, without evaluating what may take long?"""
+    if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = all(isinstance(part, _TARGET) for target in targets for part in ast.walk(target))
+        return names and all(isinstance(part, _LITERAL) for part in ast.walk(node.value))
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return isinstance(node, kinds)
 
