@@ -1,12 +1,12 @@
-"""What gloo says on its TCP connections: where one message ends and the next begins.
+"""Follows gloo on its TCP connections: where one message ends and the next begins.
 
-gloo (`gloo/transport/tcp/pair.h`) puts 48 bytes before everything that it sends: the bytes of all,
-what it is, the slot it belongs to and the bytes of its payload. The first byte of a slot tells a
-collective (`gloo/types.h`) from a message between two ranks, whose slot is its tag; the slot of a
-collective holds the number of the call in its process group. Before all that, whoever opened the
-connection says 8 bytes.
+gloo (`gloo/transport/tcp/pair.h`) puts a header of 48 bytes before everything that it sends: the
+number of bytes in all, the kind of message, its slot, and the number of bytes of its payload. The
+first byte of a slot tells a collective (`gloo/types.h`) from a message between two ranks, whose
+slot is its tag; the slot of a collective holds the number of the call in its process group. Before
+the first header, the side that opened the connection sends 8 bytes.
 
-Nothing here looks at a payload. It works on bytes, however a connection has cut them to packets.
+Nothing here looks at a payload. The stream is followed however it was cut into packets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-#: versions of torch whose gloo speaks so: `tests/network/test_wire.py` has listened to each of them
+#: versions of torch whose gloo does it like this, as `tests/network/test_wire.py` has checked
 KNOWN = ("2.13",)
 
 #: first byte of a slot → operation
@@ -38,7 +38,7 @@ Heard = Callable[[str, int, int], None]
 
 
 def known(version: str) -> bool:
-    """Does this version of torch speak as is told here?"""
+    """Does the gloo of this version of torch send what is described here?"""
     return ".".join(version.split(".")[:2]) in KNOWN
 
 
@@ -47,8 +47,8 @@ class Stream:
 
     Args:
         first: sequence number of its first byte.
-        opens: is it the direction of whoever opened the connection?
-        heard: called for each message that is complete.
+        opens: is it what the side sends that opened the connection?
+        heard: called for each message once it is complete.
     """
 
     def __init__(self, first: int, opens: bool, heard: Heard) -> None:
@@ -69,11 +69,11 @@ class Stream:
 
     @property
     def gap(self) -> bool:
-        """Has something come that other bytes must come before?"""
+        """Have bytes come, and not yet those in front of them?"""
         return bool(self._early)
 
     def take(self, sequence: int, data: Bytes) -> None:
-        """The payload of a packet; packets may come twice and in any order."""
+        """Take the payload of a packet; packets may come twice and in any order."""
         ahead = (sequence - self._next) & _ALL
         if 0 < ahead < _HALF:
             self._keep(sequence, data)
@@ -93,7 +93,11 @@ class Stream:
             self._early, self.overrun = {}, True
 
     def _advance(self, ahead: int, data: Bytes) -> None:
-        """Read what of `data` is new; it begins at the next byte, or so far before it."""
+        """Read the new part of `data`, which begins at the next expected byte, or before it.
+
+        Args:
+            ahead: its sequence number minus the expected one, modulo 2³²: 0, or a large number.
+        """
         if ahead:
             data = data[_ALL + 1 - ahead :]
         self._read(data)

@@ -3,11 +3,12 @@
 A rank's own record (`distlab.rank.recorder`) lies in its process, where a student's code can write
 to it. Here each rank gets a network namespace of its own, joined by a pair of devices to the
 namespace of process 1, which forwards between them and never runs student code. On its ends of the
-pairs process 1 sees every packet: which rank it comes from says the device, and what it is for gloo
-says `distlab.network.gloo`. `distlab.checking.doubts` compares that with the records.
+pairs process 1 sees every packet: the device tells which rank it comes from, and
+`distlab.network.gloo` what gloo means by it. `distlab.checking.doubts` compares this with the
+records.
 
-Linux alone. Process 1 needs `CAP_SYS_ADMIN`, `CAP_NET_ADMIN` and `CAP_NET_RAW` in its own user
-namespace; ranks enter their namespaces before they give those up.
+Linux only. Process 1 needs `CAP_SYS_ADMIN`, `CAP_NET_ADMIN` and `CAP_NET_RAW` in its own user
+namespace; ranks enter their namespaces before they give up these capabilities.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from distlab.network.seen import Seen
 
 DEVICE = "wire"  # the name of a rank's end
 MOST_RANKS = 250
-MOST_ROOM = 256 << 20  # bytes of packets that wait to be read
-PATIENCE = 1.0  # seconds for what has been sent to arrive, where something is missing
-LOOKS = 20  # and looks at it: who was stopped for seconds after the first has waited for nothing
+MOST_ROOM = 256 << 20  # bytes of packets that can wait to be read
+PATIENCE = 1.0  # seconds to wait for packets to arrive, where something is missing
+LOOKS = 20  # and looks, at least: a process that was stopped meanwhile has not really waited
 
 _NETWORK, _HUB_DEVICES, _RANK_DEVICE = "10.77.0.", 1000, 2000  # device indices of the two ends
 _MTU = 65535
@@ -47,8 +48,8 @@ _Call = tuple[int, int, str, _Connection, int, int]  # src, dst, operation; what
 
 
 class Wire:
-    """A network for `ranks` ranks, and what is said on it. Made by process 1, while it has no other
-    thread.
+    """A network for `ranks` ranks, on which everything is heard. Made by process 1, while it has no
+    other thread.
 
     Raises:
         OSError: this kernel, or this process's capabilities, do not allow it.
@@ -62,7 +63,7 @@ class Wire:
         self._hub.do([rtnetlink.up(rtnetlink.LOOPBACK)])
         self._ring = Ring()
         self._begun: list[int] = []
-        self._drained: list[int] = []  # what had been counted before the ring was last settled
+        self._drained: list[int] = []  # bytes of each rank before the ring was last settled
         try:
             self.grow(ranks)
         except OSError:
@@ -88,7 +89,7 @@ class Wire:
                 rtnetlink.address(_RANK_DEVICE, _address(rank), 24),
             ])  # fmt: skip
             netlink.close()
-        self._counted()  # a kernel that does not tell is one without wires
+        self._counted()  # raises on a kernel that does not count them: no wire can be used there
 
     def _joined(self, rank: int) -> list[bytes]:
         here, there = _HUB_DEVICES + rank, self._namespaces[rank]
@@ -99,13 +100,15 @@ class Wire:
         ]
 
     def enter(self, rank: int) -> None:
-        """In a child of process 1, which still has its capabilities: be this rank from now on."""
+        """Move this process, a child of process 1 that still has its capabilities, into the
+        namespace of a rank.
+        """
         _enter(self._namespaces[rank])
         os.environ["GLOO_SOCKET_IFNAME"] = DEVICE
         self.leave()
 
     def leave(self) -> None:
-        """In a child of process 1: have nothing of it."""
+        """In a child of process 1: close everything that belongs to the wire."""
         while self._namespaces:
             os.close(self._namespaces.pop())
         self._hub.close()
@@ -115,22 +118,22 @@ class Wire:
         return self._ring.fileno()
 
     def drain(self) -> None:
-        """Read what has been sent: to be called while ranks run, so that the ring has room."""
+        """Read what has been sent. To be called while ranks run, so that the ring has room."""
         self._ring.drain(self._heard.packet)
 
     def begin(self, expected: int = 0) -> None:
         """A run begins: what was sent before does not belong to it.
 
         Args:
-            expected: bytes that it may send, for which there is room then also where this process
-                waits for a processor.
+            expected: bytes that it may send: the ring is made large enough to hold them while this
+                process waits for a processor.
         """
         self._begun = self._counted()
         quiet = self._begun == self._drained
         if not quiet:
             self._ring.settle(self._heard.packet)
         if self._ring.room < min(expected, MOST_ROOM):
-            with contextlib.suppress(OSError):  # what there is no room for is counted
+            with contextlib.suppress(OSError):  # else some packets may be lost, which is counted
                 small, self._ring = self._ring, Ring(min(expected, MOST_ROOM))
                 small.close()
         self._heard.begin()
@@ -141,12 +144,12 @@ class Wire:
     def seen(self, compare: Callable[[Seen], list[str]] = lambda seen: []) -> Seen:
         """What was sent since `begin`.
 
-        A run is over when its ranks have answered, and what a rank has received has been seen here
-        before. Where there are doubts all the same, a moment is waited for messages on their way
-        that nobody has taken.
+        A run is over when its ranks have answered, and what a rank has received was seen here
+        before that. If there are doubts all the same, this waits a moment for messages that are
+        still on their way because no rank has taken them.
 
         Args:
-            compare: gives the `doubts` of what was seen.
+            compare: returns the `doubts` about what was seen.
         """
         deadline = time.monotonic() + PATIENCE
         for look in itertools.count(1):
@@ -167,7 +170,7 @@ class Wire:
         return [self._hub.received(_HUB_DEVICES + rank) for rank in ranks]
 
     def close(self) -> None:
-        """Let go of it: the namespaces end with the last process in them."""
+        """Close everything; the namespaces end with the last process in them."""
         self._ring.close()
         self.leave()
 
@@ -183,23 +186,23 @@ class _Heard:
         for key, stream in self._streams.items():
             if stream is not None:
                 stream.begin()
-                if stream.gap or stream.overrun:  # what it was about to say has been lost
+                if stream.gap or stream.overrun:  # a part of it was lost: it cannot be followed
                     self._streams[key] = None
         self._messages: Counter[tuple[int, int, int]] = Counter()
         self._calls: set[_Call] = set()
         self._volumes: Counter[tuple[int, int, str]] = Counter()
-        # bytes that are not TCP's, or of connections that ended
+        # bytes of other protocols than TCP, and foreign bytes of connections that have ended
         self._loose: Counter[tuple[int, int]] = Counter()
         self._unfinished: Counter[tuple[int, int]] = Counter()  # of messages on such connections
         self.lost = 0
 
     def packet(self, device: int, packet: memoryview) -> None:
-        """An IPv4 packet, its Ethernet header before it, that came in on a rank's device."""
+        """Note an IPv4 packet, with its Ethernet header, that came in on a rank's device."""
         ip = packet[14:]
         length, fragment, protocol, source, target = _IP.unpack_from(ip)
         src, dst = device - _HUB_DEVICES, _RANKS.get(target)
         if _RANKS.get(source) != src or dst is None:
-            return  # it is not forwarded
+            return  # such a packet is not forwarded
         if protocol != _PROTOCOL_TCP or fragment & _ANY_FRAGMENT:
             self._loose[src, dst] += length
             return
@@ -232,14 +235,14 @@ class _Heard:
         self._streams[key] = _Stream(first, opens, heard)
 
     def gaps(self) -> int:
-        """Connections on which something has come before what belongs in front of it."""
+        """How many connections have received bytes and not yet those in front of them."""
         return sum(stream.gap for stream in self._followed())
 
     def _followed(self) -> Iterator[_Stream]:
         return filter(None, self._streams.values())
 
     def seen(self, missing: int = 0) -> Seen:
-        """What was heard; so many packets are missing beside those that have been counted."""
+        """What was heard. `missing`: lost packets beside those that have been counted."""
         foreign, unfinished = Counter(self._loose), Counter(self._unfinished)
         for (src, dst, *_), stream in self._streams.items():
             if stream is not None:
@@ -255,9 +258,9 @@ class _Heard:
 
 
 class _Stream(gloo.Stream):
-    """One that tells what came in this run from what was there before.
+    """A stream that tells the bytes of this run from those before.
 
-    `untold`: bytes that are not gloo's. `unfinished`: bytes of a message that has not come whole.
+    `untold`: bytes that are not gloo's. `unfinished`: bytes of a message that is incomplete.
     """
 
     _foreign_before = _pending_before = 0
@@ -296,8 +299,8 @@ def _new_namespace() -> tuple[int, rtnetlink.Netlink]:
 
 
 def _no_ipv6() -> None:
-    """Nobody speaks it here, and the kernel would begin to with each device: addresses, neighbours,
-    timers. The loopback, which there is already, keeps its own.
+    """Switch IPv6 off for devices to come: nobody uses it here, and on each the kernel would be
+    busy with it (addresses, neighbours, timers). The loopback, which exists already, keeps it.
     """
     with contextlib.suppress(OSError), open(_IPV6, "w") as file:
         file.write("1")

@@ -1,8 +1,8 @@
 """Every IPv4 packet that comes into this network namespace, in a ring that the kernel fills.
 
-The ring is memory shared with the kernel (packet(7), `PACKET_RX_RING`, version 3): packets wait in
-it while this process does something else, and when it is full the kernel counts what it could not
-put there. Nothing is lost without being counted.
+The ring is memory shared with the kernel (packet(7), `PACKET_RX_RING`, version 3). Packets wait in
+it while this process does something else; when it is full, the kernel drops packets and counts
+them. None is lost uncounted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from distlab.network import rtnetlink
 
 LEAST = 4 << 20  # bytes of a ring
-#: A packet has up to 64 KiB and does not span two blocks: of small ones a quarter stays empty.
+#: A packet has up to 64 KiB and does not span two blocks: a quarter of a small one may stay empty.
 _BLOCK, _LARGE_BLOCK = 256 << 10, 1 << 20
 FLUSH = 50  # milliseconds after which a block that is not full is handed out
 
@@ -29,14 +29,14 @@ _SOL_PACKET = 263
 _RX_RING, _STATISTICS, _VERSION, _IGNORE_OUTGOING = 5, 6, 10, 23
 _TPACKET_V3 = 2
 _ATTACH_FILTER = 26
-_KERNEL, _USER = 0, 1  # whose a block is
+_KERNEL, _USER = 0, 1  # who may use a block
 _BLOCK_STATUS = struct.Struct("=8xIII")  # status, packets, offset of the first
 _PACKET = struct.Struct("=I8xIIIHH")  # next, captured, length, status, link header, network header
 _INTERFACE = 48 + 4  # offset of sll_ifindex, in the address that follows the packet's header
 _INDEX = struct.Struct("=i")
 _MARK = bytes(60_000)  # a few of them fill a block
 
-#: Classic BPF: IPv4 alone, and of TCP what has a payload or opens a connection.
+#: Classic BPF: keep IPv4 only, and of TCP only packets with a payload or that open a connection.
 _LOAD_BYTE, _LOAD_HALF, _LOAD_LENGTH = 0x30, 0x28, 0x80
 _LOAD_IP_HEADER, _LOAD_BYTE_X = 0xB1, 0x50  # X = 4 * (byte & 15); A = byte at X + offset
 _EQUAL, _ANY_BIT, _GREATER_X, _AND, _SHIFT_RIGHT, _ADD_X, _ADD, _TO_X, _RETURN = (
@@ -78,11 +78,11 @@ Take = Callable[[int, memoryview], None]
 class Ring:
     """Packets as they come in. Needs `CAP_NET_RAW` and a loopback device that is up.
 
-    Children of this process do not inherit it: who can write to a ring can put packets in it.
+    Children of this process do not inherit it: a process with the ring could forge packets in it.
 
     Args:
-        room: bytes of packets that it can hold; the kernel allots them at once, and counts them for
-            nobody.
+        room: bytes of packets that it can hold. The kernel allocates them at once, and charges them
+            to no process.
 
     Raises:
         OSError: the kernel does not allow it, or has no memory for it.
@@ -93,7 +93,7 @@ class Ring:
         self._block = _BLOCK if self.room <= 2 * LEAST else _LARGE_BLOCK
         self._blocks, self._at = -(-self.room // self._block), 0
         self._lost, self._marks = 0, 0
-        # of all devices: whose a packet is, the index of its device says
+        # it hears all devices; the index of a packet's device tells which rank sent it
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
         self._setting(_VERSION, struct.pack("=i", _TPACKET_V3))
         self._setting(_IGNORE_OUTGOING, struct.pack("=i", 1))
@@ -112,15 +112,16 @@ class Ring:
         self._socket.setsockopt(_SOL_PACKET, name, value)
 
     def fileno(self) -> int:
-        """Readable when a block is full or `FLUSH` has passed since its first packet."""
+        """Readable when a block is full, or `FLUSH` ms after the first packet of a block."""
         return self._socket.fileno()
 
     def drain(self, take: Take) -> int:
-        """Hand the packets of finished blocks to `take(device, packet)`, in order, and give the
-        blocks back. The view is valid until `take` returns. Returns the number of the last mark.
+        """Pass the packets of finished blocks to `take(device, packet)`, in order, and give the
+        blocks back to the kernel. A packet is a view that is valid until `take` returns. Returns
+        the number of the last mark (`settle`) among them.
         """
         mark = 0
-        for _ in range(self._blocks):  # what comes in meanwhile can wait
+        for _ in range(self._blocks):  # blocks that are filled meanwhile can wait
             if not self._is_full(self._at):
                 break
             for device, packet in self._packets(self._at):
@@ -135,8 +136,8 @@ class Ring:
     def settle(self, take: Take, patience: float = 2.0) -> None:
         """Drain everything that has come in before this call.
 
-        A block is handed out when the next packet does not fit in: packets of our own, sent to
-        ourselves, are put in until that has happened.
+        The kernel hands out a block when the next packet does not fit into it: this sends packets
+        to itself, marks, until one of them has come out.
         """
         self._marks += 1
         mark = self._marks.to_bytes(8, "little") + _MARK
@@ -147,10 +148,10 @@ class Ring:
             if self.drain(take) == self._marks:
                 return
             self._poll.poll(10)
-        self._lost += 1  # nobody knows what is still in there
+        self._lost += 1  # packets may still be in there, nobody knows how many
 
     def lost(self) -> int:
-        """Packets since the last call that had no room in the ring, or were cut."""
+        """How many packets since the last call found no room in the ring, or were cut."""
         counted = self._socket.getsockopt(_SOL_PACKET, _STATISTICS, 12)
         dropped: int = struct.unpack("=III", counted)[1]
         lost, self._lost = self._lost + dropped, 0
@@ -179,10 +180,10 @@ class Ring:
 
 
 class _Shared:
-    """Memory shared with the kernel, that children do not have.
+    """Memory shared with the kernel, which children do not have.
 
-    Not Python's `mmap`, which keeps a copy of the descriptor that a child would inherit, and unmaps
-    in the child what is something else there.
+    Not Python's `mmap`: that keeps a copy of the descriptor, which children would inherit, and
+    would unmap in a child whatever lies at that address there.
     """
 
     def __init__(self, descriptor: int, size: int) -> None:
@@ -201,7 +202,7 @@ class _Shared:
 
 
 def _forgetting(ring: weakref.ref[Ring]) -> Callable[[], None]:
-    """What closes the ring's sockets in a child; its memory is not there to begin with."""
+    """A function that closes the ring's sockets in a child, which has not got its memory."""
 
     def forget() -> None:
         if (known := ring()) is not None:

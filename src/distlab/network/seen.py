@@ -12,13 +12,13 @@ class Seen:
     """What went over the network in one run.
 
     Attributes:
-        messages: (src, dst, bytes) of each message between two ranks → how often.
+        messages: (src, dst, bytes) → how many such messages there were between two ranks.
         calls: (src, dst, operation) → in how many calls of that collective src sent to dst.
-        volumes: (src, dst, operation) → bytes of the payloads of all these.
-        foreign: (src, dst) → bytes of what gloo did not send.
+        volumes: (src, dst, operation) → bytes of all their payloads.
+        foreign: (src, dst) → bytes that gloo did not send.
         sent: bytes that each rank has sent, headers included, as the kernel counts them.
-        lost: packets that are missing in all but `sent`.
-        doubts: how the records differ from that, where whoever measured has compared them.
+        lost: packets that are missing in everything but `sent`.
+        doubts: how the records differ from all this, if they have been compared.
     """
 
     messages: Counter[tuple[int, int, int]] = field(default_factory=Counter)

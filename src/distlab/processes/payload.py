@@ -1,7 +1,7 @@
 """Values as data: what goes into a student's function and what comes out of it, without pickle.
 
-A payload is a JSON tree beside a safetensors block that holds its tensors. It is written and read
-on both sides of the wall between student code and referee, and reading it runs nothing.
+A payload is a JSON tree and a safetensors block with its tensors. Both sides of the wall between
+student code and referee write and read payloads; reading one runs no code.
 
 Needs NumPy and safetensors. On the ranks tensors are torch's, elsewhere they are NumPy arrays.
 """
@@ -22,14 +22,14 @@ from safetensors import numpy as safe
 from distlab.processes import framing, repetition
 
 MAX_DEPTH = 50
-BLOCK = 1 << 14  # bytes: of large tensors a block that comes several times in a row is sent once
-LARGEST = 64 << 20  # bytes of all tensors of a payload, each block as often as it comes
-#: of a set or dict that is read: numbers can be chosen so that they collide, which takes time by
-#: the square of their number. Of several the squares together are no more than that of one
+BLOCK = 1 << 14  # bytes; of a large tensor, a block that comes several times in a row is sent once
+LARGEST = 64 << 20  # bytes that the tensors of a payload may have once repetitions are written out
+#: keys of a set or dict that is read. Keys can be chosen so that their hashes collide, which takes
+#: time that grows with the square of their number: of several, the sum of the squares is limited
 MOST_KEYS = 10_000
 MOST_BITS = 14_284  # of an int: Python neither writes nor reads more than 4,300 digits
-TREE_LIMIT = 2 << 20  # bytes of JSON beside the tensors; read, they take 25 times that much
-ODD_TENSOR = "torch.Tensor of "  # begins the name of a tensor that is no array
+TREE_LIMIT = 2 << 20  # bytes of JSON beside the tensors; as objects they take 25 times that much
+ODD_TENSOR = "torch.Tensor of "  # how the name of a tensor begins that no array can hold
 _DTYPES = {
     "float16", "float32", "float64", "complex64", "bool", "int8", "int16", "int32", "int64",
     "uint8", "uint16", "uint32", "uint64",
@@ -40,7 +40,7 @@ Block = bytes | bytearray | memoryview
 
 @dataclass(frozen=True)
 class Foreign:
-    """Stands for a value that is no data: an object, a function, a tensor of an odd kind."""
+    """Stands for a value that is not data: an object, a function, a tensor of an unusual kind."""
 
     type_name: str
 
@@ -49,13 +49,15 @@ class Foreign:
 
 
 def encode(value: Any, arrays: bool = True, shorten: bool = True) -> bytes:
-    """Any tree of None, bool, int, float, str, list, tuple, set, dict, and tensors.
+    """Encode any tree of None, bool, int, float, str, list, tuple, set, dict, and tensors.
 
-    `arrays`: NumPy arrays stand for tensors. On a rank they do not: there an array that was
-    returned where a tensor is asked for is a mistake. `shorten`: send what repeats itself once.
+    Everything else becomes a `Foreign` with its type's name. Subclasses of the plain types are
+    reduced to the plain value that they hold.
 
-    What is none of these becomes a `Foreign` with its type's name. Subclasses of the plain types
-    are reduced to the plain value that they hold.
+    Args:
+        arrays: take NumPy arrays for tensors. On a rank they are not: a function that returns one
+            where a tensor is asked for has made a mistake.
+        shorten: send a block that is repeated in a large tensor once.
     """
     tensors: dict[str, np.ndarray] = {}
     tree = _down(value, tensors, arrays, 0)
@@ -64,8 +66,8 @@ def encode(value: Any, arrays: bool = True, shorten: bool = True) -> bytes:
 
 
 def decode(data: Block, as_torch: bool = False) -> Any:
-    """The tree that `encode` was given; tensors as NumPy arrays, not all of which can be written
-    to, or as torch tensors of their own.
+    """The tree that `encode` was given. Tensors are NumPy arrays, some of them read-only, or torch
+    tensors that share their memory with nothing.
 
     Raises:
         ValueError: `data` is no payload, or holds too much beside its tensors.
@@ -85,7 +87,7 @@ def decode(data: Block, as_torch: bool = False) -> Any:
 
 
 def full_size(data: Block) -> int:
-    """Bytes of a payload that we have made, each repeated block counted as often as it comes."""
+    """Bytes of a payload of our own making, once repetitions are written out."""
     tree, block = unpack(data)
     shortened = tree[1] if isinstance(tree, list) else {}
     left_out: int = sum(sum(times) - len(times) for times, _ in shortened.values())
@@ -93,10 +95,10 @@ def full_size(data: Block) -> int:
 
 
 def text(value: Any) -> str:
-    """A text from an untrusted process without halves of surrogate pairs, which no file can hold.
+    """A string from an untrusted process, without lone surrogates, which no file can hold.
 
     Raises:
-        TypeError: it is no text.
+        TypeError: it is not a string.
     """
     if not isinstance(value, str):
         raise TypeError(f"a {type(value).__name__} where a text belongs")
@@ -104,12 +106,12 @@ def text(value: Any) -> str:
 
 
 def parts(tree: Any, *blocks: Block) -> list[Block]:
-    """A JSON tree and byte blocks as what one message consists of."""
+    """The parts of a message that holds a JSON tree and byte blocks, without copying the blocks."""
     return [head(tree, [len(block) for block in blocks]), *blocks]
 
 
 def head(tree: Any, lengths: Sequence[int]) -> bytes:
-    """How a message begins whose blocks have these lengths."""
+    """The beginning of a message with blocks of these lengths."""
     told = json.dumps([lengths, tree]).encode()
     return len(told).to_bytes(8, "little") + told
 
@@ -120,10 +122,10 @@ def pack(tree: Any, *blocks: Block) -> bytes:
 
 
 def unpack(message: bytes | bytearray | memoryview, limit: int | None = None) -> tuple[Any, ...]:
-    """What `pack` was given: the tree and the blocks, these as views of `message`.
+    """The tree and the blocks that `pack` was given; the blocks are views of `message`.
 
     Raises:
-        ValueError: it is no such message, or its tree has more than `limit` bytes.
+        ValueError: it is not such a message, or its tree has more than `limit` bytes.
     """
     try:
         data = memoryview(message)
@@ -145,11 +147,11 @@ def unpack(message: bytes | bytearray | memoryview, limit: int | None = None) ->
 def receive_head(
     connection: socket.socket, limit: int | None = None
 ) -> tuple[Any, list[int]] | None:
-    """The tree of the next message, and the lengths of the blocks that are to be read after it;
-    `None` when the other end has closed.
+    """The tree of the next message, and the lengths of its blocks, which the caller reads; `None`
+    when the other end has closed.
 
     Raises:
-        ValueError: it is no such message, which was read to its end; or it has more than `limit`
+        ValueError: it is not such a message, and was read to its end; or it has more than `limit`
             bytes.
         TimeoutError: the socket has a timeout and it passed.
     """
@@ -176,8 +178,8 @@ def receive_head(
 
 
 def receive(connection: socket.socket, limit: int | None = None) -> tuple[Any, ...] | None:
-    """The next message as `unpack` tells it, each block in memory of its own; otherwise as
-    `receive_head`.
+    """The next message as `unpack` returns it, but with each block in memory of its own; otherwise
+    as `receive_head`.
     """
     begun = receive_head(connection, limit)
     if begun is None:
@@ -188,8 +190,9 @@ def receive(connection: socket.socket, limit: int | None = None) -> tuple[Any, .
 
 
 def _shortened(tensors: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Leave of each tensor that is mostly repetition the blocks that differ from the one before:
-    {its key: [how often each comes, its shape]}. What is larger than `LARGEST` stays as it is.
+    """Replace each tensor that is mostly repetition by those of its blocks that differ from the
+    block before. Returns {its key: [how often each of these comes, the tensor's shape]}. Tensors
+    beyond `LARGEST` bytes in all stay as they are.
     """
     found, left = {}, LARGEST
     for key, array in tensors.items():
@@ -207,16 +210,16 @@ def _shortened(tensors: dict[str, np.ndarray]) -> dict[str, Any]:
 
 
 def _lengthen(arrays: dict[str, np.ndarray], shortened: dict[str, Any], own: bool) -> None:
-    """Undo `_shortened`; with arrays of one's `own`, or with those that others have as well.
+    """Undo `_shortened`, with new arrays (`own`), or with read-only ones that are shared.
 
     Raises:
-        ValueError, TypeError, AttributeError, KeyError: what it did was something else.
+        ValueError, TypeError, AttributeError, KeyError: `shortened` does not fit the arrays.
     """
     left = LARGEST
     for key, (times, shape) in shortened.items():
         blocks = arrays[key].reshape(len(times), -1)
         times = [operator.index(often) for often in times]
-        # blocks of another size could be of none, which can be repeated for ever
+        # blocks of any other size are refused: empty ones could be repeated forever
         if min(times) < 0 or blocks[0].nbytes != BLOCK or (left := left - sum(times) * BLOCK) < 0:
             raise ValueError("blocks that repeat themselves too often")
         if own:
@@ -261,7 +264,7 @@ def _down(value: Any, tensors: dict[str, np.ndarray], arrays: bool, depth: int) 
 
 
 def _array(value: Any) -> np.ndarray | None:
-    """A torch tensor as an array, where it has a plain kind."""
+    """A torch tensor as an array, if an array can hold it."""
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(value, torch.Tensor) or _odd(value):
         return None
@@ -276,7 +279,7 @@ def _array(value: Any) -> np.ndarray | None:
 
 
 def _odd(tensor: Any) -> str:
-    """What of a torch tensor neither NumPy nor safetensors has; nothing of most."""
+    """What keeps a torch tensor from being sent as an array; empty for most."""
     layout, dtype = (str(one).removeprefix("torch.") for one in (tensor.layout, tensor.dtype))
     if layout != "strided":
         return f"layout {layout}"
@@ -288,7 +291,7 @@ def _odd(tensor: Any) -> str:
 
 
 def _name(value: Any) -> str:
-    """What a `Foreign` that stands for it says."""
+    """The name of its type, or what is unusual about a tensor, for a `Foreign`."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor) and (odd := _odd(value)):
         return f"{ODD_TENSOR}{odd}"
@@ -296,11 +299,11 @@ def _name(value: Any) -> str:
 
 
 class _Up:
-    """What stands in a tree that `_down` gave, as values again."""
+    """Turns a tree that `_down` made into values again."""
 
     def __init__(self, arrays: dict[str, np.ndarray], as_torch: bool) -> None:
         self._arrays, self._as_torch = arrays, as_torch
-        self._left = MOST_KEYS**2  # comparisons of keys that may be needed
+        self._left = MOST_KEYS**2  # comparisons of keys that may still be needed
 
     def value(self, node: Any, depth: int) -> Any:
         if depth > MAX_DEPTH + 1:
