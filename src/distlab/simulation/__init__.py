@@ -1,4 +1,4 @@
-"""What a program would do on a cluster that is not there.
+"""Simulates what a program would do on a cluster that is only described.
 
     cluster = Cluster(nodes=512, gpus=8)                     # 4,096 GPUs
     times = run_steps(ring(cluster.size, 1e8), cluster)      # seconds at which each rank is done
@@ -7,8 +7,7 @@
 
 Two engines share one model of a network (`network`). `steps` moves all ranks at once through an
 algorithm that is described as steps, for any number of ranks. `replay` follows every operation of
-every rank, as it was recorded in a real run or as it is written down, and gives records like those
-of a real run.
+every rank, recorded in a real run or written by hand, and gives records like those of a real run.
 """
 
 from distlab.simulation.algorithms import (

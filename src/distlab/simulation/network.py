@@ -21,7 +21,7 @@ from distlab.simulation.cost_model import Link
 # few bytes takes from one GPU's memory to another's in a library such as NCCL: an order of
 # magnitude, to be replaced by what a ping-pong finds on the cluster in question.
 
-#: Of an H100 SXM: 900 GB/s in both directions together (NVIDIA, "H100 Tensor Core GPU", 2022).
+#: Of an H100 SXM: 900 GB/s, both directions together (NVIDIA, "H100 Tensor Core GPU", 2022).
 NVLINK_4 = Link(latency=2e-6, bandwidth=450e9)
 #: 16 lanes of 32 GT/s with 128b/130b encoding (PCI Express Base Specification 5.0, 2019).
 PCIE_5 = Link(latency=5e-6, bandwidth=63e9)
@@ -38,9 +38,10 @@ class Cluster:
     Args:
         nodes: how many machines.
         gpus: ranks of each.
-        inside: what connects two ranks of one node; each has a port of its own.
-        between: what connects two nodes, for each adapter.
-        adapters: of each node, which its ranks share in turn; one for each rank where left out.
+        inside: what connects two ranks of a node; each rank has a port of its own.
+        between: what connects the adapters of two nodes.
+        adapters: network adapters of each node, over which its ranks are dealt out in turn; by
+            default one for each rank.
         slow: rank → how many times as long it computes as the others.
         lost: rank → seconds after the start at which it dies.
 

@@ -1,9 +1,10 @@
-"""A rank's clock, which can leave out that the machine has more to do than it has processors.
+"""A rank's clock, which can leave out what a rank waits for because its machine is overloaded.
 
-There a rank that wakes up late looks like a rank on a slow link. A steady clock counts what its
-thread computes, as the processor's time, and what it is told to wait (`wait_until`): for a link,
-and for what another rank does at a moment of that rank's own steady clock. It does not count what
-the thread waits for a processor, a lock, or a rank that is late because it waits for these.
+On a machine with more work than processors, a rank that wakes up late looks like a rank on a slow
+link. A steady clock counts the processor time of its thread and the waits that it is told of
+(`wait_until`): for a link, and for what another rank does at a moment of that rank's own steady
+clock. It does not count how long the thread waits for a processor, for a lock, or for a rank that
+is late because it waits for one of these.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ class Mark:
 
 
 class Clock:
-    """The machine's monotonic clock, or a steady one of the thread that makes it.
+    """The machine's monotonic clock, or a steady clock of the thread that makes this.
 
-    `log`: marks of all looks at a steady clock.
+    `log`: a mark for each look at a steady clock.
     """
 
     def __init__(self, steady: bool) -> None:
@@ -37,7 +38,7 @@ class Clock:
         real = time.monotonic()
         if not self._steady:
             return Mark(real, real)
-        if threading.get_ident() != self._thread:  # which knows nothing of the thread's processor
+        if threading.get_ident() != self._thread:  # no thread can ask for another's processor time
             last = self.log[-1]
             return Mark(last.shown + real - last.real, real)
         self.log.append(Mark(self._ahead + time.thread_time(), real))
@@ -47,12 +48,12 @@ class Clock:
         return self.mark().shown
 
     def sleep(self, until: float, begun: Mark) -> None:
-        """Sleep until a moment, in a wait that has begun earlier and has lasted since."""
+        """Sleep until a moment of this clock. The time since `begun`, when the wait began, counts."""
         while (left := until - begun.shown - (time.monotonic() - begun.real)) > 0:
             time.sleep(left)
 
     def wait_until(self, moment: float, begun: Mark) -> None:
-        """Sleep likewise; a steady clock then shows the moment, if it did not show a later one."""
+        """The same; afterwards a steady clock shows that moment, unless it shows a later one."""
         self.sleep(moment, begun)
         if self._steady and threading.get_ident() == self._thread:
             self.show(max(moment, self.now()))

@@ -1,4 +1,4 @@
-"""The simulator to play with: a recorded run under sliders.
+"""The simulator to play with: a recorded run, with sliders that time it again.
 
     result.simulator()                          # in a notebook
     result.simulator().seconds(ranks=512)       # the same, for a program
@@ -156,7 +156,7 @@ class Simulator:
     def answer(self, positions: Mapping[str, object] | None = None) -> dict[str, Any]:
         """What a page shows for positions of the sliders: `html`, and `said` in words.
 
-        Positions that are left out, or that there are none of, are those of the start.
+        A position that is left out, or that does not exist, is that of the start.
         """
         at = self.start()
         for name, value in (positions or {}).items():

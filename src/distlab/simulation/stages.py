@@ -1,9 +1,10 @@
-"""A pipeline of any number of stages at once: micro-batch by micro-batch instead of event by event.
+"""Times a pipeline of any number of stages, micro-batch by micro-batch instead of event by event.
 
 Micro-batch m has reached stage s + 1 when it has been through stage s, the ports and the link, and
-each of these is free when micro-batch m − 1 has left it. In time that is
-a(s + 1) = max(a(s) + A(s), B(s)), A being the time to pass a stage and a link, and B the moment at
-which these are free: with sums of A a running maximum, which NumPy takes over all stages at once.
+each of these is free when micro-batch m − 1 has left it. The moments are
+a(s + 1) = max(a(s) + A(s), B(s)), where A is the time to pass a stage and a link, and B the moment
+at which these are free. With the sums of A subtracted, that is a running maximum, which NumPy
+computes for all stages at once.
 """
 
 from __future__ import annotations
@@ -48,8 +49,11 @@ def run_pipeline(
 class _Way:
     """Stages in the order in which a micro-batch passes them.
 
-    `sent`: when the last micro-batch has left each stage's port. `out` and `into`: when each port
-    of the cluster is free; they are moved on.
+    Args:
+        out, into: when each port of the cluster is free to send and to receive; they are updated.
+
+    Attributes:
+        sent: when the last micro-batch has left each stage's port.
     """
 
     def __init__(
@@ -66,7 +70,7 @@ class _Way:
         self.sent = np.zeros(len(stages) - 1)
 
     def pass_on(self, free: np.ndarray, work: np.ndarray) -> np.ndarray:
-        """Send one more micro-batch through; when each stage is done with it.
+        """Send one more micro-batch through; returns when each stage is done with it.
 
         Args:
             free: when each stage has finished what came before.

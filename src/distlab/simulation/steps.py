@@ -1,13 +1,14 @@
-"""Algorithms as steps that all ranks take, moved all at once: fast enough for any cluster.
+"""Algorithms as steps that all ranks take, computed for all ranks at once: fast for any cluster.
 
-In a step some ranks send one message each (or several), some receive, and a rank begins its next
-step when its own messages of this one are out and in, and their receivers have asked for them.
-Ranks are not kept together otherwise: one that is early goes on. But a port takes messages in the
-order of the steps, also where one of a later step is there first; `replay` takes them as they come.
+In a step some ranks send one or several messages, some receive. A rank begins its next step when
+the messages that it sent have left and their receivers have asked for them, and those that it
+receives are in. Ranks are not synchronised otherwise: one that is early goes on. But a port takes
+messages in the order of the steps, even if one of a later step is there first; `replay` takes them
+as they come.
 
-A ring of 100,000 ranks takes 200,000 steps, all alike. Where a step that is taken again and again
-(the same object) has moved every time by the same amount, it will do so each time that it is left
-to take: what a step does does not depend on when it begins. These steps are not taken one by one.
+A ring of 100,000 ranks takes 200,000 steps, all alike. When taking the same step (the same object)
+again has moved every time by the same amount, every further repetition will: what a step does does
+not depend on when it begins. Those repetitions are computed in one go.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ import numpy as np
 
 from distlab.simulation.network import Cluster
 
-_ALIKE = 1e-9  # of a shift: times are sums of many numbers, and rounded
-_TOGETHER = 9  # decimals of seconds: who comes first must not depend on how sums were rounded
+_ALIKE = 1e-9  # relative: shifts that differ by less are equal, since sums of times are rounded
+_TOGETHER = 9  # decimals of seconds to which arrivals are rounded: rounding must decide no order
 
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
     """Who sends to whom: message i goes from rank `src[i]` to rank `dst[i]`. Arrays of ints.
 
-    What a cluster makes of it is worked out once, so that steps with the same messages should share
-    one.
+    Its routes through a cluster are worked out once for each object, so steps with the same
+    messages should share one.
     """
 
     src: np.ndarray
@@ -93,9 +94,9 @@ class _Machine:
     def take(self, step: Step, times: int) -> None:
         """Take a step so many times.
 
-        From time to time the state is kept, ever more rarely, and the later ones are compared with
-        it (Brent, "An improved Monte Carlo factorization algorithm", 1980), so that states that
-        return every few steps are found too: a ring's do so from node to node.
+        From time to time, ever more rarely, the state is kept, and later states are compared with
+        it (Brent, "An improved Monte Carlo factorization algorithm", 1980). So a pattern that
+        repeats every few steps is found too, as in a ring that goes from node to node.
         """
         kept, since, patience = None, 0, 1
         while times:
@@ -130,7 +131,7 @@ class _Machine:
         return [np.array(whole[where]) for whole, where in self._moved(step)]
 
     def _shift(self, step: Step, kept: list[np.ndarray]) -> float | None:
-        """By how much everything that the step moves has moved alike since, if it has."""
+        """By how much all that the step moves has moved since `kept`; `None` if not equally."""
         by = None
         for (whole, where), before in zip(self._moved(step), kept, strict=True):
             if not len(before):
@@ -146,7 +147,7 @@ class _Machine:
 
     def _move(self, step: Step, by: float) -> None:
         for whole, where in self._moved(step):
-            # an adapter that several messages use stands there several times, and moves once
+            # an adapter that several messages use is listed several times, and still moves once
             whole[where] = whole[where] + by
 
     def _route(self, pattern: Pattern) -> _Route:
@@ -191,10 +192,12 @@ class _Route:
 def _queue(
     ports: np.ndarray, alone: bool, come: np.ndarray, duration: np.ndarray, free: np.ndarray
 ) -> np.ndarray:
-    """When each message has passed its port, which takes one at a time in the order they come, and
-    those that come together by their number.
+    """When each message has passed its port. A port takes one at a time, in the order in which they
+    come; of those that come together, the one with the lowest number first.
 
-    `alone`: no two want the same port. `free` is moved on.
+    Args:
+        alone: no two messages use the same port.
+        free: when each port is free, which is updated.
     """
     if alone:
         done: np.ndarray = np.maximum(come, free[ports]) + duration
