@@ -48,7 +48,7 @@ class Clock:
         return self.mark().shown
 
     def sleep(self, until: float, begun: Mark) -> None:
-        """Sleep until a moment of this clock. The time since `begun`, when the wait began, counts."""
+        """Sleep until a moment of this clock; the time since the mark `begun` has passed on it."""
         while (left := until - begun.shown - (time.monotonic() - begun.real)) > 0:
             time.sleep(left)
 

@@ -1,8 +1,7 @@
-"""When ports and links are busy, in memory that all ranks of a machine share.
+"""When imitated ports and links are busy, in memory that all ranks of a machine share.
 
-`slow_links` asks here when a message or a collective would be through. Whatever one rank notes
-under the lock the others see, so that ranks can share an adapter, and groups the links of their
-members.
+`slow_links` asks here when a message or a collective would be through. What one rank writes under
+the lock the others see, so that ranks can share an adapter, and groups the links of their members.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from distlab.rank.mapping import mapped
 from distlab.simulation.network import Cluster
 from distlab.simulation.rank_clock import Clock, Mark
 
-_KEPT = 4096  # messages of each port that nobody has waited for yet, and collectives of each group
-_NOTE = 6  # numbers of a message: when it reaches its port, for how long, from, to, group, tag
-_LOOK = 0.001  # seconds between two looks whether all have called a collective
+_KEPT = 4096  # entries of each ring buffer: messages of a port, receives, collectives of a group
+_NOTE = 6  # numbers of a message: when it reaches its port, how long it takes, from, to, group, tag
 _ASK = 4  # numbers of a receive: when it was begun, from whom, group, tag
+_LOOK = 0.001  # seconds between two checks whether all members have called a collective
 
-#: a message's sender, group and tag: messages of one channel arrive in their order
+#: a message's sender, group and tag; messages of one channel arrive in the order they were sent
 Channel = tuple[int, int, int]
 
 
 class _Lock:
-    """One thread of one rank at a time."""
+    """A lock that one thread of one rank holds at a time."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -67,8 +66,8 @@ class _Arrival:
 class _Inbox:
     """What this rank knows of a port by which it receives."""
 
-    read: int = 0
-    free: float = 0.0
+    read: int = 0  # how many of its messages this rank has read from the shared memory
+    free: float = 0.0  # when it is free
     coming: list[tuple[float, int, _Arrival]] = field(default_factory=list)
 
 
@@ -76,8 +75,8 @@ class Ports:
     """The ports of a cluster, as rank `rank` sees them.
 
     Args:
-        path: where the shared memory lies; its name is the beginning of several files' names.
-        clock: this rank's.
+        path: of the shared memory, without the suffixes of its files.
+        clock: this rank's clock.
     """
 
     def __init__(self, path: Path, rank: int, cluster: Cluster, clock: Clock) -> None:
@@ -90,7 +89,7 @@ class Ports:
         self._notes = memoryview(notes).cast("d")
         asks = mapped(path.with_suffix(".asks"), cluster.size * (_KEPT * _ASK + 1) * 8)
         self._asks = memoryview(asks).cast("d")
-        self._asked: dict[int, int] = defaultdict(int)  # how much of each rank's is read
+        self._asked: dict[int, int] = defaultdict(int)  # how many receives of each rank are read
         self._for_me: dict[Channel, deque[float]] = defaultdict(deque)
         self.path = path
         self._inboxes: dict[int, _Inbox] = defaultdict(_Inbox)
@@ -106,7 +105,7 @@ class Ports:
         return self._routes[src, dst]
 
     def send(self, dst: int, nbytes: int, group: int, tag: int) -> float:
-        """Note a message that leaves now; returns when it has left its port."""
+        """Note a message that is sent now; returns when it has left its port."""
         latency, per_byte, out, into = self._link(self._rank, dst)
         seconds, now = per_byte * nbytes, self.clock.now()
         with self.lock.held():
@@ -132,8 +131,8 @@ class Ports:
             self._asks[first] = number + 1
 
     def asked(self, dst: int, group: int, tag: int) -> float:
-        """When a rank that takes this rank's next message was ready for it; 0 where it took the
-        message from anybody.
+        """When the receiver of this rank's next message was ready for it; 0 if it receives from any
+        source.
         """
         first = dst * (_KEPT * _ASK + 1)
         with self._threads, self.lock.held():
@@ -150,14 +149,14 @@ class Ports:
     def arrival(self, src: int, group: int, tag: int, begun: Mark) -> float:
         """Wait until the next message of a channel begins to arrive; returns when it is through.
 
-        The real message has arrived. By the time the imitated one begins to, all those are known
-        that reach the port before it.
+        The real message has arrived before. When the imitated one begins to arrive, all messages
+        that reach the port earlier have been noted.
 
         Args:
             begun: when this rank began to wait for it.
 
         Raises:
-            RuntimeError: so many messages have come that nobody waited for that some are forgotten.
+            RuntimeError: more messages came before they were waited for than are kept.
         """
         port = self._link(src, self._rank)[3]
         with self._threads:
@@ -180,7 +179,7 @@ class Ports:
             return arrival.end
 
     def _look(self, port: int) -> None:
-        """Read what has been noted for a port since."""
+        """Read what has been noted for a port since the last look."""
         inbox, first = self._inboxes[port], port * (_KEPT * _NOTE + 1)
         with self.lock.held():
             count = int(self._notes[first])
@@ -201,13 +200,13 @@ class Collectives:
     """The collectives of one group.
 
     Collective k begins when the last member has called it and the links of all members are through
-    with collectives that were called before, of whatever group. Which these are is decided when
-    somebody waits for its end, and it could be through: by clocks that differ, a call that was
-    earlier may be noted later.
+    with the collectives that were called before, in any group. Which these are is decided only when
+    a rank waits for its end and it could be through: since clocks differ, an earlier call may be
+    noted later.
 
     Args:
+        name: the group's, equal on all its members and different from that of any other group.
         ranks: the group's members.
-        name: of the group, the same for all its members and for no other group.
     """
 
     def __init__(self, ports: Ports, name: str, ranks: list[int]) -> None:
@@ -257,9 +256,9 @@ class Collectives:
 
 
 class _Links:
-    """Collectives of all groups that all members have called, and when ranks' links are busy.
+    """The collectives of all groups that all members have called, and when ranks' links are busy.
 
-    To be used under the lock.
+    To be used with the lock held.
     """
 
     def __init__(self, path: Path, size: int) -> None:
@@ -279,12 +278,12 @@ class _Links:
         return number
 
     def earliest(self, number: int) -> float:
-        """When a collective is through if nothing is in its way."""
+        """When a collective is through if its links are free."""
         at = number % _KEPT * self._width
         return self._called[at] + self._called[at + 1]
 
     def decided(self, number: int) -> tuple[float, float]:
-        """Its begin and end, after those that were called before."""
+        """Its begin and end, after the collectives that were called before it."""
         last = number % _KEPT * self._width
         if not self._called[last + 3]:
             count = int(self._busy[self._size])

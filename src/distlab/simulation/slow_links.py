@@ -6,19 +6,19 @@
 Ranks of one machine share its cores and its memory, so that a ring of them says little about a ring
 of machines. Here messages travel as always and are then held back until they would have come out of
 a link: a rank's messages leave one after the other at its bandwidth, arrive one after the other at
-that of the receiver, and each is on its way for the latency. Waiting costs no core, so many ranks
-can be watched on few.
+the receiver's, and each is on its way for the latency. Waiting uses no core, so many ranks can be
+watched on few cores.
 
-An all-reduce, an all-gather and a reduce-scatter take as long as their rings would: they begin when
-the last member has called and the one before is through, and hold a rank that waits for them until
-then, but not one that computes meanwhile. Other collectives are not held back.
+An all-reduce, an all-gather and a reduce-scatter take as long as they would as rings. They begin
+when the last member has called and the collective before is through. A rank that waits for one is
+held until its end; a rank that computes meanwhile is not. Other collectives are not held back.
 
     with slow_links(latency=0.005, bandwidth=20e6) as link:
         …
         link.transfers                # when the collectives were under way
 
-`slow_cluster` imitates a whole `Cluster`: nodes with a link inside and another between them, which
-the ranks of a node may share, and every group and collective.
+`slow_cluster` imitates a whole `Cluster`, for all groups and collectives: nodes with one link
+inside and another between them, which the ranks of a node may share.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class Transfer:
     """One collective on its way, in seconds of the machine's monotonic clock."""
 
     op: str
-    nbytes: int  # what this rank gave
+    nbytes: int  # that this rank handed in
     begin: float
     end: float
 
 
 @dataclass
 class Link:
-    """A rank's own link. `transfers`: the collectives that it has waited for, in their order."""
+    """A rank's own link. `transfers`: the collectives that it has waited for, in order."""
 
     latency: float
     bandwidth: float
@@ -66,8 +66,8 @@ class Link:
     def seconds(self, op: str, nbytes: int, size: int) -> float:
         """How long a collective takes over `size` ranks, each of which gives `nbytes`.
 
-        Rings, binomial trees, all to one and one to all, and pairs one after the other, as
-        `distlab.simulation.collectives` has them, written down as formulas.
+        Formulas for the algorithms of `distlab.simulation.collectives`: rings, binomial trees, all
+        to one, one to all, and pairs one after the other.
         """
         through = nbytes / self.bandwidth
         rounds = math.ceil(math.log2(size))
@@ -89,7 +89,9 @@ class Link:
 class _HeldWork:
     """A request whose wait ends when the message would be through.
 
-    `through` says when that is, once the real message has come, and is given when the wait began.
+    Args:
+        through: called once the real message has come, with the mark of when the wait began;
+            returns when the imitated one is through. `None` once that has been asked.
     """
 
     def __init__(self, work: Any, through: Any, clock: Clock) -> None:
@@ -127,7 +129,7 @@ class _HeldCollective(_HeldWork):
         return made
 
 
-#: by the names of ProcessGroup's methods: which collective it is, and which argument a rank gives
+#: methods of ProcessGroup → which collective it is, and which argument holds what a rank hands in
 _RINGS = {
     "allreduce": ("all_reduce", 0),
     "allreduce_coalesced": ("all_reduce", 0),
@@ -142,7 +144,7 @@ _OTHERS = {
     "broadcast": ("broadcast", 0),
     "reduce": ("reduce", 0),
     "gather": ("gather", 1),
-    "scatter": ("scatter", 0),  # what it gets: the others give nothing
+    "scatter": ("scatter", 0),  # what it receives: only the root hands something in
     "alltoall": ("all_to_all", 1),
     "alltoall_base": ("all_to_all", 1),
     "all_to_all_single": ("all_to_all", 1),
@@ -229,7 +231,7 @@ class _SlowGroup:
 
 
 def _bytes(tensors: Any) -> int:
-    """Of a tensor, or of all in nested lists."""
+    """Bytes of a tensor, or of all tensors in nested lists."""
     if isinstance(tensors, (list, tuple)):
         return sum(map(_bytes, tensors))
     size: int = tensors.numel() * tensors.element_size()
@@ -240,16 +242,16 @@ def _bytes(tensors: Any) -> int:
 def slow_links(latency: float, bandwidth: float) -> Iterator[Link]:
     """Give every rank of the default group a link of its own while the context lasts.
 
-    Enter it on every rank of a `Ranks` run, equally often. The record of the run shows the time
-    that messages take so. Other groups keep the links that they have.
+    Enter it on every rank of a `Ranks` run, equally often. The record of the run shows the times
+    that messages then take. Other groups keep the links that they have.
 
     Args:
         latency: seconds that each message is on its way, whatever its size.
-        bandwidth: bytes a second that a rank can send, and as many that it can receive meanwhile.
+        bandwidth: bytes a second that a rank can send, and at the same time receive.
 
     Raises:
-        ValueError: no such link.
-        RuntimeError: this process is no rank of this library.
+        ValueError: there is no such link.
+        RuntimeError: this process is not a rank of this library.
     """
     if not (latency >= 0 and bandwidth > 0):
         raise ValueError(f"no link has a latency of {latency} s and {bandwidth} bytes a second")
@@ -268,19 +270,19 @@ def slow_links(latency: float, bandwidth: float) -> Iterator[Link]:
 def slow_cluster(cluster: Cluster, clock: Clock | None = None) -> Iterator[Link]:
     """Let the ranks of this machine be those of a cluster while the context lasts.
 
-    Enter it on every rank of a `Ranks` run, equally often. Messages and collectives of all groups
-    take the time that they would there; those of groups that are made meanwhile too. Slow and lost
-    ranks are left to the program.
+    Enter it on every rank of a `Ranks` run, equally often. Messages and collectives of all groups,
+    including those that are made meanwhile, take the time that they would take there. The cluster's
+    `slow` and `lost` have no effect: that is left to the program.
 
     Args:
-        clock: this rank's, by which links are busy and free; the machine's where left out.
+        clock: this rank's clock, by which links are busy and free; by default the machine's.
 
     Returns:
         The link between nodes. Its `transfers` are the default group's collectives.
 
     Raises:
-        ValueError: the cluster has not as many ranks as there are.
-        RuntimeError: this process is no rank of this library.
+        ValueError: the cluster has another number of ranks than the run.
+        RuntimeError: this process is not a rank of this library.
     """
     from torch.distributed import distributed_c10d as c10d
 
@@ -317,7 +319,7 @@ def _default_group() -> RecordedGroup:
 
 
 def _ports(group: RecordedGroup, cluster: Cluster, clock: Clock) -> Ports:
-    """Ports that no earlier use of this run has had."""
+    """New ports, in files that no earlier context of this run has used."""
     group.slow_links += 1
     path = Path(os.environ["DISTLAB_RUN"]) / f"links-{group.slow_links}"
     return Ports(path, group.rank(), cluster, clock)
@@ -334,7 +336,7 @@ def _held(
         name = str(plain.group_name)
         # torch numbers groups, or names those that members make alone by a hash
         number = int(name) if name.isdecimal() else zlib.crc32(name.encode())
-        # of other groups nobody is told
+        # `transfers` that the caller sees are those of the default group alone
         own = link if group._index == events.WORLD else replace(link, transfers=[])
         group._group = _SlowGroup(plain, own, ports, number, list(group._ranks), held, cluster)
     try:
