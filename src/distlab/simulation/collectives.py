@@ -1,7 +1,7 @@
-"""How long a collective takes on a simulated cluster when all its members have called it.
+"""How long a collective takes on a simulated cluster once all its members have called it.
 
-As the usual libraries do them: rings where every rank ends with as much as it gave, binomial trees
-to or from a root, and nothing else on the network meanwhile.
+The algorithms are those of the usual libraries: rings for all-reduce, all-gather and
+reduce-scatter, binomial trees for reduce and broadcast. Nothing else is on the network meanwhile.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _seconds(
 
 
 def _placed(steps: Iterable[Step], ranks: np.ndarray) -> Iterator[Step]:
-    """These steps among `ranks` in place of 0, 1, …; equal steps and equal patterns stay one."""
+    """These steps with `ranks` in place of 0, 1, …; what was one object stays one object."""
     made: dict[int, tuple[Step, Step]] = {}  # by id, with what keeps that id its own
     patterns: dict[tuple[bytes, bytes], Pattern] = {}
     for step in steps:

@@ -1,6 +1,6 @@
-"""Pictures of a run that is timed again: what its ranks do, and how it goes on with more of them.
+"""Pictures of a run that is timed again: what its ranks do, and a curve over the number of ranks.
 
-Both are drawn here for the still page and the live one alike, so that they cannot differ.
+They are drawn here for the still page and for the live one, so that the two cannot differ.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from distlab.simulation.retiming import COMPUTES, MOST_SPANS, MOVES, WAITS, Row
 from distlab.viz.svg import BLUE, GREEN, ORANGE, hover, number, tag, text
 
 WORDS = {COMPUTES: "computes", WAITS: "waits for others", MOVES: "communicates"}
-#: where the records of messages do not tell waiting for a partner from bytes on their way
+#: for messages, whose records do not tell waiting for a partner from bytes on their way
 WORDS_OF_MESSAGES = {COMPUTES: "computes", MOVES: "communicates or waits"}
 #: fill, its opacity, stroke, height: told apart without their colours too
 _LOOKS = {
@@ -25,14 +25,14 @@ _WIDE, _LEFT, _RIGHT, _STEP, _TOP = 560.0, 132.0, 14.0, 26.0, 20.0
 
 
 def label(row: Row) -> str:
-    """Which rank a row is of, and how many there are of its kind."""
+    """A row's rank, and how many more there are of its kind."""
     more = f" and {row.like - 1:,} like it" if row.like > 1 else ""
     return f"rank {row.rank}{', slow' * row.slow}{more}"
 
 
 def rows_picture(rows: Sequence[Row], title: str, words: Mapping[str, str] = WORDS) -> str:
-    """Time runs to the right; a rank computes on a thin line, waits in an outlined box, and
-    communicates in a full one.
+    """A row for each rank, in which time runs to the right. A thin line means that the rank
+    computes, an outlined box that it waits, and a filled one that it communicates.
 
     Args:
         words: for each kind of span that there may be.

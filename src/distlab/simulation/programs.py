@@ -1,7 +1,7 @@
-"""What each rank of a simulated cluster does, one thing after the other.
+"""Programs: what each rank of a simulated cluster does, one thing after the other.
 
-A program is a list of `Compute`, `Post` and `Wait`. `recorded` makes programs of a real run's
-records, `described` of an algorithm's steps, `pipeline` writes those of a pipeline.
+A program is a list of `Compute`, `Post` and `Wait`. `recorded` makes programs from a real run's
+records, `described` from an algorithm's steps, and `pipeline` writes those of a pipeline.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from distlab.simulation.steps import Step
 
 @dataclass(frozen=True)
 class Compute:
-    """Work of the rank's own, in seconds of a rank that is not slow."""
+    """Computing, in the seconds that a rank takes that is not slow."""
 
     seconds: float
 
@@ -27,7 +27,7 @@ class Compute:
 class Post:
     """Begin an operation: a send, a receive or a collective, as its event says.
 
-    Of the event the times and the rank do not count.
+    The event's times and rank are ignored.
     """
 
     event: Event
@@ -44,11 +44,11 @@ Program = list[Compute | Post | Wait]
 
 
 def recorded(records: Sequence[RankRecord], computing: float = 1.0) -> list[Program]:
-    """The programs of a run, by rank: its operations in their order, and the time between them.
+    """The programs of a run, by rank: its operations in order, and the time between them.
 
     Args:
-        computing: by how much the time between operations is multiplied: 0 leaves out what the
-            ranks computed, less than 1 stands for faster ones.
+        computing: a factor for the time between operations: 0 leaves out what the ranks computed,
+            less than 1 stands for faster ranks.
 
     Raises:
         ValueError: the run did not end, or more was recorded than was kept.
@@ -64,7 +64,7 @@ def recorded(records: Sequence[RankRecord], computing: float = 1.0) -> list[Prog
 
 def _program(record: RankRecord, computing: float) -> Program:
     program: Program = []
-    posted: dict[int, int] = {}  # by the operation's number in the record: that in the program
+    posted: dict[int, int] = {}  # an operation's number in the record → that in the program
     now = record.begin
     for moment in sorted(_moments(record), key=lambda moment: moment.at):
         if computing and moment.begin > now:
@@ -82,7 +82,7 @@ def _program(record: RankRecord, computing: float) -> Program:
 
 @dataclass(frozen=True)
 class _Moment:
-    """What a rank did with an operation from `begin` to `end`; `at`: its place among the others."""
+    """What a rank did with an operation from `begin` to `end`; moments are sorted by `at`."""
 
     number: int  # of the operation, in the record
     at: float
@@ -94,7 +94,7 @@ class _Moment:
 def _moments(record: RankRecord) -> list[_Moment]:
     moments: list[_Moment] = []
     begins = sorted(event.begin for event in record.events)
-    handed: list[tuple[int, Event]] = []  # DDP's buckets: it takes their futures and waits for all
+    handed: list[tuple[int, Event]] = []  # DDP's buckets, whose futures it waits for all together
     for number, event in enumerate(record.events):
         takes = event.flags & FUTURE and event.internal and not event.waited and event.end
         if not takes:
@@ -106,8 +106,8 @@ def _moments(record: RankRecord) -> list[_Moment]:
         until = begun if event.blocking else event.begin
         moments.append(_Moment(number, event.begin, event.begin, until))
         if event.blocking or event.waited:
-            # other threads of the rank may begin what it waits for: to the one thread that ranks
-            # have here it comes when all of that has begun
+            # operations that other threads of the rank begin during the wait may be what it waits
+            # for. Simulated ranks have one thread: there the wait comes after them
             beside = bisect_right(begins, begun) < bisect_left(begins, ended)
             at = ended if beside else begun
             moments.append(_Moment(number, at, begun, ended, waits=True))
@@ -115,7 +115,7 @@ def _moments(record: RankRecord) -> list[_Moment]:
 
 
 def _together(handed: Sequence[tuple[int, Event]], latest: float) -> list[_Moment]:
-    """Waits for operations that torch's own code has taken the futures of: when all had ended."""
+    """Waits for operations whose futures torch's own code has taken: at the end of the last one."""
     end = min(latest, max((event.end for _, event in handed), default=0.0))
     return [
         _Moment(number, max(end, event.begin), end, end, waits=True) for number, event in handed
@@ -123,7 +123,7 @@ def _together(handed: Sequence[tuple[int, Event]], latest: float) -> list[_Momen
 
 
 def described(steps: Iterable[Step], size: int) -> list[Program]:
-    """The programs of an algorithm's steps, by rank: to draw what `run_steps` only times."""
+    """The programs of an algorithm's steps, by rank, to draw what `run_steps` only times."""
     writers = [_Writer() for _ in range(size)]
     for step in steps:
         seconds = np.broadcast_to(step.seconds, size).tolist()
@@ -144,7 +144,7 @@ def described(steps: Iterable[Step], size: int) -> list[Program]:
 
 
 def message(op: str, peer: int, n_bytes: int, function: str = "") -> Event:
-    """The event of a message that nobody has recorded: `op` is "send" or "recv"."""
+    """The event of a message that was not recorded; `op` is "send" or "recv"."""
     api = {"send": "isend", "recv": "irecv"}[op]
     return Event(
         rank=0, index=0, op=op, api=api, group=(), group_index=WORLD, peer=peer, tag=0,
@@ -165,8 +165,8 @@ def pipeline(
     """One step of a pipeline of `size` stages.
 
     Args:
-        n_bytes: of one micro-batch's activations, and as many of their gradients.
-        forward: seconds of a micro-batch in a stage; `backward` likewise.
+        n_bytes: of one micro-batch's activations, and again of their gradients.
+        forward, backward: seconds that a micro-batch takes in a stage.
         order: "GPipe" (all forward, then all backward) or "1F1B".
 
     Raises:
@@ -214,6 +214,6 @@ class _Writer:
         self.program.append(Wait(number))
 
     def wait_for_all(self) -> None:
-        """Wait for all that nobody has waited for yet."""
+        """Wait for all operations that have not been waited for yet."""
         self.program += map(Wait, self._open)
         self._open.clear()

@@ -1,12 +1,12 @@
-"""Follow every operation of every rank through a cluster that is not there.
+"""Follows every operation of every rank through a simulated cluster.
 
-A discrete-event simulation: what happens next is always what happens first. It gives the records
-that a real run would have left, so that its timeline, its traffic and its trace are those of a run.
+A discrete-event simulation: the event that is handled next is always the earliest one. It gives the
+records that a real run would have left, so that timelines, traffic and traces can be made of them.
 
-A send ends when its message is out and its receiver has asked for it, as with gloo, NCCL, and MPI's
-large messages; the message is on its way meanwhile. A collective begins when all members have
-called it and the links of all are through with collectives that began earlier, of whatever group.
-Messages and collectives do not get in each other's way.
+A send ends when its message has left and its receiver has asked for it, as with gloo, NCCL, and
+MPI's large messages; the message is on its way meanwhile. A collective begins when all members have
+called it and the links of all are through with collectives that began earlier, in any group.
+Messages and collectives do not slow each other down.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from distlab.simulation.collectives import seconds_of
 from distlab.simulation.network import Cluster
 from distlab.simulation.programs import Compute, Post, Program, Wait
 
-_FIRST = 1e-12  # seconds; in records 0 means that a time is not known
+_FIRST = 1e-12  # seconds, in place of 0, which in records means that a time is not known
 
 
 def replay(
     programs: Sequence[Program], cluster: Cluster, algorithm: str = "ring"
 ) -> list[RankRecord]:
-    """The records of a run of these programs, one a rank, on a cluster. Times begin at 0.
+    """Run programs, one for each rank, on a cluster; returns the ranks' records. Times begin at 0.
 
-    A rank that waits for ever, because another was lost, has no end, as in a real run.
+    A rank that waits forever, because another was lost, has no end, as in a real run.
 
     Args:
         algorithm: of all-reduces, as `distlab.simulation.collectives.ALL_REDUCES` names them.
@@ -53,7 +53,7 @@ class _Rank:
     next: int = 0
     events: list[Event] = field(default_factory=list)
     ends: list[float | None] = field(default_factory=list)  # of each operation, once it is known
-    waits: int | None = None  # for the end of this one
+    waits: int | None = None  # for the end of this operation
     over: bool = False
 
 
@@ -67,7 +67,7 @@ class _Message:
 
 @dataclass
 class _Offer:
-    """A send whose receiver has not asked for it yet."""
+    """A send whose message no receive has asked for yet."""
 
     src: int
     tag: int
@@ -86,7 +86,7 @@ class _Replay:
         self._order = itertools.count()
         self._wanted: dict[int, list[tuple[int, Event]]] = defaultdict(list)  # receives, by rank
         self._arrived: dict[int, list[_Message]] = defaultdict(list)  # messages, by rank
-        # by rank: sends that nobody has asked for, and receives that nobody has sent for
+        # by receiver: sends that no receive has asked for, and receives without a send so far
         self._offers: dict[int, list[_Offer]] = defaultdict(list)
         self._asks: dict[int, list[Event]] = defaultdict(list)
         # collectives, by rank
@@ -120,11 +120,11 @@ class _Replay:
         return made
 
     def _go_on(self, number: int) -> None:
-        """Let a rank do what it does without waiting."""
+        """Let a rank go on until it waits, or until another rank's turn comes first."""
         rank = self._ranks[number]
         begin = rank.time
         while rank.next < len(rank.program):
-            if rank.time > begin:  # others may be at work before that
+            if rank.time > begin:  # other ranks may have something to do before that
                 self._at(rank.time, "go on", number)
                 return
             if rank.time >= self._cluster.lost.get(number, float("inf")):
@@ -133,7 +133,7 @@ class _Replay:
             if not self._did(rank, number, what):
                 return
             rank.next += 1
-            if isinstance(what, Post):  # the others' next call comes before this one's next
+            if isinstance(what, Post):  # ranks take turns: others post before this one posts again
                 self._at(rank.time, "go on", number)
                 return
         rank.over = True
@@ -225,7 +225,7 @@ class _Replay:
         self._wanted[dst].append((event.index, event))
 
     def _known(self, number: int, operation: int, end: float) -> None:
-        """An operation's end is known: whoever waits for it goes on then."""
+        """An operation's end is known now: its rank goes on then, if it waits for it."""
         rank = self._ranks[number]
         rank.ends[operation] = end
         if rank.waits == operation:

@@ -1,13 +1,13 @@
 """A recorded run, timed again on other links and other numbers of ranks.
 
-A run whose ranks all call the same collectives in the same order, as a step of data-parallel
-training does, is carried over to any number of ranks: rank r computes for as long as rank
-r mod size of the recorded run did, and each rank hands in as many bytes as it did there. What ranks
-of one kind do is worked out once, for all numbers of ranks together, so that 1,000 ranks cost no
-more than four. It says the same as `replay`.
+A run whose ranks all call the same collectives in the same order, as in data-parallel training, is
+carried over to any number of ranks (`Carried`): rank r computes for as long as rank r mod size of
+the recorded run did, and hands in as many bytes. What ranks of one kind do is worked out once, for
+all numbers of ranks together, so that 1,000 ranks cost no more than four. The times are those of
+`replay`.
 
-Messages name their partners, so that a run with messages stays on the ranks that it ran on, and is
-replayed there.
+Messages name their partners. So a run with messages stays on its own ranks, where it is replayed
+(`Fixed`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_SPANS = 120  # of a rank in it
 
 @dataclass(frozen=True)
 class Setting:
-    """What a run is timed for. One rank, the last that was recorded, may be slow.
+    """What a run is timed for. One rank may be slow: the last one that was recorded.
 
     Args:
         ranks: how many there are, each on a node of its own.
@@ -47,7 +47,7 @@ class Setting:
     algorithm: str = "ring"
 
     def cluster(self, size: int, slow: int | None = None) -> Cluster:
-        """As many ranks of this network; `slow` is the number of the slow one."""
+        """A cluster of `size` ranks on this network; `slow` is the number of the slow one."""
         slowness = {} if slow is None else {slow: self.slowness}
         return Cluster(size, 1, between=self.link, slow=slowness)
 
@@ -56,7 +56,8 @@ class Setting:
 class Span:
     """What a rank did from `begin` to `end`, in seconds after the start. `of`: in which operation.
 
-    `WAITS`: for a rank that has not called a collective yet. `MOVES`: bytes are on their way.
+    Kinds: `COMPUTES`; `WAITS`, for a rank that has not called the collective yet; `MOVES`, while
+    bytes are on their way.
     """
 
     kind: str
@@ -69,8 +70,8 @@ class Span:
 class Row:
     """One rank, and how many there are of its kind.
 
-    `spans`: the first of them, those that are drawn and one more. `totals`: seconds of all, by
-    kind. `end`: of the last one.
+    `spans`: the first ones: those that are drawn, and one more. `totals`: seconds of all spans, by
+    kind. `end`: when the last one ends.
     """
 
     rank: int
@@ -92,7 +93,7 @@ class Row:
 
 
 def retimed(records: Iterable[RankRecord]) -> list[Row]:
-    """What ranks did by their records: in operations, or computing."""
+    """What ranks did according to their records: wait in operations, or compute."""
     rows = []
     for record in records:
         row, now = Row(record.rank), 0.0
@@ -107,7 +108,7 @@ def retimed(records: Iterable[RankRecord]) -> list[Row]:
 
 
 class Fixed:
-    """A run with messages, or of ranks that call unlike collectives, on as many ranks as it had."""
+    """A run with messages, or of ranks that call different collectives, on its own ranks."""
 
     def __init__(self, programs: Sequence[Program]) -> None:
         self.programs, self.size = programs, len(programs)
@@ -115,7 +116,7 @@ class Fixed:
         self.has_messages = any(event.is_message for event in posts)
 
     def rows(self, setting: Setting) -> list[Row]:
-        """What its ranks do, at most `MOST_ROWS` of them."""
+        """What its ranks do; at most `MOST_ROWS` of them, the last one included."""
         cluster = setting.cluster(self.size, self.size - 1)
         rows = retimed(replay(self.programs, cluster, setting.algorithm))
         rows[-1].slow = setting.slowness != 1
@@ -128,7 +129,7 @@ class Carried:
     def __init__(self, programs: Sequence[Program]) -> None:
         """
         Raises:
-            ValueError: the ranks did not all call the same collectives of all ranks.
+            ValueError: the ranks did not all call the same collectives, with all ranks as members.
         """
         self.size = len(programs)
         self._steps = [one for one in programs[0] if not isinstance(one, Compute)]
@@ -149,11 +150,11 @@ class Carried:
         return self._play(sizes, setting)
 
     def alone(self) -> float:
-        """Seconds of one rank alone that is not slow: nothing is sent."""
+        """Seconds of rank 0 by itself, not slowed down: nothing is sent."""
         return float(self._work[:, 0].sum())
 
     def rows(self, setting: Setting) -> list[Row]:
-        """What its ranks do: one of each kind, at most `MOST_ROWS`."""
+        """What its ranks do: a row for each kind of rank, at most `MOST_ROWS`."""
         return self.timed([setting.ranks], setting)[1]
 
     def timed(self, sizes: Sequence[int], setting: Setting) -> tuple[list[float], list[Row]]:
@@ -211,10 +212,10 @@ class Carried:
 
 
 class _Notes:
-    """What ranks of each kind do one after the other, for one number of ranks.
+    """What ranks of each kind do, one thing after the other, for one number of ranks.
 
     Args:
-        place: of that number among all for which it is worked out.
+        place: the index of that number among all numbers for which the run is timed.
     """
 
     def __init__(self, place: int) -> None:
@@ -223,12 +224,12 @@ class _Notes:
         self._until: list[np.ndarray] = []
 
     def add(self, kind: str, until: np.ndarray, of: Event | None = None) -> None:
-        """All ranks did this until then: moments by (number of ranks, kind of rank)."""
+        """All ranks did this until these moments, by (number of ranks, kind of rank)."""
         self._what.append((kind, of))
         self._until.append(until[self._place])
 
     def tell(self, rows: Sequence[Row]) -> None:
-        """Write it into rows, one for each kind of rank."""
+        """Write the notes into rows, one for each kind of rank."""
         if not self._until:
             return
         moments = np.vstack([np.zeros(len(rows)), *self._until])
@@ -247,11 +248,13 @@ class _Notes:
 
 
 class _Kinds:
-    """Ranks that compute alike, by (size, kind): a kind for each recorded rank, and the slow rank.
+    """Kinds of ranks that compute alike: one for each recorded rank, and one for the slow rank.
 
-    `base`: the recorded rank whose computing it has. `count`: how many there are, the `first` of
-    which is this rank. `absent`: −inf where there are none, else 0, to be added where the latest is
-    looked for.
+    Attributes, all by (size, kind):
+        base: the recorded rank that they compute like.
+        count: how many ranks of that kind there are.
+        first: the lowest number among them.
+        absent: −inf if there are none, else 0; added where a maximum over ranks is taken.
     """
 
     def __init__(self, sizes: Sequence[int], recorded: int, slowness: float) -> None:
@@ -289,7 +292,7 @@ def collective_seconds(
     """Seconds of one collective on `size` ranks; `nan` where its algorithm cannot be run on them.
 
     Args:
-        root: the rank that gives or takes all; where there are too few ranks for it, rank 0.
+        root: the rank that gives or takes all; rank 0 if there are too few ranks for it.
     """
     members, cluster = tuple(range(size)), setting.cluster(size)
     try:
@@ -299,11 +302,11 @@ def collective_seconds(
 
 
 def _work(program: Program, steps: Sequence[Post | Wait]) -> list[float]:
-    """Seconds that are computed before each of `steps`, and after the last.
+    """Seconds that a rank computes before each of `steps`, and after the last.
 
-    A rank may have waited a little earlier or later than the one that `steps` are of, where torch
-    waits for several operations at once. Then what it computed between two calls stands before the
-    second one.
+    Where torch waits for several operations at once, a rank may have waited at another place among
+    its calls than the rank that `steps` are of. Then all that it computed between two calls counts
+    as before the second one.
     """
     own = [one for one in program if not isinstance(one, Compute)]
     alike = [_place(one) for one in own] == [_place(one) for one in steps]
@@ -325,7 +328,7 @@ def _place(one: Post | Wait) -> int:
 
 
 def _call(event: Event, size: int) -> tuple[object, ...] | None:
-    """What must be alike on all ranks; None for what not all ranks can take part in."""
+    """What must be equal on all ranks; `None` for a message, or a collective of some ranks only."""
     if event.is_message or len(set(event.group)) not in (0, size):
         return None
     return event.op, event.nbytes, event.peer, event.group_index

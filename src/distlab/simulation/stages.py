@@ -22,8 +22,8 @@ def run_pipeline(
     The times are those of `replay(pipeline(cluster.size, …), cluster)`, for any number of ranks.
 
     Args:
-        n_bytes: of one micro-batch's activations, and as many of their gradients.
-        forward: seconds of a micro-batch in a stage; `backward` likewise.
+        n_bytes: of one micro-batch's activations, and again of their gradients.
+        forward, backward: seconds that a micro-batch takes in a stage.
 
     Raises:
         ValueError: a rank of the cluster is lost; `replay` follows those.
