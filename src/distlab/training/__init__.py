@@ -1,4 +1,4 @@
-"""What a training script needs besides the training: flags, its place in the world, a bar."""
+"""What a training script needs besides training: flags, a process group, a progress bar."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def training_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def threads(size: int, asked: int | None = None) -> int:
-    """CPU threads for each of `size` ranks: as many as `asked`, else its share of the cores.
+    """CPU threads for each of `size` ranks: `asked`, else as many as its share of the cores.
 
     Raises:
-        Refused: so many on each rank would have to take turns on the cores.
+        Refused: ranks with `asked` threads each would have more threads than there are cores.
     """
     ranks = int(os.environ.get("LOCAL_WORLD_SIZE", size))  # on this machine
     share = max(1, machine.cores() // ranks)
@@ -79,7 +79,8 @@ def threads(size: int, asked: int | None = None) -> int:
 
 
 def epoch_seed(seed: int, epoch: int, rank: int) -> int:
-    """A seed for what a rank draws in an epoch: far from all others, and the same when it resumes.
+    """A seed for a rank's random numbers in an epoch: unrelated to those of other ranks and epochs,
+    and the same when training resumes.
 
     Returns:
         An int from 0 to 2**32 − 1.
@@ -91,8 +92,8 @@ def triangle(step: float, steps: float, peak: float, rising: float = 0.2) -> flo
     """A learning rate that rises on a straight line to its peak, and falls on one to zero.
 
     Args:
-        step: number of the update, from 0; its middle is what counts, so that no rate is 0.
-        steps: how many there are in all.
+        step: number of the update, from 0; the rate is that of its middle, so that none is 0.
+        steps: how many updates there are in all.
         rising: the part of them in which it rises.
     """
     at = (step + 0.5) / steps
@@ -109,7 +110,7 @@ class Goals:
 
     Args:
         accuracies: the goals, from 0 to 1.
-        first: the epoch that this run begins with; the time before it is not known.
+        first: the epoch that this run begins with; how long those before it took is not known.
     """
 
     def __init__(self, accuracies: Iterable[float], first: int = 0) -> None:
@@ -127,7 +128,7 @@ class Goals:
         return [f"{goal:.0%} test accuracy reached after {took}\n" for goal in reached]
 
     def missed(self) -> list[str]:
-        """A line about the goals that were not reached; none where all were."""
+        """A line about the goals that were not reached; no line if all were."""
         if not self._open:
             return []
         *others, last = (f"{goal:.0%}" for goal in self._open)
@@ -140,8 +141,8 @@ class Goals:
 def started() -> Iterator[World]:
     """Join the default process group that a launcher prepared, and leave it at the end.
 
-    Under torchrun and torch.distributed.launch the variables are there; under srun they are
-    made from Slurm's; started plainly, this is a world of one.
+    torchrun and torch.distributed.launch set the variables; under srun they are made from Slurm's;
+    without a launcher this is a world of one.
     """
     env = os.environ
     if "RANK" not in env and "SLURM_PROCID" in env:
@@ -176,7 +177,7 @@ def _most_on_a_node(told: str) -> int:
 
 
 class Bar:
-    """A loader with a progress bar around it on rank 0; elsewhere, and else, the loader itself."""
+    """A loader that shows a progress bar on rank 0, and otherwise behaves as it does."""
 
     def __init__(self, loader: Iterable[Any], rank: int, title: str) -> None:
         self._loader, self._rank, self._title = loader, rank, title
@@ -195,7 +196,7 @@ class Bar:
 
 
 def topology() -> str:
-    """How this machine's parts hang together: by nvidia-smi where there are GPUs, else cores."""
+    """How the parts of this machine are connected: nvidia-smi's table of GPUs, else its cores."""
     if world.gpu_count():
         with contextlib.suppress(OSError, subprocess.SubprocessError):
             return subprocess.run(

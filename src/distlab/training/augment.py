@@ -1,9 +1,9 @@
 """Images cropped and mirrored at random: one by one as they are read, or in batches on the device.
 
-Both draw from one distribution, that of He et al. (2015, section 4.2): four black pixels are put
-around an image, 32×32 of the 40×40 are cut out, each of the 81 places as likely as the others, and
-every second image is mirrored. Who looks often at the same images learns less of them by heart.
-What is around an image can also be its own reflection, which is more like what was there.
+Both draw from one distribution, that of He et al. (2015, section 4.2): an image gets a border of
+four black pixels, 32×32 of the 40×40 are cut out, each of the 81 positions with equal probability,
+and half of the images are mirrored. A network that sees the same images often then learns less of
+them by heart. The border can also be the image's own reflection, which is more like a real image.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torch.utils.data import DistributedSampler
 
 PADDING = 4  # pixels on each side
-BORDERS = ("zeros", "reflect")  # what they hold: black, or what lies as far inside of the edge
+BORDERS = ("zeros", "reflect")  # what they show: black, or the pixel as far inside the edge
 
 
 @functools.lru_cache(maxsize=4)
@@ -34,8 +34,8 @@ def _first_sides(n: int, seed: int) -> torch.Tensor:
 def alternating(n: int, seed: int, epoch: int) -> torch.Tensor:
     """Which of n images are mirrored in an epoch, so that two epochs show each image both ways.
 
-    In the first epoch every second image is, drawn at random; then all change sides from epoch to
-    epoch. Where chance alone decides, every second image is seen twice the same way in two epochs.
+    In the first epoch half of the images are, drawn at random; then all change sides from epoch to
+    epoch. With mirrors at random, half of the images would look the same in two successive epochs.
     Source: Jordan, 2024, section 3.6 (https://arxiv.org/abs/2404.00498).
 
     Args:
@@ -49,16 +49,16 @@ def alternating(n: int, seed: int, epoch: int) -> torch.Tensor:
 
 
 class Augmented(Dataset[tuple[torch.Tensor, int]]):
-    """Images, each by itself cropped and mirrored whenever it is read, by torchvision's transforms.
+    """Images, each cropped and mirrored whenever it is read, by torchvision's transforms.
 
-    They draw from torch's default generator.
+    These draw from torch's default generator.
 
     Args:
         shift: pixels by which an image is shifted at most.
         seed: for `alternating` mirrors; `None`: images are mirrored at random.
         border: one of `BORDERS`.
 
-    `sampler` is then to be set to the one that reads: it knows the epoch.
+    With a `seed`, set `sampler` to the sampler of the loader, which knows the epoch.
     """
 
     sampler: DistributedSampler[Any]
@@ -129,7 +129,7 @@ class OnDevice(Dataset[tuple[torch.Tensor, torch.Tensor]]):
         return self.__getitems__([index])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """What a `DataLoader` asks for in place of single images: those of a whole batch."""
+        """A `DataLoader` calls this in place of `__getitem__`, once for a whole batch."""
         images, labels = self.batch(torch.as_tensor(indices, device=self._labels.device))
         return list(zip(images, labels, strict=True))
 

@@ -1,9 +1,9 @@
-"""Images to train on: CIFAR-10 where it is or can be had, any folder of images, or generated ones.
+"""Images to train on: CIFAR-10 if it is here or can be fetched, a folder of images, or generated.
 
     images = data.load()              # what there is here, else a generated set
     images = data.load("~/pictures")  # train/<class>/*.jpg and test/<class>/*.jpg
 
-Whatever it is, it comes as 32×32 RGB in the same form.
+All of them come in the same form, as 32×32 RGB.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def normalised(pixels: torch.Tensor) -> torch.Tensor:
 
 @functools.lru_cache(maxsize=8)
 def _statistics(device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Copied once: a copy to a GPU waits until all that was asked of the GPU before is done."""
+    """Mean and deviation on a device. Copied once: a copy waits until the GPU has nothing to do."""
     return _MEAN.to(device), _STD.to(device)
 
 
@@ -112,10 +112,11 @@ def load(
 
     Args:
         folder: where to look; by default the variable DISTLAB_DATA, else ~/.cache/distlab. It holds
-            torchvision's CIFAR-10, or `train/` and `test/` with a folder a class, or a
+            torchvision's CIFAR-10, or `train/` and `test/` with a folder for each class, or a
             folder that holds one of these.
-        synthetic: generated images, found ones, or (`None`) generated ones where none are found.
-        download: fetch CIFAR-10 where it is not there: rank 0 does while the others wait.
+        synthetic: take generated images (`True`), images that are found (`False`), or (`None`)
+            generated ones if none are found.
+        download: fetch CIFAR-10 if nothing is there: rank 0 does so while the others wait.
         limit: take only so many images of the training set, the same ones on every rank.
         test_limit: the same of the test set.
 
@@ -153,7 +154,7 @@ def _find(where: Path) -> tuple[str, Path] | None:
 
 
 def _on_rank_zero(action: Callable[[], str]) -> str:
-    """Let rank 0 act while the others wait; every rank gets what it returned."""
+    """Let rank 0 call `action` while the others wait; every rank gets what it returned."""
     if not dist.is_initialized():
         return action()
     told = [action() if dist.get_rank() == 0 else None]

@@ -1,8 +1,8 @@
-"""Handwritten digits to train on: MNIST where it is or can be fetched, else scikit-learn's.
+"""Handwritten digits to train on: MNIST if it is here or can be fetched, else scikit-learn's.
 
 Both come as 28×28 grey images, so that one network fits both. scikit-learn's 1,797 digits (the test
 half of UCI's "Optical Recognition of Handwritten Digits") are real ones, of 8×8 pixels, and are
-enlarged. Those to train on are shown in several positions, so that an epoch has some steps.
+enlarged. The training set has each of them in several positions, so that an epoch has enough steps.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _HOST = "ossci-datasets.s3.amazonaws.com"  # from where torchvision fetches MNIS
 _PATIENCE = 3.0  # seconds that the server may take to answer
 _MEAN, _STD = 0.1307, 0.3081  # of MNIST
 _SHIFTS = [(0, 0), *((y, x) for y in (-2, 0, 2) for x in (-2, 0, 2) if (y, x) != (0, 0))]
-_TEST = 5  # of scikit-learn's digits one in so many is for testing
+_TEST = 5  # one in so many of scikit-learn's digits is for testing
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ def load(folder: str | Path | None = None, *, download: bool = False) -> Digits:
     """The digits that are here.
 
     Args:
-        folder: where MNIST lies or is put, as torchvision has it; by default the variable
+        folder: where MNIST is or is to be put, in torchvision's form; by default the variable
             DISTLAB_DATA, else ~/.cache/distlab.
-        download: fetch MNIST where it is missing and its server answers.
+        download: fetch MNIST if it is missing and its server answers.
     """
     where = Path(folder or os.environ.get("DISTLAB_DATA") or "~/.cache/distlab").expanduser()
     found = _mnist(where, fetch=False) or (download and _answers() and _mnist(where, fetch=True))

@@ -1,12 +1,12 @@
-"""Bytes of tensors that a rank holds, now and at most.
+"""Counts the bytes of tensors that a rank holds, now and at most.
 
     with tracked(device) as used:
         model = make_model().to(device)
         train(model)
     print(used.now, used.peak)
 
-On a GPU these are torch's own counters. On the CPU torch counts nothing, so every operation's
-results are looked at: a tensor made inside of the `with` counts until its memory is given back.
+On a GPU torch has counters of its own. On the CPU it has none, so the results of every operation
+are looked at: a tensor made inside the `with` block counts until its memory is freed.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class Used:
         raise NotImplementedError
 
     def begin_again(self) -> None:
-        """Let the peak begin at what is held now."""
+        """Reset the peak to what is held now."""
         raise NotImplementedError
 
 
 class _OnGPU(Used):
-    """torch's counters of one device, from what was held before."""
+    """torch's counters of one device, minus what was held before."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        # the first matrix products of a process get themselves room to work in, for good
+        # the first matrix products of a process allocate a workspace, which stays
         layer = torch.nn.Linear(8, 8, device=device)
         layer(torch.ones(8, 8, device=device)).sum().backward()
         del layer
@@ -67,13 +67,13 @@ class _OnGPU(Used):
 
 
 class Storages(TorchDispatchMode, Used):
-    """The storages of what operations return, each once, however many views of it there are.
+    """The storages of what operations return, each counted once, however many views it has.
 
     A storage may be resized while it lives (FSDP empties those of gathered parameters), so its size
-    is asked for at every look.
+    is asked for each time.
 
     Args:
-        kind: of the devices whose memory counts; `None` for all.
+        kind: the type of the devices whose memory counts; `None` for all.
     """
 
     def __init__(self, kind: str | None = "cpu") -> None:
@@ -97,7 +97,7 @@ class Storages(TorchDispatchMode, Used):
             key = id(storage)
             held = self._held.get(key)
             if (held is None or held() is not storage) and key not in given:
-                self._held[key] = weakref.ref(storage)  # new, and no view of what was there before
+                self._held[key] = weakref.ref(storage)  # new, and not a view of an argument
         self._peak = max(self._peak, self.now)
         return result
 
@@ -120,23 +120,24 @@ class Storages(TorchDispatchMode, Used):
 
 
 def hold_others(types: Iterable[type]) -> bool:
-    """Are there tensors of a type that holds others, on which the work is done, as DTensors do?
+    """Is one of these a type of tensors that hold other tensors and compute on those, as DTensor?
 
-    A `TorchDispatchMode` that returns `NotImplemented` to these types sees that work instead: what
-    is computed and what lies here, where the outer tensors have the shape of the whole.
+    A `TorchDispatchMode` that returns `NotImplemented` for such types then sees the operations on
+    the inner tensors: what is really computed and held on this rank, where the outer tensors have
+    the shape of the whole.
     """
     return any(map(is_traceable_wrapper_subclass_type, types))
 
 
 def is_fake(tensor: torch.Tensor) -> bool:
-    """Has it a shape and no elements? From such tensors DTensor learns the shape of the whole."""
+    """Has it a shape but no elements? DTensor uses such tensors to find out shapes of results."""
     fakes = sys.modules.get("torch._subclasses.fake_tensor")  # before it is imported there are none
     is_one = fakes is not None and isinstance(tensor, fakes.FakeTensor)
     return is_one or tensor.device.type == "meta"
 
 
 def tensors(tree: Any) -> Iterator[torch.Tensor]:
-    """All tensors in lists, dicts and the like; of a DTensor what lies here."""
+    """All tensors in lists, dicts and the like; of a DTensor the part on this rank."""
     for leaf in pytree.tree_leaves(tree):
         if is_traceable_wrapper_subclass(leaf):
             names, _ = leaf.__tensor_flatten__()
@@ -155,7 +156,7 @@ def tracked(device: torch.device | str = "cpu") -> Iterator[Used]:
     """Count the bytes of tensors on `device` from here on.
 
     Args:
-        device: a GPU (this process's part of it alone is counted) or the CPU.
+        device: a GPU, of which only this process's memory is counted, or the CPU.
     """
     device = torch.device(device)
     if device.type == "cuda":
@@ -166,8 +167,8 @@ def tracked(device: torch.device | str = "cpu") -> Iterator[Used]:
 
 
 def held(*trees: Any) -> int:
-    """Bytes of all tensors in lists, dicts and the like, shared memory once; of DTensors what lies
-    on this rank.
+    """Bytes of all tensors in lists, dicts and the like: memory that several share counts once, and
+    of a DTensor only the part on this rank.
     """
     distinct = {(s.data_ptr(), s.nbytes()) for s in storages(trees)}
     return sum(nbytes for _, nbytes in distinct)

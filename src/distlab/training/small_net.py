@@ -30,7 +30,7 @@ class Block(nn.Module):
 
 
 class SmallNet(nn.Module):
-    """(b, 3, 32, 32) to (b, classes). `first` is made to be whitened, and works without.
+    """(b, 3, 32, 32) to (b, classes). `first` is meant to be whitened, but works without that.
 
     Args:
         widths: channels of the three blocks; smaller ones are quicker and learn less.

@@ -1,9 +1,9 @@
-"""How the holders of the CIFAR-10 record need fewer epochs, one option each.
+"""The tricks by which the CIFAR-10 record needs fewer epochs, one option each.
 
-What `distlab.training.speedups` offers makes a step quicker and leaves what is learned as it is.
-These options change what is learned, so that fewer steps are enough. Each stands alone, and all go
-together; `resnet_ddp.py --help` shows them. The record: Jordan, "94% on CIFAR-10 in 3.29 seconds on
-a single GPU", 2024 (https://arxiv.org/abs/2404.00498), which names who found what.
+The options of `distlab.training.speedups` make a step quicker and do not change what is learned.
+These change what is learned, so that fewer steps are enough. Each works alone and with all others;
+`resnet_ddp.py --help` shows them. The record: Jordan, "94% on CIFAR-10 in 3.29 seconds on a single
+GPU", 2024 (https://arxiv.org/abs/2404.00498), which names who found what.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from distlab.training.small_net import SmallNet
 MODELS = ("resnet18", "small")
 FLIPS = ("random", "alternating")
 OPTIMIZERS = ("sgd", "muon")
-FIRST_LAYER_TRAINS = 3 / 8  # of all epochs: so long the small network's first biases are learned
-#: of the record's own network, for a sum over images where this course takes their mean
+FIRST_LAYER_TRAINS = 3 / 8  # the part of all epochs in which the first layer's biases are learned
+#: the record's own, for a loss that is a sum over images, where this course's is their mean
 SMALL_BIAS_LR, SMALL_HEAD_LR, SMALL_DECAY = 0.053, 0.67, 2e-6
 
 
@@ -64,10 +64,10 @@ def flags(parser: argparse.ArgumentParser) -> None:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Refuse options that say nothing together.
+    """Refuse options that have no effect.
 
     Raises:
-        Refused: one of them has no effect without another. The message says which.
+        Refused: one of them needs another, or another excludes it. The message says which.
     """
     changes = options.flip, options.shift, options.border
     if not options.augment and changes != ("random", augment.PADDING, "zeros"):
@@ -103,7 +103,7 @@ def make_optimizer(
     """SGD or Muon over what a model trains.
 
     Args:
-        images: of one step on all ranks: the small network's rates are for a sum over images.
+        images: of one step on all ranks, for the small network (`small_groups`).
     """
     lr, decay = options.learning_rate, options.weight_decay
     if options.optimizer == "sgd":
@@ -205,9 +205,9 @@ def warm_up(
     train: Callable[[Any], object], model: nn.Module, optimizer: torch.optim.Optimizer,
     loader: Iterable[Any], steps: int,
 ) -> None:  # fmt: skip
-    """Take some steps, and put model and optimizer back: compiling, and choosing kernels, is done.
+    """Take some steps, then restore model and optimizer: compiling and choosing kernels are done.
 
-    The record is measured so too. What it takes is not counted as training.
+    The record is measured like this too: the time of these steps does not count as training.
 
     Args:
         train: trains on the loader that it is given.
@@ -224,7 +224,7 @@ def check_checkpoint(path: Path, model: str) -> None:
     """Refuse a checkpoint of the other network.
 
     Raises:
-        Refused: it is one. Whatever else is wrong with the file is left to who loads it.
+        Refused: it is one. Whatever else is wrong with the file shows when it is loaded.
     """
     try:
         names = torch.load(path, map_location="meta", mmap=True)["model"].keys()

@@ -1,9 +1,9 @@
-"""What makes a training fast, one option each. Lab 05 explains them and measures what each brings.
+"""What makes training faster, one option each. Lab 05 explains them and measures what each brings.
 
     model = fast.prepared(make_model(10), options, device)  # before DDP wraps it
     model = fast.distributed(wrap(model, device), options)  # and after
 
-`options` is what the flags of `flags` say. Each option stands alone, and all go together.
+`options` are those that `flags` adds to a parser. Each works alone and with all others.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def flags(parser: argparse.ArgumentParser) -> None:
 
 
 def check(options: argparse.Namespace, device: torch.device) -> None:
-    """Refuse options that cannot work here.
+    """Refuse options that cannot work on this machine.
 
     Raises:
         Refused: one of them cannot. The message is a sentence that says why.
@@ -88,10 +88,10 @@ def compiler() -> str | None:
 
 
 def prepared(model: nn.Module, options: argparse.Namespace, device: torch.device) -> nn.Module:
-    """Give a model the stem, the layout and the precision that the options say.
+    """Give a model the stem, the memory layout and the precision that the options ask for.
 
     Raises:
-        Refused: the model has not the stem of torchvision's ResNets.
+        Refused: the stem is to be changed, and the model's is not that of torchvision's ResNets.
     """
     if options.stem == "cifar":
         model = cifar_stem(model)
@@ -136,7 +136,7 @@ def check_stem(path: Path, stem: str) -> None:
     """Refuse a checkpoint of a model with another stem.
 
     Raises:
-        Refused: it is one. Whatever else is wrong with the file is left to who loads it.
+        Refused: it is one. Whatever else is wrong with the file shows when it is loaded.
     """
     try:
         width = torch.load(path, map_location="meta", mmap=True)["model"]["conv1.weight"].shape[-1]
@@ -170,11 +170,11 @@ def mixed_precision(model: nn.Module, device: torch.device) -> nn.Module:
 def with_settings(
     model: DistributedDataParallel, static_graph: bool = False, bucket_mb: float | None = None
 ) -> DistributedDataParallel:
-    """Wrap what a DDP module wraps anew, on the same device.
+    """Wrap the model inside a DDP module in a new DDP module, on the same device.
 
     Args:
         static_graph: every step uses the same parameters in the same way.
-        bucket_mb: how much is sent at once.
+        bucket_mb: megabytes of a bucket, which is sent at once.
     """
     bare, devices = model.module, model.device_ids
     del model
@@ -187,7 +187,7 @@ def with_settings(
 def compile_training(model: nn.Module, mode: str = "default") -> None:
     """Compile a model's forward and backward pass at its first step in train mode.
 
-    In eval mode it is as before: another compilation would take longer than it saves.
+    In eval mode the model stays uncompiled: a second compilation would take longer than it saves.
 
     Args:
         mode: one of `MODES`.

@@ -35,7 +35,7 @@ def decode(content: bytes) -> torch.Tensor:
 
 
 def write_shards(samples: Sequence[Sample], folder: Path, shards: int) -> None:
-    """Write samples as so many tar files of uneven lengths, in WebDataset's form.
+    """Write samples into `shards` tar files of uneven lengths, in WebDataset's form.
 
     Shards that an earlier call wrote into this folder are replaced.
     """
@@ -96,7 +96,7 @@ _slow: dict[str, float] = {}  # names of slow folders → seconds
 
 
 def slow_disk(folder: Path, seconds: float) -> Path:
-    """Make a second name for a folder, by which opening a file takes so many seconds longer.
+    """Make a second name for a folder; opening a file by that name takes so many seconds longer.
 
     That is so in this process and in those that it forks. Of several calls for a folder the last
     one counts.
@@ -178,7 +178,7 @@ FORMATS: dict[str, tuple[_Write, _Read]] = {
 
 
 def _pixels(content: bytes | np.ndarray) -> torch.Tensor:
-    """What a model gets, from an image file's bytes or from an array of pixels."""
+    """The tensor that a model is given, from an image file's bytes or from an array of pixels."""
     if isinstance(content, bytes):
         return decode(content)
     return torch.from_numpy(content.transpose(2, 0, 1) / np.float32(255))
@@ -189,8 +189,8 @@ def compare(samples: Sequence[Sample], folder: Path, repeats: int = 3) -> dict[s
 
     Args:
         samples: of 32×32 images, with labels below 256.
-        folder: where to; a folder is made for each form, in place of that of an earlier call.
-        repeats: readings; one more, the first, is thrown away.
+        folder: in which a folder is made for each form, in place of an earlier call's.
+        repeats: how often each is read and measured, after one reading that does not count.
 
     Returns:
         For each form {"files": their number, "kilobytes": on disk for an image, in whole blocks,

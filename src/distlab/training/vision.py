@@ -1,4 +1,4 @@
-"""torchvision, imported so that it works beside a CPU build of torch.
+"""Imports torchvision in a way that works with a CPU build of torch.
 
 torchvision's wheel is a CUDA build. With a CPU torch its compiled operators do not load and the
 import dies with "operator torchvision::nms does not exist", although datasets, transforms and
@@ -16,7 +16,7 @@ def _declare_operators() -> None:
     for name, result in (("nms", "Tensor"), ("qnms", "Tensor")):
         if not hasattr(torch.ops.torchvision, name):
             library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> {result}")
-    _kept.append(library)  # a library that is collected takes its operators along
+    _kept.append(library)  # when a library is garbage-collected, its operators are gone
 
 
 _kept: list[torch.library.Library] = []
