@@ -1,7 +1,9 @@
 """Images and digits that are found in a folder, and what is said of folders that cannot be used."""
 
 import pytest
+import torch
 from PIL import Image
+from torch.utils.data import ConcatDataset, DataLoader
 
 from distlab.training import data, digits
 
@@ -24,6 +26,16 @@ def test_a_class_has_one_number_in_both_parts(tmp_path):
         for index, label in enumerate(images.labels.tolist()):
             assert chr(images.pixels(index)[0, 0, 0]) == found.classes[label]
     assert found.test.labels.tolist() == [0, 0, 2, 2]
+
+
+def test_workers_that_are_spawned_can_be_sent_images(tmp_path):
+    """On macOS all are."""
+    found = data.load(tree(tmp_path, train="ab", test="a")).test
+    generated = data.load(synthetic=True, limit=2, test_limit=1).train
+    both = ConcatDataset([found, generated])
+    loader = DataLoader(both, batch_size=4, num_workers=1, multiprocessing_context="spawn")
+    images, _ = next(iter(loader))
+    assert torch.equal(images, torch.stack([both[index][0] for index in range(4)]))
 
 
 def test_some_images_of_a_folder_are_spread_over_its_classes(tmp_path):

@@ -38,7 +38,8 @@ class Images(Dataset[tuple[torch.Tensor, int]]):
     """Images as (float32 tensor of shape (3, 32, 32), label), read once and kept as bytes.
 
     Args:
-        read: gives image i as a uint8 array of shape (32, 32, 3).
+        read: gives image i as a uint8 array of shape (32, 32, 3). It can be pickled: where a
+            `DataLoader`'s workers are spawned, they are sent it.
         labels: the class number of every image.
         chosen: which images, in order; all by default.
     """
@@ -220,44 +221,51 @@ def _tree(place: Path, limit: int | None, test_limit: int | None) -> Split:
         )
     numbers = [train.class_to_idx[name] for name in test.classes]  # where test/ lacks some of them
     sets = [
-        Images(_reader(train.samples), train.targets, _chosen(len(train), limit)),
+        Images(_Files(train.samples), train.targets, _chosen(len(train), limit)),
         Images(
-            _reader(test.samples), [numbers[own] for own in test.targets],
+            _Files(test.samples), [numbers[own] for own in test.targets],
             _chosen(len(test), test_limit),
         ),
     ]  # fmt: skip
     return Split(sets[0], sets[1], train.classes, f"images in {place}")
 
 
-def _reader(samples: Sequence[tuple[str, int]]) -> Callable[[int], np.ndarray]:
-    """What reads image i of a folder, and scales it to 32×32."""
-    from PIL import Image
+@dataclass(frozen=True)
+class _Files:
+    """Reads image i of a folder, scaled to 32×32."""
 
-    def read(index: int) -> np.ndarray:
-        with open(samples[index][0], "rb") as file:  # PIL would seek in the file itself
+    samples: Sequence[tuple[str, int]]  # path and class
+
+    def __call__(self, index: int) -> np.ndarray:
+        from PIL import Image
+
+        with open(self.samples[index][0], "rb") as file:  # PIL would seek in the file itself
             image = Image.open(io.BytesIO(file.read())).convert("RGB")
         return np.array(image if image.size == (SIDE, SIDE) else image.resize((SIDE, SIDE)))
-
-    return read
 
 
 def _generated(limit: int | None, test_limit: int | None) -> Split:
     """Ten blurred colour patterns, each shown shifted and under noise: easy for a convolution."""
     patterns = np.random.default_rng(0).uniform(40, 215, (10, 8, 8, 3))
     patterns = patterns.repeat(4, axis=1).repeat(4, axis=2)
-
-    def reader(salt: int, labels: np.ndarray) -> Callable[[int], np.ndarray]:
-        def read(index: int) -> np.ndarray:
-            generator = np.random.default_rng([salt, index])
-            shift = tuple(generator.integers(-4, 5, 2))
-            image = np.roll(patterns[labels[index]], shift, axis=(0, 1))
-            noisy: np.ndarray = image + generator.normal(0, 50, image.shape)
-            return noisy.clip(0, 255).astype(np.uint8)
-
-        return read
-
     sets = []
     for salt, n, most in ((1, 50_000, limit), (2, 10_000, test_limit)):
         labels = np.random.default_rng(salt).integers(0, 10, n)
-        sets.append(Images(reader(salt, labels), labels, _chosen(n, most)))
+        sets.append(Images(_Patterns(patterns, labels, salt), labels, _chosen(n, most)))
     return Split(sets[0], sets[1], [f"pattern {i}" for i in range(10)], "generated patterns")
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    """Generates image i: the pattern of its label. `salt` tells one set's images from another's."""
+
+    patterns: np.ndarray
+    labels: np.ndarray
+    salt: int
+
+    def __call__(self, index: int) -> np.ndarray:
+        generator = np.random.default_rng([self.salt, index])
+        shift = tuple(generator.integers(-4, 5, 2))
+        image = np.roll(self.patterns[self.labels[index]], shift, axis=(0, 1))
+        noisy: np.ndarray = image + generator.normal(0, 50, image.shape)
+        return noisy.clip(0, 255).astype(np.uint8)
