@@ -12,6 +12,7 @@ import socket
 import struct
 from collections.abc import Iterator, Sequence
 
+_AT_ONCE = 64  # messages; the answers to more may not fit into the socket's buffer
 LOOPBACK = 1  # the index of `lo` in every network namespace
 UP, NOARP = 0x1, 0x80  # IFF_UP, IFF_NOARP
 
@@ -46,7 +47,11 @@ class Netlink:
         self._socket.close()
 
     def do(self, messages: Sequence[bytes]) -> None:
-        """Send all of them at once; the first that fails is raised."""
+        """Send them, many at once; raises for the first that fails."""
+        for begin in range(0, len(messages), _AT_ONCE):
+            self._do(messages[begin : begin + _AT_ONCE])
+
+    def _do(self, messages: Sequence[bytes]) -> None:
         self._socket.send(b"".join(messages))
         left, failed = len(messages), 0
         while left:
