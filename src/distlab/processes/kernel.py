@@ -59,7 +59,7 @@ def _forks_work() -> bool:
 
 
 def prepare() -> tuple[str, ...]:
-    """Import what a kernel needs; returns the modules that only ranks need."""
+    """First of all, import what a kernel needs; returns the modules that only ranks need."""
     import gc
     import importlib
 
