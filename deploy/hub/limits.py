@@ -99,7 +99,7 @@ class ControlGroup:
 def begun(pid: int) -> int | None:
     """When this process began, in the kernel's ticks since the machine did; None if it has ended.
 
-    A number and this are one process's alone: numbers are given again, after 32,768 of them.
+    Only both together name one process: the kernel uses process ids again, after some 32,768.
     """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
@@ -119,8 +119,9 @@ class LimitedProcessSpawner(LocalProcessSpawner):
     """A server as a process of its user, in a control group: it cannot take the machine from the
     others, and nothing of it is left when it ends.
 
-    A Hub that comes back looks for the servers that it had by their numbers: it waits for whoever
-    has such a number by then, and would end them. Here it looks at when they began, too.
+    A Hub that is started again looks for the servers that it had by their process ids: whatever
+    process has such an id by then it takes for the server, and would end it. Here it compares when
+    they began, too.
     """
 
     process_limit = Integer(None, allow_none=True, help="processes and threads of a server").tag(
@@ -170,12 +171,12 @@ class LimitedProcessSpawner(LocalProcessSpawner):
         self._begun = None
 
     async def poll(self):
-        known = self._begun is not None  # not where the Hub before was an older one
+        known = self._begun is not None  # an older version of the Hub has not noted it
         had = bool(self.pid)
         if self.proc is None and self.pid and known and begun(self.pid) != self._begun:
             self.clear_state()
         status = await super().poll()
-        if had and status is not None:  # the Hub stops nobody who has ended by himself
+        if had and status is not None:  # the Hub calls no `stop` for a server that ended by itself
             next(self._group().end(), None)  # once: another server may begin by the next time
         return status
 

@@ -304,7 +304,9 @@ def _aligned(rank: int, records: Sequence[Sequence[RankRecord]]) -> list[Pair]:
 
 
 def _matches(one: Sequence[Any], other: Sequence[Any]) -> list[tuple[int, int, int]]:
-    """Where both have the same: from, from, how many. The last is at both ends, of nothing."""
+    """Blocks that are equal in both: where in one, where in the other, how many elements. The last
+    block is empty, at both ends.
+    """
     head = _same(one, other, len(one), len(other))
     tail = _same(one[::-1], other[::-1], len(one) - head, len(other) - head)
     a, b = one[head : len(one) - tail], other[head : len(other) - tail]
@@ -344,7 +346,9 @@ def _common(one: Sequence[Any], other: Sequence[Any]) -> list[tuple[int, int]]:
 
 
 def _same(one: Sequence[Any], other: Sequence[Any], most: int, of_other: int) -> int:
-    """How many at the beginning are the same, at most so many."""
+    """How many elements at the beginning are equal, of the first `most` of one and the first
+    `of_other` of the other.
+    """
     count, most = 0, min(most, of_other)
     while count < most and one[count] == other[count]:
         count += 1
@@ -368,7 +372,9 @@ def _parts(pair: Pair) -> bool:
 
 
 def _both_sides(pair: Pair, records: Sequence[Sequence[RankRecord]]) -> Pair:
-    """What the two runs have at the place where one has something alone."""
+    """The operations at which the two runs part, where one has an operation that the other lacks:
+    what each of them has there.
+    """
     if pair.before is not None and pair.after is not None:
         return pair
     one, other = (_own(of, pair.rank) for of in records)
@@ -389,13 +395,13 @@ def _first(parting: dict[int, Pair], records: Sequence[Sequence[RankRecord]]) ->
 
 
 def _places(records: Sequence[RankRecord]) -> dict[tuple[int, int], int]:
-    """The place of each operation among those that `run_model` tells, by rank and index."""
+    """The place of each operation in the columns of `run_model`, by rank and index."""
     events = [e for r in records for e in sorted(r.events, key=lambda e: (e.begin, e.index))]
     return {(event.rank, event.index): place for place, event in enumerate(events)}
 
 
 def _moved(run: Model, into: Model) -> dict[str, Any]:
-    """The tree of a run whose columns now stand behind those of another model."""
+    """Append a run's columns to those of another model; returns its tree with their new places."""
     first = len(into.columns)
     into.columns += run.columns
 

@@ -131,7 +131,7 @@ def extent(records: Sequence[RankRecord]) -> tuple[float, float]:
 
 
 def closing(record: RankRecord, horizon: float) -> float:
-    """When a rank's function was over, by itself or because its process was ended."""
+    """When a rank's function was over: it ended, its process was killed, or the run was over."""
     return record.end or record.stopped or horizon
 
 
@@ -148,7 +148,9 @@ def _times(records: Sequence[RankRecord]) -> Iterator[tuple[float, ...]]:
 def _moments(
     records: Sequence[RankRecord], horizon: float, busy: Iterable[tuple[float, float]]
 ) -> list[float]:
-    """What the scale has to tell apart: begins and ends, also of what ranks sat in."""
+    """The moments that the scale has to keep apart: when ranks and operations begin and end, and
+    when ranks sat in operations.
+    """
     own = ((record.begin, closing(record, horizon)) for record in records)
     events = (map(_BOUNDS, record.events) for record in records)
     every = chain((horizon,), *map(chain.from_iterable, (own, busy, chain.from_iterable(events))))
@@ -165,7 +167,11 @@ def waiting_times(record: RankRecord, horizon: float) -> list[tuple[float, float
 
 
 def stay(event: Event, over: float) -> tuple[float, float] | None:
-    """From when to when a rank whose function was over at `over` sat in an operation, if it did."""
+    """When a rank sat in an operation, as (from, until); `None` if it did not.
+
+    Args:
+        over: when the rank's function was over.
+    """
     blocking = event.flags & BLOCKING  # asked a hundred thousand times of a long run
     if event.op == "new_group" or not (blocking or event.wait_begin):
         return None
@@ -177,7 +183,7 @@ def stay(event: Event, over: float) -> tuple[float, float] | None:
 
 
 def _needs(records: Sequence[RankRecord], pairs: Pairs, horizon: float, few: bool) -> list[Need]:
-    """What has to lie how far apart for a reader to see it."""
+    """Which moments have to lie how many pixels apart for a reader to see what is between them."""
     needs: list[Need] = []
     for record in records:
         own = [e for e in record.events if e.is_message]
@@ -210,14 +216,14 @@ def _band(call: Collective, scale: Scale, ends: dict[int, float]) -> Span:
 
 
 def ending(event: Event, horizon: float) -> float:
-    """When an operation was over, as far as it is known."""
+    """When an operation was over; `horizon` if it never was."""
     if event.done or event.state == FAILED:
         return max(event.end or event.wait_end, event.begin)
     return horizon
 
 
 def merged(spans: list[Span], kind: Callable[[Any], Any]) -> list[Span]:
-    """Neighbours that are too narrow to see become one block, where they are of one kind."""
+    """Merge neighbours that are of the same kind and too narrow to see into one block."""
     result: list[Span] = []
     for span in sorted(spans, key=lambda s: s.x0):
         last = result[-1] if result else None
@@ -273,7 +279,7 @@ def _arrow(
         return Arrow(src, receive.rank, x1, x1, both, "unsent")
     x0 = scale(send.begin)
     if receive is None:
-        # one to nobody, which no rank sends, stays where it is and is not drawn
+        # a send to nobody, which no rank makes, ends on its own row and so is not drawn
         dst = send.rank if send.peer is None else send.peer
         return Arrow(send.rank, dst, x0, x0, both, "lost")
     if not receive.done:

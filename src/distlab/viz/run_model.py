@@ -96,8 +96,8 @@ def model(
         verdict: why it could not end, in words.
         highlight: operations to outline, or ranks to mark.
         sources: the text of files that operations stand in, by their name in the records.
-        reports: what each rank has told of its training.
-        now: the moment until which it is told, of a run that goes on; else it is over.
+        reports: what each rank reported of its training.
+        now: the moment of this look, if the run goes on; 0 if it is over.
     """
     start, horizon = extent(records)
     if now:
@@ -190,7 +190,7 @@ def _events(
     kind = np.array([kinds(e) for e in events], "u4")
 
     def same(name: str, type_: str) -> dict[str, Any]:
-        """A column in which operations of one kind have the same."""
+        """A column in which all operations of one kind have the same value."""
         return made.add(np.array([row[name] for row in kinds.rows] or [0])[kind], type_)
 
     def times(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -251,7 +251,7 @@ def _columns(events: Sequence[Event]) -> dict[str, np.ndarray[Any, Any]]:
 
 
 class _Kinds:
-    """What operations of one line have in common, once: a long run has few kinds of them."""
+    """What operations of one kind have in common, kept once: even a long run has few kinds."""
 
     def __init__(self, words: _Words, size: int) -> None:
         self._words, self._size = words, size
@@ -283,14 +283,15 @@ def _note_shares(
     ranks: list[dict[str, Any]], number: np.ndarray[Any, Any], times: Sequence[Any],
     mate: Sequence[int], complete: np.ndarray[Any, Any], band: Sequence[int],
 ) -> None:  # fmt: skip
-    """Tell of each rank the seconds in which it computed, communicated, and waited for others: sat
-    in an operation before all whom that needs had come to it.
+    """Note of each rank how many seconds it computed, communicated, and waited for others. It waits
+    while it sits in an operation that not all the ranks it needs have begun.
 
     Args:
         number: the rank of each operation.
-        times: of all operations, when they began and when their rank sat in them, from and until.
-        mate, band: the place of the other side of a message, the number of a collective.
-        complete: when the last member came, by collective.
+        times: of each operation, when it began, and from when and until when its rank sat in it.
+        mate, band: of each operation, the place of a message's other side, and the number of its
+            collective.
+        complete: of each collective, when its last member began it.
     """
     for told in ranks:
         told["shares"] = [max(0.0, told["end"] - told["begin"]), 0.0, 0.0]
@@ -344,8 +345,8 @@ def _held(made: Model, events: Sequence[Event]) -> dict[str, Any]:
 def training(
     made: Model, reports: Sequence[Sequence[Report]], start: float, over: float
 ) -> dict[str, Any] | None:
-    """What ranks have told: of each the last loss and images a second, and the curve of the first
-    rank that told a loss, at most `MOST_LOSSES` points of it; None where nothing was told.
+    """What ranks reported: the last loss and the images a second of each, and the curve of the
+    first rank that reported a loss, with at most `MOST_LOSSES` points; None if none reported.
     """
     if not any(reports):
         return None
@@ -371,13 +372,13 @@ def training(
 
 
 def _loss(told: Sequence[Report]) -> float | str | None:
-    """The last loss, as JSON can have it: "nan" and "inf" are no numbers there."""
+    """The last loss as JSON can hold it: NaN and infinity as text."""
     last = told[-1].loss if told else None
     return last if last is None or math.isfinite(last) else str(last)
 
 
 def _even_scale(made: Model, seconds: float) -> dict[str, Any]:
-    """The scale of a run that goes on: time flows evenly."""
+    """The scale of a run that goes on: linear."""
     return {
         "time": made.add((0.0, max(seconds, 1e-9)), "f8"),
         "at": made.add((0.0, 1.0), "f8"),
@@ -390,7 +391,7 @@ def _scale(
     made: Model, records: Sequence[RankRecord], pairs: Pairs, span: tuple[float, float],
     busy: Sequence[tuple[float, float]],
 ) -> dict[str, Any]:  # fmt: skip
-    """Where moments stand between 0 and 1, in the picture as a whole: by knots to join."""
+    """Where moments stand in the whole picture, from 0 to 1: knots, linear between two of them."""
     start, horizon = span
     scale = scale_of(records, pairs, horizon, busy, LEFT, 900.0)
     times, pixels = scale.knots

@@ -120,8 +120,8 @@ def fit(
 def idle(
     moments: Sequence[float], busy: Sequence[tuple[float, float]], most: int
 ) -> list[tuple[float, float]]:
-    """At most so many stretches between two moments that are so long that they hide the rest. The
-    shortest is none of them: there would be nothing left to draw.
+    """The stretches between two moments that are so long that they would hide the rest, `most` of
+    them at most. The shortest stretch is never among them: something has to be left to draw.
     """
     most = min(most, len(moments) - 2)
     gaps = zip(moments, moments[1:], strict=False)

@@ -37,7 +37,7 @@ def _attribute(key: str) -> str:
 
 
 def hover(text: str) -> str:
-    """What a reader sees who rests the pointer on the element around it."""
+    """A tooltip of the element around it."""
     return tag("title", clean(text)) if text else ""
 
 

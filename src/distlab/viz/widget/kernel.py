@@ -32,13 +32,13 @@ _OFF = ("off", "0", "no")
 SETTING = "DISTLAB_WIDGETS"  # "off": still pictures alone; "on": live ones whatever the front end
 LONGEST_CODE = 20_000  # characters of a running cell by which a front end finds it
 MOST_RUNS, MOST_EVENTS = 60, 400_000  # that are kept for a front end to ask for
-#: events of a run that lies in an output, where there is nobody to ask: 160 kB, with tensors that
-#: are kept by value up to 500
+#: events at most of a run that is saved in an output, where no kernel can be asked: 160 kB, or up
+#: to 500 kB with tensors that are kept by value
 MOST_SAVED = 1_000
 
 
 class Answers(Protocol):
-    """What is played with from the page: a simulator."""
+    """A simulator, whose sliders are in the page."""
 
     def spec(self) -> dict[str, Any]:
         """What a page needs to begin."""
@@ -58,8 +58,8 @@ _coded: tuple[str, int] | None = None  # the cell whose output has got the code,
 
 
 def in_notebook() -> bool:
-    """Is this a kernel, whose outputs can be written over? Who has not imported IPython is not in
-    one, and is not kept waiting for it.
+    """Is this a kernel, whose outputs can be written over? A process that has not imported IPython
+    is none: it is not imported to find out.
     """
     return getattr(_shell(), "kernel", None) is not None
 
@@ -132,8 +132,8 @@ def _saved(run: Callable[[], Model], still: str) -> str:
 
 
 def _cell() -> tuple[str, int]:
-    """The cell that runs, and which of the kernel's runs this is. Front ends that do not name their
-    cells are taken to have another one where the text is another.
+    """The cell that runs, and the number of this execution. Where a front end does not name its
+    cells, cells of different text are taken for different ones.
     """
     told = getattr(_shell(), "parent_header", None) or {}
     name = str(told.get("metadata", {}).get("cellId") or _running())
@@ -160,11 +160,11 @@ def offer_simulator(simulator: Answers) -> str | None:
 
 
 def pushed() -> Callable[[dict[str, Any]], None] | None:
-    """What takes a look at a run that goes on to the front end, while the cell still runs; None
-    where there is none. An empty look says that there is nothing more to be seen.
+    """A function that shows a look at a running run while its cell still runs; None where no front
+    end can show it. An empty look says that there is nothing more to see.
 
-    A look is state and no message: a front end that is still loading the widget finds the newest.
-    It lies in the page alone, below the cell that runs, which is known by its text.
+    A look is the widget's state and not a message: a front end that is still loading the widget
+    finds the newest. It is shown in the page alone, below the running cell, found by its text.
     """
     if not wanted() or not _opened():
         return None
@@ -183,7 +183,7 @@ def _running() -> str:
 
 
 def _opened() -> bool:
-    """Have the widget, made when the first picture is shown."""
+    """Make the widget when the first picture is shown; is it there?"""
     global _hub
     if _hub is None:
         try:
@@ -212,9 +212,10 @@ def _make() -> Any:
 
 
 def _asked(hub: Any, content: Any, _buffers: object) -> None:
-    """Send a run that the front end asks for; one that was forgotten stays a still picture.
+    """Send a run that the front end asks for; the picture of one that was dropped stays still.
 
-    A simulator is asked for itself first, without positions, and then for what it shows.
+    For a simulator it asks first without positions, for its description, and then for what it
+    shows at positions of its sliders.
     """
     name = str(content.get("run")) if isinstance(content, dict) else ""
     if name in _simulators:
