@@ -45,7 +45,7 @@ class Row:
 def in_turn(
     ours: Callable[[], float], theirs: Callable[[], float], repeats: int
 ) -> tuple[list[float], list[float]]:
-    """Measure both alternately: what else the machine does then hits both alike."""
+    """Measure both in turn, so that whatever else the machine does slows both alike."""
     pairs = [(ours(), theirs()) for _ in range(repeats)]
     return [a for a, _ in pairs], [b for _, b in pairs]
 

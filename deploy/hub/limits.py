@@ -75,7 +75,7 @@ class ControlGroup:
         return found
 
     def around(self, process: int) -> list[Path]:
-        """Those of its folders that this process is in: none, where it could not be made."""
+        """Those of the group's folders that this process is in; none if it could not be made."""
         found = []
         for folder in self.folders:
             members = folder / "cgroup.procs"
@@ -116,8 +116,8 @@ def _nursery(folder: str) -> Nursery:
 
 
 class LimitedProcessSpawner(LocalProcessSpawner):
-    """A server as a process of its user, in a control group: it cannot take the machine from the
-    others, and nothing of it is left when it ends.
+    """A server as a process of its user, in a control group: it cannot use up the machine that it
+    shares with others, and no process of it is left when it ends.
 
     A Hub that is started again looks for the servers that it had by their process ids: whatever
     process has such an id by then it takes for the server, and would end it. Here it compares when

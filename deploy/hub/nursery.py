@@ -40,12 +40,12 @@ class Nursery:
         self._connection: socket.socket | None = None
 
     def address(self, name: str) -> str:
-        """Where kernels of a server of this name are to ask; nowhere, where that is too long."""
+        """The path where kernels of a server of this name ask; empty if it would be too long."""
         path = str(self._folder / name)
         return path if len(path.encode()) < _PATH else ""
 
     def serve(self, name: str, user: str, server: int, groups: Sequence[Path]) -> None:
-        """Have kernels of a server forked.
+        """Let the kernels of a server be forked from now on.
 
         Args:
             user: whose it is.
@@ -53,7 +53,7 @@ class Nursery:
             groups: the folders of its control group.
 
         Raises:
-            OSError: that cannot be had now.
+            OSError: that is not possible now.
         """
         self._begin()
         entry = pwd.getpwnam(user)

@@ -18,7 +18,7 @@ def configure(c, settings) -> None:
     """Let each server be a job of its user, with `gpus` of one node.
 
     Raises:
-        roster.Mistaken: hub.yaml has a setting that there is not.
+        roster.Mistaken: hub.yaml has an unknown setting.
     """
     import batchspawner  # noqa: F401  registers its own handler with the Hub
     import roster

@@ -256,7 +256,7 @@ def _submit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="show what sbatch would be given, and what it says to that where it is here",
+        help="show what sbatch would be given, and what Slurm says to it if it is installed here",
     )
 
 

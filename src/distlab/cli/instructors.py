@@ -143,8 +143,8 @@ def _add_policy(commands: Commands) -> None:
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument(
         "words", nargs=argparse.REMAINDER, metavar="TIME [--new]",
-        help="3d, 12h, 2026-11-05, '2026-11-05 18:00', or none; --new: nothing is known of the "
-        "student yet",
+        help="3d, 12h, 2026-11-05, '2026-11-05 18:00', or none; --new: the student is not known "
+        "yet",
     )  # fmt: skip
     parser = command(
         commands, "group", policy,
@@ -156,7 +156,7 @@ def _add_policy(commands: Commands) -> None:
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument(
         "words", nargs=argparse.REMAINDER, metavar="STUDENT ... [--new]",
-        help="--new: nothing is known of a student yet",
+        help="--new: a student is not known yet",
     )  # fmt: skip
     parser = command(
         commands, "recompute", policy,
@@ -313,7 +313,7 @@ def _add_secret(commands: Commands) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--force", action="store_true",
-        help="also where there is one: what was graded with it is stale then",
+        help="also if there is one already: what was graded with that one is then stale",
     )  # fmt: skip
 
 
@@ -350,7 +350,7 @@ def new(arguments: argparse.Namespace) -> int:
 
 def _add_lint(commands: Commands) -> None:
     parser = command(
-        commands, "lint", lint, "What is missing of a lab or does not fit, in a sentence each.",
+        commands, "lint", lint, "Say what a lab lacks and what does not fit, a sentence each.",
         "lint 01-message-passing",
     )  # fmt: skip
     parser.add_argument(
@@ -358,7 +358,7 @@ def _add_lint(commands: Commands) -> None:
         help="labs, each whole or one exercise of it (default: all)",
     )  # fmt: skip
     parser.add_argument(
-        "--hints", action="store_true", help="name hints that no collected answer gets, too"
+        "--hints", action="store_true", help="also name hints that no collected answer gets"
     )
 
 

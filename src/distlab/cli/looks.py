@@ -69,7 +69,7 @@ def _add_answer(commands: Commands) -> None:
     _exercise(parser)
     parser.add_argument(
         "--points", default="", metavar="P",
-        help="all points of the exercise; none: those of the judge again (default: as they are)",
+        help="the exercise's points in all; none: the judge's again (default: unchanged)",
     )  # fmt: skip
     parser.add_argument(
         "--comment", default="", metavar="TEXT", help="for the student; @NAME: one that was kept"
