@@ -3,7 +3,7 @@
     torchrun --nproc-per-node=3 stuck.py --timeout 60
 
 Seventeen batches are dealt out to the ranks, after each batch the ranks add up their gradients, and
-when all are done there is a barrier. Every collective has the timeout that it is told.
+when all are done there is a barrier. --timeout is the timeout of every collective.
 """
 
 import argparse

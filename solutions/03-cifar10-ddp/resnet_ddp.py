@@ -7,15 +7,15 @@ It uses what you wrote in cifar10_ddp.ipynb. Start it by any of
     srun --ntasks=2 python resnet_ddp.py --num-epochs 5        # inside a Slurm job
     sbatch resnet_ddp.sbatch
 
-So started it is plain. Options make its steps fast, those of distlab.training.speedups. On a GPU,
-for instance:
+Started like this it uses no speed-ups. The options of distlab.training.speedups make each step
+faster, on a GPU for instance:
 
     torchrun --standalone --nproc-per-node=1 resnet_ddp.py --num-epochs 20 \\
         --augment --stem cifar --schedule triangle --weight-decay 5e-4 \\
         --on-device --channels-last --amp --fused --compile
 
-Others, those of distlab.training.speedrun, let it learn in fewer epochs. The record's way, which is
-also the shortest on a CPU (there without --compile, and without --amp where that is slow):
+The options of distlab.training.speedrun let it learn in fewer epochs. Here are those of the record,
+which are also the quickest on a CPU (without --compile, and without --amp where that is slow):
 
     torchrun --standalone --nproc-per-node=1 resnet_ddp.py --num-epochs 8 --batch-size 2000 \\
         --model small --whiten --optimizer muon --schedule falling --label-smoothing 0.2 \\
@@ -63,7 +63,7 @@ def images(args: argparse.Namespace) -> data.Split:
 
 
 def make_loader(lab, args: argparse.Namespace, train: data.Images, rank, size, device):
-    """What an epoch is read from: your loader, or batches from the device in the same order."""
+    """What an epoch reads: your loader, or batches in the same order that lie on the device."""
     alternate = args.flip == "alternating"
     plain = train
     if args.augment:
@@ -97,7 +97,7 @@ def make_training(lab, args: argparse.Namespace, split: data.Split, rank, size, 
 
 
 def follow_schedule(args: argparse.Namespace, optimizer, first: int, steps: int) -> None:
-    """Set the learning rate before each step, from epoch `first` on, with so many steps each."""
+    """Set the learning rate before each step, from epoch `first` on, with `steps` in an epoch."""
     step, last = first * steps, args.num_epochs * steps
     schedule = training.triangle if args.schedule == "triangle" else training.falling
 
