@@ -253,6 +253,29 @@ def test_run_runs_a_script_on_ranks_and_writes_a_trace(script, tmp_path):
     assert any("all_reduce" in name for name in names)
 
 
+@pytest.mark.parametrize(
+    ("words", "own", "ranks"),
+    [
+        (["x.py", "--ranks", "3", "a"], ["a"], 3),
+        (["x.py", "--", "--ranks", "3"], ["--ranks", "3"], 2),
+        (["./x.py", "--", "--ranks", "3"], ["--ranks", "3"], 2),
+        (["--ranks", "4", "x.py", "--", "a", "--", "--ranks", "3"],
+         ["a", "--", "--ranks", "3"], 4),
+        (["x.py", "a", "--ranks", "4", "--", "--ranks", "3"], ["a", "--ranks", "3"], 4),
+        (["x.py", "--ranks", "4", "--", "--"], ["--"], 4),
+        (["--", "x.py", "--ranks", "4"], [], 4),
+        (["x.py", "--"], [], 2),
+    ],
+)  # fmt: skip
+def test_what_follows_two_dashes_is_the_scripts_own(words, own, ranks, monkeypatch):
+    from distlab.engines import launch
+
+    seen = []
+    monkeypatch.setattr(launch, "launch", lambda *given, **_: seen.append(given) or 0)
+    assert cli.main(["run", *words]) == 0
+    assert [(*given[1:],) for given in seen] == [(ranks, own)]
+
+
 def test_run_explains_a_script_that_hangs(script):
     done = distlab("run", script, "--ranks", 2, "--hang")
     assert done.returncode == 1

@@ -37,7 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal's encoding may lack what we say
         sys.stdout.reconfigure(errors="backslashreplace")
     parser = _parser()
-    arguments, unknown = parser.parse_known_args(argv)
+    typed = sys.argv[1:] if argv is None else list(argv)
+    arguments, unknown = parser.parse_known_args(typed)
+    arguments.typed = typed
     if unknown:  # reported with the usage of the command that they were given to
         arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
@@ -229,7 +231,10 @@ def _split(
     late.set_defaults(**vars(arguments))
     words = [*arguments.arguments, "--"]
     end = words.index("--")  # after it nothing is ours
-    ours, own = late.parse_known_args(words[:end])
+    name, dashes = arguments.typed[-len(words) - 1 :][:2]
+    if dashes == "--" and Path(name) == arguments.program:  # argparse has dropped these
+        end = -1
+    ours, own = late.parse_known_args(words[: max(end, 0)])
     return own + words[end + 1 : -1], ours
 
 
