@@ -159,6 +159,37 @@ def test_a_service_that_was_killed_while_it_replaced_a_lab_has_one_of_the_two(
     again.close()
 
 
+def test_a_lab_that_cannot_be_replaced_is_handed_out_as_before(store, lab, tmp_path, monkeypatch):
+    folder = folder_of(tmp_path / "new", a_ipynb="[]")
+    files = manifests.of_folder(folder)
+    sent(store, "lecturer", folder, files)
+    rename = os.rename
+
+    def fails(source, to):
+        if to == store.root / COURSE / "outbound" / LAB and not source.name.startswith(".old-"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        rename(source, to)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "rename", fails)
+        with pytest.raises(staging.Full):
+            store.release(COURSE, "lecturer", LAB, files, replace=True)
+    assert store.lab(COURSE, LAB) == lab[1] and not left_over(store)
+    sent(store, "lecturer", folder, files)
+    store.release(COURSE, "lecturer", LAB, files, replace=True)
+    assert store.lab(COURSE, LAB) == files
+    assert not list((store.root / COURSE / "outbound").glob(".*"))
+
+
+def test_a_disk_without_room_for_a_folder_is_full_too(store, monkeypatch):
+    def mkdir(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    with pytest.raises(staging.Full):
+        store.staging(COURSE, "ada").open("0" * 64, 0, 1)
+
+
 def test_an_exchange_has_one_service(store):
     with pytest.raises(Busy, match="has one"):
         Store(store.root)

@@ -42,10 +42,16 @@ def test_whatever_is_taken_stays_in_its_folder(name):
     assert os.path.normpath(os.path.join("/srv/x", name)) == f"/srv/x/{name}"
 
 
-@pytest.mark.parametrize("name", ["a/b", ".hidden", "..", "a+b", "x" * 101, ""])
+@pytest.mark.parametrize("name", ["a/b", ".hidden", "..", "a+b", "x" * 101, "é" * 51, ""])
 def test_a_lab_has_a_name_that_can_stand_in_a_submissions(name):
     with pytest.raises(Refused):
         names.lab(name)
+
+
+def test_the_longest_names_of_a_lab_and_a_person_are_those_of_a_folder_together():
+    student, lab = names.person("ö" * 40), names.lab("試" * 33)
+    when, key = "2026-11-02 10:00:00.000000 UTC", "a" * 32
+    assert len(os.fsencode(names.submission(student, lab, when, key))) <= names.LONGEST
 
 
 def test_a_submissions_name_is_read_back_whatever_the_students_is():

@@ -73,8 +73,7 @@ class Client:
 
     def labs(self) -> list[dict[str, Any]]:
         """The labs that are handed out: `course`, `lab` and `notebooks` of each."""
-        found: list[dict[str, Any]] = self._ask("GET", "labs")["labs"]
-        return found
+        return self._listed("labs", "labs")
 
     def lab(self, course: str, lab: str) -> Manifest:
         return _manifest(self._ask("GET", _path("labs", course, lab)))
@@ -84,8 +83,7 @@ class Client:
         `student`, `lab`, `when` and `name`; of one's own also `notebooks` and `feedback`.
         """
         query = {"course": course, **({"of": "everybody"} if everybody else {})}
-        found: list[dict[str, Any]] = self._ask("GET", "submissions", params=query)["submissions"]
-        return found
+        return self._listed("submissions", "submissions", params=query)
 
     def submission(self, course: str, name: str) -> tuple[Manifest, str]:
         """A submission's files, and what its feedback pages are named by (empty for students)."""
@@ -125,8 +123,7 @@ class Client:
         """The requests that wait, of a course that one teaches: `name`, `student` and `when`, the
         oldest first.
         """
-        found: list[dict[str, Any]] = self._ask("GET", _path("second-looks", course))["requests"]
-        return found
+        return self._listed(_path("second-looks", course), "requests")
 
     def second_look(self, course: str, name: str) -> str:
         """What was asked."""
@@ -141,9 +138,7 @@ class Client:
         `student`, `lab`, `sha256` and `size`.
         """
         query = {"of": "everybody"} if everybody else {}
-        answer = self._ask("GET", _path("own-inputs", course), params=query)
-        found: list[dict[str, Any]] = answer["own_inputs"]
-        return found
+        return self._listed(_path("own-inputs", course), "own_inputs", params=query)
 
     def hand_out(self, course: str, student: str, lab: str, folder: Path, files: Manifest) -> None:
         """Have a student given the own inputs in a folder."""
@@ -199,8 +194,10 @@ class Client:
         with path.open("rb") as file:
             while have < size:
                 file.seek(have)
+                if not (piece := file.read(CHUNK)):
+                    return  # it was cut meanwhile: its digest is another
                 try:
-                    have = int(self._piece(course, digest, file.read(CHUNK), have)["offset"])
+                    have = int(self._piece(course, digest, piece, have)["offset"])
                 except _Elsewhere as other:
                     have = other.offset
 
@@ -233,6 +230,13 @@ class Client:
         if have < size:
             raise httpx.ReadError("the connection was lost")
 
+    def _listed(self, path: str, what: str, **more: Any) -> list[dict[str, Any]]:
+        """Ask for a list, which the answer has under the name `what`."""
+        found = self._ask("GET", path, **more).get(what)
+        if not isinstance(found, list):
+            raise self._no_exchange()
+        return found
+
     def _ask(self, method: str, path: str, **more: Any) -> Any:
         return self._again(lambda: self._once(method, path, **more))
 
@@ -242,7 +246,13 @@ class Client:
             raise _Elsewhere(int(answer.json()["offset"]))
         if not answer.is_success:
             raise _failure(answer)
-        return answer.json()
+        said = answer.json()
+        if not isinstance(said, dict):
+            raise self._no_exchange()
+        return said
+
+    def _no_exchange(self) -> ExchangeFailed:
+        return ExchangeFailed(f"{self._url} is no exchange: its answer is not that of one")
 
     def _again(self, ask: Callable[[], Any]) -> Any:
         """Ask until there is an answer, or `patience` is over."""
@@ -258,7 +268,7 @@ class Client:
                     "again later, and tell your instructor if it stays so"
                 )
             except (ValueError, KeyError):
-                raise ExchangeFailed(f"{self._url} is no exchange: its answer is another") from None
+                raise self._no_exchange() from None
             if time.monotonic() + pause > deadline:
                 raise failed
             time.sleep(pause)

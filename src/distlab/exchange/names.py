@@ -64,9 +64,11 @@ def one(text: object, what: str) -> str:
 
 
 def lab(text: object) -> str:
-    """The name of a lab: a plus would end it within the name of a submission."""
+    """The name of a lab, short enough to stand in the name of a submission, where a plus would end
+    it.
+    """
     name = one(text, "lab")
-    if "+" in name or len(name) > 100:
+    if "+" in name or len(name.encode()) > 100:
         raise Refused(f"{shown(name)} cannot be the name of a lab")
     return name
 

@@ -68,7 +68,8 @@ class Staging:
             Refused: this person has begun too much.
             Full: there is no room.
         """
-        self._contents.mkdir(parents=True, exist_ok=True)
+        with filled():
+            self._contents.mkdir(parents=True, exist_ok=True)
         there = self.size(digest)
         if offset != there:
             raise Elsewhere(there)

@@ -161,12 +161,17 @@ class Store:
             raise Refused(f"{lab} is handed out already: --force hands it out anew")
         new = self._assembled(self.staging(course, who), manifest, {})
         old = place.with_name(f"{_OLD}{lab}")
-        with staging.whole_or_gone(new), self._swapping:
+        with staging.filled(), staging.whole_or_gone(new), self._swapping:
             self._inbound(course).mkdir(parents=True, exist_ok=True)
             place.parent.mkdir(parents=True, exist_ok=True)
             if place.exists():
                 os.rename(place, old)
-            os.rename(new, place)
+            try:
+                os.rename(new, place)
+            except OSError:
+                with contextlib.suppress(FileNotFoundError):
+                    os.rename(old, place)
+                raise
             staging.sync_names(place.parent)
         shutil.rmtree(old, ignore_errors=True)
 
@@ -260,7 +265,7 @@ class Store:
             names.page(file.path)
         new = self._assembled(self.staging(course, who), manifest, {})
         place = self._feedback(course)
-        with staging.whole_or_gone(new):
+        with staging.filled(), staging.whole_or_gone(new):
             place.mkdir(parents=True, exist_ok=True)
             for file in manifest.files:
                 os.replace(new / file.path, place / file.path)
