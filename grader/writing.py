@@ -19,8 +19,8 @@ from pathlib import Path
 from grader.coursedir import GradingFailed
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-PATIENCE = 10.0  # seconds until it is said who is waited for
-#: of file systems that have no locks, as some that many machines share
+PATIENCE = 10.0  # seconds until a command says what it waits for
+#: errors of file systems without locks, as some are that many machines share
 NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
 
 
@@ -56,7 +56,7 @@ def whole(path: Path, content: str | bytes, mode: int | None = None) -> None:
     Raises:
         NotWritten
     """
-    # always the same name: what a killed run has left of it is written over by the next
+    # always the same name, so that the next run overwrites what a killed one has left
     temporary = path.with_name(f".{path.name}.tmp")
     with reported(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,6 +67,7 @@ def whole(path: Path, content: str | bytes, mode: int | None = None) -> None:
                     os.fchmod(file.fileno(), mode)
                 os.fsync(file.fileno())
                 os.replace(temporary, path)
+                _sync_names(path.parent)
             except BaseException:
                 with contextlib.suppress(OSError):
                     temporary.unlink()  # it takes room
@@ -75,14 +76,14 @@ def whole(path: Path, content: str | bytes, mode: int | None = None) -> None:
 
 @contextlib.contextmanager
 def _alone(path: Path) -> Iterator[io.FileIO]:
-    """A file, empty, that nobody else who asks here has until it is renamed or removed."""
+    """An empty file, locked, which no other caller has until it is renamed or removed."""
     while True:
         with path.open("ab", buffering=0) as file, _held(file):
             if _is_at(path, file):
                 file.truncate(0)
                 yield file
                 return
-            # whoever had it has renamed it: it is the record by now
+            # whoever had the lock before has renamed the file: it is the record by now
 
 
 def _is_at(path: Path, file: io.FileIO) -> bool:
@@ -103,6 +104,8 @@ def add(path: Path, content: bytes) -> None:
         try:
             _write(file.fileno(), content)
             os.fsync(file.fileno())
+            if not before:
+                _sync_names(path.parent)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.ftruncate(file.fileno(), before)
@@ -111,10 +114,10 @@ def add(path: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """While nobody else has this lock; others wait meanwhile.
+    """Hold a lock; others who ask for it wait meanwhile.
 
     Raises:
-        NotWritten: there can be none.
+        NotWritten: its file cannot be made.
     """
     with reported(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -125,8 +128,8 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _held(file: io.FileIO) -> Iterator[None]:
-    """While nobody else has this file's lock. Where the file system has none, one writer at a time
-    is the instructor's to see to.
+    """Hold a file's lock. Where the file system has no locks, it is up to the instructor that one
+    command at a time writes.
     """
     try:
         _take(file)
@@ -137,7 +140,7 @@ def _held(file: io.FileIO) -> Iterator[None]:
         return
     try:
         yield
-    finally:  # closing does not give it back while a process that was forked meanwhile has it open
+    finally:  # closing does not unlock it while a process forked meanwhile has it open
         fcntl.flock(file, fcntl.LOCK_UN)
 
 
@@ -167,6 +170,16 @@ def reported(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise NotWritten.of(path, error) from error
+
+
+def _sync_names(folder: Path) -> None:
+    """Have the names in a folder on the disk, where its file system can be asked for that."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _write(handle: int, content: bytes) -> None:

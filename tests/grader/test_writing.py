@@ -283,3 +283,30 @@ def test_who_waits_long_for_a_lock_says_so(tmp_path, monkeypatch):
     said = f"waiting for another command of this course, which has {path}\n"
     assert heard.getvalue() == said
     assert wait() and heard.getvalue() == said
+
+
+def test_a_name_is_on_the_disk_too_when_it_is_said_to_be(tmp_path, monkeypatch):
+    """After a power failure a file is there that nobody finds, else."""
+    synced = []
+    monkeypatch.setattr(writing.os, "fsync", lambda handle: synced.append(os.fstat(handle).st_ino))
+    writing.whole(tmp_path / "whole", "a")
+    assert synced == [(tmp_path / "whole").stat().st_ino, tmp_path.stat().st_ino]
+    synced.clear()
+    writing.add(tmp_path / "added", b"a")
+    assert synced == [(tmp_path / "added").stat().st_ino, tmp_path.stat().st_ino]
+    synced.clear()
+    writing.add(tmp_path / "added", b"b")
+    assert synced == [(tmp_path / "added").stat().st_ino]
+
+
+def test_a_file_system_that_cannot_sync_names_takes_files_all_the_same(tmp_path, monkeypatch):
+    sync = os.fsync
+
+    def refused(handle):
+        if os.path.samestat(os.fstat(handle), tmp_path.stat()):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        sync(handle)
+
+    monkeypatch.setattr(writing.os, "fsync", refused)
+    writing.whole(tmp_path / "whole", "a")
+    assert (tmp_path / "whole").read_text() == "a"
