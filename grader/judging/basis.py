@@ -17,12 +17,13 @@ def course_digest(lab: str, used: secret.Secret) -> str:
     change.
     """
     digest = hashlib.sha256(used.fingerprint.encode())
-    module = course.package(lab)
+    cases = coursedir.ROOT / "grader" / "cases"
     for path in (
         coursedir.LABS / lab / course.notebook_name(lab),
         coursedir.SOLUTIONS / lab / "reference.json",
         used.references / f"{lab}.json",
-        *sorted((coursedir.ROOT / "grader" / "cases" / module).rglob("*.py")),
+        *sorted(cases.glob("*.py")),
+        *sorted((cases / course.package(lab)).rglob("*.py")),
         *sorted(Path(course.__file__).parents[1].rglob("*.py")),
     ):
         with contextlib.suppress(OSError):
@@ -32,8 +33,8 @@ def course_digest(lab: str, used: secret.Secret) -> str:
 
 @functools.cache
 def variants_digest(lab: str, used: secret.Secret) -> str:
-    """The same where students have inputs of their own: the solution, whose outputs the references
-    then are, counts too.
+    """The same where students have inputs of their own: the solution counts too, because the
+    references are then its outputs.
     """
     solution = (coursedir.SOLUTIONS / lab / course.notebook_name(lab)).read_bytes()
     return hashlib.sha256(course_digest(lab, used).encode() + solution).hexdigest()

@@ -50,14 +50,17 @@ def outputs(
     path = coursedir.SOLUTIONS / lab / course.notebook_name(lab)
     module = notebook.load(path, name=f"solutions_{path.stem}")
     cloudpickle.register_pickle_by_value(module)
-    for exercise in course.exercises(lab).values():
-        if only is None or exercise.name == only:
+    try:
+        for exercise in course.exercises(lab).values():
+            if only is not None and exercise.name != only:
+                continue
             for case in coursedir.cases(exercise):
-                if hidden_alone and not case.hidden:
-                    continue
-                yield exercise, case, _run(exercise, case, getattr(module, exercise.name), device)
-    if course.needs(lab):  # TensorFlow, for one, can be set up only once in a process
-        ranks.end_local()
+                if case.hidden or not hidden_alone:
+                    answer = getattr(module, exercise.name)
+                    yield exercise, case, _run(exercise, case, answer, device)
+    finally:
+        if course.needs(lab):  # TensorFlow, for one, can be set up only once in a process
+            ranks.end_local()
 
 
 def _run(
@@ -90,7 +93,7 @@ def _run(
 
 
 def recorded() -> dict[str, Any]:
-    """Where and with what outputs are recorded."""
+    """Where outputs are recorded, and with which versions."""
     import torch
 
     device = torch.cuda.get_device_name() if world.gpu_count() else platform.machine() + " CPU"
@@ -128,7 +131,7 @@ def record(lab: str, only: str | None = None) -> int:
 
 
 def _kept(lab: str, only: str) -> Iterator[tuple[Exercise, Case, list[Any]]]:
-    """What is recorded of a lab's other exercises."""
+    """What is recorded of a lab's exercises but `only`."""
     for exercise in course.exercises(lab).values():
         for case in coursedir.cases(exercise) if exercise.name != only else ():
             with contextlib.suppress(NoReference):  # that exercise is still to be recorded
@@ -136,7 +139,7 @@ def _kept(lab: str, only: str) -> Iterator[tuple[Exercise, Case, list[Any]]]:
 
 
 def verify(lab: str) -> list[str]:
-    """Run the solutions again; returns a sentence for each case that comes out otherwise."""
+    """Run the solutions again; returns a sentence for each case that gives other outputs."""
     differences = []
     for exercise, case, values in outputs(lab):
         for rank, (was, now) in enumerate(
