@@ -289,10 +289,10 @@ def new_secret(assignments: list[str], file: Path | None, force: bool) -> int:
     try:
         with secret.using(new):
             left, failed = _recorded(chosen)
+        before = secret.keep(new)  # only now: whoever grades meanwhile goes on with the old one
     except BaseException:
         shutil.rmtree(new.references, ignore_errors=True)
         raise
-    before = secret.keep(new)  # only now: whoever grades meanwhile has all that the old one needs
     print(f"The secret is in {path}, the references in {new.references}. Keep a copy of both.")
     print("Submissions that were graded before are judged again when they are next graded.")
     if before:

@@ -162,7 +162,6 @@ def refuse_exposed(path: Path) -> None:
     Raises:
         SecretUnusable: it does not.
     """
-    real = path.resolve()
     if not path.is_absolute():
         raise SecretUnusable(f"{path} is no place for a secret: give its whole path, from / on")
     real = path.resolve()
@@ -221,17 +220,25 @@ def draw(path: Path, force: bool = False) -> Secret:
 def keep(new: Secret) -> Path | None:
     """Write a new secret to its file, readable by its owner alone; returns where the one that was
     there before lies now, if there was one.
+
+    Raises:
+        SecretUnusable: it cannot be written; the one that was there is there still.
     """
     path, before = new.path, None
     assert path is not None  # `draw` was told where it goes
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.suppress(SecretUnusable):  # what is no secret is not kept
+        before = path.with_name(f"{path.name}-{read(path).fingerprint}")
     fresh = path.with_name(f"{path.name}.{new.fingerprint}.new")
     try:
-        file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(file, "w", encoding="ascii") as opened:
-            opened.write(new.key.hex() + "\n")
-            opened.flush()
-            os.fsync(opened.fileno())
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _write(fresh, new.key.hex() + "\n")
+        if before is not None:  # a second name for the old one: at no moment is there none
+            before.unlink(missing_ok=True)
+            try:
+                os.link(path, before)
+            except OSError:  # some file systems have no hard links
+                _write(before, path.read_text("ascii"))
+        fresh.replace(path)
     except OSError as error:
         with contextlib.suppress(OSError):
             fresh.unlink()
@@ -239,9 +246,13 @@ def keep(new: Secret) -> Path | None:
             f"{path} cannot be written ({error.strerror}), and the secret that was there is there "
             "still: make room, then run the same command again"
         ) from error
-    with contextlib.suppress(SecretUnusable):  # what is no secret is not kept
-        before = path.with_name(f"{path.name}-{read(path).fingerprint}")
-        before.unlink(missing_ok=True)
-        os.link(path, before)  # at no moment is there none
-    fresh.replace(path)
     return before
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a new file that its owner alone can read."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(file, "w", encoding="ascii") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fsync(opened.fileno())

@@ -1,5 +1,5 @@
-"""Labs are handed out with their due date and rules in the notebook's first cell, and feedback to
-those who have handed in through the exchange.
+"""nbgrader's releasing: of labs, with due date and rules in the notebook's first cell, and of
+feedback, to those who have handed in through the exchange.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from nbgrader.exchange.default import ExchangeReleaseAssignment, ExchangeRelease
 from distlab import course
 from distlab.exchange.instructor import ReleaseAssignment
 from grader import writing
+from grader.coursedir import GradingFailed
 from grader.policy import notice
 from grader.policy import policy as policies
 from grader.policy.policy import Policy
@@ -40,14 +41,14 @@ class ReleaseOverHTTP(_WithNotice, ReleaseAssignment):
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):
-    """nbgrader's releasing of feedback, of those pages that can be fetched: by the time and the
-    secret that the exchange has given a submission.
+    """nbgrader's releasing of feedback, for the pages that students can fetch: those of submissions
+    with a time and a secret, which the exchange has given them.
     """
 
     src_path: str
 
     def copy_files(self) -> None:
-        """One student by the other: one whose page cannot be released does not keep the others.
+        """One student at a time: one whose page cannot be released does not hold up the others.
 
         Raises:
             ExchangeError: none could be released.
@@ -74,13 +75,22 @@ def _can_be_fetched(folder: Path) -> bool:
 
 
 def put_notice(folder: Path, lab: str, policy: Policy) -> bool:
-    """Have a lab that is handed out say what holds now; was that something else?"""
+    """Have the notebook that is handed out say what holds now; did it say something else?
+
+    Raises:
+        GradingFailed: what lies there is no notebook, or cannot be replaced.
+    """
     path = folder / course.notebook_name(lab)
     if not path.exists():
         return False
-    was = path.read_text("utf-8")
-    content = json.loads(was)
-    noticed = notice.put(content, policy, lab)
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        noticed = notice.put(content, policy, lab)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise GradingFailed(
+            f"{path.name} is no notebook as it is handed out ({type(error).__name__}): release "
+            f"{lab} again"
+        ) from error
     if noticed == content:
         return False
     text = json.dumps(noticed, indent=1, ensure_ascii=False) + "\n"

@@ -1,5 +1,5 @@
-"""Feedback pages that show what the policy makes of a submission now, and are written anew when
-that is something else.
+"""Feedback pages, kept in step with the policy: a page is written anew when the policy makes
+something else of its submission.
 """
 
 from __future__ import annotations
@@ -41,26 +41,32 @@ class Pages:
             return standings(database, student, self.policy, self.roster)
 
     def written(self, lab: str, student: str) -> None:
-        """Note that a page was written just now."""
+        """Note that a page has just been written."""
         self.fresh.add((lab, student))
         if (one := self.standings(student).get(lab)) is not None:
             self._ledger.note_page(lab, student, self._facts(lab, student, one))
 
     def settled(self, lab: str, student: str) -> Settled | None:
-        """What the policy makes of a submission, its page up to date; `None` without a policy."""
+        """What the policy makes of a submission, whose page is brought up to date; `None` without a
+        policy.
+        """
         found = self.standings(student)
         if lab in found:
             self._refresh(lab, student, found[lab])
         return found[lab].settled if lab in found else None
 
     def refresh(self, student: str) -> tuple[int, list[str]]:
-        """Write the pages of a student's that show something else now; how many these were, and
-        what could not be done.
+        """Write a student's pages anew that are out of date; returns how many these were, and what
+        could not be done.
         """
         if not self.policy.in_force:
             return self._without(student)
+        try:
+            found = self.standings(student)
+        except GradingFailed as error:
+            return 0, [str(error)]
         written, problems = 0, []
-        for lab, one in self.standings(student).items():
+        for lab, one in found.items():
             try:
                 written += self._refresh(lab, student, one)
             except GradingFailed as error:
@@ -68,12 +74,15 @@ class Pages:
         return written, problems
 
     def _without(self, student: str) -> tuple[int, list[str]]:
-        """Take back what a policy, which is there no more, has made of a student's submissions."""
+        """Take back what a policy that is no longer there has made of a student's submissions."""
         had = [lab for lab in course.LABS if self._ledger.has_page(lab, student)]
         if not had:
             return 0, []
-        with self._book.database() as database:
-            settle(database, student, Policy(in_force=True), Roster())
+        try:
+            with self._book.database() as database:
+                settle(database, student, Policy(in_force=True), Roster())
+        except GradingFailed as error:
+            return 0, [str(error)]
         problems = []
         for lab in had:
             try:

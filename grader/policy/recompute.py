@@ -122,7 +122,10 @@ class Recomputing:
         ]
         if not other:
             return ""
-        notebook = nbformat.read(path, as_version=4)
+        try:
+            notebook = nbformat.read(path, as_version=4)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):  # half of one, say
+            return f"{student}'s {lab} cannot be read as it was graded: run `distlab grade {lab}`"
         if not _holds(notebook, entry):
             return f"{student}'s {lab} has other verdicts by now: run `distlab grade {lab}`"
         for cell in notebook.cells:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 from grader.policy.exact import exact
 from grader.policy.lateness import Late, Lateness
@@ -48,10 +49,11 @@ def rules(policy: Policy, lab: str) -> Iterator[str]:
 
 def _late(late: Late) -> Iterator[str]:
     if late.per_day:
-        what = f"{float(late.per_day):g} points" if late.in_points else share(late.per_day)
+        what = f"{share(late.per_day)} of the points reached is"
+        if late.in_points:
+            what = f"{_points(late.per_day)} {_is(late.per_day)}"
         most = f", at most {share(late.at_most)}" if late.at_most < 1 else ""
-        of = " are" if late.in_points else " of the points reached is"
-        yield f"Late: {what}{of} taken off for each day begun{most}."
+        yield f"Late: {what} taken off for each day begun{most}."
     if late.grace and (late.per_day or late.accept):
         yield f"Up to {late.grace} later is still in time."
     if late.accept is not None:
@@ -114,17 +116,21 @@ def lateness(policy: Policy, lab: str, settled: Settled) -> str:
 
 
 def _taken(rule: Late, late: Lateness, settled: Settled) -> str:
+    """What lateness costs: "10 % of 24 points is taken off: 2.4"."""
     wanted = rule.per_day * (late.days - late.free)
-    asked = f"{float(wanted):g} points" if rule.in_points else share(min(wanted, exact(1)))
-    at_most = rule.at_most * settled.points if rule.in_points else rule.at_most
-    capped = wanted > at_most
-    how = f"at most {share(rule.at_most)}" if capped and rule.at_most < 1 else asked
-    taken, points = (f"{float(of):g}" for of in (settled.penalty, settled.points))
-    return (
-        f"{how} of {points} points is taken off: {taken}"
-        if not rule.in_points or capped
-        else (f"{asked} of {points} are taken off: {taken}")
-    )
+    taken, points = settled.penalty, settled.points
+    capped = wanted > (rule.at_most * points if rule.in_points else rule.at_most)
+    if capped and rule.at_most < 1:
+        how = f"at most {share(rule.at_most)}"
+    elif not rule.in_points:
+        how = share(min(wanted, exact(1)))
+    elif not points:
+        return "nothing is taken off"
+    elif capped:
+        return f"{'all ' if points != 1 else ''}{_points(points)} {_is(points)} taken off"
+    else:
+        return f"{_points(wanted)} of {float(points):g} {_is(wanted)} taken off: {float(taken):g}"
+    return f"{how} of {_points(points)} is taken off: {float(taken):g}"
 
 
 def span(late: datetime.timedelta) -> str:
@@ -138,7 +144,12 @@ def span(late: datetime.timedelta) -> str:
     return " ".join(part for part in parts[first : first + 2] if part)
 
 
-def _is(number: int) -> str:
+def _points(number: Fraction) -> str:
+    """1 point, 2.5 points."""
+    return f"{float(number):g} point{'' if number == 1 else 's'}"
+
+
+def _is(number: int | Fraction) -> str:
     return "is" if number == 1 else "are"
 
 

@@ -1,6 +1,7 @@
 """Hidden inputs come from a secret: who has the repository alone can't compute them."""
 
 import dataclasses
+import errno
 import json
 import math
 import os
@@ -21,7 +22,7 @@ from distlab.exercises.exercise import LARGE, Case
 from distlab.exercises.judge import judge
 from distlab.exercises.reference import NoReference
 from distlab.processes import payload
-from grader import collected, coursedir, secret
+from grader import collected, commands, coursedir, secret
 from grader.judging import record, referee
 from grader.judging.grade import GradingFailed
 from grader.judging.ledger import Ledger
@@ -94,6 +95,35 @@ def test_a_second_secret_is_refused_and_with_force_the_first_is_kept(own, tmp_pa
     kept = secret.keep(secret.draw(there, force=True))
     assert secret.read(kept).key == first.key
     assert secret.read(there).fingerprint != first.fingerprint
+
+
+def test_the_old_secret_is_kept_where_the_file_system_has_no_hard_links(tmp_path, monkeypatch):
+    def link(*_):
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    there = tmp_path / "secret"
+    secret.keep(first := secret.draw(there))
+    monkeypatch.setattr(secret.os, "link", link)
+    kept = secret.keep(second := secret.draw(there, force=True))
+    assert secret.read(kept) == secret.Secret(first.key, kept) and secret.read(there) == second
+    assert {path.name for path in tmp_path.iterdir()} == {"secret", kept.name}
+
+
+def test_of_a_secret_that_cannot_be_written_nothing_is_left(tmp_path, monkeypatch):
+    def recorded(chosen):
+        secret.current().references.mkdir()
+        return [], False
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    there = tmp_path / "secret"
+    secret.keep(first := secret.draw(there))
+    monkeypatch.setattr(commands, "_recorded", recorded)
+    monkeypatch.setattr(secret.os, "fsync", full)
+    with pytest.raises(secret.SecretUnusable, match="make room"):
+        commands.new_secret([LAB], there, force=True)
+    assert list(tmp_path.iterdir()) == [there] and secret.read(there) == first
 
 
 def test_the_commands_say_which_secret_is_in_use(own, home):

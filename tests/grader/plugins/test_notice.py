@@ -63,6 +63,15 @@ def test_what_lies_in_the_exchange_is_brought_up_to_date(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o644 and len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.parametrize("content", ["", '{"cells": [', "[]", "{}", '{"cells": 1}', b"\xff"])
+def test_what_lies_there_and_is_no_notebook_is_named(tmp_path, content):
+    """Half of one, while somebody releases the lab, say."""
+    path = tmp_path / course.notebook_name(LAB)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(coursedir.GradingFailed, match=f"{path.name} is no notebook"):
+        put_notice(tmp_path, LAB, POLICY)
+
+
 @pytest.mark.parametrize("source", [None, "Due: never"])
 def test_the_notice_is_nothing_that_a_student_has_added(source):
     referee = Referee(judges=object())

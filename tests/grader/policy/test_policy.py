@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from grader.paths import ROOT
 from grader.policy import policy as policies
 from grader.policy import reading, telling
-from grader.policy.lateness import UTC, Duration, Late
+from grader.policy.lateness import UTC, Duration, Late, Lateness
 from grader.policy.policy import Policy, PolicyError, Rules
+from grader.policy.settle import Settled
 
 LAB = "01-message-passing"
 
@@ -175,3 +176,32 @@ def test_an_offset_stands_in_place_of_the_time_zone(tmp_path):
 def test_every_time_of_an_hour_that_comes_twice_is_the_later_one(tmp_path):
     said = read(tmp_path, f"timezone: Europe/Berlin\nlabs: {{{LAB}: {{due: 2026-10-25 02:30}}}}")
     assert said.lab(LAB).due == datetime.datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("penalty", "said"),
+    [("1 point", "1 point is taken off"), ("2 points", "2 points are taken off"),
+     ("1.5 points", "1.5 points are taken off"),
+     ("10%", "10 % of the points reached is taken off")],
+)  # fmt: skip
+def test_what_a_day_costs_is_told_in_whole_sentences(tmp_path, penalty, said):
+    text = f"late: {{penalty: {penalty}}}\nlabs: {{{LAB}: {{due: 2026-11-01 23:59Z}}}}"
+    found = read(tmp_path, text)
+    assert f"Late: {said} for each day begun." in list(telling.rules(found, LAB))
+
+
+@pytest.mark.parametrize(
+    ("per_day", "at_most", "days", "points", "said"),
+    [("1", "1", 1, 24, "1 point of 24 is taken off: 1"),
+     ("1", "1", 2, 24, "2 points of 24 are taken off: 2"),
+     ("10", "1", 3, 24, "all 24 points are taken off"), ("10", "1", 3, 1, "1 point is taken off"),
+     ("10", "1/2", 3, 24, "at most 50 % of 24 points is taken off: 12"),
+     ("1", "1", 2, 0, "nothing is taken off")],
+)  # fmt: skip
+def test_what_lateness_costs_in_points_is_told_in_whole_sentences(
+    per_day, at_most, days, points, said
+):
+    rule = Late(Fraction(per_day), in_points=True, at_most=Fraction(at_most))
+    late = Lateness(days=days)
+    settled = Settled(late, Fraction(points), late.penalty(Fraction(points), rule))
+    assert telling._taken(rule, late, settled) == said

@@ -152,6 +152,22 @@ def test_points_for_cases_are_given_and_taken_back_without_judging(course):
     assert {p.name for p in changed} <= {"gradebook.db"}
 
 
+def test_a_graded_notebook_of_which_half_is_left_keeps_nobody_elses_points(course):
+    """nbgrader was killed while it wrote ada's."""
+    entry = json.loads((course.grades / "ledger" / LAB / "ada.json").read_text())
+    ben = json.loads((course.grades / "ledger" / LAB / "ben.json").read_text())
+    (course.grades / "ledger" / LAB / "ada.json").write_text(
+        json.dumps({**ben, "student": "ada", "digest": entry["digest"]})
+    )
+    path = course.grades / "autograded" / "ada" / LAB / notebook_name(LAB)
+    path.write_bytes(path.read_bytes()[:1000])
+    points = course.row("ben")[0]
+    course.write_policy(cases="100%")
+    said = course.run("distlab", "recompute", status=1)
+    assert f"ada's {LAB} cannot be read as it was graded: run `distlab grade {LAB}`" in said.stdout
+    assert course.row("ben")[0] > points
+
+
 def test_a_submission_that_is_being_entered_is_waited_for(course):
     points, page = course.row("ben")[0], course.grades / "autograded" / "ben"
     with course.book() as book:  # as a policy of before has it
