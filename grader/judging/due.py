@@ -1,4 +1,4 @@
-"""What seems to wait for being judged, by the times of its files: known before anything is read."""
+"""A guess at what has to be judged, from the times of files, before anything is read."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from grader.paths import GRADES
 def modules(
     assignments: Collection[str], submitted: Path, student: str | None
 ) -> tuple[str, ...] | None:
-    """The modules besides torch that a zygote needs for what was handed in since it was judged
-    last; `None` where nothing was.
+    """The modules besides torch that a zygote needs for what was handed in since it was last
+    judged; `None` where nothing was.
 
     Args:
         assignments: labs; all where none is named.
-        student: this one's submissions alone.
+        student: whose submissions are asked for; all where it is `None`.
     """
     from distlab import course
     from distlab.processes import frameworks

@@ -1,4 +1,4 @@
-"""Grade a class: judge many submissions at once, then enter them one by one."""
+"""Grade a class: judge many submissions at once, and enter them into the gradebook one by one."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from grader.policy.pages import Pages
 
 _GOES_ON = "what has been judged is kept, and the same command goes on from there"
-# bytes of what is the same for all of a class and is kept: inputs as they were drawn, and large
-# arrays among them and among what answers return
+# bytes that are kept of what is the same for a whole class: inputs as they were drawn, and the
+# large arrays in them and in what answers return
 DRAWN, ARRAYS = 32 << 20, 96 << 20
-AHEAD = 4  # submissions that are judged before the gradebook takes them, for each in work
+AHEAD = 4  # submissions judged before the gradebook has taken them, for each slot of the judges
 SUBMITTED = coursedir.GRADES / "submitted"
 NAME_SIGNS = " ._-+@'"  # besides letters and digits
 NAME_HAS = "letters, digits, spaces and ._-+@', at most 100 of them"
@@ -91,11 +91,11 @@ class Graded:
 def submissions(
     assignment: str, submitted: Path, student: str | Collection[str] | None = None
 ) -> list[Submission]:
-    """The submissions of an assignment below `submitted`, by student. The members of a group all
-    have what one of them has handed in last.
+    """The submissions of an assignment below `submitted`, by student. Each member of a group has
+    what one of them handed in last.
 
     Args:
-        student: this one's, or these ones', alone.
+        student: the one or the ones whose submissions are asked for; all where it is `None`.
 
     Raises:
         NothingSubmitted: there are none.
@@ -105,7 +105,7 @@ def submissions(
     for members in RosterFile().read().groups.get(assignment, ()):
         handing = [name for name in members if name in own]
         if handing:
-            # at the same moment, or where no time is known, the first by name
+            # of those handed in at the same moment, or at no known time, the first by name
             last = max(handing, key=lambda name: _when(own[name]))
             for name in members:
                 by = "" if name == last else last
@@ -133,15 +133,15 @@ def grade(
     """Judge the submissions of an assignment and enter them in the gradebook.
 
     Args:
-        judges: who judges; they stay as they are, for the next assignment, unless this is
-            interrupted, which ends them.
-        live: hears which are in work.
-        fresh: takes (lab, student) of each feedback page that is written.
+        judges: who judges. They stay open for the next assignment, unless this is interrupted.
+        live: is told which submissions are in work.
+        fresh: gets (lab, student) of each feedback page that is written.
 
     Raises:
         NothingSubmitted: there are none.
         GradingFailed: nbgrader could not take them.
-        NotWritten: the disk is full, or not this account's; what was judged before is booked.
+        NotWritten: the disk is full, or this account may not write there; what was entered before
+            stays.
         PolicyError: the policy cannot be read.
     """
     policies.current()
@@ -149,7 +149,7 @@ def grade(
     found = submissions(assignment, submitted, student)
     referee = Referee(judges=judges, lanes=max(1, judges.slots // len(found)))
     if any(referee.ledger.latest(assignment, one.student) is None for one in found):
-        judges.expect(assignment)  # first of all: that takes longest
+        judges.expect(assignment)  # first of all, because it takes longest
     if not variants.in_force(assignment):
         coursedir.need_references(assignment)
     from grader.plugins.gradebook import Gradebook  # nbgrader takes seconds to import
@@ -172,13 +172,13 @@ def grade(
                     with judges.beside():
                         graded[one] = _enter(book, pages, referee.ledger, one, entry, staged)
                 except NotWritten:
-                    raise  # nor can anybody else's
+                    raise  # nobody else's can be either
                 except GradingFailed as error:  # the class goes on
                     graded[one] = Graded(entry, None, 0.0, problem=str(error))
                 told()
                 if live:
                     live.done(one.student)
-            for one in found:  # a free late day that was taken here is missing elsewhere
+            for one in found:  # a free late day taken in this lab is missing in another
                 _, problems = pages.refresh(one.student)
                 graded[one].problem = graded[one].problem or " ".join(problems)
         if fresh is not None:
@@ -193,8 +193,8 @@ def _when(folder: Path) -> datetime.datetime:
 
 @contextlib.contextmanager
 def _threads(judges: Judges) -> Iterator[concurrent.futures.Executor]:
-    """A thread for each slot. What nobody has begun when the block fails is not begun any more, and
-    whoever interrupts it does not wait for what is in work either.
+    """A thread for each slot. When the block fails, what has not begun never does; when it is
+    interrupted, what is in work is ended too.
     """
     pool = concurrent.futures.ThreadPoolExecutor(judges.slots)
     try:
@@ -211,8 +211,8 @@ def _threads(judges: Judges) -> Iterator[concurrent.futures.Executor]:
 
 @contextlib.contextmanager
 def _interruptions() -> Iterator[Callable[[], None]]:
-    """What raises `KeyboardInterrupt` if Ctrl-C was pressed since this began: the exception itself
-    may have been lost, in what Python calls when it deletes something, or in a library's own error.
+    """A function that raises `KeyboardInterrupt` if Ctrl-C was pressed since this began. The first
+    one may have been swallowed: by a finalizer, or by a library that caught it.
     """
     before, came = signal.getsignal(signal.SIGINT), []
     here = threading.current_thread() is threading.main_thread() and callable(before)
@@ -236,7 +236,9 @@ def _interruptions() -> Iterator[Callable[[], None]]:
 
 
 class _Ahead:
-    """Calls in a pool, at most so many ahead of whoever takes the results, as they are ready."""
+    """Calls in a pool, one for each item; yields results as they are ready. At most `most` calls
+    are ahead of whoever takes the results.
+    """
 
     def __init__(
         self, pool: concurrent.futures.Executor, call: Callable[[Submission], Entry],
@@ -319,7 +321,7 @@ def _judged(referee: Referee, one: Submission, staged: Path) -> Entry:
 def _enter(
     book: Gradebook, pages: Pages, ledger: Ledger, one: Submission, entry: Entry, staged: Path
 ) -> Graded:
-    """Put an entry into the gradebook, unless that was done before and nothing has changed."""
+    """Put an entry into the gradebook, unless it is there and nothing has changed since."""
     if entry.not_graded:
         return Graded(entry, None, 0.0, problem=entry.not_graded)
     feedback = book.feedback(one.assignment, one.student)
@@ -352,8 +354,8 @@ def _enter(
 
 
 def final(one: Graded) -> float | None:
-    """All points that there are so far, free text included, less what is taken off; `None` where
-    no policy is in force.
+    """All points so far, free text included, less the late penalty; `None` where no policy is in
+    force.
     """
     return None if one.settled is None else float(one.settled.points - one.settled.penalty)
 

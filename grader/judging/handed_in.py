@@ -1,8 +1,8 @@
 """Reading what students have handed in: their notebook, the time, and nbgrader's secret.
 
-A submission is a folder STUDENT/ASSIGNMENT below one that only the instructor changes. From there
-on students may have written anything, and may change it meanwhile: everything is opened by
-descriptors (`distlab.processes.untrusted`).
+A submission is a folder STUDENT/ASSIGNMENT below one that only the instructor changes. Students may
+have put anything into it, and may change it while it is read: everything is opened by descriptors
+(`distlab.processes.untrusted`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from distlab.checking.submission import Content, Unreadable
 from distlab.processes import untrusted
 from distlab.records import redaction
 
-MOST_NOTEBOOKS = 20  # of a submission without one of the right name, in which to look for it
+MOST_NOTEBOOKS = 20  # that are looked at where a submission has none of the right name
 
 
 def notebook(folder: Path) -> Content:
-    """The notebook of a submission: by its name, else the only one with this lab's exercises.
+    """The notebook of a submission: the one of the right name, else the only one that holds this
+    lab's exercises.
 
     Raises:
         Unreadable: there is no such notebook, or more than one, or it cannot be read.
@@ -34,7 +35,7 @@ def notebook(folder: Path) -> Content:
         if handle.holds(named):
             return submission.read(named, handle.handle)
         fitting = _fitting(handle, folder.name)
-    # what an editor or a system keeps beside a notebook (.ipynb.bak, .ipynb~) is not in its way
+    # copies that an editor or a system keeps beside a notebook (.ipynb.bak, .ipynb~) do not count
     fitting = {name: one for name, one in fitting.items() if _is_plain(name)} or fitting
     if len(fitting) != 1:
         raise Unreadable(
@@ -46,8 +47,8 @@ def notebook(folder: Path) -> Content:
 
 
 def beside(folder: Path) -> list[str]:
-    """What is told of the notebooks that lie beside the one of the right name and hold this lab's
-    exercises too: whoever has answered nothing may have worked in one of these.
+    """A sentence for each other notebook in the folder that holds this lab's exercises: whoever has
+    answered nothing in the one of the right name may have worked in that one.
     """
     named = course.notebook_name(folder.name)
     try:
@@ -88,7 +89,7 @@ def timestamp(folder: Path) -> str:
 
 
 def parsed(text: str) -> datetime.datetime | None:
-    """A time that a student's program wrote, in UTC; `None` where it is none."""
+    """A time that a student's program wrote, in UTC; `None` where the text is no time."""
     from nbgrader.utils import parse_utc
 
     try:
@@ -100,7 +101,9 @@ def parsed(text: str) -> datetime.datetime | None:
 
 
 def secret(folder: Path) -> str:
-    """What nbgrader names a submission's released feedback by; empty where there is none."""
+    """The secret from which nbgrader names a submission's released feedback; empty where there is
+    none.
+    """
     try:
         with _opened(folder) as handle:
             found = untrusted.read("submission_secret.txt", 200, handle.handle)

@@ -18,28 +18,36 @@ from grader.sandbox.ahead import Ahead
 
 
 class Judges(Protocol):
-    """Takes submissions from as many threads as it has `slots`.
-
-    Where students have inputs of their own, `lines` is told with whose a submission is judged, and
-    of how many slots it may take up, where there are more than submissions. It raises `NotGraded`
-    where a submission cannot be judged through no fault of its own.
-    """
+    """Judges submissions for as many threads at once as it has `slots`."""
 
     slots: int
 
-    def expect(self, lab: str) -> None: ...  # submissions, as soon as they have been read
-    def beside(self) -> contextlib.AbstractContextManager[None]: ...  # other work on their machine
-    def lines(
-        self, lab: str, plan: Plan, whose: str | None = None, lanes: int = 1
-    ) -> list[Line]: ...
-    def close(self) -> None: ...  # from any thread, more than once
+    def expect(self, lab: str) -> None:
+        """Submissions of this lab will come as soon as they have been read."""
+
+    def beside(self) -> contextlib.AbstractContextManager[None]:
+        """Held by whoever does other work on the machine of these judges."""
+
+    def lines(self, lab: str, plan: Plan, whose: str | None = None, lanes: int = 1) -> list[Line]:
+        """The verdicts on a submission.
+
+        Args:
+            whose: the student by whose own inputs it is judged, where students have such.
+            lanes: how many slots it may take up; more than one where submissions are fewer.
+
+        Raises:
+            NotGraded: it cannot be judged, through no fault of its own.
+        """
+
+    def close(self) -> None:
+        """Judge no more. May be called from any thread, and more than once."""
 
 
 def make_judges(jobs: int, cluster: str | None = None, ahead: Ahead | None = None) -> Judges:
     """Who judges a class: `jobs` at once on this machine, or the engines of a cluster.
 
     Args:
-        ahead: of `LocalJudges`.
+        ahead: as `LocalJudges` takes it.
         cluster: the ipyparallel profile whose engines judge, one submission an engine, or "slurm"
             for `jobs` engines that are a Slurm job.
 

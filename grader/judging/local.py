@@ -30,22 +30,22 @@ from grader.sandbox.ahead import Ahead, tried
 from grader.variants import references
 from grader.variants.variant import Variant, variant
 
-HOLD = 30.0  # seconds, at most, in which a single submission is judged before more is imported
+HOLD = 30.0  # seconds, at most, for which a zygote imports nothing while a submission is judged
 
 
 class LocalJudges:
     """Judges in sandboxes of this machine, `slots` at once.
 
     Args:
-        ahead: the sandbox of these settings, where somebody has begun to try it out.
+        ahead: the sandbox of these settings, if it is being tried out already.
     """
 
     def __init__(self, settings: Grading, slots: int = 1, ahead: Ahead | None = None) -> None:
         self.slots = slots
         self._settings, self._ahead = settings, ahead
         self.sandbox: Sandbox | None = None
-        self._zygotes: dict[tuple[str, ...], Zygote] = {}  # by what they have imported besides
-        self._started: list[Zygote] = []  # these, and those of one submission
+        self._zygotes: dict[tuple[str, ...], Zygote] = {}  # shared ones, by their extra modules
+        self._started: list[Zygote] = []  # these, and those of single submissions
         self._closed = False
         self._lock = threading.RLock()
         self._devices = Devices({"here": devices()})
@@ -54,7 +54,7 @@ class LocalJudges:
         self._groups: cgroup.Groups | None = None
 
     def ready(self) -> Sandbox:
-        """The sandbox, which is tried out unless that was done.
+        """The sandbox, tried out when this is called first.
 
         Raises:
             NoSandbox: none works.
@@ -69,10 +69,10 @@ class LocalJudges:
             return self.sandbox
 
     def expect(self, lab: str) -> None:
-        """What takes seconds to be imported for them is imported from now on."""
+        """Begin to import what submissions of this lab need: it takes seconds."""
         sandbox = self.ready()
         if sandbox.shared:
-            with contextlib.suppress(OSError, ZygoteLost):  # said of whoever is judged
+            with contextlib.suppress(OSError, ZygoteLost):  # said when a submission is judged
                 self._shared(sandbox, frameworks.preload(course.needs(lab)))
 
     def beside(self) -> contextlib.AbstractContextManager[None]:
@@ -90,7 +90,7 @@ class LocalJudges:
         """The verdicts on a submission, its ranks on these devices.
 
         Args:
-            lanes: exercises that are judged at once, each lane as if it were a submission.
+            lanes: how many exercises are judged at once, as if they were of several submissions.
 
         Raises:
             NotGraded: not even in a sandbox of its own.
@@ -113,26 +113,28 @@ class LocalJudges:
         self, lab: str, asked: Lab, own: Variant | None, plan: Plan, devices: Sequence[str],
         lanes: int = 1,
     ) -> list[Verdict]:  # fmt: skip
-        more = frameworks.preload(course.needs(lab))
-        with self._admitted(asked, devices) as (sandbox, grader):
-            if own:
+        sandbox, more = self.ready(), frameworks.preload(course.needs(lab))
+        if own:
+            with self._admitted(asked, devices) as grader:
                 self._need(own, [name for name in plan.answered if name in asked.exercises], grader)
-            if sandbox.shared:
-                # what ends a sandbox that others use as well may be one of them
-                with contextlib.suppress(SessionLost, ZygoteLost):
-                    shared = self._shared(sandbox, more)
-                    waits = shared.complete or course.trains(lab) or _trains(plan)
-                    if lanes > 1 and not waits:
-                        return self._soon(asked, plan, shared, devices, lanes)
-                    return self._beside(asked, plan, shared, devices, lanes)
-            with self._lone(sandbox, more) as lone:
-                return grader.grade(plan, lone, lone=True)
+        if sandbox.shared:
+            # if the sandbox ends, the submission is judged in one of its own: another one may
+            # have ended the sandbox that they shared
+            with contextlib.suppress(SessionLost, ZygoteLost):
+                shared = self._shared(sandbox, more)
+                waits = shared.complete or course.trains(lab) or _trains(plan)
+                if lanes > 1 and not waits:
+                    return self._soon(asked, plan, shared, devices, lanes)
+                return self._beside(asked, plan, shared, devices, lanes)
+        with self._admitted(asked, devices) as grader, self._lone(sandbox, more) as lone:
+            return grader.grade(plan, lone, lone=True)
 
     def _soon(
         self, asked: Lab, plan: Plan, shared: Zygote, devices: Sequence[str], lanes: int
     ) -> list[Verdict]:
-        """The verdicts on a submission that need not wait for what the zygote has not imported yet.
-        What the ranks return is to be believed; else the exercise is judged again, with everything.
+        """The verdicts on a submission that need not wait until the zygote has imported everything.
+        What its ranks return is believed; an exercise that ends otherwise is judged again, with
+        everything imported.
         """
         try:
             found = self._beside(asked, plan, _Early(shared), devices, lanes, once=True)
@@ -164,24 +166,25 @@ class LocalJudges:
             CellsDoubtful: with `once`, in lanes.
             SessionLost, ZygoteLost.
         """
-        with self._admitted(asked, devices) as (sandbox, grader):
-            # without walls the cells of one lane could be in the way of another's
-            parts = _parts(asked, plan, lanes if sandbox.walls else 1)
-            if len(parts) > 1:
-                try:
-                    found = self._in_lanes(parts, plan, shared, devices, grader.seconds, once)
-                    return [found[name] for name in asked.exercises]
-                except CellsDoubtful:
-                    if once:
-                        raise
+        # without walls the cells of one lane could be in the way of another's
+        parts = _parts(asked, plan, lanes if self.ready().walls else 1)
+        if len(parts) > 1:
+            seconds = self._grader(asked, devices).seconds
+            try:
+                found = self._in_lanes(parts, plan, shared, devices, seconds, once)
+                return [found[name] for name in asked.exercises]
+            except CellsDoubtful:
+                if once:
+                    raise
+        with self._admitted(asked, devices) as grader:
             return grader.grade(plan, shared, self._turns, once=once)
 
     def _in_lanes(
         self, parts: Sequence[Lab], plan: Plan, shared: Source, devices: Sequence[str],
         seconds: float, once: bool,
     ) -> dict[str, Verdict]:  # fmt: skip
-        """The verdicts, by exercise, of a submission that is judged as if it were several, each
-        with a part of the exercises: its cells run in each.
+        """The verdicts, by exercise, on a submission that is judged as if it were several, each
+        with a part of the exercises. Its cells run in each of them.
 
         Args:
             seconds: that each may take.
@@ -190,12 +193,11 @@ class LocalJudges:
             CellsDoubtful: its cells are to be run again, alone.
             SessionLost, ZygoteLost.
         """
-
         lanes = Lanes(len(parts))
 
         def judged(part: Lab) -> list[Verdict]:
             try:
-                with self._admitted(part, devices) as (_, grader):
+                with self._admitted(part, devices) as grader:
                     grader.seconds = seconds
                     return grader.grade(plan, shared, self._turns, lanes=lanes, once=once)
             except BaseException:
@@ -204,7 +206,7 @@ class LocalJudges:
 
         with concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
             found = [pool.submit(judged, part) for part in parts]
-        # of those that ended one because of another, the other says why
+        # first the lane that failed by itself: the others have only been told to end
         found.sort(key=lambda lane: isinstance(lane.exception(), LaneEnded))
         return {verdict.exercise.name: verdict for lane in found for verdict in lane.result()}
 
@@ -217,7 +219,7 @@ class LocalJudges:
         own = variant(lab, student)
         with (
             self._devices.lent("here", ranks(lab)) as lent,
-            self._admitted(references.lab(own), lent) as (_, grader),
+            self._admitted(references.lab(own), lent) as grader,
         ):
             self._need(own, course.exercises(lab), grader)
 
@@ -232,16 +234,19 @@ class LocalJudges:
                 references.need(own, names, grader, source)
 
     @contextlib.contextmanager
-    def _admitted(self, asked: Lab, devices: Sequence[str]) -> Iterator[tuple[Sandbox, Grader]]:
-        """The sandbox, and what judges in it with a user and a control group of its own."""
+    def _admitted(self, asked: Lab, devices: Sequence[str]) -> Iterator[Grader]:
+        """What judges a submission, as a user and in a control group of its own."""
+        limits = self.ready().limits
+        with self._users.lent() as user, self._grouped(limits) as admit:
+            yield self._grader(asked, devices, user, admit)
+
+    def _grader(
+        self, asked: Lab, devices: Sequence[str], user: int | None = None,
+        admit: Callable[[int], None] | None = None,
+    ) -> Grader:  # fmt: skip
         sandbox = self.ready()
-        with self._users.lent() as user, self._grouped(sandbox.limits) as admit:
-            yield (
-                sandbox,
-                Grader(
-                    asked, sandbox.limits, sandbox.walls, ",".join(devices) or None, user, admit
-                ),
-            )
+        visible = ",".join(devices) or None
+        return Grader(asked, sandbox.limits, sandbox.walls, visible, user, admit)
 
     @contextlib.contextmanager
     def _lone(self, sandbox: Sandbox, more: tuple[str, ...]) -> Iterator[_Own]:
@@ -263,7 +268,9 @@ class LocalJudges:
 
     @contextlib.contextmanager
     def _grouped(self, limits: Limits | None) -> Iterator[Callable[[int], None] | None]:
-        """What puts a submission into a control group of its own, where there can be some."""
+        """Puts a process into a new control group, as long as this lasts; `None` where there can be
+        no groups.
+        """
         if self._groups is None or limits is None:
             yield None
             return
@@ -309,8 +316,8 @@ def _trains(plan: Plan) -> bool:
 
 
 class _Early:
-    """A zygote whose children need not wait until it has imported what trains. It imports nothing
-    while they are judged, unless somebody asks for more.
+    """A zygote whose children do not wait until it has imported what training needs. It imports
+    nothing while they are judged, unless somebody asks for more.
     """
 
     def __init__(self, zygote: Zygote) -> None:
@@ -328,7 +335,7 @@ class _Early:
 
 
 def _parts(lab: Lab, plan: Plan, lanes: int) -> list[Lab]:
-    """A lab in parts, one a lane, among which the exercises that are answered are dealt out."""
+    """A lab in parts, a lane each; the exercises that are answered are dealt out evenly."""
     names = sorted(lab.exercises, key=lambda name: name not in plan.answered)
     lanes = max(1, min(lanes, sum(name in plan.answered for name in names)))
     dealt = [names[lane::lanes] for lane in range(lanes)]
@@ -339,7 +346,7 @@ def _parts(lab: Lab, plan: Plan, lanes: int) -> list[Lab]:
 
 
 def _asked(lab: str, whose: str | None, only: Collection[str] = ()) -> tuple[Variant | None, Lab]:
-    """A student's variant of a lab, where they have one, and what it is judged by."""
+    """A student's variant of a lab, if they have one, and what their submission is judged by."""
     own = variant(lab, whose) if whose is not None else None
     return own, references.lab(own, only) if own else coursedir.lab(lab, only)
 

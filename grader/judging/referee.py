@@ -29,13 +29,13 @@ from grader.variants import variant as variants
 
 
 class Referee:
-    """Has submissions judged, from as many threads as one likes. A context manager.
+    """Has submissions judged; may be called from any number of threads. A context manager.
 
     Args:
         ledger: where verdicts are kept, and found again when nothing has changed.
-        judges: who judges, and whom the caller closes; by default sandboxes of this machine, which
-            are closed with this.
-        lanes: their slots that each submission may take up.
+        judges: who judges, closed by the caller; by default sandboxes of this machine, closed with
+            the referee.
+        lanes: how many of the judges' slots each submission may take up.
     """
 
     def __init__(
@@ -63,11 +63,11 @@ class Referee:
         repaired: list[str],
         by: str | None = None,
     ) -> Entry:
-        """The ledger's entry on a rebuilt notebook; judged now, unless that was done before.
+        """The ledger's entry on a rebuilt notebook, which is judged now unless it was before.
 
         Args:
-            by: the member of the student's group whose notebook it is, which is judged once for
-                all of them; empty where it is the student's own; `None` where that is not known.
+            by: the group member whose notebook it is, judged once for the whole group; empty where
+                it is the student's own; `None` where that is not known.
         """
         plan = coursedir.lab(lab).plan(rebuilt)
         if by is None and (shared := self._shared(lab, student, plan)) is not None:
@@ -82,8 +82,8 @@ class Referee:
         return own
 
     def _shared(self, lab: str, student: str, plan: Plan) -> Entry | None:
-        """The entry of another member of the group, where the notebook that was judged for them is
-        this one: with the inputs of the member whose it is.
+        """The student's entry on another group member's submission, if that is this notebook. It
+        was judged by the inputs of the member who handed it in.
         """
         entry = self.ledger.latest(lab, student)
         if entry is None or not entry.by:
@@ -108,7 +108,7 @@ class Referee:
 
     @contextlib.contextmanager
     def _alone(self, lab: str, student: str) -> Iterator[None]:
-        """Held while a student's submission is judged: all of a group ask for the one."""
+        """Held while a student's submission is judged: all members of a group ask for the same."""
         with self._lock:
             held = self._held.setdefault((lab, student), threading.Lock())
         with held:
@@ -121,8 +121,8 @@ class Referee:
         return entry
 
     def found_unreadable(self, lab: str, student: str, rebuilt: dict[str, Any]) -> Entry | None:
-        """The entry on a submission that could not be read, where this notebook stands for it: its
-        first cell says so, and the ledger too, which no submission writes to.
+        """The entry on a submission that could not be read, if this notebook stands in its place:
+        its first cell says so, and so does the ledger, which no submission can write to.
         """
         entry = self.ledger.latest(lab, student)
         if entry is None or not entry.unreadable or not rebuilt["cells"]:
@@ -141,7 +141,7 @@ class Referee:
 
 
 def _digest(lab: str, plan: Plan, own: variants.Variant | None) -> str:
-    """What a verdict holds for: the submission's code, the course, and whose inputs it got."""
+    """A digest of what a verdict holds for: the code, the course, and whose inputs were used."""
     if own is None:
         told = course_digest(lab, secret.current())
     else:
@@ -156,7 +156,7 @@ def note(reason: str) -> dict[str, Any]:
 
 
 def not_graded(lab: str, student: str, reason: str) -> Entry:
-    """What a report has of a submission that could not be judged; the ledger never has it."""
+    """The entry in reports on a submission that could not be judged; never in the ledger."""
     lines = [
         Line(e.name, "not graded", 0.0, float(e.points)) for e in course.exercises(lab).values()
     ]

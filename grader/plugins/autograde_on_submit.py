@@ -1,8 +1,8 @@
-"""Grade on submit: each submission is judged as it arrives in the exchange, and its feedback
-released; the student reads it by nbgrader's *Fetch Feedback*. Points by hand come later.
+"""Grade on submit: each submission is judged as it arrives in the exchange, and its feedback is
+released for nbgrader's *Fetch Feedback*. Points by hand come later.
 
-`policy.yaml` can say how often that is done for a student, and how soon again. What comes too soon
-waits, and what comes too often is collected and left for `distlab grade`.
+`policy.yaml` can limit how often that is done for a student, and how soon again. A submission that
+comes too soon waits; one beyond the last attempt is collected and left for `distlab grade`.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from grader.writing import NotWritten
 
 POLL = 2.0  # seconds between two looks at an exchange that is a service
 NEAR = 0.5  # and at one that is a folder of this machine's
-#: seconds until a submission that could not be booked is tried again: so many the first time, twice
-#: as many each time after, and never more than the second number
+#: seconds until a submission that could not be booked is tried again: the first time, doubled each
+#: time after that, and at most
 PATIENCE, LONGEST = 30.0, 3600.0
 
 
@@ -56,7 +56,7 @@ class Arrivals:
     def look(self) -> dict[str, list[str]]:
         """{lab: its students with something new}."""
         found: dict[str, set[str]] = defaultdict(set)
-        # all of it first: of a look that fails none has been seen
+        # the whole list first: when a look fails, nothing counts as seen
         for name, student, lab in list(self._exchange.arrived()):
             if name in self._seen or lab not in course.LABS or not student:
                 continue
@@ -67,11 +67,12 @@ class Arrivals:
 
 @dataclass
 class Queue:
-    """Those who have handed in something that is still to be judged: {lab: students}."""
+    """Those who have handed in something that is still to be judged."""
 
     attempts: Attempts = field(default_factory=Attempts)
+    # {lab: students}
     _waiting: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    # of those with whom the grader has failed: the pause, and when it ends
+    # of submissions on which the grader failed: the pause until the next try, and when it ends
     _failed: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
 
     def add(self, lab: str, students: Iterable[str]) -> None:
@@ -80,8 +81,8 @@ class Queue:
             self._failed.pop((lab, student), None)
 
     def later(self, lab: str, student: str) -> float:
-        """Try a submission again with which the grader has failed; returns in how many seconds.
-        Its student would have to hand it in anew otherwise.
+        """Queue a submission again on which the grader failed, so that its student need not hand it
+        in anew; returns after how many seconds it is due.
         """
         before, _ = self._failed.get((lab, student), (0.0, 0.0))
         pause = min(2 * before or PATIENCE, LONGEST)
@@ -93,8 +94,8 @@ class Queue:
         self._failed.pop((lab, student), None)
 
     def due(self, policy: Policy, roster: Roster) -> dict[str, list[str]]:
-        """Take out those whose turn it is; {lab: students}. Whoever has no attempt left, or belongs
-        to a group of which another is there already, is taken out too.
+        """Take out those whose turn it is: {lab: students}. Those who have no attempt left, or of
+        whose group another member is taken out, are dropped from the queue.
         """
         found: dict[str, list[str]] = defaultdict(list)
         now = datetime.datetime.now(UTC)
@@ -114,15 +115,15 @@ class Queue:
         return {lab: students for lab, students in found.items() if students}
 
 
-#: of a submission without the secret by whose name feedback lies in the exchange
+#: what is said of a submission without the secret that names its feedback in the exchange
 UNREACHABLE = (
     "lacks submission_secret.txt, by which its student would fetch feedback: send the page yourself"
 )
 
 
 def watch(judges: LocalJudges) -> None:
-    """Grade what arrives, until interrupted; what lies there already is looked through first.
-    Between submissions students are handed their own inputs, where they have such.
+    """Grade what arrives, until interrupted, beginning with what is there already. Between
+    submissions, students are handed their own inputs, where they have such.
     """
     book = Gradebook(grade.SUBMITTED)
     arrivals, queue = Arrivals(book.exchange), Queue()
@@ -141,13 +142,13 @@ def watch(judges: LocalJudges) -> None:
             due = queue.due(policy, RosterFile().read())
             _release(book, policy)
         except (PolicyError, coursedir.GradingFailed, OSError) as error:
-            now = str(error)  # while the policy, or a folder, cannot be read all wait
+            now = str(error)  # all wait while the policy, or a folder, cannot be read
         try:
             for lab, students in due.items():
                 _take(book, judges, queue, lab, students)
         except NotWritten as error:
             now, pause = str(error), PATIENCE
-            for lab, students in due.items():  # what is booked already is not judged again
+            for lab, students in due.items():  # those that are booked are not judged again
                 queue.add(lab, students)
         if now and now != said:
             print(now, flush=True)
@@ -164,10 +165,10 @@ def between(exchange: CourseExchange) -> float:
 
 
 def _handed(handing: HandingOut) -> str:
-    """Hand one student's inputs out, if any are missing; what there is to say of it."""
+    """Hand out one student's own inputs, if any are missing; returns what is to be said of it."""
     try:
         return handing.one()
-    except PolicyError:  # it was told already
+    except PolicyError:  # `watch` has said so
         return ""
     except OSError as error:  # it looks again later
         return f"own inputs are not handed out: {error}"
@@ -214,10 +215,10 @@ def _collect(book: Gradebook, missed: dict[str, set[str]], queue: Queue) -> str:
 
 
 def _take(book: Gradebook, judges: Judges, queue: Queue, lab: str, students: list[str]) -> None:
-    """Judge what these have handed in.
+    """Judge what these students have handed in.
 
     Raises:
-        NotWritten: a verdict cannot be booked, nor then those that follow.
+        NotWritten: a verdict cannot be booked, and neither could those after it.
     """
     for student in students:
         begin = time.monotonic()
@@ -232,7 +233,7 @@ def _take(book: Gradebook, judges: Judges, queue: Queue, lab: str, students: lis
         except grade.NothingSubmitted as error:
             print(f"{name} {lab}: {error}", flush=True)  # the others go on
             continue
-        except Exception as error:  # the night goes on for the others, and for this one too
+        except Exception as error:  # the others go on, and this one is tried again
             said = redaction.visible(str(error))
             if not isinstance(error, coursedir.GradingFailed):
                 logging.getLogger(__name__).exception("judging %s %s", name, lab)
@@ -266,7 +267,7 @@ def _judge(book: Gradebook, judges: Judges, queue: Queue, lab: str, student: str
             raise coursedir.GradingFailed(" ".join(problems))
         if handed_in.secret(grade.SUBMITTED / member / lab):
             book.release_feedback(lab, member)
-        elif member == by:  # once more would not help: it lies in the student's own folder, or not
+        elif member == by:  # trying again would not help
             name = redaction.shown(member)
             print(f"{name} {lab}: {UNREACHABLE}", flush=True)
     return graded.entry

@@ -1,10 +1,10 @@
-"""Collect from an exchange that students write to by hand as well: each what is theirs, no links,
-at the time at which it was there.
+"""Collect from an exchange folder into which students can write whatever they like.
 
-nbgrader's own collecting follows links with the grader's rights, so that a link to a solution in a
-submission is graded as the student's answer, takes any submission under any name, and believes the
-time that the student's program wrote. What students cannot choose is the owner of a file and its
-ctime: the kernel sets that by its own clock whenever content, name or rights change.
+nbgrader's own collecting follows links with the grader's rights (a link to a solution would be
+graded as the student's answer), takes a submission under any student's name, and believes the time
+that the student's program wrote. Here only plain files are copied, a submission counts for the
+student who owns it, and its time is the ctime of its files: students can choose neither owner nor
+ctime, which the kernel sets by its own clock whenever content, name or rights change.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from grader.judging import handed_in
 from grader.plugins.exchanges import is_accounts
 from grader.writing import FULL, NotWritten
 
-#: seconds that handing in may take: the student's program notes the time before it copies
+#: seconds that handing in may take: the student's program writes down the time before it copies
 COPYING = 60.0
-MOST_FILES = 10_000  # of a submission, folders included, that are looked at
-MOST_LOOKED = 100_000  # of all submissions of an account, before the newest of them is chosen
-DEEPEST = 10  # folders in each other
+MOST_FILES = 10_000  # that are looked at of a submission, folders included
+MOST_LOOKED = 100_000  # of all submissions of an account together, to find the newest
+DEEPEST = 10  # levels of folders
 _FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
 
 
@@ -53,12 +53,12 @@ class Collect(ExchangeCollect):
         self.src_records = [record for record in self.src_records if self._is_own(record)]
 
     def _path_to_record(self, path: str) -> dict[str, Any]:
-        """As nbgrader's own, with the time at which the submission was there."""
+        """nbgrader's record of a submission, with the time at which its files were there."""
         name = os.path.basename(path)
         try:
             with self._submission(name) as found:
-                # whoever has a thousand submissions of ten thousand files keeps nobody waiting: of
-                # what is too much the folder's own time counts, until it is copied
+                # an account with a thousand submissions of ten thousand files must not hold up the
+                # others: beyond the limit, the time of the folder itself counts until it is copied
                 if self._looked[found.owner] < MOST_LOOKED:
                     self._looked[found.owner] += found.look()
                 when = found.when
@@ -67,7 +67,9 @@ class Collect(ExchangeCollect):
         return {"username": name.rsplit("+", 3)[0], "filename": name, "timestamp": when}
 
     def _sort_by_timestamp(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The newest first; another's never stands in the way of a student's own."""
+        """The newest first. A submission that another account left under the student's name never
+        hides the student's own.
+        """
         own = [record for record in records if self._is_own(record)]
         newest: list[dict[str, Any]] = super()._sort_by_timestamp(own or records)
         return newest
@@ -80,7 +82,7 @@ class Collect(ExchangeCollect):
             return False
 
     def copy_files(self) -> None:
-        """One by one, so that one which cannot be copied does not keep the others."""
+        """One at a time: one that cannot be copied does not hold up the others."""
         if not self.src_records:
             super().copy_files()
         full = None
@@ -93,7 +95,7 @@ class Collect(ExchangeCollect):
                 self.log.error("%s cannot be collected: %s", record["filename"], error)
                 if isinstance(error, OSError) and error.errno in FULL:
                     full = error
-        if full is not None:  # no student's doing: whoever asked has to ask again
+        if full is not None:  # which is no student's fault: collecting has to be done again
             raise NotWritten.of(Path(self.coursedir.root), full) from full
 
     def _forget_what_is_no_time(self, student: str) -> None:
@@ -106,8 +108,8 @@ class Collect(ExchangeCollect):
             (place / "timestamp.txt").unlink(missing_ok=True)
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
-        """Copy a submission's own plain files, whatever its owner does meanwhile, and note when it
-        was there. Half of one is nobody's answer.
+        """Copy the plain files of a submission, whatever its owner does meanwhile, and note its
+        time. When that fails, nothing of it is left.
         """
         try:
             self._copy(src, Path(dest))
@@ -143,11 +145,11 @@ class Collect(ExchangeCollect):
 
 
 class Submission:
-    """A folder of inbound, held open. A context manager.
+    """A folder of the exchange's inbound, held open. A context manager.
 
     Args:
         name: STUDENT+ASSIGNMENT+WHEN+RANDOM.
-        ignored: is a file, or else a folder, of this name to be left out?
+        ignored: (name, is it a file?) → is it to be left out?
     """
 
     def __init__(
@@ -160,8 +162,8 @@ class Submission:
 
     @property
     def when(self) -> datetime.datetime:
-        """When the files that were looked at were there, in UTC: when the last of them was changed.
-        The student's own time stands where it is hardly earlier.
+        """When it was handed in, in UTC: when the last of the files that were looked at was
+        changed, or the time that the student's program gave, if that is at most a minute earlier.
         """
         changed = datetime.datetime.fromtimestamp(self._changed, datetime.timezone.utc)
         changed = changed.replace(tzinfo=None)
@@ -169,13 +171,13 @@ class Submission:
         return self.said if self.said and least <= self.said <= changed else changed
 
     def look(self) -> int:
-        """Look at all files, for the time; returns how many names that were."""
+        """Look at all files, for `when`; returns how many names were looked at."""
         for _ in self.files():
             pass
         return self._names
 
     def files(self, log: logging.Logger | None = None) -> Iterator[tuple[Path, FileIO]]:
-        """The owner's plain files and their places below; the log hears what else is there."""
+        """The owner's plain files, with their paths in the submission; the rest is logged."""
         names = itertools.count()
         for place, file in self._files(self._folder, Path(), names):
             if file is not None:

@@ -1,7 +1,7 @@
-"""The exchange as the grader looks at it: what has arrived, and which labs are handed out.
+"""The exchange as the grader sees it: what has arrived, and which labs are handed out.
 
-It is a folder that everybody writes to, or a service that is asked over HTTP (`distlab.exchange`):
-as nbgrader_config.py says.
+nbgrader_config.py says which it is: a folder that everybody writes to, or a service that is asked
+over HTTP (`distlab.exchange`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from grader.looks.inbox import ExchangeInbox, Inbox, ServiceInbox
 from grader.plugins.release import put_notice
 from grader.policy.policy import Policy
 
-SETTLED = 60.0  # seconds after which a submission is complete, whoever wrote it
+SETTLED = 60.0  # seconds without a change after which a submission counts as complete
 _NOT_FOUND = 404
 
 
@@ -32,7 +32,7 @@ class CourseExchange(Protocol):
     """A course's part of an exchange.
 
     Args:
-        folder: where it lies on this machine's disk; `None` where it is a service's.
+        folder: where it lies on this machine's disk; `None` if it is a service.
     """
 
     folder: Path | None
@@ -43,21 +43,21 @@ class CourseExchange(Protocol):
     def is_released(self, lab: str) -> bool: ...
 
     def notice(self, lab: str, policy: Policy) -> None:
-        """Have a lab that is handed out say what holds now."""
+        """Bring the notice on due date and rules up to date in a lab that is handed out."""
 
     def second_looks(self) -> Inbox:
         """The requests for second looks that have arrived."""
 
     def own_inputs(self) -> Mapping[tuple[str, str], str] | None:
-        """{(student, lab): digest} of what students are given; `None` where files in `folder` are
-        all there is to it.
+        """{(student, lab): digest} of the own inputs that the exchange has for students; `None`
+        where students find the files in `folder` themselves.
 
         Raises:
-            GradingFailed: that cannot be known now.
+            GradingFailed: the exchange does not say.
         """
 
     def hand_out(self, student: str, lab: str, path: Path) -> None:
-        """Have a student given a file of own inputs.
+        """Give the exchange a file of own inputs for a student.
 
         Raises:
             GradingFailed: the exchange does not take it.
@@ -74,8 +74,8 @@ class SharedFolder:
     def __init__(self, folder: Path) -> None:
         self.folder: Path | None = folder
         self._inbound, self._outbound = folder / "inbound", folder / "outbound"
-        # of those that nobody has said to be complete: when each was changed last, by the clock of
-        # wherever the folder lies, and since when that is known here, by the one that nobody sets
+        # of submissions not marked as complete: {name: (ctime of the folder, by the clock of the
+        # machine that it lies on; since when it has been this, by our monotonic clock)}
         self._since: dict[str, tuple[int, float]] = {}
 
     def __str__(self) -> str:
@@ -93,16 +93,16 @@ class SharedFolder:
             with suppress(OSError):  # gone, or not to be seen now: there is another look
                 found = entry.stat(follow_symlinks=False)
                 if not is_accounts(student, found.st_uid):
-                    continue  # nobody collects it, nor has anything judged under another's name
-                # nbgrader opens the folder to all when everything is in it
+                    continue  # in another's name: it is never collected
+                # nbgrader's last step is to open the folder to all
                 if found.st_mode & 0o777 == 0o777 or self._settled(entry.name, found, since):
                     yield entry.name, student, lab
 
     def _settled(
         self, name: str, found: os.stat_result, since: Mapping[str, tuple[int, float]]
     ) -> bool:
-        """Has it not been changed for long? The clocks of this machine and of the one that the
-        folder lies on are not compared: they may differ by minutes, and may be set.
+        """Has it long been unchanged? The clock of this machine and that of the one that has the
+        folder are not compared, since they may differ by minutes, or be set.
         """
         now = time.monotonic()
         changed, known = since.get(name, (None, now))
@@ -124,14 +124,14 @@ class SharedFolder:
         return None
 
     def hand_out(self, student: str, lab: str, path: Path) -> None:
-        """It lies where the student's server finds it."""
+        """Nothing to do: the file lies where the student's server finds it."""
 
 
 def is_accounts(name: str, uid: int) -> bool:
-    """Is this the number of the account of this name?"""
+    """Does the account of this name have this user id?"""
     try:
         return pwd.getpwnam(name).pw_uid == uid
-    except (KeyError, ValueError):  # the latter: halves of characters
+    except (KeyError, ValueError):  # the latter for names that are not UTF-8
         return False
 
 
@@ -167,7 +167,7 @@ class Service:
         return any((one["course"], one["lab"]) == (self._course, lab) for one in labs)
 
     def notice(self, lab: str, policy: Policy) -> None:
-        """Hand the lab out anew where it says something else."""
+        """Hand the lab out anew if its notice has changed."""
         try:
             with (
                 tempfile.TemporaryDirectory(prefix="distlab-notice-") as folder,
@@ -179,7 +179,7 @@ class Service:
                     files = manifests.of_folder(copy)
                     client.release(self._course, lab, copy, files, replace=True)
         except ExchangeFailed as error:
-            if error.status != _NOT_FOUND:  # else it is not handed out
+            if error.status != _NOT_FOUND:  # which means that it is not handed out
                 raise GradingFailed(f"{lab} is handed out as before: {error}") from error
 
     def second_looks(self) -> Inbox:

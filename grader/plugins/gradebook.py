@@ -41,7 +41,7 @@ warnings.filterwarnings("ignore", category=SAWarning)
 
 
 def _newest_revision() -> str | None:
-    """Which form of the database a new one has: what nbgrader asks the command `alembic` for, which
+    """The schema revision of a new database. nbgrader asks the command `alembic` for it, which
     takes seconds to start.
     """
     from alembic.script import ScriptDirectory
@@ -50,14 +50,14 @@ def _newest_revision() -> str | None:
 
 
 api.get_alembic_version = _newest_revision
-# nbgrader opens the database a dozen times for a submission, each time by an engine of its own,
-# which has to compile the same statements again
+# nbgrader opens the database a dozen times for a submission, each time with a new engine, which
+# compiles the same statements again
 api.create_engine = functools.cache(api.create_engine)
 
 
 class _Tables:
-    """nbgrader's way to make its tables, which looks for each of them whenever the database is
-    opened. In a file that has them it is called once.
+    """Calls `create_all` once for each database file. nbgrader calls it whenever it opens the
+    database, and each time it looks for all the tables.
     """
 
     def __init__(self, create_all: Callable[..., None]) -> None:
@@ -71,8 +71,8 @@ class _Tables:
 
 
 def _file_of(database: Engine) -> tuple[int, int] | None:
-    """Which file a database is, if it is one and has anything in it: another may have come to lie
-    under the same name.
+    """Identifies a database's file; `None` if there is none, or an empty one. Another file may have
+    taken its name.
     """
     try:
         found = os.stat(database.url.database or "")
@@ -98,8 +98,8 @@ class NotCollected(GradingFailed):
 
 
 def alone() -> contextlib.AbstractContextManager[None]:
-    """While no other grader of the course writes gradebook and pages: nbgrader's steps remove a
-    submission's folder and make it anew, and two at once find one that the other has half made.
+    """Held while gradebook and pages are written, by one grader of the course at a time: nbgrader's
+    steps remove a submission's folder and make it anew, and would find each other's half made.
     """
     return writing.locked(coursedir.GRADES / "gradebook.lock")
 
@@ -142,14 +142,14 @@ class Gradebook:
             self._write_feedback(assignment, student)
 
     def _looked_at(self, assignment: str, student: str) -> dict[str, str]:
-        """{exercise: its code} of those that have points by hand, with nobody waiting to look."""
+        """{exercise: its code} of those with points by hand that nobody has to look at again."""
         folder = self.autograded(assignment, student)
         exercises = _by_hand(self.state(assignment, student), waits=False)
         return {name: code.graded(folder, name) for name in exercises}
 
     def _look_at_no_more(self, assignment: str, student: str, known: dict[str, str]) -> None:
-        """Have nobody look again at points by hand for code that is as it was: nbgrader wants that
-        whenever a submission is graded.
+        """Unmark points by hand that were given for the same code: whenever a submission is graded,
+        nbgrader marks them to be looked at again.
         """
         folder = self.autograded(assignment, student)
         same = [name for name, was in known.items() if was and code.graded(folder, name) == was]
@@ -225,13 +225,13 @@ class Gradebook:
         return Path(coursedir.ROOT, folder, student, assignment)
 
     def state(self, assignment: str, student: str) -> list[list[Any]]:
-        """All that the gradebook has of a submission, a row a cell, as data."""
+        """All that the gradebook has of a submission as data (`rows.state`)."""
         with self.database() as database:
             return rows.state(database, assignment, student)
 
     @staticmethod
     def scores(state: list[list[Any]]) -> dict[str, tuple[float | None, float]]:
-        """{cell: (score, maximum)} of such rows; the score is `None` until it is known."""
+        """{cell: (score, maximum)} from a `state`; the score is `None` until it is known."""
         grades = (row for row in state if len(row) == rows.GRADE)
         return {
             name: (_score(auto, manual, extra), float(maximum))
@@ -240,13 +240,13 @@ class Gradebook:
 
     @staticmethod
     def automatic(state: list[list[Any]]) -> float:
-        """The points that the referee gave, of such rows, whatever was changed by hand since."""
+        """The points that the referee gave, from a `state`, whatever was changed by hand since."""
         return total(row[1] or 0.0 for row in state if row[0].startswith("test_"))
 
     @staticmethod
     def outdated(state: list[list[Any]]) -> list[str]:
-        """Exercises, of such rows, whose points by hand nbgrader wants to be looked at again: they
-        were given for what was handed in before.
+        """The exercises in a `state` whose points by hand have to be looked at again, because they
+        were given for an earlier hand-in.
         """
         return _by_hand(state, waits=True)
 
@@ -255,8 +255,8 @@ class Gradebook:
         """nbgrader's gradebook, open.
 
         Raises:
-            GradebookBusy: others write it.
-            NotWritten: there is no room.
+            GradebookBusy: somebody else is writing it.
+            NotWritten: the disk is full.
         """
         try:
             with Database(self._api.coursedir.db_url, self._api.coursedir.course_id) as database:
@@ -283,7 +283,9 @@ class Gradebook:
 
 
 def _by_hand(state: list[list[Any]], waits: bool) -> list[str]:
-    """Exercises with points by hand, of such rows, for which a person has to look again or not."""
+    """The exercises in a `state` with points by hand that a person has to look at again, or that
+    nobody has to (`waits`).
+    """
     grades = (row for row in state if len(row) == rows.GRADE and row[0].startswith("test_"))
     return [
         name.removeprefix("test_")

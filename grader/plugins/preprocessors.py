@@ -59,14 +59,14 @@ class Rebuild(preprocessors.NbGraderPreprocessor):
 
 
 class OverwriteCells(preprocessors.OverwriteCells, CourseRows):
-    """nbgrader's own, which asks the gradebook once for all cells."""
+    """nbgrader's own, with one query of the gradebook for all cells."""
 
 
 class Verdicts(preprocessors.NbGraderPreprocessor):
     """In place of a kernel: each test cell gets the referee's verdict as its output.
 
-    nbgrader reads a test cell's score off its outputs (an error gives none), so the score is the
-    ledger's, whatever the student's code does.
+    nbgrader reads the score of a test cell off its outputs, so the score is the ledger's, whatever
+    the student's code does.
     """
 
     def preprocess(self, nb, resources):
@@ -92,11 +92,11 @@ class Verdicts(preprocessors.NbGraderPreprocessor):
 
 
 class SaveAutoGrades(preprocessors.SaveAutoGrades, SubmittedRows):
-    """nbgrader's own, which knows what was answered to requests for a second look.
+    """nbgrader's own, together with the answers to requests for a second look.
 
-    Points by hand stay, and nbgrader has a person look at them again whenever a submission is
-    graded: not where they were given for this very code. A submission that the gradebook did not
-    have, or has no more, gets them back.
+    nbgrader keeps points by hand when a submission is graded again, and marks them to be looked at
+    again; here not if they answered a request about this very code. A submission that the gradebook
+    does not have (any more) gets them back from the answers.
     """
 
     _answers: dict[str, tuple[float | None, str]]
@@ -141,7 +141,7 @@ class SaveAutoGrades(preprocessors.SaveAutoGrades, SubmittedRows):
 
 
 def _is_new(grade):
-    """Did the gradebook not have this submission before?"""
+    """Is this submission new to the gradebook?"""
     return grade.auto_score is None and grade.manual_score is None
 
 
@@ -159,8 +159,8 @@ class AssignLatePenalties(preprocessors.AssignLatePenalties):
 
 
 def outputs(line: Line) -> list[nbformat.NotebookNode]:
-    """A verdict as the outputs of a test cell: text alone where it passed, else an error, or where
-    a part of the points is given nbgrader's form of that, a result that is a number.
+    """A verdict as the outputs of a test cell: text if it passed; if it has a part of the points, a
+    number as the cell's result, which nbgrader takes for partial credit; else an error.
     """
     points = f"{line.score:g} of {line.max_score:g} points"
     if line.status == "passed":
@@ -182,7 +182,7 @@ def outputs(line: Line) -> list[nbformat.NotebookNode]:
 
 
 def told(line: Line) -> dict[str, str]:
-    """A verdict as the feedback page asks for it (`grader.reports.feedback`)."""
+    """A verdict as the feedback page needs it (`grader.reports.feedback`)."""
     said = {
         "exercise": line.name, "status": line.status, "expected": line.expected,
         "happened": line.happened or line.message, "look": line.look,
@@ -197,7 +197,7 @@ def _text(said: str) -> nbformat.NotebookNode:
 
 @functools.cache
 def referee() -> Referee:
-    """This process's referee; nbgrader makes its preprocessors anew for each notebook."""
+    """This process's referee, kept because nbgrader makes new preprocessors for each notebook."""
     made = Referee()
     atexit.register(made.close)
     return made

@@ -1,7 +1,7 @@
 """A notebook's rows in the gradebook, read by one query and written by one transaction.
 
-nbgrader's steps look up each cell by a query of its own, and write each by a transaction of its
-own. A step that is made of nbgrader's and of one of these finds all cells' rows at hand:
+nbgrader's steps make a query and a transaction for each cell. A class derived from such a step and
+from one of these has the rows of all cells at hand:
 
     class SaveAutoGrades(preprocessors.SaveAutoGrades, SubmittedRows): ...
 """
@@ -32,11 +32,11 @@ from nbgrader.api import Gradebook as Database
 from sqlalchemy.orm import undefer
 
 _Row = TypeVar("_Row")
-GRADE = 6  # values of a row of `state` that is a grade; a comment has its cell and itself
+GRADE = 6  # values in a row of `state` that is a grade; a comment's has two
 
 
 def state(database: Database, assignment: str, student: str) -> list[list[Any]]:
-    """All that the gradebook has of a submission, a row a cell, as data."""
+    """All that the gradebook has of a submission as data, a row for each grade and comment."""
     asked = database.db.query(
         BaseCell.name, Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.max_score,
         Grade.needs_manual_grade,
@@ -51,9 +51,8 @@ def state(database: Database, assignment: str, student: str) -> list[list[Any]]:
 
 
 class SubmittedRows(preprocessors.NbGraderPreprocessor):
-    """Comes after nbgrader's step, which opens the gradebook, closes it, and in between asks for
-    the grades and comments of a submission's notebook. What it sets is written when all cells are
-    done; nothing is where one fails.
+    """The second base class of a step that reads and sets a submission's grades and comments. What
+    the step sets is written when all cells are done; if one fails, nothing is.
     """
 
     # nbgrader's step sets these
@@ -75,7 +74,7 @@ class SubmittedRows(preprocessors.NbGraderPreprocessor):
 
 
 class CourseRows(preprocessors.NbGraderPreprocessor):
-    """The same for a step that asks for the cells of the course's own notebook, and sets none."""
+    """The same for a step that reads the cells of the course's own notebook, and sets nothing."""
 
     gradebook: Any
     notebook_id: str
@@ -91,7 +90,7 @@ class CourseRows(preprocessors.NbGraderPreprocessor):
 
 
 class _Submitted:
-    """Stands for nbgrader's gradebook where only one notebook of one submission is asked for."""
+    """Stands in for nbgrader's gradebook, for one notebook of one submission."""
 
     def __init__(self, database: Database, notebook: str, assignment: str, student: str) -> None:
         def rows(kind: Any, *cells: str) -> dict[str, Any]:
@@ -115,7 +114,7 @@ _UNDEFERRED = {Grade: (undefer(Grade.max_score),)}
 
 
 def _in_submission(asked: Any, kind: Any, assignment: str, student: str) -> Any:
-    """A query for what belongs to a submission."""
+    """A query, narrowed to what belongs to a submission."""
     return (
         asked.join(SubmittedNotebook, SubmittedNotebook.id == kind.notebook_id)
         .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
@@ -127,7 +126,7 @@ def _in_submission(asked: Any, kind: Any, assignment: str, student: str) -> Any:
 
 
 class _Course:
-    """The same where only one notebook of the course's is asked for."""
+    """Stands in for nbgrader's gradebook, for one notebook of the course."""
 
     def __init__(self, database: Database, notebook: str, assignment: str) -> None:
         def rows(kind: Any) -> list[Any]:
@@ -148,7 +147,7 @@ class _Course:
 
 
 def _by_name(found: Any, first: str, second: str) -> dict[str, Any]:
-    """Rows by the name of their cell; of cells with the same name that of the first kind."""
+    """Rows by the names of their cells; where two cells share a name, that of the `first` kind."""
     rows: dict[str, dict[str, Any]] = {first: {}, second: {}}
     for kind, name, row in found:
         rows[kind][name] = row

@@ -17,7 +17,7 @@ from grader.paths import GRADES
 from grader.policy.lateness import UTC
 from grader.policy.policy import OnSubmit, Policy
 
-MOST = 10_000  # that are kept of a student's in a lab; whoever has more has no limit
+MOST = 10_000  # attempts that are kept of a student in a lab: a higher limit is none
 
 
 class Attempts:
@@ -27,18 +27,18 @@ class Attempts:
         self._folder = folder or GRADES / "attempts"
 
     def of(self, lab: str, members: Iterable[str]) -> list[tuple[datetime.datetime, str]]:
-        """(when, what) of a group's attempts, the first one first."""
+        """(when, what) of a group's attempts, in the order of their times."""
         return sorted(one for name in set(members) for one in self._read(lab, name))
 
     def note(
         self, lab: str, members: Iterable[str], by: str, digest: str, handed_in: str = ""
     ) -> bool:
-        """Note that what a member has handed in has a verdict; was it an attempt?
+        """Note that what a member handed in has a verdict; was that a new attempt?
 
         Args:
-            digest: of what was judged, and of what it was judged by; nothing where nothing was.
-            handed_in: when that was: the same submission, judged once more by another version of
-                the course, is no other attempt.
+            digest: of the code and of what it was judged by; empty where nothing was judged.
+            handed_in: when, as text. The same submission, judged again by another version of the
+                course, is not a new attempt.
         """
         path = self._path(lab, by)
         with writing.locked(path.with_name(f"{by}.lock")):
@@ -57,8 +57,8 @@ class Attempts:
         return max(0, rules.attempts - len(self.of(lab, members)))
 
     def again(self, policy: Policy, lab: str, members: Iterable[str]) -> datetime.datetime | None:
-        """When the next attempt may be; `None` if at once. What was noted by a clock that has been
-        set back since keeps nobody waiting until that time has come.
+        """When the next attempt may be made; `None` if at once. An attempt noted in what is now the
+        future, by a clock that has been set back since, keeps nobody waiting.
         """
         now, wait = datetime.datetime.now(UTC), policy.lab(lab).on_submit.wait
         made = [when for when, _ in self.of(lab, members) if when <= now]
@@ -71,7 +71,7 @@ class Attempts:
         with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
             content = json.loads(self._path(lab, student).read_text("utf-8"))
             return [(_when(when), str(what)) for when, what in content]
-        return []  # what was lost costs the student nothing
+        return []  # a file that is lost or damaged costs the student nothing
 
 
 def _when(text: str) -> datetime.datetime:

@@ -15,7 +15,7 @@ from grader.policy import reading, telling
 from grader.policy.policy import Policy, PolicyError
 from grader.policy.roster import MOST_MEMBERS, Extension, Roster, RosterFile
 
-NEW = "--new"  # a student of whom nothing is known yet
+NEW = "--new"  # allows names of students who are not known yet
 
 
 def show(chosen: list[str]) -> int:
@@ -50,7 +50,7 @@ def _granted(policy: Policy, roster: Roster, lab: str) -> Iterator[str]:
 
 
 def extend(student: str, lab: str, words: list[str]) -> int:
-    """Give a student more time for a lab, in place of what was given before, and recompute."""
+    """Give a student an extension for a lab, in place of an earlier one, and recompute."""
     policy, lab = policies.current(), labs.named(lab)
     said = " ".join(word for word in words if word != NEW).strip()
     extension = _extension(said, policy, lab)
@@ -96,7 +96,7 @@ def _extension(said: str, policy: Policy, lab: str) -> Extension | None:
 
 
 def group(lab: str, words: list[str]) -> int:
-    """Put students into a group of a lab, out of the groups that they were in, and recompute."""
+    """Put students into one group for a lab, out of those that they were in, and recompute."""
     policy, lab = policies.current(), labs.named(lab)
     members = tuple(dict.fromkeys(word for word in words if word != NEW))
     most = policy.lab(lab).largest_group or MOST_MEMBERS
@@ -156,15 +156,15 @@ def _known(named: Iterable[str], roster: Roster, new: bool) -> None:
                 f"{redaction.shown(name)!r} cannot be a student's name: {grade.NAME_HAS}"
             )
         if name not in known and not new:
-            like = reading.nearest(name, known)
+            like = reading.nearest(name, known)  # a question, where there is any
             raise PolicyError(
-                f"there is no student {name!r}{like or ''} Whoever has handed in nothing so far "
-                f"is added with {NEW}".replace("' Who", "'. Who")
+                f"there is no student {name!r}{like or '.'} Whoever has handed in nothing so far "
+                f"is added with {NEW}"
             )
 
 
 def students(roster: Roster) -> set[str]:
-    """Everybody who has handed in, is in the gradebook, or was granted something."""
+    """Everybody who has handed something in, is in the gradebook, or was granted something."""
     known = {folder.parent.name for folder in grade.SUBMITTED.glob("*/*")}
     known |= {name for some in roster.extensions.values() for name in some}
     known |= {name for some in roster.groups.values() for one in some for name in one}

@@ -1,8 +1,8 @@
-"""From a due date to what is taken off. Pure functions; all times are aware and in UTC inside.
+"""How late a submission is, and what that costs. Pure functions; all times are aware and in UTC.
 
-Days are days of the course's calendar: a lab due at 23:59 and extended by three days is due at
-23:59 three days later, also when the clocks change in between. A local time that comes twice, or
-never, on such a day is the later of the two moments that it could mean: nobody loses an hour.
+Days are calendar days: a lab due at 23:59 and extended by three days is due at 23:59 three days
+later, even when the clocks change in between. A local time that comes twice on such a day, or
+never, means the later of the two possible moments, so that nobody loses an hour.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class Duration:
     def after(self, when: datetime.datetime, zone: ZoneInfo) -> datetime.datetime:
         """The moment that is this much later, in UTC."""
         local = when.astimezone(zone).replace(tzinfo=None) + datetime.timedelta(days=self.days)
-        # without days nothing is to be found on the calendar, and a time that comes twice is kept
+        # without days the calendar is not asked: the first of two equal local times stays the first
         moment = at(local, zone) if self.days else when.astimezone(UTC)
         return moment + datetime.timedelta(seconds=self.seconds)
 
 
 def at(local: datetime.datetime, zone: ZoneInfo) -> datetime.datetime:
-    """The moment at which clocks of a zone show a time, in UTC: the later one where two fit."""
+    """The moment, in UTC, at which clocks of a zone show a time; the later one if there are two."""
     return max(local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
 
 
@@ -61,8 +61,8 @@ class Late:
         per_day: taken off for each day begun, a share of the points reached, or points.
         in_points: `per_day` is points.
         at_most: the share of the points reached that is never exceeded.
-        grace: so much later is still in time.
-        accept: whoever is later than that has no points; `None` accepts everything.
+        grace: how much later is still in time.
+        accept: how much later still gets points; `None` for any.
     """
 
     per_day: Fraction = Fraction()
@@ -126,12 +126,12 @@ def _days(due: datetime.datetime, handed_in: datetime.datetime, zone: ZoneInfo) 
 
 
 def share_out(days: Mapping[str, int], budget: int, order: Iterable[str]) -> dict[str, int]:
-    """The free late days that each lab takes of a student's, first come first served.
+    """{lab: how many of a student's free late days it takes}, first come, first served.
 
     Args:
         days: lab → days of lateness that cost points.
-        order: of the labs. It is the course's own and not that of dates, so that no date that is
-            moved, and no extension, takes a free day from another lab.
+        order: of the labs: the course's own, not that of their due dates, so that no moved date and
+            no extension takes a free day from another lab.
     """
     free, left = {}, budget
     for lab in order:

@@ -1,4 +1,4 @@
-"""The cell with due date and rules that stands first in a notebook as it is handed out."""
+"""The cell with due date and rules at the top of a notebook that is handed out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CELL = "course-policy"  # the cell's id and, for formats that have none, its tag
 
 
 def put(notebook: dict[str, Any], policy: Policy, lab: str) -> dict[str, Any]:
-    """A notebook with the notice in front; as it is where there is nothing to say."""
+    """A notebook with the notice at its top, or without one where there is nothing to say."""
     said = list(telling.rules(policy, lab)) if policy.in_force else []
     rest = [cell for cell in notebook["cells"] if not is_notice(cell)]
     if not said:
@@ -26,7 +26,7 @@ def put(notebook: dict[str, Any], policy: Policy, lab: str) -> dict[str, Any]:
 
 
 def is_notice(cell: Any) -> bool:
-    """Is a cell of a submission this notice? Students' answers are elsewhere."""
+    """Is this cell the notice? No student's answer is in it."""
     if not isinstance(cell, Mapping) or cell.get("cell_type") != "markdown":
         return False
     metadata = cell.get("metadata")

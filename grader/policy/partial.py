@@ -1,4 +1,4 @@
-"""How far the cases of an exercise that are right give part of its points."""
+"""Partial credit for an exercise, from how many of its cases were right."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.policy.exact import CENT
 if TYPE_CHECKING:
     from grader.judging.ledger import Entry, Line
 
-#: what can be right in one case and not in another; nothing is given for tampering
+#: statuses of answers that may be right in other cases; tampering gets nothing
 _COUNTS = {"wrong", "error", "deadlock", "timeout", "crashed"}
 
 
@@ -21,8 +21,8 @@ class Partial:
     """Shares of an exercise's points for an answer that is not right; the larger one counts.
 
     Args:
-        cases: times the share of the cases that were right before the first that was not.
-        deadlock: for a deadlock in an answer that was right with fewer ranks.
+        cases: multiplied by the share of the cases that were right before the first that was not.
+        deadlock: for an answer that deadlocks and was right with fewer ranks.
     """
 
     cases: Fraction = Fraction()
@@ -52,7 +52,7 @@ class Partial:
 
 
 def told(line: Line) -> str:
-    """One sentence on points for a part; empty where there are none."""
+    """One sentence on partial credit; empty where there is none."""
     if line.status == "passed" or not line.score:
         return ""
     return (

@@ -29,7 +29,7 @@ class OnSubmit:
 
     Args:
         attempts: how many judgements a student, or group, has of a lab; `None` is no limit.
-        wait: how long after one the next can be.
+        wait: how long after one judgement the next can be.
     """
 
     attempts: int | None = None
@@ -58,9 +58,8 @@ class Policy:
     """The course's policy.
 
     Args:
-        in_force: a file says so. Otherwise everything is as if there were no policy, and the due
-            dates of the gradebook are left alone.
-        free_days: late days that cost nothing, a student, over the whole course.
+        in_force: is there a file? Otherwise the due dates of the gradebook are left alone.
+        free_days: late days of each student that cost nothing, over the whole course.
         course: what holds for labs that the file does not name.
     """
 
@@ -103,7 +102,7 @@ def current(path: Path | None = None) -> Policy:
 
 @functools.lru_cache(maxsize=8)
 def _read(path: Path, *state: int) -> Policy:
-    """The policy of a file, read once for each state of it."""
+    """The policy in a file, read again when the file has changed."""
     from grader.policy import reading  # YAML, for those who have a file
 
     return reading.read(path)

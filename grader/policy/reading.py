@@ -1,4 +1,4 @@
-"""Reading `policy.yaml`: each value that cannot be used is named with its line."""
+"""Read `policy.yaml`, naming each value that cannot be used with its line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Wrong(ValueError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """ ", did you mean X?" where one of the known names is like this one."""
+    """ ": did you mean X?" where a known name is like this one, else nothing."""
     found = difflib.get_close_matches(name, list(known), 1)
     return f": did you mean {found[0]}?" if found else ""
 
@@ -62,7 +62,7 @@ def moment(text: str, zone: zoneinfo.ZoneInfo | None, last: bool = False) -> dat
 
     Args:
         zone: where no offset is written; `None` where the file names no time zone.
-        last: a date without a time is the end of its day, and else the beginning.
+        last: a date without a time means the end of its day, not the beginning.
 
     Raises:
         Wrong: it is none.
@@ -162,10 +162,10 @@ _COURSE = ("timezone", "free_late_days", *_LAB[2:], "labs")
 
 
 def read(path: Path) -> Policy:
-    """The policy that a file says.
+    """The policy in a file.
 
     Raises:
-        PolicyError: names every value that cannot be used.
+        PolicyError: the file cannot be read, or has values that cannot be used, all of them named.
     """
     try:
         with path.open("rb") as file:
@@ -202,7 +202,7 @@ def _where(error: yaml.YAMLError) -> str:
 
 
 class _Reading:
-    """Reads nodes of YAML and keeps what is wrong with them."""
+    """Reads nodes of YAML, and collects what is wrong with them in `problems`."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -211,7 +211,7 @@ class _Reading:
 
     def policy(self, root: yaml.Node | None) -> Policy:
         top = self._mapping(root, "the file", _COURSE)
-        # dates are read also where the zone cannot be: what is wrong with them is told as well
+        # dates are read even if the zone is wrong, so that their own mistakes are named as well
         self._zone = self._value(top, "timezone", _zone, zoneinfo.ZoneInfo("UTC"))
         self._zone = self._zone if "timezone" in top else None
         free = self._value(top, "free_late_days", _count(0, 366), 0)
@@ -233,7 +233,7 @@ class _Reading:
         return dataclasses.replace(self._rules(of, general), release=release, due=due)
 
     def _rules(self, of: Mapping[str, yaml.Node], basis: Rules) -> Rules:
-        """The rules of a section, over those that hold without it."""
+        """The rules of a section, on top of those that hold without it."""
         late = self._section(of, "late", _LATE)
         if "penalty" in late:
             late["per_day"], late["in_points"] = late.pop("penalty")
@@ -284,7 +284,7 @@ class _Reading:
     def _mapping(
         self, node: yaml.Node | None, name: str, known: Iterable[str], what: str = "name"
     ) -> dict[str, yaml.Node]:
-        """A section's values by their names; only known ones."""
+        """The values of a section by their names, as far as these are known."""
         if node is None or isinstance(node, yaml.ScalarNode) and _text(node) in ("", "~", "null"):
             return {}
         if not isinstance(node, yaml.MappingNode):

@@ -1,8 +1,8 @@
 """From the ledger to the gradebook and the feedback pages, without running anybody's code.
 
-What a new due date, an extension, a group or another rule on points changes is computed from what
-is known: verdicts in the ledger, times of handing in, points given by hand. What comes out the same
-is not written again.
+After a new due date, an extension, a group or a change of rules, points are computed from what is
+known: verdicts in the ledger, times of handing in, points given by hand. What comes out the same is
+not written again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from grader.policy.settle import set_due_dates
 
 
 class LedgerAlone:
-    """Judges that judge nothing: what is not in the ledger has to be graded."""
+    """Judges that judge nothing: what is not in the ledger has to be graded first."""
 
     slots = 1
 
@@ -59,7 +59,7 @@ class Recomputing:
         self._fresh: set[tuple[str, str]] = set()  # pages of groups that were written
 
     def _notice(self, lab: str) -> list[str]:
-        """Have a lab that is handed out say what holds now; what could not be done."""
+        """Bring the notice in a released lab up to date; returns what could not be done."""
         try:
             self._book.exchange.notice(lab, self.policy)
         except GradingFailed as error:
@@ -69,7 +69,7 @@ class Recomputing:
     def all(
         self, chosen: Collection[str] = (), students: Collection[str] | None = None
     ) -> tuple[int, list[str]]:
-        """Recompute, once; how many pages were written, and what could not be done.
+        """Recompute, once; returns how many pages were written, and what could not be done.
 
         Args:
             chosen: labs whose groups are entered, and that are brought up to date where they are
@@ -91,10 +91,10 @@ class Recomputing:
         return len(self._fresh | self._pages.fresh), problems
 
     def student(self, student: str) -> list[str]:
-        """Recompute all of a student's submissions: a free late day that one lab takes is missing
-        in another. Returns what could not be done.
+        """Recompute all of a student's submissions, since a free late day that one lab takes is
+        missing in another. Returns what could not be done.
         """
-        # the page of a submission that is entered meanwhile would be missing, or that of before
+        # alone: the page of a submission that is being entered would be missing, or out of date
         with alone(), self._book.database() as database:
             found = database.find_student(student).submissions
             scored = [
@@ -104,8 +104,8 @@ class Recomputing:
         return [said for said in scored if said] + problems
 
     def _rescore(self, database: Any, submission: Any) -> str:
-        """Give the points that the policy has now for the verdicts that the gradebook has; returns
-        what is in the way.
+        """Bring the points for a submission's verdicts up to date with the policy, in the gradebook
+        and in the graded notebook; returns what stands in the way.
         """
         lab, student = submission.assignment.name, submission.student.id
         entry = self._ledger.latest(lab, student)
@@ -140,8 +140,8 @@ class Recomputing:
         return ""
 
     def _groups(self, lab: str, students: Collection[str] | None) -> list[str]:
-        """Enter what a group's members have together. Whoever is in no group any more has what is
-        their own, or nothing.
+        """Enter what each group's members have in common. Those who have left a group have their
+        own submission again, or none.
         """
         members = {name for group in self.roster.groups.get(lab, ()) for name in group}
         before = {name: self._ledger.latest(lab, name) for name in self._ledger.sharing(lab)}
@@ -157,7 +157,7 @@ class Recomputing:
         return [f"{name}'s {lab}: {said}" for name, said in entered.items() if said]
 
     def _entered(self, lab: str, students: Collection[str]) -> dict[str, str]:
-        """Enter what is in the ledger; {student who has handed in: what is in the way}."""
+        """Enter what the ledger has; {student who has handed in: what stands in the way}."""
         if not students:
             return {}
         try:
@@ -168,7 +168,7 @@ class Recomputing:
 
 
 def _holds(notebook: Any, entry: Entry) -> bool:
-    """Was this notebook made of these verdicts, whatever points there were for them?"""
+    """Does this graded notebook show these verdicts, whatever points were given for them?"""
     for cell in notebook.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
         line = entry.line(name.removeprefix("test_")) if name.startswith("test_") else None

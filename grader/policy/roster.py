@@ -1,8 +1,8 @@
-"""What single students were granted: extensions, and the groups in which they hand in together.
+"""What was granted to single students: extensions, and groups that hand in together.
 
-It is one small file beside the gradebook, because the gradebook can only hold an extension for
-somebody who has handed in already. Changes are made one after the other and written whole or not
-at all.
+It is kept in one small file beside the gradebook, because the gradebook can hold an extension only
+for somebody who has handed in already. Changes are made one after the other, and written whole or
+not at all.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ class Roster:
         return max([due, *(one.extended(due, policy.zone) for one in members)])
 
     def extend(self, lab: str, student: str, extension: Extension | None) -> Roster:
-        """With another extension in place of the student's, or without one."""
+        """The roster with this extension in place of the student's, or without one."""
         mine = {name: one for name, one in self.extensions.get(lab, {}).items() if name != student}
         if extension is not None:
             mine[student] = extension
         return Roster({**self.extensions, lab: mine}, self.groups)
 
     def group(self, lab: str, members: tuple[str, ...]) -> Roster:
-        """With these in one group, and in no other; a single one works alone."""
+        """The roster with these in one group, and in no other; a single one works alone."""
         rest = [
             tuple(name for name in group if name not in members)
             for group in self.groups.get(lab, ())
@@ -112,8 +112,8 @@ class RosterFile:
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[list[Roster]]:
-        """What is granted now, as the only item; what is put in its place is written at the end.
-        Others who change it wait meanwhile.
+        """Change the roster: what is granted now is yielded as the only item of a list, and what is
+        put in its place is written at the end. Others who change the roster wait meanwhile.
         """
         with writing.locked(self.path.with_suffix(".lock")):
             was = self.read()

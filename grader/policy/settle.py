@@ -1,9 +1,9 @@
-"""The policy's dates and penalties in nbgrader's gradebook.
+"""Write the policy's dates and penalties into nbgrader's gradebook.
 
-nbgrader's own fields hold them (`duedate` of an assignment, `extension` of a submission,
-`late_submission_penalty` of its notebook), so that its formgrader, export and feedback show the
-same. They are computed from the policy, the roster, the times of handing in and the points, never
-from what stood there before; nothing is written that stands there already.
+They go into nbgrader's own fields (`duedate` of an assignment, `extension` of a submission,
+`late_submission_penalty` of its notebook), so that formgrader, export and feedback show the same.
+They are computed from the policy, the roster, the times of handing in and the points, never from
+what the fields held before, and written only where they differ from it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def settle(database: Any, student: str, policy: Policy, roster: Roster) -> dict[
 
 
 def share_out(policy: Policy, late: Mapping[str, Lateness]) -> dict[str, Lateness]:
-    """{lab: lateness} of a student with the free late days that each lab takes."""
+    """{lab: lateness} of a student, each with the free late days that it takes."""
     costly = {lab: one.days for lab, one in late.items() if policy.lab(lab).late.per_day}
     free = lateness.share_out(costly, policy.free_days, course.LABS)
     return {lab: dataclasses.replace(one, free=free.get(lab, 0)) for lab, one in late.items()}
@@ -121,10 +121,10 @@ def points(automatic: float | None, by_hand: float | None, extra: float | None) 
 
 
 def _set(row: Any, name: str, value: Any) -> bool:
-    """Change a field that is another one, and say so; what is not touched is not written.
+    """Set a field unless it has this value already; was it changed?
 
-    SQLAlchemy's session forgets what it has sent to the database without a commit, so that it
-    cannot be asked whether there is anything to commit.
+    SQLAlchemy's session cannot be asked whether there is anything to commit: it forgets what it has
+    already sent to the database.
     """
     if getattr(row, name) == value:
         return False

@@ -424,3 +424,12 @@ def test_a_zygote_that_was_lost_leaves_no_folder_behind():
         assert lost.folder.is_dir()
         assert local._shared(local.ready(), ()) is not lost
         assert not lost.folder.exists()
+
+
+def test_one_user_of_the_kernels_is_enough_for_one_submission(kept, tmp_path, monkeypatch):
+    """An account with few subordinate users judges as many at once, and none that waits for two."""
+    if kept.sandbox.users is None:
+        pytest.skip("submissions have no users of their own here")
+    first = kept.sandbox.users[-1]
+    monkeypatch.setattr(kept, "_users", Users(range(first, first + 1), tmp_path))
+    assert kept.again(LAB, some(), "relay").status == "passed"
