@@ -1,8 +1,8 @@
 """nbgrader's exchange over HTTP, for Hubs whose servers share no disk.
 
-A service of the Hub (`service`) keeps the exchange on its own disk; students' and graders' servers
-reach it by nbgrader's own commands and buttons, with the token that the Hub has given them. What is
-sent or fetched goes on where it stopped, whatever was killed meanwhile.
+A service of the Hub (`service`) keeps the exchange on its own disk. Students' and graders' servers
+use it through nbgrader's own commands and buttons, with the token that the Hub has given them.
+Uploads and downloads that were cut off are resumed, whatever was killed meanwhile.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What nbgrader's exchange classes have in common here: where the service is, and who asks."""
+"""The base of nbgrader's exchange classes here: where the service is, and who asks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOT_FOUND = 404
 
 
 class HTTPExchange(Exchange):
-    """An exchange that is reached over HTTP; `root` means nothing here."""
+    """An exchange over HTTP. nbgrader's option `root` means nothing here."""
 
     url = Unicode(help="The address of the exchange's service").tag(config=True)
     own_inputs = Unicode(OWN_INPUTS, help="Where a student's own inputs are kept").tag(config=True)
@@ -40,10 +40,10 @@ class HTTPExchange(Exchange):
         return ""
 
     def ensure_root(self) -> None:
-        """The service has the folder."""
+        """Nothing to do: the service has the folder."""
 
     def start(self) -> Any:
-        """As nbgrader's; whatever fails is one sentence."""
+        """As nbgrader's, but failures are told in one sentence."""
         try:
             return super().start()
         except ExchangeFailed as error:
@@ -64,7 +64,7 @@ class HTTPExchange(Exchange):
 
     @property
     def kept(self) -> Path:
-        """What is kept of the course beside the student's own files."""
+        """The folder for copies of what was handed in to the course."""
         return Path(self.cache, self.course)
 
     @contextlib.contextmanager
@@ -82,8 +82,8 @@ class HTTPExchange(Exchange):
             yield one
 
     def keep_own_inputs(self, client: Client, course: str) -> None:
-        """Have the own inputs that whoever asks is given, where `check` finds them. The lab's usual
-        ones are right too, so that nothing fails for want of these.
+        """Fetch the user's own inputs to where `check` finds them. Nothing fails without them: the
+        lab's usual inputs will do too.
         """
         try:
             for one in client.own_inputs(course):
@@ -95,10 +95,10 @@ class HTTPExchange(Exchange):
                     client.fetch(where, names.digest(one["sha256"]), int(one["size"]), to)
                     self.log.info("Own inputs of %s: %s", lab, to)
         except (ExchangeFailed, Refused, OSError, LookupError, TypeError, ValueError) as error:
-            if getattr(error, "status", 0) != _NOT_FOUND:  # a service that knows of none
+            if getattr(error, "status", 0) != _NOT_FOUND:  # a service without any
                 self.log.warning("No own inputs were fetched: %s", error)
 
     def fetched(self, client: Client, where: tuple[str, ...], files: Manifest, to: Path) -> None:
-        """Have files in a folder."""
+        """Fetch files into a folder."""
         for file in files.files:
             client.fetch(where, file.sha256, file.size, to / file.path)

@@ -1,8 +1,8 @@
-"""The exchange as its users' programs see it: whatever is lost on the way is sent or fetched again.
+"""The client of the exchange's service, which retries requests and resumes transfers.
 
-A request that fails for a reason that may pass (no connection, a service that is being started
-again, too many requests) is made again until `patience` is over. Uploads and downloads go on where
-the last attempt, also that of a program that was killed, has stopped.
+A request that fails for a reason that may pass (no connection, a service that is being restarted,
+too many requests) is made again until `patience` is over. Uploads and downloads go on where the
+last attempt stopped, even that of a program that was killed.
 """
 
 from __future__ import annotations
@@ -26,15 +26,17 @@ from distlab.exchange.manifest import Manifest
 from distlab.exchange.names import Refused
 
 PATIENCE = 120.0  # seconds
-#: what is believed of a service: names are looked at as strictly as there
+#: limits on what a service says: its sizes are believed, its names are checked as strictly as there
 _ANY_SIZE = Limits(file=10_000_000 * MB, submission=10_000_000 * MB, files=100_000)
 _PASSING = {429, 500, 502, 503, 504}
-_ROUNDS = 5  # times that a whole is sent before its contents are said to change meanwhile
-_OLD = 7 * 86400.0  # seconds after which a part of a download is not gone on with
+_ROUNDS = 5  # how often files are sent before they are said to change meanwhile
+_OLD = 7 * 86400.0  # seconds after which a download that was cut off is not resumed
 
 
 class ExchangeFailed(Exception):
-    """The exchange did not do it; the message says why, and `status` is HTTP's (0: no answer)."""
+    """The exchange did not do what was asked; the message says why. `status` is HTTP's, 0 without
+    an answer.
+    """
 
     def __init__(self, said: str, status: int = 0) -> None:
         super().__init__(said)
@@ -42,7 +44,7 @@ class ExchangeFailed(Exception):
 
     @property
     def exit_status(self) -> int:
-        """Of a command that ends with it: 2 where what was asked for cannot be done."""
+        """The exit status of a command that this ends: 2 where what was asked for is impossible."""
         return 2 if 400 <= self.status < 500 and self.status not in (401, 429) else 1
 
 
@@ -53,8 +55,8 @@ class Client:
         url: its address, .../services/exchange.
         token: the Hub's token of whoever asks.
         patience: seconds for which a request that fails is made again.
-        parts: the folder in which downloads that were cut off are kept.
-        transport: what the tests put in the network's place.
+        parts: the folder for downloads that are not complete.
+        transport: stands in for the network in tests.
     """
 
     def __init__(
@@ -79,8 +81,8 @@ class Client:
         return _manifest(self._ask("GET", _path("labs", course, lab)))
 
     def submissions(self, course: str = "", everybody: bool = False) -> list[dict[str, Any]]:
-        """What was handed in by oneself, or by everybody in a course that one teaches: `course`,
-        `student`, `lab`, `when` and `name`; of one's own also `notebooks` and `feedback`.
+        """The user's own submissions, or everybody's in a course that they teach: `course`,
+        `student`, `lab`, `when` and `name` of each; of their own also `notebooks` and `feedback`.
         """
         query = {"course": course, **({"of": "everybody"} if everybody else {})}
         return self._listed("submissions", "submissions", params=query)
@@ -91,8 +93,8 @@ class Client:
         return _manifest(said), str(said.get("secret", ""))
 
     def hand_in(self, course: str, lab: str, folder: Path, files: Manifest, key: str) -> Any:
-        """Hand in files of a folder; what is told of the submission, its `secret` too. The same
-        `key` again is the same submission.
+        """Hand in files of a folder; returns what the service says of the submission, its `secret`
+        included. With the same `key` again it is the same submission.
         """
         content = {"files": files.as_json(), "key": key}
         return self._send("POST", _path("hand-in", course, lab), course, folder, files, content)[
@@ -111,7 +113,7 @@ class Client:
         self._ask("DELETE", _path("labs", course, lab))
 
     def release_feedback(self, course: str, folder: Path, files: Manifest) -> None:
-        """Have feedback pages to be fetched."""
+        """Hand out feedback pages."""
         content = {"files": files.as_json()}
         self._send("PUT", _path("feedback", course), course, folder, files, content)
 
@@ -120,13 +122,13 @@ class Client:
         self._ask("POST", _path("second-looks", course), json={"content": content, "key": key})
 
     def second_looks(self, course: str) -> list[dict[str, Any]]:
-        """The requests that wait, of a course that one teaches: `name`, `student` and `when`, the
-        oldest first.
+        """The requests that wait in a course that the user teaches: `name`, `student` and `when` of
+        each, the oldest first.
         """
         return self._listed(_path("second-looks", course), "requests")
 
     def second_look(self, course: str, name: str) -> str:
-        """What was asked."""
+        """The content of a request."""
         return str(self._ask("GET", _path("second-looks", course, name))["content"])
 
     def take_second_look(self, course: str, name: str) -> None:
@@ -134,24 +136,24 @@ class Client:
         self._ask("DELETE", _path("second-looks", course, name))
 
     def own_inputs(self, course: str, everybody: bool = False) -> list[dict[str, Any]]:
-        """The own inputs that one is given in a course, or everybody in one that one teaches:
-        `student`, `lab`, `sha256` and `size`.
+        """The user's own inputs in a course, or everybody's in one that they teach: `student`,
+        `lab`, `sha256` and `size` of each.
         """
         query = {"of": "everybody"} if everybody else {}
         return self._listed(_path("own-inputs", course), "own_inputs", params=query)
 
     def hand_out(self, course: str, student: str, lab: str, folder: Path, files: Manifest) -> None:
-        """Have a student given the own inputs in a folder."""
+        """Give the exchange a student's own inputs, which are in a folder."""
         content = {"files": files.as_json()}
         path = _path("own-inputs", course, "of", student, lab)
         self._send("PUT", path, course, folder, files, content)
 
     def fetch(self, where: tuple[str, ...], digest: str, size: int, to: Path) -> None:
-        """Have a content in a file, which is complete when it gets its name.
+        """Fetch a file. It is complete when it gets its name.
 
         Args:
-            where: ("labs", COURSE, LAB), ("submissions", COURSE, NAME) or the latter's "feedback",
-                ("own-inputs", COURSE, LAB).
+            where: ("labs", COURSE, LAB), ("submissions", COURSE, NAME), the same with "feedback"
+                behind it, or ("own-inputs", COURSE, LAB).
         """
         parts = self._parts or to.parent
         parts.mkdir(parents=True, exist_ok=True)
@@ -178,7 +180,9 @@ class Client:
     def _send(
         self, method: str, path: str, course: str, folder: Path, files: Manifest, content: Any
     ) -> Any:
-        """Ask for a whole, and send the contents that are missing, until none is."""
+        """Make a request that names files, and send the contents that the service says are missing,
+        until none is.
+        """
         paths = {file.sha256: folder / file.path for file in files.files}
         for _ in range(_ROUNDS):
             said = self._ask(method, path, json=content)
@@ -189,7 +193,7 @@ class Client:
         raise ExchangeFailed("the files change while they are sent: save them and try again")
 
     def _upload(self, course: str, digest: str, path: Path, have: int) -> None:
-        """Send what of a content follows the first `have` bytes, a piece at a time."""
+        """Send a file, from byte `have` on, a piece at a time."""
         size = path.stat().st_size
         with path.open("rb") as file:
             while have < size:
@@ -211,7 +215,7 @@ class Client:
         return self._again(sent)
 
     def _more(self, where: tuple[str, ...], digest: str, size: int, file: IO[bytes]) -> None:
-        """Fetch what of a content is not in its file yet."""
+        """Fetch what is missing at the end of a partly downloaded file."""
         have = file.seek(0, os.SEEK_END)
         if have > size:
             have = file.truncate(0)
@@ -226,7 +230,7 @@ class Client:
                 have += file.write(data)
                 file.flush()
                 if have > size:
-                    return  # its digest says that this is another
+                    return  # its digest will not fit
         if have < size:
             raise httpx.ReadError("the connection was lost")
 
@@ -255,7 +259,7 @@ class Client:
         return ExchangeFailed(f"{self._url} is no exchange: its answer is not that of one")
 
     def _again(self, ask: Callable[[], Any]) -> Any:
-        """Ask until there is an answer, or `patience` is over."""
+        """Call `ask` until it succeeds, fails for good, or `patience` is over."""
         deadline, pause = time.monotonic() + self._patience, 0.2
         while True:
             try:
@@ -276,13 +280,15 @@ class Client:
 
 
 class _Elsewhere(Exception):
+    """An upload has to go on at another `offset`."""
+
     def __init__(self, offset: int) -> None:
         super().__init__(offset)
         self.offset = offset
 
 
 class _Passing(Exception):
-    """A failure that may pass; `wait` seconds at least before asking again."""
+    """A failure that may pass, after at least `wait` seconds."""
 
     def __init__(self, failed: ExchangeFailed, wait: float) -> None:
         super().__init__(failed)
@@ -313,7 +319,7 @@ def _path(*parts: str) -> str:
 
 
 def _put(path: Path, to: Path) -> None:
-    """Give a complete file its name, also on another disk."""
+    """Move a complete file to its place, which may be on another disk."""
     to.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.replace(path, to)
@@ -328,7 +334,7 @@ def _put(path: Path, to: Path) -> None:
 
 @contextlib.contextmanager
 def _part(parts: Path, digest: str) -> Iterator[tuple[IO[bytes], Path]]:
-    """The file in which a download goes on; one's own where another program has it."""
+    """The file of a download that is not complete, locked; another one where a program has that."""
     for path in (parts / f"{digest}.part", parts / f"{digest}-{os.getpid()}.part"):
         with path.open("ab") as file:
             try:
@@ -342,7 +348,7 @@ def _part(parts: Path, digest: str) -> Iterator[tuple[IO[bytes], Path]]:
 
 
 def _tidy(parts: Path) -> None:
-    """Remove what nobody has gone on with."""
+    """Remove downloads that nobody has resumed for long."""
     for path in parts.glob("*.part"):
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime > _OLD:

@@ -1,9 +1,9 @@
-"""The service's connections: as many as it has descriptors for, whoever opens them.
+"""Bounds the service's connections by the descriptors that it may have.
 
-Whoever reaches the service's port can open connections and say nothing, without any token. Where
-there are too many, the one whose request is awaited longest makes room, unless somebody whom the
-Hub knows is being answered on it. A process without descriptors would take no connection at all,
-and write a traceback each time that it tries.
+Anybody who reaches the service's port can open connections and send nothing, without any token.
+When there are too many, the one whose last request began longest ago is closed, unless somebody
+whom the Hub knows is being answered on it. A process that has run out of descriptors would accept
+nobody, and log a traceback each time it tries.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DESCRIPTORS = 65_536
 
 
 def room() -> int:
-    """For how many connections there are descriptors, once this process has all that it may."""
+    """How many connections there are descriptors for, after raising the limit as far as allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -30,15 +30,15 @@ def room() -> int:
 class Server(httpserver.HTTPServer):
     """An HTTP server with at most so many connections."""
 
-    # the connections, the one whose last request began first before others
+    # the connections, by when their last requests began, the oldest first
     _streams: dict[iostream.IOStream, None]
 
     def initialize(  # type: ignore[override]
         self, *arguments: Any, most: int, known: set[object], **keywords: Any
     ) -> None:
         """Args:
-        most: connections.
-        known: the streams on which somebody is being answered whom the Hub knows.
+        most: the number of connections.
+        known: the streams on which somebody whom the Hub knows is being answered.
         """
         super().initialize(*arguments, **keywords)
         self._most, self._known, self._streams = most, known, {}

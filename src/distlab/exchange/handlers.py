@@ -1,4 +1,4 @@
-"""What the service answers. Bodies are read as they come, once it is known whose they are."""
+"""The service's request handlers. A body is read only when it is known who sends it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from distlab.exchange.state import State
 from distlab.exchange.store import Missing, NotThere, Store, Submission, own_files
 
 JSON_LIMIT = 2 * 1024 * 1024  # bytes of a body that is no content
-_LOOK = 64 * 1024  # bytes of one that asks for a second look: a character may take six
-_WEIGHT = 20_000  # bytes of a request that has to be parsed which count as one request more
-_PIECE = 256 * 1024  # bytes of a content that are read at once
+_LOOK = 64 * 1024  # bytes of a request for a second look: a character may take six
+_WEIGHT = 20_000  # bytes of JSON in a request that count as one request more
+_PIECE = 256 * 1024  # bytes of a file that are read at once
 
 
 class Forbidden(Exception):
@@ -39,7 +39,7 @@ class Later(Exception):
         self.seconds = seconds
 
 
-#: what is answered; `NotThere` also where somebody may not know whether it is there
+#: HTTP's status, and what is said; `NotThere` also where it is not for somebody to know
 _STATUS: dict[type[BaseException], tuple[int, str]] = {
     Refused: (400, ""),
     Unknown: (401, "the exchange does not know this token: start your server again"),
@@ -54,7 +54,7 @@ _STATUS: dict[type[BaseException], tuple[int, str]] = {
 
 @web.stream_request_body
 class Handler(web.RequestHandler):
-    """A request of somebody whom the Hub knows, within their limits."""
+    """A request by somebody whom the Hub knows, within their limits."""
 
     person: Person
     longest = JSON_LIMIT
@@ -89,7 +89,7 @@ class Handler(web.RequestHandler):
 
     @property
     def length(self) -> int:
-        """The bytes of the body, which have to be told."""
+        """The length of the body, which a request has to tell."""
         said = self.request.headers.get("Content-Length")
         if said is None:
             if self.request.headers.get("Transfer-Encoding"):
@@ -118,7 +118,11 @@ class Handler(web.RequestHandler):
     # what is asked for
 
     def course(self, name: str) -> str:
-        """A course that is one's own, taken or taught."""
+        """A course that this person takes or teaches.
+
+        Raises:
+            NotThere: they do neither.
+        """
         if name not in self.person.courses:
             raise NotThere
         return name
@@ -129,8 +133,8 @@ class Handler(web.RequestHandler):
         return name
 
     def submission(self, course: str, name: str) -> Submission:
-        """A submission of one's own, or of a course that one teaches; of all others nobody learns
-        whether they are there.
+        """A submission of this person's own, or in a course that they teach. Nobody learns whether
+        any other one exists.
         """
         parts = names.parts(name)
         mine = parts is not None and parts[0] == self.person.name
@@ -141,7 +145,7 @@ class Handler(web.RequestHandler):
         return Submission(self.course(course), *parts)
 
     async def content(self) -> dict[str, Any]:
-        """The body, a JSON object. It may take a second to read: others are answered meanwhile."""
+        """The body, a JSON object; parsed in a thread, because it may take a second."""
         return await asyncio.to_thread(self._content)
 
     async def listed(self) -> tuple[dict[str, Any], manifests.Manifest]:
@@ -164,7 +168,7 @@ class Handler(web.RequestHandler):
     # what is answered
 
     async def send(self, file: FileIO, digest: str) -> None:
-        """A content, or what of it follows a byte that is named."""
+        """Send a file, or the part of it that a Range header asks for."""
         with file:
             size = os.fstat(file.fileno()).st_size
             begin = 0
@@ -187,7 +191,7 @@ class Handler(web.RequestHandler):
         return False
 
     def check_xsrf_cookie(self) -> None:
-        """Nobody is known by a cookie here."""
+        """Not needed: nobody is known by a cookie here."""
 
     def set_default_headers(self) -> None:
         self.set_header("Cache-Control", "no-store")
@@ -233,7 +237,7 @@ class Health(web.RequestHandler):
 
 
 class NoPage(Handler):
-    """Whatever else is asked for."""
+    """Any other address."""
 
     async def prepare(self) -> None:
         await super().prepare()
@@ -241,7 +245,7 @@ class NoPage(Handler):
 
 
 class Labs(Handler):
-    """All labs that are handed out in one's courses."""
+    """All labs that are handed out in a person's courses."""
 
     async def get(self) -> None:
         self.finish({"labs": await asyncio.to_thread(self._labs)})
@@ -287,7 +291,7 @@ class LabContent(Handler):
 
 
 class Submissions(Handler):
-    """What was handed in: one's own, or all of a course that one teaches."""
+    """A person's own submissions, or all of a course that they teach."""
 
     async def get(self) -> None:
         course, everybody = self.get_query_argument("course", ""), self.get_query_argument("of", "")
@@ -346,7 +350,7 @@ class SubmissionContent(Handler):
 
 
 class SubmissionFeedback(Handler):
-    """A page on one's own submission, and on nobody else's."""
+    """A feedback page, for the student whose submission it is about, and nobody else."""
 
     async def get(self, course: str, name: str, digest: str) -> None:
         found = self.submission(course, name)
@@ -357,7 +361,7 @@ class SubmissionFeedback(Handler):
 
 
 class Feedback(Handler):
-    """Pages that are to be fetched."""
+    """Feedback pages, from those who teach."""
 
     async def put(self, course: str) -> None:
         self.taught(course)
@@ -393,7 +397,7 @@ class SecondLooks(Handler):
 
 
 class SecondLook(Handler):
-    """A request, for those who teach; they take it away when they have it."""
+    """A request for a second look, for those who teach; they delete it once they have it."""
 
     async def get(self, course: str, name: str) -> None:
         found = await asyncio.to_thread(self.store.requests.content, self.taught(course), name)
@@ -407,7 +411,7 @@ class SecondLook(Handler):
 
 
 class OwnInputs(Handler):
-    """Which own inputs one is given in a course; those who teach may ask for everybody's."""
+    """A list of a person's own inputs in a course; those who teach may ask for everybody's."""
 
     async def get(self, course: str) -> None:
         store, everybody = self.store.own_inputs, self.get_query_argument("of", "")
@@ -434,7 +438,7 @@ class OneOwnInputs(Handler):
 
 
 class OwnInputsContent(Handler):
-    """One's own, and nobody else's: whose they are says the token alone."""
+    """A person's own inputs. The token alone says whose, so that nobody can ask for another's."""
 
     async def get(self, course: str, lab: str, digest: str) -> None:
         file = await asyncio.to_thread(
@@ -447,8 +451,8 @@ class OwnInputsContent(Handler):
 
 
 class Content(Handler):
-    """More bytes of a content. They are written as they come, so that what has come is kept when
-    the connection is lost.
+    """More bytes of an upload. They are written as they arrive, so that they are kept when the
+    connection is lost.
     """
 
     longest = CHUNK
@@ -471,7 +475,7 @@ class Content(Handler):
             self.state.writers[self._key] = self
 
     def data_received(self, chunk: bytes) -> None:
-        if self._file < 0:  # another goes on with it, or all was handed in
+        if self._file < 0:  # another request has taken over, or all was handed in
             return
         try:
             while chunk:
@@ -484,13 +488,13 @@ class Content(Handler):
         if self._problem:
             raise Full
         if self._file < 0:
-            raise Elsewhere(self._begun.size(digest))  # another upload goes on with it
+            raise Elsewhere(self._begun.size(digest))  # another request has taken over
         offset = os.fstat(self._file).st_size
         self.end()
         self.finish({"offset": offset})
 
     def end(self) -> None:
-        """Write no more."""
+        """Stop writing."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

@@ -1,4 +1,4 @@
-"""What instructors do with the exchange: hand out labs, collect, hand out feedback."""
+"""nbgrader's commands for instructors: release labs, collect, release feedback."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class ReleaseAssignment(HTTPExchange, ExchangeReleaseAssignment):
 
 
 class ReleaseFeedback(HTTPExchange, ExchangeReleaseFeedback):
-    """Hand out feedback pages. Each is named by its submission's secret; the exchange gives it to
-    that submission's student alone.
+    """Hand out feedback pages. Each is named after its submission's secret, and the exchange gives
+    it to that submission's student alone.
     """
 
     def init_dest(self) -> None:
@@ -72,7 +72,7 @@ class ReleaseFeedback(HTTPExchange, ExchangeReleaseFeedback):
         return source.parent.name
 
     def _pages(self, source: Path, to: Path) -> None:
-        """Put a submission's pages into a folder, under the names that they are handed out by."""
+        """Copy a submission's pages into a folder, under the names that they are handed out by."""
         try:
             secret = (source / "submission_secret.txt").read_text("ascii").strip()
         except (OSError, ValueError):
@@ -117,7 +117,7 @@ class Collect(HTTPExchange, ExchangeCollect):
                 return None
 
     def copy_files(self) -> None:
-        """One by one, so that one which cannot be collected does not keep the others."""
+        """One at a time: one that cannot be collected does not hold up the others."""
         self.failed = []
         with self.service() as client:
             for record in self.src_records:
@@ -155,10 +155,10 @@ class Collect(HTTPExchange, ExchangeCollect):
             return None
 
     def _collected(self, client: Client, record: dict[str, Any], place: Path) -> None:
-        """Put a submission in its place when all of it is here."""
+        """Fetch a submission, and put it in its place once all of it is here."""
         place.parent.mkdir(parents=True, exist_ok=True)
         files, secret = client.submission(self.course, record["name"])
-        above = place.parent.parent  # of the same disk, and nobody's submission
+        above = place.parent.parent  # on the same disk, and no submission's folder
         with tempfile.TemporaryDirectory(prefix=".collecting-", dir=above) as folder:
             new = Path(folder, "new")
             self.fetched(client, ("submissions", self.course, record["name"]), files, new)

@@ -59,7 +59,7 @@ CHUNK = 4 * 1024 * 1024
 
 @dataclass
 class Turns:
-    """One person's share of the service's time."""
+    """How many requests one person may make now."""
 
     limits: Limits
     active: int = 0
@@ -70,7 +70,7 @@ class Turns:
         self._left, self._since = float(self.limits.burst), time.monotonic()
 
     def take(self) -> float:
-        """Begin a request; the seconds to wait before one may begin, 0 where this one may."""
+        """Begin a request; returns 0, or the seconds to wait before it may begin."""
         now = time.monotonic()
         self._left = min(self.limits.burst, self._left + (now - self._since) * self.limits.rate)
         self._since = now
@@ -83,7 +83,7 @@ class Turns:
         return 0.0
 
     def pay(self, requests: int) -> None:
-        """Have a request that is more work than others count as so many more."""
+        """Count a request that is more work than others as so many more."""
         self._left -= requests
 
     @property

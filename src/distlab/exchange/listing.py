@@ -1,4 +1,4 @@
-"""What is handed out and was handed in: for Assignment List, formgrader and `nbgrader list`."""
+"""Lists of labs and submissions, for Assignment List, the formgrader and `nbgrader list`."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _FORBIDDEN = 403
 
 
 class List(HTTPExchange, ExchangeList):
-    """nbgrader's list, of the exchange's service."""
+    """nbgrader's list, from the exchange's service."""
 
     def init_dest(self) -> None:
-        """The service is asked by `parse_assignments`."""
+        """Nothing to do: `parse_assignments` asks the service."""
 
     def parse_assignments(self) -> list[dict[str, Any]]:
-        """As nbgrader has them."""
+        """Labs, or submissions, in nbgrader's form."""
         with self.service(min(PATIENCE, self.patience)) as client:
             if self.inbound or self.cached:
                 return self._grouped(self._submitted(client))
             labs = [lab for lab in client.labs() if self._is_asked_for(lab)]
-            # they may have been made since a lab was fetched: Assignment List asks often
+            # Assignment List asks often: own inputs may have been made since the lab was fetched
             for course in sorted({str(lab["course"]) for lab in labs}):
                 self.keep_own_inputs(client, course)
             return [self._released(lab) for lab in labs]

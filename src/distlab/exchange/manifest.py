@@ -1,4 +1,4 @@
-"""What files a submission or a lab consists of: their paths, sizes and digests."""
+"""The files of a submission or a lab: their paths, sizes and digests."""
 
 from __future__ import annotations
 
@@ -114,22 +114,17 @@ def _file(content: object) -> File:
     return file
 
 
-def of_folder(folder: Path, leave_out: Sequence[str] = ()) -> Manifest:
-    """The plain files in a folder that nobody else changes; no links are followed.
-
-    Args:
-        leave_out: names at the top that do not count.
-    """
-    found = []
-    for path in plain_files(folder):
-        relative = path.relative_to(folder).as_posix()
-        if relative not in leave_out:
-            found.append(File(relative, path.stat().st_size, sha256(path)))
+def of_folder(folder: Path) -> Manifest:
+    """The plain files in a folder that nobody else changes; no links are followed."""
+    found = [
+        File(path.relative_to(folder).as_posix(), path.stat().st_size, sha256(path))
+        for path in plain_files(folder)
+    ]
     return Manifest(tuple(sorted(found, key=lambda file: file.path)))
 
 
 def plain_files(folder: Path) -> Iterator[Path]:
-    """The plain files below a folder, links and whatever is no file left out."""
+    """The plain files below a folder; links and anything else are left out."""
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         if entry.is_dir(follow_symlinks=False):
             yield from plain_files(Path(entry.path))

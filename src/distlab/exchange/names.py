@@ -1,7 +1,7 @@
 """Names that cross between machines: of files, labs, courses and people.
 
-A name becomes part of a path on a disk that the sender does not own. Refused for all is whatever
-leads out of the folder, means something else on another machine, or looks like another name.
+A name becomes part of a path on a disk that the sender does not own. Names that lead out of the
+folder, mean something else on another machine, or look like another name are refused.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def path(text: object) -> str:
 
 
 def is_reserved(path: str) -> bool:
-    """Is this a file that the exchange writes itself, or below one?"""
+    """Is this the path of a file that the exchange writes itself, or a path below one?"""
     return path.partition("/")[0] in RESERVED
 
 
@@ -87,12 +87,12 @@ def digest(text: object) -> str:
 
 
 def key(text: object) -> str:
-    """What tells one handing in from another of the same person."""
+    """What tells one hand-in of a person from another."""
     return _matching(_KEY, text, "the key of a submission")
 
 
 def page(text: object) -> str:
-    """The name of a feedback page, which nbgrader makes of a submission's secret."""
+    """The name of a feedback page, which nbgrader makes from a submission's secret."""
     return _matching(_PAGE, text, "the name of a feedback page")
 
 
@@ -134,7 +134,9 @@ def request_parts(name: str) -> tuple[str, str, str] | None:
 
 
 def shown(text: str, most: int = 60) -> str:
-    """A name within a sentence: what cannot be seen is escaped, and what is long is cut."""
+    """A name as it stands in a sentence: characters that cannot be seen are escaped, and a long
+    name is cut.
+    """
     safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     return repr(safe if len(safe) <= most else f"{safe[:most]}…")
 

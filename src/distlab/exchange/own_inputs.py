@@ -1,9 +1,8 @@
-"""Students' own inputs on the service's own disk: each student is given their own, and no other's.
+"""Students' own inputs on the service's disk: each student is given theirs, and nobody else's.
 
     COURSE/own-inputs/STUDENT/LAB/own-inputs.json
 
-What is in the files the service does not read: the grader makes them, and `distlab check` reads
-them.
+The service does not read the files: the grader makes them, and `distlab check` reads them.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ class HandedOut:
 
 
 class OwnInputs:
-    """Those of all courses.
+    """The own inputs in all courses.
 
     Args:
         root: the exchange's folder.
-        about: a file's digest, by its path and the name that it is told under.
-        assembled: a folder of contents that were all sent, by course, sender and manifest.
+        about: (path, name) → the file, with its digest, under this name.
+        assembled: (course, sender, manifest) → a new folder with these files, once all were sent.
     """
 
     def __init__(
@@ -49,16 +48,16 @@ class OwnInputs:
         self._root, self._about, self._assembled = root, about, assembled
 
     def put(self, course: str, who: str, student: str, lab: str, manifest: Manifest) -> None:
-        """Have a student given these, once the content is there.
+        """Keep a student's own inputs, once their content is there.
 
         Raises:
             Missing: it is not.
-            Refused: this is something else than one file of own inputs.
+            Refused: these are not a single file of own inputs.
         """
         if [file.path for file in manifest.files] != [NAME]:
             raise Refused(f"a student's own inputs are one file, {NAME}")
         place = self._place(course, student, lab)
-        with contextlib.suppress(OSError):  # asked again, since the answer was lost
+        with contextlib.suppress(OSError):  # asked again, because the answer was lost
             if self._about(place, NAME) == manifest.files[0]:
                 return
         new = self._assembled(course, who, manifest)
@@ -69,7 +68,7 @@ class OwnInputs:
             new.rmdir()
 
     def of(self, course: str, student: str) -> list[HandedOut]:
-        """What a student is given."""
+        """A student's own inputs, by lab."""
         found = []
         with contextlib.suppress(FileNotFoundError):
             for entry in sorted(os.scandir(self._folder(course) / student), key=lambda e: e.name):
@@ -79,14 +78,14 @@ class OwnInputs:
         return found
 
     def all(self, course: str) -> list[HandedOut]:
-        """What everybody is given, by student."""
+        """Everybody's own inputs, by student."""
         students: list[str] = []
         with contextlib.suppress(FileNotFoundError):
             students = sorted(entry.name for entry in os.scandir(self._folder(course)))
         return [one for student in students for one in self.of(course, student)]
 
     def open(self, course: str, student: str, lab: str, digest: str) -> FileIO | None:
-        """A student's file of a lab; `None` where it is another by now, or there is none."""
+        """A student's file for a lab; `None` if there is none with this digest (any more)."""
         place = self._place(course, student, lab)
         try:
             if self._about(place, NAME).sha256 == digest:

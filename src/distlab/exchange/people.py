@@ -1,4 +1,4 @@
-"""Who asks: the Hub says to whom a token belongs, and which courses these take and teach."""
+"""Who asks: the Hub says whose a token is, and which courses they take and teach."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from distlab.exchange import names
 from distlab.exchange.names import Refused
 
 TAKES, TEACHES = "nbgrader-", "formgrade-"  # the Hub's groups, as nbgrader names them
-KNOWN = 60  # seconds for which the Hub is not asked again: so long does a token outlive its end
+KNOWN = 60  # seconds for which the Hub's answer is kept, and a revoked token still works
 _ASKED_AT_ONCE = 16
 
 
@@ -41,10 +41,10 @@ class Away(Exception):
 
 
 class People:
-    """Ask the Hub.
+    """Asks the Hub.
 
     Args:
-        auth: how, and which of the scopes in `access_scopes` a token needs.
+        auth: how to ask it, and which scopes a token needs (`access_scopes`).
         graders: {service of the Hub: the course that it teaches}.
     """
 
@@ -53,7 +53,7 @@ class People:
         self._asking = asyncio.Semaphore(_ASKED_AT_ONCE)
 
     async def who(self, header: str) -> Person:
-        """Whose token a request's Authorization has.
+        """The person whose token is in a request's Authorization header.
 
         Raises:
             Unknown, Away
@@ -83,7 +83,7 @@ class People:
 
 
 def _after(prefix: str, groups: list[str]) -> frozenset[str]:
-    """The courses that groups of this prefix name."""
+    """The courses that groups with this prefix name."""
     found = set()
     for group in groups:
         with contextlib.suppress(Refused):  # a group that is none of a course's

@@ -1,9 +1,9 @@
-"""Students' requests for a second look, on the service's own disk, until the grader has them.
+"""Students' requests for a second look, on the service's disk until the grader has fetched them.
 
     COURSE/second-looks/STUDENT+WHEN+KEY          a request, as it was sent
 
-Whose it is says the name that the service gave it, after the Hub; what is in it the service does
-not read. Few and small ones are kept of a student, so that nobody fills the grader's desk.
+The service names each request after its sender, as the Hub says, and does not read its content. A
+student's requests are limited in number and size, so that nobody floods the grader.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Requests:
 
     Args:
         root: the exchange's folder.
-        now: the time of this moment, later than that of all of these.
+        now: the time now, as text; later than those of all the requests that it is given.
     """
 
     def __init__(self, root: Path, limits: Limits, now: Callable[[Sequence[Asked]], str]) -> None:
@@ -103,7 +103,9 @@ class Requests:
             return None
 
     def remove(self, course: str, name: str) -> None:
-        """The grader has it. Once more is no mistake: the answer to the first may be lost."""
+        """Remove a request that the grader has. To do so twice is no mistake: the first answer may
+        have been lost.
+        """
         with contextlib.suppress(FileNotFoundError):
             self._path(course, name).unlink()
             staging.sync_names(self._folder(course))

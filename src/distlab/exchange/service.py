@@ -31,12 +31,12 @@ from distlab.exchange.people import KNOWN, People
 from distlab.exchange.state import State, limits_of
 from distlab.exchange.store import Busy, Store
 
-SWEEP = 3600.0  # seconds between two looks at what was begun and left
+SWEEP = 3600.0  # seconds between two sweeps of uploads that were begun and left
 _COURSE, _NAME, _DIGEST = "([^/]+)", "([^/]+)", "([0-9a-f]{64})"
 
 
 def application(state: State, prefix: str) -> web.Application:
-    """The service's pages, below a prefix that ends with a slash."""
+    """The service's handlers, below a prefix that ends with a slash."""
     pages: dict[str, type[web.RequestHandler]] = {
         "health": handlers.Health,
         "api/labs": handlers.Labs,
@@ -67,7 +67,7 @@ def application(state: State, prefix: str) -> web.Application:
 
 
 def _log(handler: web.RequestHandler) -> None:
-    """A line for each request; without what follows a question mark, where people put tokens."""
+    """Log a line for each request, without its query, into which people put tokens."""
     request, took = handler.request, handler.request.request_time()
     access_log.info(
         "%d %s %s %.0f ms", handler.get_status(), request.method, request.path, 1000 * took
@@ -87,7 +87,7 @@ def serve(state: State, prefix: str, host: str, port: int) -> Server:
 
 
 async def run(root: Path, limits: Limits, environment: Mapping[str, str]) -> None:
-    """Serve until the process is ended, at any moment and by any signal."""
+    """Serve until the process is ended, which may be at any moment and by any signal."""
     graders = json.loads(environment.get("DISTLAB_EXCHANGE_GRADERS", "{}"))
     auth = HubAuth(cache_max_age=KNOWN)
     state = State(Store(root, limits), People(auth, graders))
@@ -99,7 +99,7 @@ async def run(root: Path, limits: Limits, environment: Mapping[str, str]) -> Non
 
 
 def _said(limit: str) -> str:
-    """What a limit is, as the docstring of `Limits` says."""
+    """What the docstring of `Limits` says of a limit."""
     found = re.search(rf"^ +{limit}: (.*?)(?:, and|[.])$", Limits.__doc__ or "", re.M)
     return found[1] if found else ""
 

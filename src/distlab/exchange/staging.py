@@ -1,8 +1,8 @@
-"""What somebody has begun to send: contents by their digests, until all of a whole are there.
+"""Uploads: the contents of files, by their digests, until all that belong together are there.
 
-A content grows at its end alone, so that its size says where an upload that was cut off goes on.
-Its digest is looked at when the whole is complete. Each person has a folder of their own for each
-course: nobody finds out, or uses up, what another has sent.
+A content only grows at its end, so its size says where an upload that was cut off goes on. Digests
+are checked when everything is there. Each person has a folder of their own for each course, so that
+nobody learns of, or uses up, what another has sent.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Full(Exception):
 
 
 class Elsewhere(Exception):
-    """An upload goes on at another place; `offset` says where."""
+    """An upload has to go on at another place: at `offset`."""
 
     def __init__(self, offset: int) -> None:
         super().__init__(f"this upload goes on at byte {offset}")
@@ -56,12 +56,12 @@ class Staging:
         self._contents = self._folder / "contents"
 
     def have(self, manifest: Manifest) -> dict[str, int]:
-        """{digest: bytes that are there} of the contents that are not complete."""
+        """{digest: bytes that are there} for the contents that are not complete."""
         found = {digest: self.size(digest) for digest in manifest.sizes}
         return {digest: have for digest, have in found.items() if have != manifest.sizes[digest]}
 
     def open(self, digest: str, offset: int, length: int) -> int:
-        """A descriptor to write `length` more bytes of a content at `offset`, where it ends now.
+        """A descriptor for writing `length` more bytes of a content at `offset`, where it ends now.
 
         Raises:
             Elsewhere: it ends elsewhere.
@@ -93,20 +93,21 @@ class Staging:
         (self._contents / digest).unlink(missing_ok=True)
 
     def assemble(self, manifest: Manifest, more: dict[str, bytes]) -> Path:
-        """A new folder with these files, on the disk when this returns. The contents are used up.
+        """A new folder with these files, on the disk when this returns. The contents are moved into
+        it.
 
         Args:
             more: files at the top that the exchange adds.
 
         Raises:
-            Spoilt: a content is not what its digest says; it is forgotten.
+            Spoilt: a content does not fit its digest; it is dropped.
             Full: there is no room.
         """
         for digest, size in manifest.sizes.items():
             if size and manifests.sha256(self._contents / digest) != digest:
                 self.drop(digest)
                 raise Spoilt(digest)
-        copied = manifest.size - sum(manifest.sizes.values())  # of contents that are there twice
+        copied = manifest.size - sum(manifest.sizes.values())  # contents of several files
         if copied and _free(self._root) < self._limits.reserve + copied:
             raise Full
         with filled():
@@ -141,14 +142,14 @@ class Staging:
 
 
 class Spoilt(Exception):
-    """What was sent is not what its digest says."""
+    """A content that was sent does not fit its digest."""
 
 
 def sweep(root: Path, forgotten: float, assembled: bool = False) -> None:
     """Remove what was begun and not touched for so many seconds.
 
     Args:
-        assembled: folders that were being put together too: at the start, when nobody does.
+        assembled: remove folders that were being put together as well: when the service starts.
     """
     now = time.time()
     for person in (root / FOLDER).glob("*/*"):
@@ -162,7 +163,7 @@ def sweep(root: Path, forgotten: float, assembled: bool = False) -> None:
 
 
 def sync(folder: Path) -> None:
-    """Have a folder's files and names on the disk."""
+    """Sync the files and names in a folder to the disk."""
     for where, _, files in os.walk(folder):
         for name in files:
             _sync(Path(where, name))
@@ -170,14 +171,14 @@ def sync(folder: Path) -> None:
 
 
 def sync_names(folder: Path) -> None:
-    """Have the names in a folder on the disk."""
+    """Sync the names in a folder to the disk."""
     _sync(folder)
 
 
 @contextlib.contextmanager
 def whole_or_gone(new: Path) -> Iterator[None]:
-    """Remove a folder that `assemble` has made where it does not come to its place: nobody would
-    find it again, and its bytes count to nobody.
+    """Remove a folder that `assemble` has made if it does not get to its place: nobody would find
+    it again, and its bytes would count for nobody.
     """
     try:
         yield
@@ -188,7 +189,7 @@ def whole_or_gone(new: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def filled() -> Iterator[None]:
-    """Say `Full` where the disk is."""
+    """Raise `Full` where an operation fails because the disk is."""
     try:
         yield
     except OSError as error:

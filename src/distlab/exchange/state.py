@@ -1,4 +1,4 @@
-"""What the service's requests share: the store, who has how many turns, and who writes what."""
+"""What the service's requests share: the store, everybody's limits, and who is writing what."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from distlab.exchange.store import Store
 
 
 class Writer(Protocol):
-    """A request that adds to a content."""
+    """A request that is adding to an upload."""
 
     def end(self) -> None:
-        """Write no more."""
+        """Stop writing."""
 
 
 class State:
-    """Of one service."""
+    """The state of one service."""
 
     def __init__(self, store: Store, people: People) -> None:
         self.store, self.people, self.limits = store, people, store.limits
         self.active = 0
-        #: the streams of requests of people whom the Hub knows
+        #: the streams on which people whom the Hub knows are being answered
         self.answered: set[object] = set()
-        #: who adds to which content of whom: (course, person, digest)
+        #: the request that is adding to an upload: (course, person, digest) → request
         self.writers: dict[tuple[str, str, str], Writer] = {}
         self._turns: dict[str, Turns] = {}
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
@@ -39,9 +39,9 @@ class State:
     async def alone(
         self, course: str, who: str, content: tuple[str, str, str] | None = None
     ) -> AsyncIterator[None]:
-        """While nobody else changes what this person has begun to send to this course. Requests
-        that still add to it, all or to one content, add no more: a connection that was lost may
-        take minutes to end.
+        """Hold what this person has begun to send to this course, so that no other request changes
+        it. Requests that are still adding to it, or to the one `content`, are stopped: a connection
+        that was lost may take minutes to end.
         """
         async with self._locks.setdefault((course, who), asyncio.Lock()):
             for key, writer in list(self.writers.items()):
@@ -50,8 +50,8 @@ class State:
             yield
 
     async def sweep(self) -> None:
-        """Forget who has not asked for a while, and what nobody goes on sending. Others are
-        answered meanwhile: there can be many files, on a slow disk.
+        """Forget people who have not asked for a while, and uploads that nobody goes on with. That
+        is done in a thread: there can be many files, on a slow disk.
         """
         self._turns = {name: turns for name, turns in self._turns.items() if not turns.is_idle}
         await asyncio.to_thread(self.store.sweep)

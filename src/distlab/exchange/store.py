@@ -6,8 +6,8 @@
     COURSE/second-looks/…                         what students ask about these (`requests`)
     .begun/COURSE/PERSON/…                        what is still on its way (`staging`)
 
-Whatever is to be seen was complete on the disk before it got its name: at every moment, also after
-a power failure, a submission is there as a whole or not at all. One process alone writes here.
+Everything is complete on the disk before it gets its name, so that at every moment, even after a
+power failure, a submission is there as a whole or not at all. Only one process writes here.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from distlab.exchange.staging import Spoilt, Staging
 from distlab.processes import untrusted
 
 FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
-_OLD = ".old-"  # the lab that another is about to take the place of
+_OLD = ".old-"  # begins the name of a lab while its new form takes its place
 _REMEMBERED = 100_000  # digests
 
 
@@ -104,7 +104,7 @@ class Store:
         )  # fmt: skip
 
     def _recover(self) -> None:
-        """Finish, or undo, what a killed service was doing."""
+        """Finish or undo what a service that was killed was doing."""
         staging.sweep(self.root, self.limits.forgotten, assembled=True)
         for old in self.root.glob(f"*/outbound/{_OLD}*"):
             lab = old.with_name(old.name.removeprefix(_OLD))
@@ -114,7 +114,7 @@ class Store:
                 os.rename(old, lab)
 
     def sweep(self) -> None:
-        """Forget what nobody goes on sending."""
+        """Remove uploads that nobody goes on with."""
         staging.sweep(self.root, self.limits.forgotten)
 
     def close(self) -> None:
@@ -156,7 +156,7 @@ class Store:
         """
         place = self._outbound(course) / lab
         if place.exists() and not replace:
-            if self._manifest(place) == manifest:  # asked again, since the answer was lost
+            if self._manifest(place) == manifest:  # asked again, because the answer was lost
                 return
             raise Refused(f"{lab} is handed out already: --force hands it out anew")
         new = self._assembled(self.staging(course, who), manifest, {})
@@ -211,7 +211,7 @@ class Store:
                 f"{lab} was handed in {len(earlier)} times: more is not taken; the last one counts"
             )
         self._need_room(self.submissions(course, student), manifest)
-        # sent and still the same: asked before the time is noted
+        # whether everything was sent, and is undamaged, is known before the time is noted
         new = self._assembled(
             self.staging(course, student), manifest,
             {"submission_secret.txt": secrets.token_hex(64).encode()},
@@ -227,7 +227,7 @@ class Store:
         return made
 
     def submissions(self, course: str, student: str | None = None) -> list[Submission]:
-        """What was handed in, by all or by one, in the order of the times."""
+        """What everybody, or one student, has handed in; each lab's in the order of the times."""
         found = []
         with contextlib.suppress(FileNotFoundError):
             for entry in os.scandir(self._inbound(course)):
@@ -246,7 +246,7 @@ class Store:
         return self._inbound(submission.course) / submission.name
 
     def secret(self, submission: Submission) -> str:
-        """What the names of its feedback pages are made of."""
+        """The secret from which the names of its feedback pages are made; empty without one."""
         path = self.folder(submission) / "submission_secret.txt"
         try:
             return untrusted.read(path, 1000).decode("ascii").strip()
@@ -256,7 +256,7 @@ class Store:
     # feedback
 
     def release_feedback(self, course: str, who: str, manifest: Manifest) -> None:
-        """Have these pages to be fetched, once all are there.
+        """Hand out feedback pages, once all are there.
 
         Raises:
             Missing: they are not.
@@ -273,8 +273,8 @@ class Store:
             new.rmdir()
 
     def feedback(self, submission: Submission) -> dict[str, File]:
-        """{notebook: its page} of a submission, as far as there are some; the path is the page's
-        own name.
+        """{notebook: its page} of a submission, for the pages that there are; the path of each is
+        its name in the folder of feedback.
         """
         secret, found = self.secret(submission), {}
         if not secret:
@@ -315,9 +315,7 @@ class Store:
         raise Missing(begun.have(manifest))
 
     def _now(self, earlier: Iterable[Submission | Asked]) -> str:
-        """The time of this moment; later than what the same student sent before, whatever the
-        clock did meanwhile.
-        """
+        """The time now; later than those of `earlier`, even if the clock was set back meanwhile."""
         now = datetime.datetime.fromtimestamp(self._clock(), datetime.timezone.utc)
         for one in earlier:
             with contextlib.suppress(ValueError):
@@ -328,7 +326,7 @@ class Store:
 
     def _need_room(self, kept: list[Submission], manifest: Manifest) -> None:
         """Raises:
-        Refused: with these files more would be kept of a student than is.
+        Refused: with these files, more would be kept of a student than the limits allow.
         """
         sizes = [
             path.stat().st_size
@@ -355,7 +353,7 @@ class Store:
         return Manifest(tuple(found))
 
     def _file(self, path: Path, name: str) -> File:
-        """A file with its digest, which is remembered as long as the file is the same."""
+        """A file with its digest, which is remembered until the file changes."""
         about = os.stat(path, follow_symlinks=False)
         known = (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
         if (digest := self._digests.get(known)) is None:
@@ -380,5 +378,5 @@ def page_of(secret: str, notebook: str) -> str:
 
 
 def own_files(manifest: Manifest) -> Manifest:
-    """Without what the exchange itself adds to a submission."""
+    """A submission's files without those that the exchange adds itself."""
     return Manifest(tuple(file for file in manifest.files if file.path not in RESERVED))

@@ -1,4 +1,4 @@
-"""What students do with the exchange: fetch a lab, hand it in, fetch what was said about it."""
+"""nbgrader's commands for students: fetch a lab, hand it in, fetch feedback."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _NOT_FOUND = 404
 
 
 class FetchAssignment(HTTPExchange, ExchangeFetchAssignment):
-    """Fetch a lab: its folder is there when all of it is."""
+    """Fetch a lab. Its folder appears when all of it is here."""
 
     def init_src(self) -> None:
-        """The service knows which labs there are."""
+        """Nothing to look for: the service knows which labs there are."""
         self.src_path = f"{self.course}/{self.coursedir.assignment_id}"
 
     def copy_files(self) -> None:
@@ -59,7 +59,7 @@ class FetchAssignment(HTTPExchange, ExchangeFetchAssignment):
 
 
 class SecondLooks(HTTPExchange):
-    """What `distlab ask` hands a request to."""
+    """Hands over requests for second looks, for `distlab ask`."""
 
     def hand_over(self, content: bytes) -> None:
         """Raises:
@@ -77,13 +77,13 @@ class SecondLooks(HTTPExchange):
 
 
 class Submit(HTTPExchange, ExchangeSubmit):
-    """Hand in a lab. Whoever is killed on the way and hands in the same once more has handed it in
-    once, and sends only what the exchange has not got.
+    """Hand in a lab. If this is killed on the way and the same files are handed in again, they
+    count as handed in once, and only what the exchange lacks is sent.
     """
 
     @classmethod
     def second_looks(cls, config: Config, course: str) -> SecondLooks:
-        """The way of requests for second looks, which `distlab ask` looks for here."""
+        """What `distlab ask` hands requests for second looks to; it looks for it here."""
         made = SecondLooks(config=config, coursedir=CourseDirectory(config=config))
         if course:
             made.coursedir.course_id = course
@@ -104,7 +104,7 @@ class Submit(HTTPExchange, ExchangeSubmit):
 
     @contextlib.contextmanager
     def _alone(self, lab: str) -> Iterator[Path]:
-        """The folder for what is being handed in, for one program at a time."""
+        """The folder for what is being handed in, held by one program at a time."""
         folder = self.kept / ".handing-in" / lab
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "lock").open("a") as lock:
@@ -115,13 +115,13 @@ class Submit(HTTPExchange, ExchangeSubmit):
             yield folder
 
     def _snapshot(self, folder: Path) -> Manifest:
-        """A copy of the student's folder as nbgrader makes it, of what can be handed in."""
+        """Copy the student's folder as nbgrader does, without files that cannot be handed in."""
         shutil.rmtree(folder, ignore_errors=True)
         try:
             self.do_copy(self.src_path, str(folder))
         except (OSError, RuntimeError) as error:
             raise ExchangeFailed(f"{self.src_path} cannot be handed in: {error}") from error
-        for name in names.RESERVED:  # the exchange's own, and be it a folder of this name here
+        for name in names.RESERVED:  # the exchange writes these itself; here they may be folders
             shutil.rmtree(folder / name, ignore_errors=True)
             (folder / name).unlink(missing_ok=True)
         for path in list(manifests.plain_files(folder)):
@@ -134,7 +134,7 @@ class Submit(HTTPExchange, ExchangeSubmit):
         return manifests.of_folder(folder)
 
     def _compare(self, released: list[str], submitted: list[str]) -> None:
-        """Say, or with `strict` refuse, that notebooks are missing."""
+        """Warn of notebooks that are missing, or with `strict` refuse to hand in without them."""
         if missing := sorted(set(released) - set(submitted)):
             said = f"There is no notebook {', '.join(missing)} in {self.src_path}"
             if self.strict:
@@ -144,7 +144,7 @@ class Submit(HTTPExchange, ExchangeSubmit):
             self.log.warning("Handed in beside what was asked for: %s", ", ".join(extra))
 
     def _keep(self, folder: Path, made: dict[str, Any]) -> None:
-        """The copy of what was handed in, where nbgrader has it."""
+        """Keep the copy of what was handed in where nbgrader keeps such copies."""
         kept = folder / "files"
         (kept / "timestamp.txt").write_text(made["when"], "utf-8")
         (kept / "submission_secret.txt").write_text(made["secret"], "ascii")
@@ -155,7 +155,7 @@ class Submit(HTTPExchange, ExchangeSubmit):
 
 
 class FetchFeedback(HTTPExchange, ExchangeFetchFeedback):
-    """Fetch the pages on what one has handed in."""
+    """Fetch the feedback pages on one's submissions."""
 
     def init_src(self) -> None:
         self.src_path = self.course
@@ -187,8 +187,8 @@ def _only_course(client: Client) -> str:
 
 
 def _key(folder: Path, files: Manifest) -> str:
-    """What this handing in is called: the same as last time, where that did not come to an end and
-    the files are the same.
+    """The key of this hand-in: that of the last one, if that was not completed and the files are
+    the same.
     """
     path = folder / "key.json"
     listed = json.dumps(files.as_json(), sort_keys=True)
