@@ -6,11 +6,10 @@ fail, and says in its first lines how:
     # status: wrong
     # hint: sum for mean
 
-`status` is the verdict's (wrong where it is left out), or several where the machine decides between
-them (`error or timeout`); `hint` is the name of the exercise's hint
-that must apply; `says` is a piece of the message that must be there. Any answer may say which
-PyTorch it needs at least, where the course's oldest will not do (`# torch: 2.13`): grading pins one
-that does, and a machine that brings its own may have an older one.
+`status` is the verdict's (by default wrong), or several if it depends on the machine (`error or
+timeout`); `hint` names the exercise's hint that must apply; `says` is a part of the message. Any
+answer may say which PyTorch it needs at least, if the oldest that the course supports will not do
+(`# torch: 2.13`): the version pinned for grading will, but a machine may bring an older one.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Answer:
 
     @property
     def torch(self) -> str:
-        """The oldest PyTorch that has what it calls; "" for any that the course takes."""
+        """The oldest PyTorch that has what the answer calls; "" if every supported one has."""
         return self.expected.get("torch", "")
 
     def runs_with(self, version: str) -> bool:
@@ -98,7 +97,7 @@ def filled(content: dict[str, Any], **sources: str) -> dict[str, Any]:
 
 
 def hand_in(grades: Path, student: str, lab: str, content: Any, name: str | None = None) -> None:
-    """Put a notebook, or a text in its place, where `grades` collects it."""
+    """Put a notebook, or a text in its place, among the submissions below `grades`."""
     path = grades / "submitted" / student / lab / (name or course.notebook_name(lab))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
@@ -116,8 +115,8 @@ def grader(lab: str, exercises: Collection[str] = (), deadline: float = math.inf
     """Judges answers to these exercises of a lab, or to all.
 
     Args:
-        deadline: seconds that an exercise gets at most: nobody need wait as long as it may take for
-            an answer that never ends.
+        deadline: the most seconds that an exercise gets, so as not to wait for an answer that hangs
+            as long as the exercise allows.
     """
     asked = coursedir.lab(lab, exercises)
     given = {

@@ -30,8 +30,8 @@ from grader.policy import policy as policies
 from grader.reports import progress, report, table
 from grader.sandbox.ahead import Ahead
 
-SLURM_JOBS = 4  # submissions at once, a Slurm job: how many cores there are nobody knows here
-JOBS = 2  # submissions at once, a core: half of the time of one is waiting
+SLURM_JOBS = 4  # submissions at once in a Slurm job, whose number of cores is not known here
+JOBS = 2  # submissions at once for each core: half the time of one is waiting
 
 
 def _named(assignments: list[str]) -> list[str]:
@@ -50,7 +50,7 @@ def grade(
     """Grade assignments, print their tables, and say where everything lies; returns the reports.
 
     Args:
-        ahead: the sandbox, where it was begun.
+        ahead: the sandbox, if it is being tried out already.
     """
     _need_nbgrader()
     console = _console()
@@ -66,7 +66,7 @@ def grade(
     for assignment in chosen:
         frameworks.need(*course.needs(assignment), what=f"Lab {assignment}")
     _have_folder()
-    policies.current()  # what is wrong with it is said before anything is judged
+    policies.current()  # a mistake in it is reported before anything is judged
     reports = []
     jobs = jobs or (SLURM_JOBS if cluster == SLURM else JOBS * (os.cpu_count() or 1))
     with contextlib.closing(make_judges(jobs, cluster, ahead)) as judges:
@@ -94,7 +94,7 @@ def _need_nbgrader() -> None:
 
 
 def _have_folder() -> None:
-    """Make the folder that DISTLAB_GRADES names, before anything is judged in vain.
+    """Make the folder that DISTLAB_GRADES names, so that nothing is judged in vain.
 
     Raises:
         GradingFailed: it cannot be written.
@@ -113,14 +113,14 @@ def _have_folder() -> None:
 def _graded(
     assignment: str, submitted: Path, student: str | None, judges: Judges, console: Console
 ) -> dict[str, Any]:
-    """Grade one assignment and write what is written on it; returns its report."""
+    """Grade one assignment, print its table and write its pages; returns its report."""
     begin = time.monotonic()
     found = grading.submissions(assignment, submitted, student)
     with progress.Live(assignment, len(found), console) as live:
         graded = grading.grade(assignment, submitted, student, judges, live)
     took = time.monotonic() - begin
     table.show(assignment, graded, console)
-    if student is None:  # what is written on a class stays when one student is graded again
+    if student is None:  # the class's pages stay as they are when one student is graded again
         out = coursedir.GRADES / "out" / f"{assignment}.csv"
         alike = section.find(assignment, submitted, [one.entry for one in graded])
         page = report.write(
@@ -135,7 +135,7 @@ def _graded(
 
 
 def _looks(console: Console) -> State:
-    """What students have asked, what has just arrived included."""
+    """What students have asked, including what has only just arrived."""
     from grader.looks import commands
     from grader.plugins.gradebook import Gradebook
 
@@ -150,8 +150,8 @@ def _say(what: str, path: Path, console: Console) -> None:
 
 
 def likeness(assignment: str, submitted: Path | None) -> int:
-    """Say which submissions that were graded are alike, and write the page; returns the exit
-    status: 1 if that failed.
+    """Print which graded submissions are alike, and write the page; returns the exit status: 1 if
+    that failed.
     """
     (assignment,) = _named([assignment])
     console = _console()
@@ -181,7 +181,8 @@ def watch(jobs: int | None, ahead: Ahead | None = None) -> None:
 
 
 def _chosen(words: list[str]) -> list[tuple[str, str | None]]:
-    """Labs, and of those whose exercises are named behind them these; all labs without a word.
+    """(lab, exercise or `None` for all) that words choose: labs, each with the exercises that are
+    named behind it. All labs if there is no word.
 
     Raises:
         Mistaken: a word is neither a lab nor an exercise of the lab before it.
@@ -199,7 +200,7 @@ def _chosen(words: list[str]) -> list[tuple[str, str | None]]:
 
 
 def _lab(word: str, before: str | None) -> str:
-    """The lab that a word names, which could be an exercise of the lab before it."""
+    """The lab that a word names, which might have been meant for an exercise of the lab before."""
     try:
         return labs.named(word)
     except labs.Mistaken as error:
@@ -264,10 +265,10 @@ def _begun(written: Iterable[Path], then: str) -> int:
 
 
 def lint(words: list[str], hints: bool = False) -> int:
-    """Say what is missing of labs or exercises; returns the exit status: 1 if anything is.
+    """Print what labs or exercises lack; returns the exit status: 1 if they lack anything.
 
     Args:
-        hints: name those that no collected answer gets, too, which is nothing missing.
+        hints: also name the hints that no collected answer gets, which nothing demands.
     """
     from grader.authoring.lint import complaints, unasked_hints
 
@@ -305,7 +306,7 @@ def new_secret(assignments: list[str], file: Path | None, force: bool) -> int:
 
 
 def _recorded(chosen: list[str]) -> tuple[list[str], bool]:
-    """Record labs with the secret in use; returns those that are left, and whether one failed."""
+    """Record labs with the secret in use; returns those left out, and whether a solution failed."""
     from grader.judging import record
 
     left, failed = [lab for lab in course.LABS if lab not in chosen], False

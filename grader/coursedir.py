@@ -23,7 +23,7 @@ from grader.paths import ROOT as ROOT
 
 
 class GradingFailed(RuntimeError):
-    """nbgrader could not do what it was asked for."""
+    """Grading could not do what was asked for. The message says why, and what to do."""
 
 
 class NotGraded(RuntimeError):
@@ -65,11 +65,11 @@ def _hidden(lab: str, of: secret.Secret) -> dict[str, tuple[Case, ...]]:
 
 
 def listed(lab: str) -> Iterator[tuple[str, Sequence[Case | Drawn | Varied]]]:
-    """The cases that a lab's folder holds, by the names of its modules."""
+    """(exercise, its cases) for each module of the lab's folder that has some."""
     package = importlib.import_module(f"grader.cases.{course.package(lab)}")
     for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         cases = getattr(importlib.import_module(found.name), "HIDDEN", None)
-        if cases is not None:  # other modules hold what several exercises share
+        if cases is not None:  # the other modules hold what several exercises share
             yield found.name.rpartition(".")[2], cases
 
 
@@ -98,10 +98,10 @@ def reference(exercise: Exercise, case: Case) -> list[Any]:
 
 
 def lab(name: str, only: Collection[str] = ()) -> Lab:
-    """What a lab is judged by, hidden cases included.
+    """What submissions of a lab are judged by, hidden cases included.
 
     Args:
-        only: the exercises that are asked for, by name; all where none is named.
+        only: the names of the exercises to judge; all where none is named.
     """
     asked = course.exercises(name)
     if only:

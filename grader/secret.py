@@ -62,7 +62,7 @@ class Secret:
         return self.path.parent / f"reference-{self.fingerprint}"
 
     def entropy(self, lab: str, exercise: str, case: str) -> bytes:
-        """128 bits for one hidden case, which say nothing of another case's.
+        """128 bits for one hidden case, from which nothing of another case's can be inferred.
 
         Args:
             case: the key of the case (`Case.key`), as the repository has it.
@@ -70,8 +70,8 @@ class Secret:
         return hmac.digest(self.key, json.dumps([lab, exercise, case]).encode(), "sha256")[:16]
 
     def derive(self, *purpose: str) -> bytes:
-        """A key for a purpose of four words or more, which says nothing of another one nor of the
-        entropy of any case.
+        """A key for a purpose of four words or more, from which nothing of another key, or of the
+        entropy of any case, can be inferred.
         """
         if len(purpose) < 4:
             raise ValueError("three words could be those of a case")
@@ -157,10 +157,10 @@ def read(path: Path) -> Secret:
 
 
 def refuse_exposed(path: Path) -> None:
-    """A secret must lie where no sandbox shows it and nobody commits it.
+    """Refuse a place for a secret where student code could read it, or somebody would commit it.
 
     Raises:
-        SecretUnusable: it does not.
+        SecretUnusable
     """
     if not path.is_absolute():
         raise SecretUnusable(f"{path} is no place for a secret: give its whole path, from / on")
@@ -180,7 +180,7 @@ def refuse_exposed(path: Path) -> None:
 
 @contextlib.contextmanager
 def using(chosen: Secret) -> Iterator[None]:
-    """Have this process use a secret meanwhile."""
+    """Use this secret in this process, as long as the block lasts."""
     global _used
     before, _used = _used, chosen
     try:
@@ -193,7 +193,7 @@ def adopt(path: Path | None, fingerprint: str) -> None:
     """Use the secret in this file, on an engine that judges for another process.
 
     Raises:
-        SecretUnusable: here it is not there, or another one.
+        SecretUnusable: it is not there on this machine, or it is another one.
     """
     global _used
     found = PUBLIC_SECRET if path is None else read(path)

@@ -1,8 +1,8 @@
-"""Who reaches for what only the course should touch: the recorder, its records, and their files.
+"""Find submissions that reach for what only the course should touch: the recorder, its records and
+their files.
 
-Asked of the source, which can be written so that it does not show: a reason for a person to look,
-and none for points. Those depend on what was measured (`distlab.network.measure`), where that
-works.
+Only the source is looked at, in which this can be hidden: a find is a reason for a person to look,
+and costs no points. Those depend on what was measured (`distlab.network.measure`), where it can be.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from distlab import notebook
 from distlab.notebook import Cell
 
-#: packages of distlab's that no lab names: what notebooks use they import from `distlab`
+#: packages of distlab that no lab names: notebooks import everything from `distlab` itself
 _PACKAGES = {"checking", "engines", "exercises", "network", "processes", "rank", "records"}
 #: names that lead there from elsewhere
 _NAMES = {
@@ -30,7 +30,7 @@ _LONGEST = 200_000  # characters of a cell that are looked at
 
 
 def reached(cells: Iterable[Cell]) -> list[str]:
-    """For each cell of the student's own that does, what it reaches for: "relay reaches for …"."""
+    """A sentence for each of the student's own cells that does: "relay reaches for …"."""
     found = []
     for cell in cells:
         if cell.kind in ("solution", "added"):

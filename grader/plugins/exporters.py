@@ -23,9 +23,8 @@ _ABOUT = ("student", "assignment", "score", "max_score", "late_penalty")
 
 
 class Grades(preprocessors.GetGrades, SubmittedRows):
-    """nbgrader's own, which also says what waits for a person, and what the course's policy makes
-    of the points: penalties follow what a person has given since. It says what was asked and
-    answered, too.
+    """nbgrader's own; it also says what waits for a person, what the policy makes of the points
+    (penalties follow points given by hand since), and which second looks were asked and answered.
     """
 
     def preprocess(self, nb, resources):
@@ -52,7 +51,7 @@ class Grades(preprocessors.GetGrades, SubmittedRows):
 
 
 class FeedbackExporter(Exporter):
-    """A graded notebook as a page that one would show to whoever wrote it."""
+    """A graded notebook as a page for the student who wrote it."""
 
     file_extension = ".html"
 
@@ -66,8 +65,8 @@ class FeedbackExporter(Exporter):
 
 
 class FormgradeExporter:
-    """What the formgrader asks for its page of one submission; nbgrader's own makes it in the
-    process that serves all who grade.
+    """Makes the formgrader's page of one submission in a process of its own; nbgrader's exporter
+    makes it in the process that serves everybody who grades.
     """
 
     def from_filename(self, filename: str, resources: dict[str, Any]) -> tuple[str, dict[str, Any]]:

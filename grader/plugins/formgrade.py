@@ -21,7 +21,7 @@ def page(path: str, resources: dict[str, Any], why: str = "") -> str:
 
     Args:
         resources: what the template asks for.
-        why: nothing is coloured or formatted, for this reason.
+        why: the reason why nothing is to be coloured or formatted; empty if all is.
     """
     nb = nbformat.read(path, as_version=4)
     if why:
@@ -31,8 +31,8 @@ def page(path: str, resources: dict[str, Any], why: str = "") -> str:
 
 
 class _Exporter(HTMLExporter):
-    """nbconvert's own without its last step, which parses the whole page once more, for marks that
-    this template has no place for: most of the time, and a hundred times the page's memory.
+    """nbconvert's own without its last step, which parses the whole page once more for marks that
+    this template does not use. That takes most of the time, and a hundred times the page's memory.
     """
 
     def from_notebook_node(self, nb, resources=None, **kw):

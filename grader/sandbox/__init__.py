@@ -1,4 +1,4 @@
-"""The sandbox that strangers' code runs in: which one, is it there, and a zygote inside it."""
+"""The sandbox that strangers' code runs in: choose one, try it out, start a zygote inside it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ TRIAL = 30.0  # seconds in which a sandbox has to start
 _NO_NETWORKS = "ranks have no network of their own without walls in the sandbox"
 _ROOTS = 1 << 16  # users that submissions can be where the grader is root
 _FIRST_SUBORDINATE = 1000  # as `unshare --map-auto` numbers them inside, from 1
-#: with what rooms need besides: imported once, before they are forked
+#: what ranks and rooms need, imported once before they are forked
 _PRELOAD = (*FIRST_PRELOAD, *ROOM_PRELOAD, *ROOM_PREPARE, *TRAINING_PRELOAD)
-#: until there: what is forked then has all but what trains
+#: the last of these but for what training needs
 WITHOUT_TRAINING = ROOM_PREPARE[-1]
 
 
@@ -114,7 +114,7 @@ class Sandbox:
 
     def zygote(self, more: Sequence[str] = ()) -> Zygote:
         """A new zygote inside, with `more` modules imported."""
-        # inside nothing can be written: what is imported there alone would be compiled each time
+        # nothing can be written inside: what only the sandbox imports would be compiled each time
         compileall.compile_dir(Path(distlab.__file__).parent, quiet=2)
         return Zygote((*_PRELOAD, *more, *ROOM_PREPARE), self.prefix, self.env)
 
@@ -150,7 +150,7 @@ def choose(settings: Grading) -> Sandbox:
 
 
 def environment() -> dict[str, str]:
-    """The environment of student code: nothing of the grader's own."""
+    """The environment of student code, with nothing of the grader's own."""
     inside = {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), "/usr/bin", "/bin"]),
         "LANG": "C.UTF-8", "USER": "student", "LOGNAME": "student",
@@ -162,8 +162,8 @@ def environment() -> dict[str, str]:
 
 
 def _candidates(settings: Grading) -> Iterator[tuple[str, list[str], bool, range | None]]:
-    """(name, command, must submissions have walls of their own, their users), in the order in which
-    they are tried.
+    """(name, command, does it need walls inside?, the users that it offers) of sandboxes, in the
+    order in which they are tried.
     """
     if settings.sandbox != "bwrap":
         command = shlex.split(settings.sandbox)
@@ -184,9 +184,9 @@ def _candidates(settings: Grading) -> Iterator[tuple[str, list[str], bool, range
 
 
 def _tried(command: Sequence[str], users: range | None) -> tuple[bool, list[str]]:
-    """Does Python start inside? And what it, or the sandbox, said, by lines."""
+    """Does Python start inside? And the lines that it, or the sandbox, printed."""
     words = [*command, sys.executable, "-m", WALLS_TRIAL]
-    words += [] if users is None else [str(users[-1])]  # where that can be, so can those before
+    words += [] if users is None else [str(users[-1])]  # if the last is possible, so are the others
     try:
         done = subprocess.run(
             words, env=environment(), capture_output=True, text=True, timeout=TRIAL,

@@ -1,7 +1,7 @@
-"""The sandbox tried out, and a zygote begun in it, while this process imports what else it needs.
+"""Try out the sandbox and start a zygote in it while this process does its own imports.
 
-A zygote imports torch, which takes longer than all that comes before the first submission can be
-judged: a command that grades begins with it.
+A zygote imports torch, which takes longer than everything else before the first submission can be
+judged, so a command that grades begins with it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 
 
 def allow_open_files() -> None:
-    """As many as this user may have: descriptors on their way are counted with everybody's."""
+    """Raise the limit as far as this user may: the kernel bounds by it the descriptors that all
+    processes of a user have in flight.
+    """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def tried(settings: Grading) -> tuple[Sandbox, Groups | None]:
-    """The sandbox, tried out, and the control groups that there can be around submissions. To be
-    asked before anything is started: a group can be divided only where this process is alone in it.
+    """The sandbox, tried out, and control groups for submissions where there can be some. To be
+    called before any process is started: a group can be divided only by a process alone in it.
 
     Raises:
         NoSandbox: none works.
@@ -40,11 +42,11 @@ def tried(settings: Grading) -> tuple[Sandbox, Groups | None]:
 
 
 class Ahead:
-    """The configured sandbox, which a thread tries out. Closing it ends a zygote that nobody took.
+    """Tries out the configured sandbox in a thread. Closing it ends a zygote that nobody took.
 
     Args:
-        wanted: says, in that thread, which modules a zygote is to import besides; `None` for no
-            zygote.
+        wanted: called in that thread; the extra modules that a zygote is to import, or `None` for
+            no zygote.
     """
 
     def __init__(self, wanted: Callable[[], tuple[str, ...] | None]) -> None:
@@ -66,14 +68,14 @@ class Ahead:
             self._tried.set_exception(error)
             return
         self._tried.set_result((sandbox, groups))
-        with contextlib.suppress(Exception):  # whoever needs one starts one, and says why it cannot
+        with contextlib.suppress(Exception):  # whoever needs a zygote starts one, and reports this
             more = self._wanted() if sandbox.shared else None
             with self._lock:
                 if more is not None and not self._closed:
                     self._zygotes[more] = sandbox.zygote(more)
 
     def tried(self) -> tuple[Sandbox, Groups | None]:
-        """What `tried` gives, as soon as it has.
+        """The result of `tried`; waits for it.
 
         Raises:
             NoSandbox: none works.
@@ -81,8 +83,8 @@ class Ahead:
         return self._tried.result()
 
     def zygote(self, more: tuple[str, ...]) -> Zygote | None:
-        """The zygote that imports `more`, which is the caller's from now on; `None` if there is
-        none, or none any more.
+        """The zygote with the extra modules `more`, which is the caller's from now on; `None` if
+        there is none (any more).
         """
         self._begun.join()
         with self._lock:

@@ -1,8 +1,8 @@
 """Control groups (version 2) around submissions, where the grader may make some.
 
-What is measured otherwise, twenty times a second, the kernel then enforces at every moment, page
-tables and buffers of sockets included. The grader may make groups as root, or in a group that was
-delegated to it: `systemd-run --user --scope -p Delegate=yes distlab grade …`.
+The kernel then enforces at every moment, page tables and socket buffers included, what is otherwise
+measured twenty times a second. The grader may make groups as root, or in a group that was delegated
+to it: `systemd-run --user --scope -p Delegate=yes distlab grade …`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from distlab.processes.isolation import Limits
 
 CONTROLLERS = ("cpu", "memory", "pids")
-_ABOVE = 1.25  # times its limit, at which memory is enforced: what is measured says which cell did
+_ABOVE = 1.25  # times the limit at which the kernel enforces it: measuring says which cell it was
 _ENDING = 5.0  # seconds in which all processes of a group end
 
 
@@ -45,7 +45,7 @@ class Groups:
 
     @contextlib.contextmanager
     def made(self, limits: Limits) -> Iterator[Group]:
-        """A group for one submission; what is left in it at the end is killed."""
+        """A group for one submission; processes that are left in it at the end are killed."""
         path = self._own / f"distlab-{os.getpid()}-{next(self._numbers)}"
         path.mkdir()
         try:
