@@ -20,6 +20,8 @@ from nbconvert.filters.markdown_mistune import (
     MathInlineParser,
 )
 
+from distlab.records import redaction
+
 LIMIT = 10_000  # characters
 FORMULA_LIMIT = 1_000
 MOST_TABLES = 20  # at each line that might begin a table the parser reads all rows after it
@@ -54,9 +56,10 @@ _MATH_ATTRIBUTES = {
 def to_html(source: str) -> Markup:
     """Markdown as HTML with a few harmless elements; all others appear as they were written.
 
-    Text that is too long, or that breaks the parser, is shown unformatted.
+    Text that is too long, or that breaks the parser, is shown unformatted. Characters that turn the
+    direction of writing, by which code would look like other code, are shown as escapes.
     """
-    return _rendered(str(source))
+    return _rendered(redaction.visible_lines(str(source)))
 
 
 def unchanged(html: str) -> str:
@@ -83,7 +86,7 @@ def _rendered(source: str) -> Markup:
         )
     except Exception:  # whatever a parser raises on input that was written to break it
         return _plain(source)
-    return Markup(renderer.put_formulas(cleaned))
+    return Markup(redaction.visible(renderer.put_formulas(cleaned)))  # entities are read by now
 
 
 def _plain(source: str, more: str = "") -> Markup:

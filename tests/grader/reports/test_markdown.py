@@ -4,6 +4,7 @@ import time
 
 import harmless
 import pytest
+from bs4 import BeautifulSoup
 
 from grader.reports import markdown
 
@@ -30,6 +31,15 @@ def test_markdown_is_still_markdown():
     for piece in ("<h1>A</h1>", "<strong>b</strong>", "<code>&lt;c&gt;</code>", "<td>f</td>"):
         assert piece in page
     assert '<a href="https://d.invalid">d</a>' in page
+
+
+@pytest.mark.parametrize("turn", ["\u202e", "&#x202e;", "&#8238;", "<b>&#x202E;</b>"])
+@pytest.mark.parametrize(
+    "around", ["{} `code`", "```\ncode {}\n```", "| a |\n|---|\n| {} |", "$a{}$"]
+)
+def test_no_character_turns_the_direction_of_what_is_read(turn, around):
+    shown = BeautifulSoup(markdown.to_html(around.format(turn)), "html.parser").get_text()
+    assert "\u202e" not in shown
 
 
 def test_an_image_in_the_text_itself_stays():
