@@ -1,8 +1,8 @@
 """Which row of another system's file is a student's, and which column is a lab's.
 
-A name matches as it is written. Where no row has it as it is written, case does not count, and then
-a @domain that one side alone has; but only if that leaves one row for one student. Two domains that
-differ are two addresses.
+A name matches as it is written. Where no row has it as it is written, case does not count, nor
+whether é is one character or an e and an accent, and then a @domain that one side alone has; but
+only if that leaves one row for one student. Two domains that differ are two addresses.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from grader.export.sheet import Unusable, listed, plain, shown
+from grader.export.sheet import Unusable, folded, listed, plain, shown
 
 
 @dataclass
@@ -85,7 +85,7 @@ def _same(name: str) -> str:
 
 
 def _folded(name: str) -> str:
-    return name.strip().casefold()
+    return folded(name.strip())
 
 
 def _local(name: str) -> str:

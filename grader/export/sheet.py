@@ -7,6 +7,7 @@ import contextlib
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,9 +52,14 @@ class Sheet:
         return [place for place, head in enumerate(self.header) if plain(head) in wanted]
 
 
+def folded(name: str) -> str:
+    """A name without what does not tell two apart: case, and how Unicode composes its letters."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
 def plain(name: str) -> str:
     """A name as names of columns are compared."""
-    return " ".join(name.split()).casefold()
+    return folded(" ".join(name.split()))
 
 
 def shown(name: str) -> str:

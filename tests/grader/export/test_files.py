@@ -130,6 +130,13 @@ def test_names_match_only_where_it_is_clear():
     assert set(got.unclear) == {"ADA", "eve"} and got.missing == ["carl", "zoe@b.org"]
 
 
+def test_letters_that_unicode_composes_otherwise_are_the_same():
+    whole, parts = "Jos\u00e9", "jose\u0301"  # as macOS names a folder
+    assert matching.students([parts], [["ada"], [whole]]).rows == {parts: 1}
+    assert matching.students([parts, whole], [[whole]]).rows == {whole: 0}
+    assert sheet.Sheet(["U\u0308bung 1"], []).places("\u00fcbung 1") == [0]
+
+
 def test_columns_are_named_where_they_are_called_otherwise(tmp_path):
     text = CANVAS.replace(LAB, "Lab 1")
     with pytest.raises(Unusable, match="has no column for 01-message-passing"):
