@@ -54,11 +54,7 @@ def export(
     asked = list(dict.fromkeys(map(lab_named, labs)))
     named = _named(columns)
     results = points.read(GRADES / "gradebook.db", policies.current(), RosterFile().read())
-    graded = [lab for lab in course.LABS if any(one.lab == lab for one in results)]
-    never = [lab for lab in asked or course.LABS if lab not in graded]
-    chosen = [lab for lab in asked or graded if lab in graded]
-    if not chosen:
-        raise Unusable(f"nothing was graded of {listed(asked) or 'any lab'} so far")
+    chosen, never = _chosen(asked, results)
     if strange := [lab for lab in named if lab not in chosen]:
         raise Unusable(f"--column names {listed(strange)}, of which nothing is exported")
     some = [one for one in results if one.lab in chosen]
@@ -73,6 +69,15 @@ def export(
         print(redaction.visible(said), file=sys.stderr)
     print(redaction.visible(f"{os.path.relpath(path)}: {_count(made, chosen)}"))
     return 0 if made.complete else 1
+
+
+def _chosen(asked: Sequence[str], results: Sequence[Result]) -> tuple[list[str], list[str]]:
+    """The labs that are exported, and those that were asked for (be it as all) and never graded."""
+    graded = [lab for lab in course.LABS if any(one.lab == lab for one in results)]
+    chosen = [lab for lab in asked or graded if lab in graded]
+    if not chosen:
+        raise Unusable(f"nothing was graded of {listed(asked) or 'any lab'} so far")
+    return chosen, [lab for lab in asked or course.LABS if lab not in graded]
 
 
 def _made(

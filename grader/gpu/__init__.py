@@ -1,6 +1,6 @@
-"""Everything that a GPU has to show, in one command: `make gpu`, docs/gpu.md.
+"""All that is to be shown on a GPU, in one command: `make gpu`, docs/gpu.md.
 
-`runner` starts each step as a process of its own, with a limit; `steps` are what these processes
-do; `wheels` brings what a machine without a network lacks; `page` writes what came out. All but the
-steps need Python's standard library alone, since they run before anything else is there.
+`runner` starts each step as a process of its own, with a time limit; `steps` holds what these
+processes do; `wheels` installs what a machine without a network lacks; `page` writes the results.
+All but the steps need only Python's standard library, since they run before anything else is there.
 """

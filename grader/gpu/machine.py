@@ -16,7 +16,7 @@ from grader.gpu.wheels import PYTHONS, CannotRun
 from grader.paths import ROOT
 
 TORCH = (2, 11)  # the oldest PyTorch that distlab runs with
-#: what outcomes depend on: where the course's and the library's sources lie
+#: what outcomes depend on: the course's and the library's sources
 SOURCES = ("src", "grader", "solutions", "labs", "bench", "constraints.txt")
 #: what grading, and programs that are run, write among them
 MADE = {
@@ -117,7 +117,7 @@ def driver() -> str | None:
 
 
 def commit() -> str | None:
-    """What git says of this tree, where it is a clone; COMMIT says it where it is a copy."""
+    """The commit of this tree, from git or, in a copy without git, from COMMIT."""
     if os.environ.get("COMMIT"):
         return os.environ["COMMIT"]
     try:
@@ -131,7 +131,7 @@ def commit() -> str | None:
 
 
 def digest() -> str:
-    """Stands for all sources that outcomes depend on, in a clone as in a copy of one."""
+    """A digest of all sources that outcomes depend on, the same in a clone and a copy of it."""
     sha = hashlib.sha256()
     for name in SOURCES:
         top = ROOT / name
@@ -144,6 +144,6 @@ def digest() -> str:
 
 
 def key(here: Mapping[str, Any], pretend: bool) -> str:
-    """What outcomes are kept under: other sources, another PyTorch or GPU make other outcomes."""
+    """The key of outcomes, which differ with the sources, with PyTorch and with the GPU."""
     words = [digest(), here["torch"], *here["gpus"], "pretend" if pretend else "real"]
     return "".join(letter if letter.isalnum() else "-" for letter in "_".join(words))

@@ -1,6 +1,6 @@
-"""What came out, as a folder to commit: a page, all figures as data, the logs and the references.
+"""The results, as a folder to commit: a page, all figures as data, the logs and the references.
 
-Eight files at most, none deeper than this folder: some machines hand no more back.
+Eight files at most, and no folders in it: some machines hand no more back.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def write(
     folder: Path, here: Mapping[str, Any], outcomes: Sequence[Outcome], state: State,
     pretend: bool, seconds: float,
 ) -> None:  # fmt: skip
-    """Write README.md, results.json, logs.tar.gz and, of what was recorded, references.tar.gz."""
+    """Write README.md, results.json, logs.tar.gz and, with what was recorded, references.tar.gz."""
     folder.mkdir(parents=True, exist_ok=True)
     text = as_text(here, outcomes, pretend, seconds)
     (folder / "README.md").write_text(text, "utf-8")
@@ -68,7 +68,7 @@ def write(
 
 
 def without_places(log: bytes) -> bytes:
-    """A log without where this clone and this Python lie, which is nobody else's business."""
+    """A log without the paths of this clone and this Python, which are nobody else's business."""
     if sys.prefix != sys.base_prefix:  # of an environment: elsewhere it is a word as short as /usr
         log = log.replace(sys.prefix.encode(), b"PYTHON")
     return log.replace(f"{ROOT}/".encode(), b"")

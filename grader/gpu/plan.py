@@ -1,4 +1,4 @@
-"""The steps of `make gpu`, in order: what must not be missing first, what takes long last."""
+"""The steps of `make gpu`, in order: the most important first, what takes long last."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ RECORDED = (
 )  # fmt: skip
 #: lab 09's exercises are about stores, files and numbers
 ON_TENSORS = tuple(lab for lab in RECORDED if not lab.startswith("09"))
-#: seconds that the answers of a lab may take, and of one whose answers each start processes that
-#: import torch (`run_demo`) or make two groups in each of ten cases (`setup`)
+#: seconds that the answers of a lab may take; in lab 02 each answer starts processes that import
+#: torch (`run_demo`), or makes two groups in each of ten cases (`setup`)
 ANSWERS, SPAWNING = 200, {"02-toy-model": 300}
 #: name → title, and seconds that it may take
 SCRIPTS = {
@@ -32,7 +32,7 @@ def steps(pretend: bool = False) -> list[Step]:
     """All steps, in the order in which they begin.
 
     Args:
-        pretend: on the CPU, with small sizes and other limits: this machine may be slow.
+        pretend: on the CPU, in small sizes, and with longer limits: this machine may be slow.
     """
     slower = 3 if pretend else 1
 

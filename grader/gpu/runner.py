@@ -1,6 +1,6 @@
-"""Steps as processes of their own: each has a limit, what fails is told, and the rest goes on.
+"""Runs each step as a process of its own, with a time limit; if one fails, the others go on.
 
-What a step found is kept under a key that stands for the course's sources and the settings, so that
+A step's outcome is kept under a key that stands for the course's sources and the settings, so that
 a second call goes on where the first one stopped.
 """
 
@@ -30,9 +30,9 @@ class Step:
     Args:
         name: of its files.
         title: what it does, in a few words.
-        command: words for Python; the file for its result follows as the last one.
+        command: arguments for Python, to which the file for the result is added.
         seconds: that it may take.
-        beside: it may run beside other steps of this kind; others run alone, since they measure.
+        beside: it may run beside other such steps; those that measure run alone.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Step:
 
 @dataclass
 class Outcome:
-    """What became of a step. `result`: what it wrote, also where it was ended on the way."""
+    """What became of a step. `result`: what it wrote, even if it was ended before it was done."""
 
     name: str
     title: str
@@ -59,7 +59,7 @@ class State:
 
     Args:
         folder: where the folders of all keys lie.
-        key: stands for what outcomes depend on; its characters are those of file names.
+        key: stands for what outcomes depend on; a valid file name.
     """
 
     def __init__(self, folder: Path, key: str) -> None:
@@ -67,7 +67,7 @@ class State:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def of(self, step: Step) -> Outcome | None:
-        """What is known of a step; `None` also where its file is damaged."""
+        """The known outcome of a step; `None` if there is none, or its file is damaged."""
         try:
             return Outcome(**json.loads(self._path(step).read_text("utf-8")))
         except (OSError, ValueError, TypeError):
@@ -92,7 +92,7 @@ class _Running:
     """A step's process, in a session of its own, so that what it has started ends with it."""
 
     def __init__(self, step: Step, state: State, env: Mapping[str, str], limit: float) -> None:
-        self.step, self._state = step, state
+        self.step, self._state, self._limit = step, state, limit
         state.result(step).unlink(missing_ok=True)
         self._begin, self.end = time.monotonic(), time.monotonic() + limit
         with state.log(step).open("wb") as log:
@@ -102,13 +102,13 @@ class _Running:
                 start_new_session=True,
             )  # fmt: skip
 
-    def outcome(self, limit: float) -> Outcome | None:
-        """What became of it; `None` while it runs and has time."""
+    def outcome(self) -> Outcome | None:
+        """The step's outcome; `None` while it runs and has time left."""
         status = self.process.poll()
         late = status is None and time.monotonic() >= self.end
         if status is None and not late:
             return None
-        said = self._last_words()  # before it is told to end, and says that
+        said = self._last_words()  # before it is asked to end, which it may print too
         self.stop()
         found = Outcome(
             self.step.name, self.step.title, DONE, round(time.monotonic() - self._begin, 1)
@@ -118,13 +118,13 @@ class _Running:
         except (OSError, ValueError, TypeError):
             found.result = {}
         if late:
-            found.status, found.told = LATE, f"ended after {limit:.0f} s; {said}"
+            found.status, found.told = LATE, f"ended after {self._limit:.0f} s; {said}"
         elif status or not found.result:
             found.status, found.told = FAILED, said
         return found
 
     def stop(self) -> None:
-        """End it and all of its session that is left."""
+        """End the process and all that is left of its session."""
         for how in (signal.SIGTERM, signal.SIGKILL):
             try:
                 os.killpg(self.process.pid, how)
@@ -150,9 +150,9 @@ def run(
     at_once: int = 1,
     says: Callable[[str], None] = print,
 ) -> list[Outcome]:
-    """Run the steps that are not done yet; returns what is known of each, in order.
+    """Run the steps that are not done yet; returns the outcomes of all, in order.
 
-    Whatever ends this process (Ctrl-C, say) ends the steps too, and what was done is kept.
+    Whatever ends this process (Ctrl-C, say) ends the steps too; outcomes so far are kept.
 
     Args:
         env: the environment of their processes.
@@ -161,33 +161,15 @@ def run(
     """
     end = time.monotonic() + seconds
     found: dict[str, Outcome] = {}
-    running: list[tuple[_Running, float]] = []
-    waiting = []
     for step in steps:
-        known = state.of(step)
-        if known is not None and known.status == DONE:
+        if (known := state.of(step)) is not None and known.status == DONE:
             found[step.name] = known
             says(f"{step.name}: done before")
-        else:
-            waiting.append(step)
-
-    def settle() -> None:
-        for one, limit in list(running):
-            outcome = one.outcome(limit)
-            if outcome is not None:
-                running.remove((one, limit))
-                state.keep(one.step, outcome)
-                found[one.step.name] = outcome
-                says(f"{outcome.name}: {outcome.status}, {outcome.seconds:.0f} s"
-                     + (f": {outcome.told}" if outcome.told else ""))  # fmt: skip
-
-    def may_begin(step: Step) -> bool:
-        beside = step.beside and all(one.step.beside for one, _ in running)
-        return not running or (beside and len(running) < at_once)
-
+    waiting = [step for step in steps if step.name not in found]
+    running: list[_Running] = []
     try:
         while waiting or running:
-            while waiting and may_begin(waiting[0]):
+            while waiting and _may_begin(waiting[0], running, at_once):
                 step = waiting.pop(0)
                 left = end - time.monotonic()
                 if left < min(LEAST, step.seconds):
@@ -195,21 +177,35 @@ def run(
                     found[step.name] = Outcome(step.name, step.title, LEFT, told=told)
                     says(f"{step.name}: {LEFT}, {told}")
                     continue
-                limit = min(step.seconds, left)
-                running.append((_Running(step, state, env, limit), limit))
-            settle()
+                running.append(_Running(step, state, env, min(step.seconds, left)))
+            for one in list(running):
+                outcome = one.outcome()
+                if outcome is None:
+                    continue
+                running.remove(one)
+                state.keep(one.step, outcome)
+                found[one.step.name] = outcome
+                told = f": {outcome.told}" if outcome.told else ""
+                says(f"{outcome.name}: {outcome.status}, {outcome.seconds:.0f} s{told}")
             _wait(running)
     finally:
-        for one, _ in running:
+        for one in running:
             one.stop()
     return [found[step.name] for step in steps]
 
 
-def _wait(running: Sequence[tuple[_Running, float]]) -> None:
-    """Until one of them may have ended, or has no time left; not longer than a moment."""
+def _may_begin(step: Step, running: Sequence[_Running], at_once: int) -> bool:
+    if not running:
+        return True
+    beside = step.beside and all(one.step.beside for one in running)
+    return beside and len(running) < at_once
+
+
+def _wait(running: Sequence[_Running]) -> None:
+    """Wait until one of them may have ended, or has no time left; a fifth of a second at most."""
     if not running:
         return
-    first = min((one for one, _ in running), key=lambda one: one.end)
+    first = min(running, key=lambda one: one.end)
     left = first.end - time.monotonic()
     try:
         first.process.wait(min(max(left, 0.01), 0.2))

@@ -1,8 +1,8 @@
 """Packages for a machine without a network: fetched elsewhere as wheels, and put beside its own.
 
 What the machine has stays as it is, its PyTorch above all: pip says which of the needed packages
-are missing (`--dry-run --report`), and these alone go into a folder of their own, which PYTHONPATH
-names (`--target`). No environment is made, and none is changed.
+are missing (`--dry-run --report`), and only these are installed into a folder of their own
+(`--target`), which PYTHONPATH names. No environment is made or changed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PYTHONS = ("3.11", "3.12")
 PLATFORMS = tuple(
     f"manylinux_2_{minor}_x86_64" for minor in (34, 31, 28, 27, 24, 17, 12, 5)
 ) + ("manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64")  # fmt: skip
-#: comes with torchvision, so that it is there wherever that is; large
+#: large packages that are there wherever torchvision is
 WITH_TORCHVISION = {"numpy", "pillow", "torch", "torchvision"}
 MOST = 60_000_000  # bytes of project, images and wheels together
 

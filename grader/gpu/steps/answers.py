@@ -1,9 +1,9 @@
 """A lab's solutions and collected right answers, judged on CUDA tensors.
 
-Their inputs lie on the GPU, and so do tensors that they make without saying where. What is not
-right so is judged again with its inputs alone on the GPU, and then as it is graded: many a function
-takes a generator or a loader, which torch has on the CPU alone. Answers that call what the PyTorch
-here lacks are left out, and named.
+Their inputs lie on the GPU, and so do tensors that they make without naming a device. What is not
+right that way is judged again with only its inputs on the GPU, and then as it is graded: many
+functions take a generator or a loader, which torch has on the CPU alone. Answers that call what
+this PyTorch lacks are left out, and named.
 
 python -m grader.gpu.steps.answers LAB … RESULT
 """
@@ -66,8 +66,8 @@ def _judged_all(lab: str, result: dict[str, Any], keep: Callable[[], None]) -> N
 
 
 def every(lab: str) -> Iterator[tuple[str, Exercise, ModuleType]]:
-    """(name, exercise, module that defines the answer) of a lab: solutions, then right answers,
-    those last that are judged as graded alone: a GPU has the least to say of them, if time ends.
+    """(name, exercise, module that defines the answer) of a lab: solutions, then right answers.
+    Those that can only be judged as graded come last: if time runs out, they say least of a GPU.
     """
     exercises, solution = course.exercises(lab), coursedir.solution(lab)
     module = loaded(solution, "solution")
@@ -84,7 +84,7 @@ def every(lab: str) -> Iterator[tuple[str, Exercise, ModuleType]]:
 
 
 def left_out(lab: str) -> list[str]:
-    """The right answers of a lab that need a newer PyTorch than this, and which."""
+    """The right answers of a lab that need a newer PyTorch than this, with its version."""
     return [
         f"{lab}/{one.exercise}/{one.path.name}: PyTorch {one.torch}"
         for one in collected.answers(lab)
@@ -103,7 +103,7 @@ def loaded(content: dict[str, Any], name: str) -> ModuleType:
 
 
 def judged(exercise: Exercise, answer: Any) -> tuple[str, Verdict]:
-    """How an answer is right, "" if it is not, and the verdict on it."""
+    """In which way an answer is right ("" if in none), and the last verdict on it."""
     for how, device in places.of(exercise).items():
         verdict = _verdict(exercise, answer, device)
         if verdict.status == "passed":

@@ -1,8 +1,8 @@
 """Where an exercise's tensors lie when it is run on a GPU: the ways to try, in order.
 
-A way is the `device` of `runs.drive`. Many a function takes a generator or a loader, which torch
-has on the CPU alone; what does not come out right on the GPU is run with its inputs alone there,
-and then as it is graded.
+A way is the `device` of `runs.drive`. Many functions take a generator or a loader, which torch has
+on the CPU alone: what does not come out right on the GPU is run with only its inputs there, and
+then as it is graded.
 """
 
 from __future__ import annotations

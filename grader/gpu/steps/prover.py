@@ -1,4 +1,4 @@
-"""Programs with CUDA tensors that cannot end, and right ones beside them: what is said of each?
+"""Programs with CUDA tensors that can never end, and right ones: what does the prover say of each?
 
 Two ranks share a GPU and so talk by gloo; where there are two GPUs, they talk by NCCL.
 

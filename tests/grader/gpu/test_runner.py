@@ -58,10 +58,10 @@ def test_a_step_over_its_time_is_ended_with_all_that_it_started_and_its_result_s
     )
 
     class UntilItWrote(runner._Running):  # in place of a limit that a busy machine makes too short
-        def outcome(self, limit):
+        def outcome(self):
             if self._state.result(self.step).exists():
                 self.end = 0.0
-            return super().outcome(limit)
+            return super().outcome()
 
     start = runner.subprocess.Popen
     monkeypatch.setattr(runner, "_Running", UntilItWrote)
@@ -173,10 +173,10 @@ def test_an_interrupted_run_ends_its_steps_and_keeps_what_was_done(state, tmp_pa
             super().__init__(*words)
             pids.append(self.process.pid)
 
-        def outcome(self, limit):
+        def outcome(self):
             if started.exists():
                 raise KeyboardInterrupt
-            return super().outcome(limit)
+            return super().outcome()
 
     monkeypatch.setattr(runner, "_Running", Noted)
     with pytest.raises(KeyboardInterrupt):
@@ -208,10 +208,10 @@ def test_a_late_step_is_told_by_what_it_said_before_it_was_ended(state, monkeypa
     )
 
     class UntilItSpoke(runner._Running):
-        def outcome(self, limit):
+        def outcome(self):
             if self._state.log(self.step).read_text():
                 self.end = 0.0
-            return super().outcome(limit)
+            return super().outcome()
 
     monkeypatch.setattr(runner, "_Running", UntilItSpoke)
     monkeypatch.setattr(runner, "PATIENCE", 0.2)
