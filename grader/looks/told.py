@@ -5,14 +5,15 @@ from __future__ import annotations
 import datetime
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.judging.ledger import Entry, Line
 from grader.looks import code
 from grader.looks.diary import Answer, Look, State
 from grader.paths import GRADES
-from grader.reports.mistakes import same
+from grader.reports.mistakes import key
 
 
 @dataclass(frozen=True)
@@ -43,16 +44,15 @@ class Waiting:
 
 def waiting(state: State, lab: str, judged: Sequence[Entry]) -> list[Waiting]:
     """The open requests of a lab, the oldest first."""
+    asked = state.open(lab)
     entries = {one.student: one for one in judged}
+    mistaken = _mistaken(entries.values(), {look.exercise for look in asked})
     found = []
-    for look in state.open(lab):
+    for look in asked:
         entry = entries.get(look.student)
         line = entry.line(look.exercise) if entry is not None else None
-        alike = [
-            name for name, other in entries.items()
-            if name != look.student and line is not None and _is_mistake(line)
-            and (theirs := other.line(look.exercise)) is not None and same(line, theirs)
-        ]  # fmt: skip
+        with_it = mistaken.get((look.exercise, key(line)), []) if line is not None else []
+        alike = [name for name in with_it if name != look.student]
         words = shlex.join([look.student, lab, look.exercise])
         found.append(
             Waiting(
@@ -61,6 +61,18 @@ def waiting(state: State, lab: str, judged: Sequence[Entry]) -> list[Waiting]:
                 f'distlab answer {words} --points … --comment "…"',
             )
         )  # fmt: skip
+    return found
+
+
+def _mistaken(
+    entries: Iterable[Entry], exercises: Collection[str]
+) -> dict[tuple[str, tuple[str, str]], list[str]]:
+    """{(exercise, key of a mistake): who has made it}."""
+    found: dict[tuple[str, tuple[str, str]], list[str]] = defaultdict(list)
+    for entry in entries:
+        for line in entry.lines:
+            if line.name in exercises and line.status not in ("passed", "unanswered"):
+                found[line.name, key(line)].append(entry.student)
     return found
 
 
@@ -74,10 +86,6 @@ def of_earlier_code(state: State, lab: str) -> list[tuple[str, str]]:
             if now and now != last.source:
                 found.append((look.student, look.exercise))
     return sorted(found)
-
-
-def _is_mistake(line: Line) -> bool:
-    return line.status not in ("passed", "unanswered")
 
 
 def thread(look: Look, who: str = "You") -> Iterator[str]:

@@ -20,6 +20,7 @@ from grader.looks.answering import Answering, Wanted, checked
 from grader.looks.diary import Diary, about
 from grader.plugins import gradebook, preprocessors, rows
 from grader.plugins.gradebook import Gradebook
+from grader.reports import mistakes
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own
 LAB, EXERCISE = "01-message-passing", "relay"
@@ -355,6 +356,23 @@ def test_no_order_of_these_loses_what_was_given_by_hand_or_gives_it_twice(book, 
     content = book.path.read_bytes(), Diary().read()
     answers(book).enter_all()
     assert (book.path.read_bytes(), Diary().read()) == content
+
+
+def test_each_message_of_a_class_is_compared_once_however_many_ask(monkeypatch):
+    state, asked = diary.State(), datetime.datetime(2026, 11, 1, tzinfo=datetime.timezone.utc)
+    said = {"ada": "rank 1 returned 4.", "ben": "rank 0 returned 2.", "cleo": "nothing came back"}
+    wrong = {name: Line(EXERCISE, "wrong", 0.0, 3.0, happened=one) for name, one in said.items()}
+    lines = {**wrong, "dora": Line(EXERCISE, "passed", 3.0, 3.0)}
+    for name in lines:
+        look = state.look(name, LAB, EXERCISE)
+        look.asked.append(diary.Asked("Look.", asked))
+        look.is_open = True
+    masked, real = [], mistakes.masked
+    monkeypatch.setattr(mistakes, "masked", lambda one: masked.append(one) or real(one))
+    entries = [Entry(name, LAB, "d", [line]) for name, line in lines.items()]
+    found = {one.look.student: one.alike for one in told.waiting(state, LAB, entries)}
+    assert found == {"ada": ["ben"], "ben": ["ada"], "cleo": [], "dora": []}
+    assert len(masked) <= 2 * len(lines)
 
 
 def test_requests_are_open_until_they_are_answered(book):
