@@ -16,6 +16,7 @@ from grader.gpu.wheels import PYTHONS, CannotRun
 from grader.paths import ROOT
 
 TORCH = (2, 11)  # the oldest PyTorch that distlab runs with
+PATIENCE = 180.0  # seconds until PyTorch is imported and has found the GPUs
 #: what outcomes depend on: the course's and the library's sources
 SOURCES = ("src", "grader", "solutions", "labs", "bench", "constraints.txt")
 #: what grading, and programs that are run, write among them
@@ -74,11 +75,18 @@ def found(env: Mapping[str, str], pretend: bool) -> dict[str, Any]:
     """The machine's GPUs and versions.
 
     Raises:
-        CannotRun: there is no PyTorch, an old one, or no GPU that it can use.
+        CannotRun: there is no PyTorch, an old one, no GPU that it can use, or no answer.
     """
-    done = subprocess.run(
-        [sys.executable, "-c", _ASK], env=dict(env), capture_output=True, text=True, cwd=ROOT
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _ASK], env=dict(env), capture_output=True, text=True, cwd=ROOT,
+            timeout=PATIENCE,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise CannotRun(
+            f"PyTorch has not said within {PATIENCE:g} s which GPUs there are: see whether "
+            "nvidia-smi answers"
+        ) from None
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise CannotRun(

@@ -39,6 +39,13 @@ def test_an_old_pytorch_is_refused(torch, fits):
         machine.check({**H200, "torch": torch}, pretend=False)
 
 
+def test_a_gpu_that_never_answers_is_told(monkeypatch):
+    monkeypatch.setattr(machine, "_ASK", "import signal; signal.pause()")
+    monkeypatch.setattr(machine, "PATIENCE", 0.2)
+    with pytest.raises(CannotRun, match=r"within 0\.2 s which GPUs .* nvidia-smi"):
+        machine.found({}, pretend=False)
+
+
 def test_outcomes_are_kept_apart_by_sources_pytorch_gpu_and_whether_it_pretends(monkeypatch):
     def key(here=None, pretend=False, digest="abc"):
         monkeypatch.setattr(machine, "digest", lambda: digest)
