@@ -211,6 +211,7 @@ def _keep(whose: Variant, name: str, outputs: list[tuple[Exercise, Case, list[An
         write(fresh, _STEM, {"variant": whose.fingerprint}, outputs)
         with contextlib.suppress(OSError):  # another process has made the same
             os.rename(fresh, place)
+    _read.cache_clear()  # it may know what was replaced
 
 
 def _abandoned(folder: Path) -> Iterator[Path]:

@@ -95,6 +95,15 @@ def test_damaged_references_are_made_again(local):
     assert min(path.stat().st_size for path in made()) > 20 or len(made()) == 2
 
 
+def test_references_that_were_read_without_a_case_are_read_again_once_it_is_made(local):
+    whose = variant(LAB, "ada")
+    outputs = [(TIME, case, [1.0]) for case in variants.cases(whose, TIME)]
+    references._keep(whose, "ring_time", outputs[:1])  # as where the inputs of the others were new
+    assert references.missing(whose, ["ring_time"]) == ["ring_time"]
+    references._keep(whose, "ring_time", outputs)
+    assert references.missing(whose, ["ring_time"]) == []
+
+
 def test_references_of_another_course_are_made_again_and_replaced(local, monkeypatch):
     assert status(local, RIGHT, "ada") == "passed"
     (before,) = {path.parent for path in made()}
