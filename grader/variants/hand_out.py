@@ -31,12 +31,14 @@ from grader.policy import policy as policies
 from grader.policy.commands import students
 from grader.policy.policy import PolicyError
 from grader.policy.roster import RosterFile
+from grader.sandbox import NoSandbox
 from grader.variants import references
 from grader.variants import variant as variants
 
 FOLDER = "own-inputs"
 _Wanted = tuple[str, str, str]  # lab, student, which state of the course
 LOOK_AGAIN = 60.0  # seconds until students and labs are looked through again
+TRY_AGAIN = 3600.0  # seconds until what could not be made is tried again
 
 
 def content(lab: str, student: str) -> str:
@@ -108,6 +110,7 @@ def hand_out(
         PolicyError: by the policy all students of this lab have the same inputs, or a name cannot
             be a student's.
         Missing: the lab needs a framework that is not installed.
+        NoSandbox: none works.
     """
     if not variants.in_force(lab):
         raise PolicyError(
@@ -125,8 +128,12 @@ def hand_out(
             write(to, lab, student)
             if exchange is not None:
                 exchange.hand_out(student, lab, place(to, lab, student))
+        except NoSandbox:
+            raise
         except (NotGraded, GradingFailed, OSError) as error:
             return str(error)
+        except Exception as error:  # the others go on
+            return f"the grader failed on it ({type(error).__name__}: {error})"
         return ""
 
     with concurrent.futures.ThreadPoolExecutor(judges.slots) as pool:
@@ -146,7 +153,7 @@ class HandingOut:
         self._to = (exchange.folder or coursedir.GRADES) / FOLDER
         self._judges = judges
         self._left: list[_Wanted] = []
-        self._done: set[_Wanted] = set()  # made, or told that it cannot be
+        self._failed: dict[_Wanted, float] = {}  # when: the disk was full then, say
         self._seen: set[_Wanted] = set()  # there already: reading all of a class's takes long
         self._looked = -LOOK_AGAIN
 
@@ -168,13 +175,12 @@ class HandingOut:
         whose = f"{redaction.shown(student)} {lab}"
         ((_, problem),) = hand_out(lab, [student], self._to, self._judges)
         if problem:
-            self._done.add(wanted)
+            self._failed[wanted] = time.monotonic()
             return f"{whose}: no own inputs: {problem}"
         try:
             self._exchange.hand_out(student, lab, place(self._to, lab, student))
         except (GradingFailed, OSError) as error:
             return f"{whose}: {error}"  # the next look tries again
-        self._done.add(wanted)
         return f"{whose}: own inputs handed out"
 
     def _missing(self) -> Iterator[_Wanted]:
@@ -189,12 +195,16 @@ class HandingOut:
                 if given is not None and path.exists() and given.get((student, lab)) != _sha(path):
                     yield wanted
                     continue
-                if wanted in self._seen and path.exists():
+                if (wanted in self._seen and path.exists()) or self._rests(wanted):
                     continue
-                if wanted not in self._done and not _has(self._to, lab, student):
-                    yield wanted
-                else:
+                if _has(self._to, lab, student):
                     self._seen.add(wanted)
+                else:
+                    yield wanted
+
+    def _rests(self, wanted: _Wanted) -> bool:
+        failed = self._failed.get(wanted)
+        return failed is not None and time.monotonic() - failed < TRY_AGAIN
 
 
 def _sha(path: Path) -> str:

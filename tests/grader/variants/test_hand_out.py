@@ -8,6 +8,7 @@ from grader.coursedir import GradingFailed, NotGraded
 from grader.plugins.exchanges import SharedFolder
 from grader.policy import policy
 from grader.policy.policy import PolicyError
+from grader.sandbox import NoSandbox
 from grader.variants import hand_out
 
 LAB = "01-message-passing"
@@ -105,6 +106,37 @@ def test_a_policy_that_cannot_be_read_for_a_moment_costs_nobody_their_inputs(cou
     assert [handing.one() for _ in range(3)] == [
         f"ada {LAB}: own inputs handed out", f"ben {LAB}: own inputs handed out", "",
     ]  # fmt: skip
+
+
+def test_what_has_failed_is_tried_again_later(course, monkeypatch):
+    monkeypatch.setattr(hand_out, "LOOK_AGAIN", -1.0)
+    judges = Judges("ada")
+    handing = hand_out.HandingOut(SharedFolder(course), judges)
+    first = [handing.one() for _ in range(2)]
+    judges.failing = ()  # the disk has room again
+    assert first[0].endswith("the solution failed") and handing.one() == ""
+    monkeypatch.setattr(hand_out, "TRY_AGAIN", 0.0)
+    assert handing.one() == f"ada {LAB}: own inputs handed out" and handing.one() == ""
+
+
+def test_a_mistake_of_the_grader_s_own_is_told_of_one_student_and_the_next_goes_on(course):
+    class Failing(Judges):
+        def prepare(self, lab, student):
+            if student == "ada":
+                raise RuntimeError("the zygote is lost")
+
+    handing = hand_out.HandingOut(SharedFolder(course), Failing())
+    assert "the grader failed on it (RuntimeError: the zygote is lost)" in handing.one()
+    assert handing.one() == f"ben {LAB}: own inputs handed out"
+
+
+def test_without_a_sandbox_nothing_is_made_for_anybody(course):
+    class Open(Judges):
+        def prepare(self, lab, student):
+            raise NoSandbox("none works")
+
+    with pytest.raises(NoSandbox):
+        list(hand_out.hand_out(LAB, ["ada", "ben"], course / "out", Open()))
 
 
 def test_what_is_not_released_is_handed_to_nobody(course):
