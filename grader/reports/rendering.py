@@ -10,6 +10,7 @@ page there is one without colours and formatting that says so.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import importlib
 import json
@@ -90,7 +91,7 @@ class Renderer:
 
     def start(self) -> None:
         """Start the process before the first page, so that it imports what it needs meanwhile."""
-        with self._lock:
+        with self._lock, contextlib.suppress(OSError):  # the first page tries again
             self._start()
 
     def make(self, maker: str, values: dict[str, Any]) -> str:
@@ -104,8 +105,12 @@ class Renderer:
                 connection = self._start()
                 framing.write(connection, json.dumps([maker, values]).encode())
                 return self._answer(connection)
+            except NotMade:
+                raise
             except (OSError, EOFError) as error:
                 ended = self._end()
+                if ended is None:
+                    raise NotMade(f"no process could be started to make it ({error})") from error
                 said = f"took more than {self._seconds:g} s"
                 if ended not in (-signal.SIGPROF, -signal.SIGKILL):
                     said = f"ended with the exit status {ended}"
@@ -113,6 +118,9 @@ class Renderer:
             except ValueError as error:
                 self._end()
                 raise NotMade(f"it has more than {self._size / 2**20:g} MB") from error
+            except BaseException:  # an interrupt: its answer would be taken for the next page
+                self._end()
+                raise
 
     def _start(self) -> socket.socket:
         """Start the process unless it runs; returns the socket that it listens to."""

@@ -1,5 +1,6 @@
 """A page costs a limited time and size, whoever wrote what it shows."""
 
+import errno
 import os
 import resource
 import threading
@@ -72,6 +73,33 @@ def test_a_page_is_made_where_thousands_of_files_are_open(renderer):
         for handle in opened:
             os.close(handle)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_after_an_interrupt_nobody_gets_the_page_of_somebody_else(renderer, monkeypatch):
+    renderer.make("slow_pages:fine", {"said": "first"})
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(renderer, "_answer", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            renderer.make("slow_pages:fine", {"said": "ada's"})
+    assert renderer.make("slow_pages:fine", {"said": "ben's"}) == "<p>ben's </p>"
+
+
+def test_where_no_process_can_be_started_that_is_said_and_the_next_page_is_made(
+    renderer, monkeypatch
+):
+    def refused(*words, **options):
+        raise BlockingIOError(errno.EAGAIN, "no more processes")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rendering.subprocess, "Popen", refused)
+        renderer.start()
+        with pytest.raises(NotMade, match="no process could be started .*no more processes"):
+            renderer.make("slow_pages:fine", {})
+    assert renderer.make("slow_pages:fine", {}) == "<p> </p>"
 
 
 def test_threads_get_their_own_pages(renderer):
