@@ -14,7 +14,7 @@ from grader.judging.ledger import Line
 _ENDED = {
     "crashed": "the process ended by itself",
     "timeout": "ran until the time was up",
-    "tampered": "tried to have the judging see what was not there",
+    "tampered": "tried to mislead the judge",
 }
 FAR = 5.0  # times the class's median …
 SLOWER = 2.0  # … and seconds above it
