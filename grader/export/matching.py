@@ -141,14 +141,13 @@ def _called(
     name: str, header: Sequence[str], titles: Callable[[int], Collection[str]], named: bool
 ) -> list[int]:
     """Columns of this name: those whose whole header it is, if it was named, or else by title."""
+    wanted = plain(name)
+    called = {place: titles(place) for place in range(len(header)) if titles(place)}
     if named:
-        whole = [place for place, head in enumerate(header) if plain(head) == plain(name)]
+        whole = [place for place in called if plain(header[place]) == wanted]
         if whole:
             return whole
-    wanted = plain(name)
-    return [
-        place for place in range(len(header)) if wanted in {plain(title) for title in titles(place)}
-    ]
+    return [place for place, some in called.items() if wanted in {plain(title) for title in some}]
 
 
 def _candidates(header: Sequence[str], titles: Callable[[int], Collection[str]]) -> str:

@@ -53,6 +53,8 @@ def make(
 
 def _titles(sheet: Sheet, place: int) -> list[str]:
     """The names of a column of grades; none if these are not points."""
+    if place in sheet.places(*KEYS, *_NAMES, _DATED):
+        return []
     head = sheet.header[place]
     title, how = _parts(head)
     dropped = how.casefold() in _NOT_GRADES or head.casefold().startswith("feedback:")

@@ -130,6 +130,16 @@ def test_names_match_only_where_it_is_clear():
     assert set(got.unclear) == {"ADA", "eve"} and got.missing == ["carl", "zoe@b.org"]
 
 
+@pytest.mark.parametrize(
+    ("module", "text", "column"),
+    [(canvas, CANVAS, "Section"), (canvas, CANVAS, "ID"), (canvas, CANVAS, "Final Score"),
+     (moodle, MOODLE, "Email address"), (moodle, MOODLE, f"Feedback: {LAB}")],
+)  # fmt: skip
+def test_points_go_into_no_column_that_holds_no_assignment(tmp_path, module, text, column):
+    with pytest.raises(Unusable, match=f"no column '{column}' for {LAB}: write one of"):
+        made(tmp_path, text, module, [result("hope")], named={LAB: column})
+
+
 def test_letters_that_unicode_composes_otherwise_are_the_same():
     whole, parts = "Jos\u00e9", "jose\u0301"  # as macOS names a folder
     assert matching.students([parts], [["ada"], [whole]]).rows == {parts: 1}
