@@ -156,7 +156,7 @@ def likeness(assignment: str, submitted: Path | None) -> int:
     (assignment,) = _named([assignment])
     console = _console()
     submitted = (submitted or grading.SUBMITTED).resolve()
-    entries = list(Ledger(coursedir.GRADES / "ledger").entries(assignment))
+    entries = list(Ledger(coursedir.GRADES / "ledger").counting(assignment))
     if not entries:
         raise grading.NothingSubmitted(
             f"no submission of {assignment} has been graded yet: run `distlab grade {assignment}`"

@@ -361,6 +361,20 @@ def test_the_command_sorts_what_was_graded(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "out" / f"{LAB}-likeness.html").exists()
 
 
+def test_the_command_compares_what_counts_for_a_group_as_the_report_does(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(coursedir, "GRADES", tmp_path)
+    book, works = Ledger(tmp_path / "ledger"), with_copy()
+    for work in works:
+        collected.hand_in(tmp_path, work.student, LAB, collected.handed_in(LAB, **work.sources))
+        book.put(Entry(work.student, LAB, ""))
+    book.put(Entry("t", LAB, "", by="s03"))  # t and s03 are a group, and have both handed in
+    assert commands.likeness(LAB, tmp_path / "submitted") == 0
+    said = capsys.readouterr().out
+    assert "s03 · t" not in said and "24 submissions compared" in said
+
+
 def test_a_run_of_words_shorter_than_a_fingerprint_has_none():
     assert fingerprints({"a": "x = 1"}) == {"a": {}} and RUN > 3
 
