@@ -11,7 +11,7 @@ from pathlib import Path
 from distlab.course.lab02_toy_model.weights import PATIENCE, pinned_weights, starting_from
 from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.exercises.raised import STATE_DICT
-from distlab.rank import sharing
+from distlab.rank import sharing, world
 from distlab.rank.sharing import Board, meet
 from distlab.records import reading
 
@@ -164,20 +164,18 @@ def _call_demo_checkpoint(function, rank, size, inputs):
         "file": _in_file(path),
         "record of the file": " and ".join(sorted(log, reverse=True)) or "nothing",
         "returned": returned,
-        "device of the tensors": "its own" if _own_device(returned, rank) else "another rank's",
+        "device of the tensors": "its own" if _own_device(returned) else "another rank's",
     }
 
 
-def _own_device(tensors, rank: int) -> bool:
+def _own_device(tensors) -> bool:
+    """Are they on this rank's device, or the CPU?"""
     import torch
 
     if not isinstance(tensors, (list, tuple)):
         return True
-    return all(
-        t.device.type == "cpu" or t.device.index == rank % torch.cuda.device_count()
-        for t in tensors
-        if isinstance(t, torch.Tensor)
-    )
+    own = {torch.device("cpu"), world.here().device}
+    return all(t.device in own for t in tensors if isinstance(t, torch.Tensor))
 
 
 exercise = Exercise(

@@ -16,7 +16,7 @@ from distlab.course.lab06_model_parallel.pipeline import (
 )
 from distlab.exercises import traffic
 from distlab.exercises.exercise import Case, Exercise, Hint
-from distlab.exercises.hints import NOTHING, returned
+from distlab.exercises.hints import NOTHING, returned, wanted
 
 _ARRIVED = "buffer for the activations"
 
@@ -29,8 +29,9 @@ def _call_forward(function, rank, size, inputs):
         batch = torch.full_like(batch, float("nan")).requires_grad_()
     output = function(rank, size, stage, batch)
     arrived = batch.detach().clone()
-    if isinstance(output, torch.Tensor) and output.requires_grad:
-        output.backward(inputs["back"][rank])
+    back = inputs["back"][rank]
+    if isinstance(output, torch.Tensor) and output.requires_grad and output.shape == back.shape:
+        output.backward(back)
     left = {"returned": output, GRADIENTS: gradients_of(stage)}
     return left | ({_ARRIVED: arrived, OF_INPUTS: batch.grad} if rank > 0 else {})
 
@@ -85,6 +86,15 @@ exercise = Exercise(
             lambda look: look.size > 1 and any(got is None for got in returned(look)),
             "Every rank returns the output of its own stage, not the last one alone: the backward "
             "pass begins from it.",
+        ),
+        Hint(
+            "not the stage's output",
+            lambda look: any(
+                isinstance(got, np.ndarray) and got.shape != want.shape
+                for got, want in zip(returned(look), wanted(look), strict=True)
+            ),
+            "A rank returned a tensor of another shape than the output of its stage has: return "
+            "what the stage made of `inputs`, as it is.",
         ),
         Hint(
             "output without graph",
