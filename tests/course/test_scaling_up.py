@@ -1,12 +1,14 @@
 """Lab 05: images that say who they are, ranks that tell each other, and the script's table."""
 
 import json
+import math
 import subprocess
 import sys
 import threading
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,6 +60,17 @@ def test_shards_are_uneven_and_hold_all_samples_in_order():
 def test_a_spoilt_image_is_recognised(spoil, told):
     shards = made()
     assert make_feeding_loader._spoilt(spoil(shards.pixels[5]), shards) == told
+
+
+def test_an_image_with_a_nan_is_no_image_of_the_files():
+    shards = made()
+    images = torch.tensor(shards.pixels[:3])
+    labels = torch.tensor(shards.labels[:3])
+    assert make_feeding_loader._read([(images, labels)], shards).pictures == "those of the files"
+    images[0, :, 0, 0] = math.nan  # in a dark field: the number that it carries can be read
+    epoch = make_feeding_loader._read([(images, labels)], shards)
+    assert epoch.numbers == [0, 1, 2]
+    assert epoch.pictures == "others than those of the files"
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,8 @@ def _look_at(epoch: Epoch, images: np.ndarray, labels: list[int], shards: Shards
         return
     for number, image, label in zip(_numbers(images), images, labels, strict=True):
         known = number < len(shards.labels)
-        if not known or np.abs(image - shards.pixels[number]).max() > _FORGIVEN:
+        # so that NaN, which is not larger than anything, is no picture of the files
+        if not (known and np.abs(image - shards.pixels[number]).max() <= _FORGIVEN):
             epoch.pictures = _spoilt(image, shards)
         elif label != shards.labels[number]:
             epoch.labelled = "others than in the files"
