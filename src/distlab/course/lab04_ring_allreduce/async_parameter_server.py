@@ -149,7 +149,11 @@ def _stale_by(formula) -> Callable[[Look], bool]:
 def _later_pushes(pushes: list[tuple[int, int]]) -> list[int]:
     """The staleness of all pushes but each worker's first."""
     seen: set[int] = set()
-    later = [s for worker, s in pushes if worker in seen or seen.add(worker)]
+    later = []
+    for worker, staleness in pushes:
+        if worker in seen:
+            later.append(staleness)
+        seen.add(worker)
     return later or [0]
 
 

@@ -1,4 +1,4 @@
-"""What the two parameter servers share: inputs, a harness and hints."""
+"""What the two parameter servers share: inputs, a rule and hints."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from distlab.exercises.exercise import Case, Hint, Look
 
 
 def made_tensors(case: Case, rank: int, salt: int) -> list[np.ndarray]:
+    """A rank's tensors of the case's `shapes`; others for another `salt`."""
     generator = case.generator(rank, stream=salt)
     shapes = case.get("shapes", [[3], [3], [2, 2]])
     dtype = case.get("dtype", "float32")
@@ -40,4 +41,5 @@ WORKERS_TALK = Hint(
 
 
 def stepped_from(parameters, gradients, lr) -> list[np.ndarray]:
+    """What a step of plain SGD makes of the parameters."""
     return [(p - lr * g).astype(p.dtype) for p, g in zip(parameters, gradients, strict=True)]

@@ -25,12 +25,11 @@ def _call_shard(function, rank, size, inputs):
 
     def ask() -> list[list[int]] | str:
         answers = []
-        for turn, (epoch_, seed_) in enumerate(
-            ((epoch, seed), (epoch, seed), (epoch + 1, seed), (epoch, seed + 7919))
-        ):
+        calls = ((epoch, seed), (epoch, seed), (epoch + 1, seed), (epoch, seed + 7919))
+        for turn, epoch_and_seed in enumerate(calls):
             _draw(turn + rank)  # what others draw in between must not matter
             with _hashing_as_another_python(function, rank):
-                answers.append(function(n, rank, size, epoch_, seed_))
+                answers.append(function(n, rank, size, *epoch_and_seed))
         wrong = [told for answer in answers if (told := _not_ints(answer))]
         return wrong[0] if wrong else answers
 

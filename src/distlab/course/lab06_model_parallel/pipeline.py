@@ -1,4 +1,4 @@
-"""Running a model's stages: what they are given, what they have to send, and the hints on both."""
+"""Running a model's stages: what they are given, what they have to send, and hints."""
 
 from __future__ import annotations
 

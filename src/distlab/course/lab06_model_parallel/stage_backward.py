@@ -1,4 +1,4 @@
-"""`stage_backward`: and its gradients back."""
+"""`stage_backward`: the gradients back, from rank to rank."""
 
 from __future__ import annotations
 

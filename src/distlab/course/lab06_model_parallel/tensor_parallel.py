@@ -1,4 +1,4 @@
-"""Cutting a layer's matrix into slices: what is noted of a layer's work, and the hints on it."""
+"""A layer whose matrix is cut into slices: inputs, the harness that counts its work, and hints."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def call_linear(function, rank, size, inputs):
     split, x, gradient = inputs["split"], inputs["x"], inputs["gradient"]
     weight, bias = inputs["weight"].requires_grad_(), inputs["bias"].requires_grad_()
     full = 2 * math.prod(x.shape[:-1]) * weight.numel()
-    rows, of_bias = (0, 0) if split == "out" else (1, None)
+    weight_dim, bias_dim = (0, 0) if split == "out" else (1, None)  # in which ranks have shares
     x.requires_grad_()
     with _products() as flops:
         y = function(rank, size, x, weight, bias)
@@ -58,18 +58,17 @@ def call_linear(function, rank, size, inputs):
     return {
         "returned": output,
         "gradient of x": x.grad,
-        "gradient of weight, this rank's share": _share(weight.grad, rows, rank, size),
-        "gradient of bias": (
-            bias.grad if of_bias is None else _share(bias.grad, of_bias, rank, size)
-        ),
+        "gradient of weight, this rank's share": _share(weight.grad, weight_dim, rank, size),
+        "gradient of bias": _share(bias.grad, bias_dim, rank, size),
         _ONE: max([1.0, *(f / share for f in flops)]),
         _ALL: max(1.0, sum(flops) / share),
     }
 
 
-def _share(tensor, dim: int, rank: int, size: int):
-    if tensor is None:
-        return None
+def _share(tensor, dim: int | None, rank: int, size: int):
+    """A rank's share of a tensor that is divided along `dim`, or all of one that is not."""
+    if tensor is None or dim is None:
+        return tensor
     width = tensor.shape[dim] // size
     return tensor.narrow(dim, rank * width, width).clone()
 
