@@ -57,6 +57,23 @@ def twice(sent: Iterable[events.Event]) -> str:
     )
 
 
+def called(event: events.Event) -> str:
+    """An operation of a rank for a sentence: "rank 1 called all_reduce at f:3"."""
+    return f"rank {event.rank} called {event.api or event.op} at {event.place}"
+
+
+def silent(name: str, because: str = "") -> Rule:
+    """A function that communicates in no way at all."""
+    why = f", {because}" if because else ""
+
+    def rule(look: Look) -> str | None:
+        for event in look.events():
+            return f"{called(event)}: {name} needs no communication{why}."
+        return None
+
+    return rule
+
+
 def no_collectives(look: Look) -> str | None:
     """Messages between two ranks alone: no collective of any group."""
     return _collective(event for event in look.events() if event.is_collective)
@@ -73,8 +90,8 @@ def _collective(found: Iterable[events.Event]) -> str | None:
     """What is said of the first of these collectives, if there is one."""
     for event in found:
         return (
-            f"rank {event.rank} called {event.api or event.op} at {event.place}: this exercise "
-            "asks for messages between two ranks, not for a collective."
+            f"{called(event)}: this exercise asks for messages between two ranks, not for a "
+            "collective."
         )
     return None
 

@@ -191,6 +191,20 @@ def _environment(changes: dict[str, str]):
                 os.environ[name] = value
 
 
+def raise_what_ended(found: dict[str, Any]) -> None:
+    """Raise here what ended a worker's call, if it was no return: its `error`, or that it `died`.
+
+    Raises:
+        Raised, Died: of `distlab.rank.child_process`.
+    """
+    from distlab.rank import child_process
+
+    if error := found.get("error"):
+        raise child_process.Raised(error)
+    if found.get("died"):
+        raise child_process.Died("the process of a worker ended in the middle of its call")
+
+
 # inside the workers
 
 

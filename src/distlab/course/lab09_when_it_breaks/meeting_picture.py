@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from distlab.course.lab09_when_it_breaks.meeting import TCP, Answer, Call, Meeting
+from distlab.course.lab09_when_it_breaks.meeting import (
+    TCP,
+    Answer,
+    Call,
+    Meeting,
+    raise_what_ended,
+)
 
 PATIENCE = 3.0  # seconds after the last call and its `seconds`
 _BAR, _STILL = "#0072B2", "#D55E00"
@@ -14,11 +20,8 @@ _BAR, _STILL = "#0072B2", "#D55E00"
 def _hold(rank: int, size: int, function, calls: list[Call | None], store: str, patience: float):
     with Meeting(function, len(calls), store) as meeting:
         answers = meeting.hold(calls, patience)
-    for answer in answers:
-        if answer and answer.error:
-            raise RuntimeError(f"{answer.error['type']}: {answer.error['message']}")
-        if answer and answer.died:
-            raise RuntimeError("the process of a worker ended in the middle of its call")
+    for answer in filter(None, answers):
+        raise_what_ended(vars(answer))
     return answers
 
 

@@ -20,13 +20,12 @@ from distlab.course.lab09_when_it_breaks.meeting import (
     Answer,
     Call,
     Meeting,
+    raise_what_ended,
 )
-from distlab.course.lab09_when_it_breaks.rounds import until_met
+from distlab.course.lab09_when_it_breaks.rounds import promptly, until_met
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
 
-PROMISED = 0.5  # seconds after the end, or after a late call, in which a worker returns
-SLACK = 0.2  # seconds that a process may take to be seen
 PATIENCE = 1.5  # seconds after the latest moment at which somebody should have returned
 SLOW_PATIENCE = 10.0  # the same where every operation takes its time
 ENTERING = 10  # operations of a slow store in which a worker has entered itself
@@ -82,13 +81,9 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> Any:
 
 
 def _as_judged(found: dict[str, Any]) -> list[str]:
-    from distlab.rank import child_process
-
-    if error := found.get("error"):
-        raise child_process.Raised(error)
-    if found.get("died"):
-        raise child_process.Died("the process of a worker ended in the middle of its call")
-    return found["returned"]
+    raise_what_ended(found)
+    returned: list[str] = found["returned"]
+    return returned
 
 
 def _held(function, inputs: dict, factor: float) -> tuple[list[dict], bool, float]:
@@ -211,7 +206,7 @@ def _moment(answer: Answer, end: float, margin: float, lag: float) -> str:
         if answer.returned < end - margin:
             return f"{end - answer.returned:.1f} s {EARLY}"
         late, where = answer.returned - max(answer.called, end), LATE
-    return IN_TIME if late <= PROMISED + SLACK + 3 * lag else f"{late:.1f} s {where}"
+    return IN_TIME if promptly(late, lag) else f"{late:.1f} s {where}"
 
 
 # what hints ask

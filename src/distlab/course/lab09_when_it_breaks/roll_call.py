@@ -11,13 +11,16 @@ from typing import Any
 
 from distlab import notebook
 from distlab.course.lab09_when_it_breaks import meeting as stores
-from distlab.course.lab09_when_it_breaks.meeting import Answer, Call, Meeting
-from distlab.course.lab09_when_it_breaks.rounds import until_met
+from distlab.course.lab09_when_it_breaks.meeting import (
+    Answer,
+    Call,
+    Meeting,
+    raise_what_ended,
+)
+from distlab.course.lab09_when_it_breaks.rounds import promptly, until_met
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
 
-PROMISED = 0.5  # seconds after the last call in which all have returned
-SLACK = 0.2  # seconds that a process may take to be seen
 PATIENCE = 1.5  # seconds after the latest deadline until nobody waits for an answer any more
 ABSENT = "did not call"
 IN_TIME, LATE, EARLY, NEVER = "in time", "after its time was up", "before its time was up", "never"
@@ -43,14 +46,9 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> Any:
 
 def _as_judged(found: list[dict] | None, worker: int) -> Any:
     """What a worker's calls came to, or the exception that ended one of them."""
-    from distlab.rank import child_process
-
     if found is None:
         return "nothing"
-    if error := found[worker].get("error"):
-        raise child_process.Raised(error)
-    if found[worker].get("died"):
-        raise child_process.Died("the process of a worker ended in the middle of its call")
+    raise_what_ended(found[worker])
     return found[worker]
 
 
@@ -138,11 +136,11 @@ def _moment(own: Answer, answers: list, seconds: float, margin: float, lag: floa
     if own.value in ([], ()):
         last = max((a.called for a in answers if a), default=own.called)
         late = own.returned - max(last, own.called)
-        return IN_TIME if late <= PROMISED + SLACK + 3 * lag else f"{late:.1f} s {LONG_AFTER}"
+        return IN_TIME if promptly(late, lag) else f"{late:.1f} s {LONG_AFTER}"
     if own.returned < deadline - margin:
         return f"{deadline - own.returned:.1f} s {EARLY}"
     late = own.returned - deadline
-    return IN_TIME if late <= 0.4 * seconds + SLACK + 3 * lag else f"{late:.1f} s {LATE}"
+    return IN_TIME if promptly(late, lag, 0.4 * seconds) else f"{late:.1f} s {LATE}"
 
 
 # what hints ask

@@ -15,6 +15,8 @@ Found = TypeVar("Found")
 LONGER = 2.5  # times as long is each repetition
 BUSY = 0.1  # seconds of a process's own lateness that say nothing is to be learned from a round
 MOST = 4  # rounds on a machine that stays busy
+PROMISED = 0.5  # seconds within which the contracts have a worker return that need wait no longer
+SLACK = 0.2  # seconds that scheduling may add to that
 
 
 def until_met(hold: Callable[[float], tuple[Found, bool, float]]) -> Found:
@@ -31,3 +33,12 @@ def until_met(hold: Callable[[float], tuple[Found, bool, float]]) -> Found:
             break
         factor *= LONGER
     return found
+
+
+def promptly(late: float, lag: float, allowed: float = PROMISED) -> bool:
+    """Did a worker return in time that returned `late` seconds after it could have?
+
+    Args:
+        lag: by how many seconds this process itself was late meanwhile.
+    """
+    return late <= allowed + SLACK + 3 * lag

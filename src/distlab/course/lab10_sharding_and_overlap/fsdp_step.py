@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab10_sharding_and_overlap.flat import pieces_of, shortened
-from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
+from distlab.course.lab10_sharding_and_overlap.rules import over_all, traffic_of
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.traffic import called
 
 _CALLS = "number of calls of layer beyond two for each layer"
 _MOST = "number of layers beyond two whose parameters were whole at once"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab10_sharding_and_overlap.flat import drawn, shortened
-from distlab.course.lab10_sharding_and_overlap.rules import called, traffic_of
+from distlab.course.lab10_sharding_and_overlap.rules import traffic_of
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
+from distlab.exercises.traffic import called
 from distlab.records.events import LOCAL
 
 

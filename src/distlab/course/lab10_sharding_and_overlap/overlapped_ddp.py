@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from distlab.course.lab10_sharding_and_overlap.flat import shortened
-from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
+from distlab.course.lab10_sharding_and_overlap.rules import over_all, traffic_of
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.traffic import called
 from distlab.records import reading
 
 _LATE = "number of buckets that began later than they could"

@@ -6,22 +6,8 @@ to carry, a stated collective may be left out.
 
 from __future__ import annotations
 
-from distlab.exercises.exercise import Look, Rule
+from distlab.exercises.exercise import Look
 from distlab.records.events import Event
-
-
-def silent(name: str) -> Rule:
-    """A pure function: no communication at all."""
-
-    def rule(look: Look) -> str | None:
-        for event in look.events():
-            return (
-                f"rank {event.rank} called {event.api or event.op} at {event.place}: {name} needs "
-                "no communication."
-            )
-        return None
-
-    return rule
 
 
 def traffic_of(look: Look, rank: int, barriers: bool = False) -> list[Event]:
@@ -32,11 +18,6 @@ def traffic_of(look: Look, rank: int, barriers: bool = False) -> list[Event]:
     """
     left_out = ("new_group",) if barriers else ("new_group", "barrier")
     return [event for event in look.records[rank].events if event.op not in left_out]
-
-
-def called(event: Event) -> str:
-    """An operation of a rank for a sentence: "rank 1 called all_reduce at f:3"."""
-    return f"rank {event.rank} called {event.api or event.op} at {event.place}"
 
 
 def over_all(look: Look, event: Event) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab10_sharding_and_overlap.flat import drawn, shortened
-from distlab.course.lab10_sharding_and_overlap.rules import silent
 from distlab.exercises import hints
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
+from distlab.exercises.traffic import silent
 
 _BEYOND = "returned tensor's storage: elements beyond the piece"
 _SHARED = "number of arguments that share the returned tensor's storage"

@@ -7,11 +7,12 @@ import math
 import numpy as np
 
 from distlab.course.lab10_sharding_and_overlap.flat import drawn, pieces_of, shortened
-from distlab.course.lab10_sharding_and_overlap.rules import called, over_all, traffic_of
+from distlab.course.lab10_sharding_and_overlap.rules import over_all, traffic_of
 from distlab.exercises import hints
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
+from distlab.exercises.traffic import called
 
 
 def _pieces(case: Case) -> list[dict]:

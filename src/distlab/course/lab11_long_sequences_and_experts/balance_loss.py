@@ -12,6 +12,7 @@ from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 from distlab.exercises.inputs import portable
+from distlab.exercises.traffic import called
 
 
 def _make(case: Case) -> list[dict]:
@@ -129,10 +130,7 @@ def _small(look: Look) -> str | None:
     experts = look.inputs[0]["probabilities"].shape[1]
     for event in look.events("all_reduce"):
         if carried.elements(event) > 2 * experts + 1:
-            return (
-                f"rank {event.rank} called {event.api or event.op} at {event.place} with "
-                f"{carried.elements(event)} elements; 2E + 1 are enough."
-            )
+            return f"{called(event)} with {carried.elements(event)} elements; 2E + 1 are enough."
     return None
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 
+from distlab.exercises import traffic
+from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Hint, Look, Rule
 from distlab.records.events import Event, RankRecord
 
@@ -23,11 +25,6 @@ _NAMES = {
 def elements(event: Event) -> int:
     """Elements that the rank handed in, or sent."""
     return math.prod(event.shape) * max(event.pieces, 1)
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things in words: "1 message", "3 messages"."""
-    return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 def called(record: RankRecord) -> Counter[str]:
@@ -75,10 +72,7 @@ def all_to_alls_alone(look: Look) -> str | None:
             return f"{said}: this exercise asks for all-to-alls alone."
         for event in record.events:
             if event.is_collective and event.op != "all_to_all":
-                return (
-                    f"rank {record.rank} called {event.api or event.op} at {event.place}: this "
-                    "exercise asks for all-to-alls alone."
-                )
+                return f"{traffic.called(event)}: this exercise asks for all-to-alls alone."
     return None
 
 

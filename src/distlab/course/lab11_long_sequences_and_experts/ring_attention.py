@@ -7,9 +7,10 @@ from __future__ import annotations
 import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import attention
-from distlab.course.lab11_long_sequences_and_experts.carried import counted, elements
+from distlab.course.lab11_long_sequences_and_experts.carried import elements
 from distlab.course.lab11_long_sequences_and_experts.returning import one, shape_of, shortened
 from distlab.exercises import hints, traffic
+from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 from distlab.records.events import Event

@@ -10,7 +10,6 @@ import numpy as np
 from distlab.course.lab11_long_sequences_and_experts import carried
 from distlab.course.lab11_long_sequences_and_experts.returning import (
     misplaced,
-    one,
     shape_of,
     shortened,
 )
@@ -68,10 +67,8 @@ def _as(of: Callable[[Look, int], np.ndarray]) -> Callable[[Look], bool]:
     def shows(look: Look) -> bool:
         if max(inputs["x"].size * len(inputs["w1"]) for inputs in look.inputs) > 100_000:
             return False
-        pairs = list(zip(wanted(look), returned(look), strict=True))
-        return not all(look.same(w, g) for w, g in pairs) and all(
-            one(g) is not None and look.same(of(look, r).astype(w.dtype), g)
-            for r, (w, g) in enumerate(pairs)
+        return hints.everywhere(
+            look, [of(look, rank).astype(w.dtype) for rank, w in enumerate(wanted(look))]
         )
 
     return shows
