@@ -1,6 +1,6 @@
 """Lab 07, Horovod: its exercises in the order of the notebook.
 
-The ranks run the real Horovod, which a case starts on them and the next one ends.
+The ranks run the real Horovod. Each case starts it anew, which shuts down that of the case before.
 """
 
 EXERCISES = [

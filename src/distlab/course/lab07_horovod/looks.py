@@ -1,4 +1,4 @@
-"""Lab 07: what its harnesses and hints share."""
+"""What the harnesses of lab 07 begin with, and what its hints ask of a finished run."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from distlab.course.lab07_horovod.looks import initialised, left
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
 
-#: what is told of a loader, as far as there is something to tell
+#: what the harness reports; `None` where the returned value has no such thing
 _LEFT = (
     "loader", "sampler", "share", "sizes of the batches", "number of samples seen by all workers"
 )  # fmt: skip
@@ -28,7 +28,7 @@ def _call_make_loader(function, rank, size, inputs):
     loader: object = None
     seen: list[list[int]] = []
 
-    def given() -> list[int]:  # also where it is no loader: nobody waits for what does not come
+    def given() -> list[int]:  # [] where it is no loader: the other ranks wait for an answer
         nonlocal loader
         loader = function(dataset, inputs["batch_size"])
         if isinstance(loader, DataLoader):

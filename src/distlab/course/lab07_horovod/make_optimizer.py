@@ -10,7 +10,7 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 AFTER = "parameters after two steps"
 _HOROVODS = "DistributedOptimizer"
-#: what else is told of an optimizer, as far as there is something to tell
+#: what else the harness reports; `None` where the returned value is no Horovod optimizer
 _LEFT = (
     "optimizer", "learning rate", "momentum", "names of the parameters",
     "parameters at the start", "compression", "operation",
@@ -23,8 +23,8 @@ def _optimizer_inputs(case: Case) -> list[dict]:
         {
             "weights": weights(case, r),
             **data(case, r, case.get("rows", 4)),
-            # rank 0's counts: a worker that was told otherwise gets it with the optimizer's state
-            # (without momentum Horovod takes SGD to have no state, and sends no rate)
+            # each worker is given another rate, and rank 0's counts: it is part of the optimizer's
+            # state (without momentum Horovod takes SGD to have none, and broadcasts no rate)
             "lr": case.get("lr", 0.1) * (1 + r * (momentum > 0)),
             "momentum": momentum,
             "compression": case.get("compression", "none"),
@@ -59,9 +59,9 @@ def _call_make_optimizer(function, rank, size, inputs):
     compression = getattr(hvd.Compression, inputs["compression"])
     op = getattr(hvd, inputs["op"])
     optimizer = function(model, inputs["lr"], inputs["momentum"], compression, op)
-    untaken = inputs["op"] == "Adasum" and size > 1  # without MPI its steps cannot be taken
+    no_steps = inputs["op"] == "Adasum" and size > 1  # Adasum needs MPI to take a step
     if not _is_horovods(optimizer):
-        left = _LEFT if untaken else (*_LEFT, AFTER)
+        left = _LEFT if no_steps else (*_LEFT, AFTER)
         return {**dict.fromkeys(left), "optimizer": type(optimizer).__name__}
     names = [optimizer._parameter_names.get(p) for p in model.parameters()]
     result = {
@@ -75,9 +75,9 @@ def _call_make_optimizer(function, rank, size, inputs):
         "compression": optimizer._compression.__name__,
         "operation": _operation(hvd, optimizer),
     }
-    if untaken:
+    if no_steps:
         return result
-    for _ in range(2):  # the first one does not yet show the momentum
+    for _ in range(2):  # momentum shows in the second one
         optimizer.zero_grad()
         _loss(model, inputs["images"], inputs["labels"]).backward()
         optimizer.step()
@@ -85,7 +85,7 @@ def _call_make_optimizer(function, rank, size, inputs):
 
 
 def _operation(hvd, optimizer) -> str:
-    op = getattr(optimizer, "op", hvd.Adasum)  # the optimizer for Adasum has no other
+    op = getattr(optimizer, "op", hvd.Adasum)  # Adasum's own optimizer class has no `op`
     return next((n for n in ("Average", "Sum", "Adasum") if getattr(hvd, n) == op), "another")
 
 

@@ -20,14 +20,13 @@ from typing import Any
 from distlab.rank.leaving import end_later
 from distlab.rank.sharing import among_ranks
 
-_LOOK = 0.01  # seconds
+_POLL = 0.01  # seconds between two looks of the rendezvous server at whether it is to end
 PATIENCE = 8.0  # seconds in which ranks have to find each other
 
 
 def prepare(rank: int, size: int, per_node: int | None = None, port: int | None = None) -> None:
-    """Do for this rank what `horovodrun` does before it starts a program: `hvd.init()` works then.
-
-    Whatever runs of Horovod on this rank is ended when its next run begins.
+    """Do for this rank what `horovodrun` does before it starts a program, so that `hvd.init()`
+    works. Horovod is shut down when the next run on this rank begins.
 
     Args:
         per_node: act as if so many ranks shared a machine; all of them do by default.
@@ -50,7 +49,7 @@ def variables(rank: int, size: int, per_node: int, port: int) -> dict[str, str]:
         "HOSTNAME": f"node{node}", "CONTROLLER": "gloo", "CPU_OPERATIONS": "gloo",
         "GLOO_IFACE": _loopback(), "GLOO_RENDEZVOUS_ADDR": "127.0.0.1",
         "GLOO_RENDEZVOUS_PORT": port, "GLOO_TIMEOUT_SECONDS": int(PATIENCE),
-        # what is stuck is explained by the record of the run, sooner than Horovod warns
+        # the record of the run explains a hang sooner than Horovod warns of it
         "STALL_CHECK_DISABLE": 1, "LOG_LEVEL": "fatal",
     }  # fmt: skip
     return {f"HOROVOD_{name}": str(value) for name, value in values.items()}
@@ -68,8 +67,8 @@ def _serve() -> int:
 
     server = RendezvousHTTPServer(("127.0.0.1", 0), RendezvousHandler, 0)
     server.daemon_threads = True
-    # it looks so often whether it is to end, which the next run waits for
-    threading.Thread(target=server.serve_forever, args=(_LOOK,), daemon=True).start()
+    # polls often, because the next run waits for its end
+    threading.Thread(target=server.serve_forever, args=(_POLL,), daemon=True).start()
 
     def stop() -> None:
         server.shutdown()
@@ -128,7 +127,7 @@ def restrain_tensorflow() -> None:
     """Keep TensorFlow on this rank to one thread, however many cores there are, and to no GPU."""
     import tensorflow as tf
 
-    with contextlib.suppress(RuntimeError):  # it has started already, and cannot be told any more
+    with contextlib.suppress(RuntimeError):  # TensorFlow has started: too late to configure it
         tf.config.threading.set_intra_op_parallelism_threads(1)
         tf.config.threading.set_inter_op_parallelism_threads(1)
         tf.config.set_visible_devices([], "GPU")

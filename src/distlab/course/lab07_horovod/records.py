@@ -6,7 +6,8 @@ by itself are seen too. TensorFlow's operations run inside its graph: of them th
 for others are noted, as a whole.
 
 Horovod matches operations by name and not by order: the checksum of the name is the event's tag.
-Left out, because whoever waits in them may still answer others: `join`, and sets of processes.
+`join` and operations on process sets are not recorded: a rank that waits in one may still answer
+other ranks.
 """
 
 from __future__ import annotations
@@ -136,9 +137,8 @@ def _tag(name: str) -> int:
 
 
 def _called() -> tuple[str, bool]:
-    """The function of Horovod's that the student's code called; did it do more than that one does?
-
-    What `DistributedOptimizer` starts by itself, it starts in `backward` or in `step`.
+    """The function of Horovod's that the student's code called, and whether the operation was
+    started by `DistributedOptimizer` on its own, in `backward` or in `step`.
     """
     frame, name, internal = sys._getframe(3), "", False
     while frame is not None and frame.f_code.co_filename.startswith(_LIBRARIES):
@@ -164,7 +164,7 @@ def _ended(record: recorder.Recorder, at: int, call: Callable) -> Any:
 
 
 def _whole(op: str, name: str, called: str, function: Callable, root: int | None = None):
-    """`function`, each call of which is noted as one operation that waits for all ranks."""
+    """`function`, with each call recorded as one operation that waits for all ranks."""
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -183,8 +183,8 @@ def _whole(op: str, name: str, called: str, function: Callable, root: int | None
 def _watch_init() -> None:
     """Note `hvd.init`, which waits for all ranks, whichever framework's it is.
 
-    Where PyTorch's and TensorFlow's are imported in one process, Horovod 0.28 asks the one that was
-    imported last who belongs to all processes. The answer is nobody, and then the optimizer of the
+    Where both PyTorch's and TensorFlow's are imported in a process, Horovod 0.28 takes the members
+    of the global process set from the one imported last. It has none, so that the optimizer of the
     other averages nothing.
     """
     real = HorovodBasics.init

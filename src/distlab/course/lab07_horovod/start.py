@@ -27,10 +27,10 @@ def _start_inputs(case: Case) -> list[dict]:
 
 
 class _Gpus:
-    """A machine with some GPUs that are not there; notes which of them a process is pinned to.
+    """A machine's GPUs, simulated; notes to which of them a process is pinned.
 
-    As with real ones, the variable CUDA_VISIBLE_DEVICES chooses and numbers what the process sees,
-    if it is set before the first GPU is chosen by its number.
+    As with real ones, CUDA_VISIBLE_DEVICES selects and renumbers the GPUs that the process sees, if
+    it is set before the first GPU is chosen by its number.
     """
 
     def __init__(self, count: int) -> None:
@@ -49,7 +49,7 @@ class _Gpus:
 
     @property
     def pinned(self) -> str:
-        """The number on its machine of the GPU that was chosen last, in whichever way."""
+        """The number, on its machine, of the GPU that was chosen last, by whichever means."""
         if not self._chosen:
             return os.environ.get("CUDA_VISIBLE_DEVICES") or "none chosen"
         visible, index = self._visible or [], self._chosen[-1]
@@ -64,8 +64,8 @@ class _Gpus:
         )  # fmt: skip
 
     def patches(self) -> list[tuple[Any, str, Any]]:
-        """What of torch is replaced. What functions end in, so that it does not matter by which
-        name, and out of which module, one is called.
+        """(module, name, replacement) for what of torch is replaced: what its public functions end
+        in, so that it does not matter by which name, or from which module, one is called.
         """
         import torch
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: what stands for a part of the work → (its colour, its name in the legend)
+#: phase of an operation → (its colour, its name in the legend)
 COLOURS = {
     "NEGOTIATE": ("#CCCCCC", "negotiate: who is ready?"),
     "MEMCPY_IN": ("#56B4E9", "copy into the fusion buffer"),
@@ -54,7 +54,7 @@ class Timeline:
         return list(dict.fromkeys(a.tensor for a in self.activities))
 
     def negotiations(self, prefix: str = "allreduce.") -> list[list[float]]:
-        """When each tensor with this prefix began to be negotiated: a list a tensor."""
+        """The moments at which negotiations began, a list for each tensor with this prefix."""
         begun: dict[str, list[float]] = {}
         for a in self.activities:
             if a.tensor.startswith(prefix) and a.name.startswith("NEGOTIATE"):

@@ -53,16 +53,16 @@ def _noting_sampler(dataset, told: list[int]):
             return iter(torch.randperm(len(dataset), generator=generator).tolist())
 
     sampler = Sampler(dataset, num_replicas=1, rank=0)
-    sampler.epoch = -1  # nobody has told it yet
+    sampler.epoch = -1  # until set_epoch is called
     return sampler
 
 
 @contextlib.contextmanager
 def _losses(model, images, labels):
-    """The mean losses of the batches that go through the model meanwhile, to be trained on.
+    """The mean loss of each batch that goes through the model with gradients meanwhile.
 
-    They are computed from what the model is given and gives back: of a backward pass one cannot
-    tell how the loss was divided or scaled.
+    It is computed from the model's input and output: a backward pass does not tell how the loss was
+    divided or scaled.
     """
     import torch
 
@@ -108,11 +108,11 @@ def _train_one_epoch(function, rank, size, inputs):
 
 
 def _own(returned: Any, losses: list[float], rank: int, size: int) -> Any:
-    """This worker's own mean loss also where the mean over all workers was returned, which is as
-    right.
+    """What was returned; in place of the mean over all workers, which is as right, this worker's
+    own mean loss.
     """
     own = float(np.mean(losses)) if losses else None
-    # for those that need it, whatever was returned here: nobody waits for what does not come
+    # whatever was returned here, other workers may need this one's loss
     Board(rank, size).note("losses", json.dumps(own))
     if not isinstance(returned, (int, float)) or isinstance(returned, bool) or own is None:
         return returned
@@ -125,8 +125,8 @@ def _own(returned: Any, losses: list[float], rank: int, size: int) -> Any:
 
 
 def _heard_others(rank: int) -> bool:
-    """Did the function itself call a collective, beside those of the optimizer? Without one it
-    cannot have a mean over all, and others may wait in vain for what it has left out.
+    """Did the function itself call a collective, besides those of the optimizer? Without one it
+    cannot know the mean over all workers, and the others may hang for want of its call.
     """
     record = reading.read(Path(os.environ["DISTLAB_RUN"], f"{rank}.rec"))
     return any(not event.internal and event.api != "init" for event in record.events)

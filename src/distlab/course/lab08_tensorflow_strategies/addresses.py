@@ -1,4 +1,4 @@
-"""TF_CONFIG as a function returns it, and the well-known ways to get it wrong."""
+"""How a returned TF_CONFIG is read, and the hints on the well-known ways to get it wrong."""
 
 from __future__ import annotations
 

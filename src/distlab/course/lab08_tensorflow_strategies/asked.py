@@ -1,4 +1,4 @@
-"""What the exercises of lab 08 share."""
+"""What all exercises of lab 08 share: limits, plain results, and hints."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ def with_tensorflow(points: int, **about) -> Exercise:
 
 
 def plain(value: Any) -> Any:
-    """What a function returned, as what can leave its process: of what is no data, its type alone.
-
-    Strategies, promises and generators cannot be pickled, wherever in a list they stand.
+    """What a function returned, as data that can leave its process. Of strategies, promises,
+    generators and the like, which cannot be pickled, the type alone is left, inside lists too.
     """
     if isinstance(value, np.ndarray):
         value = list(value)
@@ -43,7 +42,7 @@ def plain(value: Any) -> Any:
 
 
 def left(name: str) -> Callable[[Look], list]:
-    """What each rank's harness has noted under a name; `None` where it got no further."""
+    """What each rank's harness has noted under a name; `None` where it did not get that far."""
 
     def found(look: Look) -> list:
         return [got.get(name) if isinstance(got, dict) else None for got in look.got]

@@ -56,7 +56,7 @@ def _panel(axis: Axes, placements: Sequence[Placement]) -> None:
 
 
 def _together(placements: Sequence[Placement]) -> tuple[dict, dict, list[str]]:
-    """What lies and travels in all processes of a strategy, seen from all of them."""
+    """(holds, travels, replicas) of all processes of a strategy, put together."""
     holds: dict[str, int] = {}
     travels: dict[tuple[str, str, str], int] = {}
     replicas: list[str] = []
@@ -73,7 +73,7 @@ def _together(placements: Sequence[Placement]) -> tuple[dict, dict, list[str]]:
 
 
 def _places(names: list[str], holds: dict, replicas: list[str]) -> dict[str, tuple[float, float]]:
-    """Those that compute side by side; above them who only keeps variables."""
+    """Places of the boxes: what computes side by side, what only keeps variables above that."""
     low = [name for name in names if name in replicas]
     high = [name for name in names if name not in replicas]
     places = {name: (i * 2.5, 0.0 if high else 0.8) for i, name in enumerate(low)}

@@ -1,8 +1,8 @@
-"""Who holds a strategy's variables and what travels in one step: as TensorFlow's own graph says.
+"""Where a strategy's variables lie and what travels in one step, read from TensorFlow's own graph.
 
-A step that has been traced is a graph: operations, each with the device that it was given to, and
-tensors between them. A tensor between two devices has to travel. Of variables the graph holds
-handles; the device of a handle is where the variable lies.
+A traced step is a graph: operations, each placed on a device, and tensors between them. A tensor
+between two devices has to travel. Variables are in the graph as handles, and a variable lies on the
+device of its handle.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _UPDATES = ("Assign", "ResourceApply")
 
 @dataclass(frozen=True)
 class Placement:
-    """Where things are in one step under a strategy. Plain values, to be sent and drawn.
+    """What lies where and what travels in one step under a strategy, as plain values.
 
     Args:
         name: the strategy's.
@@ -50,7 +50,7 @@ def of(strategy: Any, variables: list[Any], step: Any, *arguments: Any) -> Place
         for copy in getattr(variable, "values", [variable]):
             holds[short(copy.device)] = holds.get(short(copy.device), 0) + _bytes(copy)
     graph = step.get_concrete_function(*arguments).graph
-    if workers := getattr(strategy, "_num_workers", 0):  # of a parameter server's, each by itself
+    if workers := getattr(strategy, "_num_workers", 0):  # a parameter server's: each runs the graph
         replicas = [f"worker {i}" for i in range(workers)]
         travels = {key: n for name in replicas for key, n in _Flow(graph, name).bytes().items()}
     else:
@@ -74,7 +74,7 @@ def kind(strategy: Any) -> str:
 
 
 def short(device: str) -> str:
-    """`CPU:1`; of a process of a cluster `ps 0` or `worker 1`."""
+    """A device's short name: `CPU:1`; in a cluster that of its process, `ps 0` or `worker 1`."""
     parts = dict(part.split(":", 1) for part in device.strip("/").split("/") if ":" in part)
     if parts.get("job", "localhost") != "localhost":
         return f"{parts['job']} {parts.get('task', '0')}"
@@ -90,7 +90,7 @@ class _Flow:
     """What flows between devices in a graph.
 
     Args:
-        home: the device of operations that were given to none.
+        home: the device of operations that are placed on none.
     """
 
     def __init__(self, graph: Any, home: str) -> None:
@@ -99,7 +99,7 @@ class _Flow:
         self._operations = _needed(graph)
 
     def bytes(self) -> dict[tuple[str, str, str], int]:
-        # whatever several operations of a device need is sent there once
+        # a tensor that several operations of a device need is sent there once
         sent = {entry[:4]: entry[4] for o in self._operations for entry in self._into(o)}
         found: dict[tuple[str, str, str], int] = {}
         for (start, end, what, _), size in sent.items():
@@ -119,7 +119,7 @@ class _Flow:
             if tensor.op.type == _READ:
                 handle = tensor.op.inputs[0].name
                 yield self._lies.get(handle, here), here, WEIGHTS, handle, _bytes(tensor)
-            elif tensor.op.inputs:  # what has none is an argument or a constant
+            elif tensor.op.inputs:  # an operation without inputs is an argument or a constant
                 there = self._place(tensor.op)
                 yield there, here, GRADIENTS, tensor.name, _bytes(tensor)
 

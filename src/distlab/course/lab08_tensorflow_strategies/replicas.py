@@ -13,7 +13,7 @@ _CLASSES = {"mirrored": "MirroredStrategy", "central storage": "CentralStorageSt
 
 
 def devices(case: Case) -> list[dict]:
-    """`values`: eighths, which a variable holds that each replica adds up."""
+    """`values`: multiples of 1/8 for a variable whose elements each replica adds up."""
     values = [float(n) / 8 for n in case.generator().integers(1, 1000, 2)]
     given = {"logical": case.params["logical"], "devices": list(case.params["devices"])}
     return [{**given, "values": values}]
@@ -26,7 +26,7 @@ def call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, An
 
 
 def _seen(function, devices: list[str], values: list[float]) -> dict[str, Any]:
-    """What a strategy does with a variable and with one step, as plain values."""
+    """What a strategy makes of a variable and of one step, as plain values."""
     import tensorflow as tf
 
     given = list(devices)

@@ -20,16 +20,17 @@ from distlab.rank.sharing import Board
 
 POLL = 0.02
 UP = 90.0  # seconds in which a server answers; its run may end before
-FIRST = 5.0  # seconds in which a program has scheduled its first step
-ALONE = 0.5  # seconds after which no step of another worker is to be expected
+FIRST = 5.0  # seconds within which a program schedules its first step
+ALONE = 0.5  # seconds after the first step within which those of the other workers arrive
 
 
 @dataclass(frozen=True)
 class Gate:
-    """Steps come to it and wait until it is open: so a worker can be killed in the middle of one.
+    """A gate at which steps wait until it is open, so that a worker can be killed in mid-step.
 
     Args:
-        folder: where steps leave a note when they come, and where the closed gate lies.
+        folder: where each step that arrives leaves a file, and where a file `closed` lies while the
+            gate is closed.
     """
 
     folder: str
@@ -45,11 +46,11 @@ class Gate:
         self.closed.unlink(missing_ok=True)
 
     def came(self) -> int:
-        """How many steps have come until now."""
+        """How many steps have arrived so far."""
         return len(list(Path(self.folder).glob("step-*")))
 
     def wait_for(self, workers: int, process: child_process.Process) -> None:
-        """Wait until a step of each worker has come; for a while, where fewer are on their way."""
+        """Wait until as many steps have arrived as there are workers, or no more are expected."""
         most = time.monotonic() + FIRST
         while not process.ended(POLL) and time.monotonic() < most:
             came = self.came()
@@ -59,14 +60,14 @@ class Gate:
                 most = min(most, time.monotonic() + ALONE)
 
     def passed(self) -> Any:
-        """Inside of a step: wait at the gate; a 1.0 that was computed behind it."""
+        """Inside a step: wait at the gate. Returns a 1.0 that depends on its having been open."""
         import tensorflow as tf
 
         now = tf.strings.as_string(tf.timestamp(), precision=9)
         come = tf.io.write_file(tf.strings.join([self.folder, "/step-", now]), "")
 
         def shut(looks):
-            # the pattern depends on the loop, so that nobody looks only once
+            # the pattern depends on the loop's variable, so that it is not hoisted out of the loop
             nothing = tf.strings.substr(tf.strings.as_string(looks), 0, 0)
             found = tf.io.matching_files(tf.strings.join([self.folder, "/closed", nothing]))
             return tf.size(found) > 0
@@ -81,8 +82,8 @@ class Gate:
 
 @dataclass
 class Story:
-    """What became of the servers: job, index and process of each that was started; which worker was
-    lost, and when it was killed and was back, in seconds since 1970.
+    """What became of the servers: (job, index, process id) of each that was started; which worker
+    was killed, when, and when it was back, in seconds since 1970.
     """
 
     processes: list[tuple[str, int, int]] = field(default_factory=list)
@@ -154,7 +155,7 @@ def _listens(address: str) -> bool:
 
 
 def process_id() -> Any:
-    """Inside of a step: the number of the process that does it, as a float64."""
+    """Inside a step: the id of the process that runs it, as a float64."""
     import tensorflow as tf
 
     words = tf.strings.split(tf.io.read_file("/proc/self/stat"))
@@ -162,7 +163,7 @@ def process_id() -> Any:
 
 
 def work(seconds: float) -> None:
-    """Inside of a step: be busy for a while."""
+    """Inside a step: be busy for a while."""
     import tensorflow as tf
 
     begin = tf.timestamp()

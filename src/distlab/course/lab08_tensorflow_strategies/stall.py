@@ -1,9 +1,9 @@
-"""Processes of a foreign runtime that wait for each other and will wait for ever.
+"""Processes of a foreign runtime that wait for each other and will wait forever.
 
-The recorder sees torch.distributed's operations and no others. Of a runtime that it cannot look
-into one thing can still be told from outside: its processes neither compute nor wait for a
-processor. When that has gone on for a while, and one of them has ended, nobody will wake the rest.
-This is patience and no proof, so it is asked only where a rank has ended that others may wait for.
+The recorder sees operations of torch.distributed alone. Of a runtime that it cannot look into, one
+thing can still be seen from outside: that its processes neither compute nor wait for a processor.
+When that has gone on for a while, and one of them has ended, nothing will wake the others. This is
+patience and no proof, so it counts only where a rank has ended that others may be waiting for.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from distlab.rank.sharing import Board
 POLL = 0.05  # seconds between two looks at whether a function has ended
 LOOK = 0.5  # seconds between two looks at how busy a process is
 STILL = 8.0  # seconds without work after which a process stands still
-BUSY = 0.04  # share of a processor's time that an idle runtime's own threads use at most
-ALONE = 5.0  # seconds after which a process is ended when another has raised
+BUSY = 0.04  # share of a processor that the threads of an idle runtime use at most
+ALONE = 5.0  # seconds after which a process is ended when another has raised or died
 RETURNED, RAISED, DIED = "returned", "raised", "died"  # how a rank's function has ended
 PROMPT = 5.0  # seconds that a process has to say where it stands, on a busy machine
 LINGER = 20.0  # seconds that a process stays for others that are about to end
@@ -42,7 +42,7 @@ class Standstill(child_process.Raised):
 
 
 class Rest:
-    """How long a process has been at rest: with nothing to compute, though it could have."""
+    """How long a process has been at rest: with no work, and not for want of a processor."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -74,8 +74,8 @@ def _work(pid: int) -> float:
 
 
 def _runnable(pid: int) -> bool:
-    """Is one of a process's threads waiting for a processor or for a disk now? For how long is
-    counted only when it has got it.
+    """Is a thread of a process waiting for a processor or a disk right now? `_work` counts the time
+    that a thread has waited only when the wait is over.
     """
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -87,13 +87,13 @@ def _runnable(pid: int) -> bool:
 
 
 def listen(path: Path) -> None:
-    """Let this process write where it stands to a file when it is asked to."""
+    """Have this process write its stack traces to a file on SIGUSR1."""
     file = path.open("w")
     faulthandler.register(signal.SIGUSR1, file=file, all_threads=True)
 
 
 def place(pid: int, path: Path) -> list[dict[str, Any]]:
-    """Where a process that listens stands: the innermost line that is not a library's."""
+    """Where a process that has called `listen` stands: the innermost line outside libraries."""
     with contextlib.suppress(OSError):
         os.kill(pid, signal.SIGUSR1)
         end = time.monotonic() + PROMPT
@@ -114,8 +114,8 @@ def wait(process: child_process.Process, board: Board, path: Path) -> None:
     """Wait until the function of this rank's process has ended.
 
     Raises:
-        Standstill: it waits for others, and those have ended or wait as well. As long as nobody has
-            ended nothing is said: a process can be at rest for reasons that are not seen from here.
+        Standstill: it waits for others, and those have ended or wait as well. Never before some
+            rank has ended: a process can be at rest for reasons that cannot be seen from here.
     """
     rest, lost = Rest(process.pid), None
     while not process.ended(POLL):

@@ -28,7 +28,7 @@ STARTED = 30.0  # seconds in which the ranks of a run hear of each other
 
 @dataclass(frozen=True)
 class Place:
-    """Where a process of a cluster is: its own index among the workers, and all addresses."""
+    """A worker's place in its cluster: its own index, and the addresses of all workers."""
 
     workers: list[str]
     index: int
@@ -78,7 +78,7 @@ def unused() -> None:
 
 
 def _modest() -> None:
-    """Have many threads cost little from now on: limits count what is reserved for each of them."""
+    """Make threads cheap from now on: limits on memory count what is reserved for each of them."""
     libc = ctypes.CDLL(None)
     attributes = ctypes.create_string_buffer(64)  # a pthread_attr_t has at most that
     with contextlib.suppress(AttributeError):  # another C library than glibc

@@ -75,13 +75,14 @@ def _trained(*arguments: Any) -> dict[str, Any]:
         except Exception as error:
             if not seen[RAN] or seen[SCOPE]:
                 raise
-            losses = f"nothing: it raised {type(error).__name__}"  # and we know why
+            # the variables were made outside the scope: that is what the verdict should say
+            losses = f"nothing: it raised {type(error).__name__}"
     return {"returned": plain(losses), **seen}
 
 
 @contextlib.contextmanager
 def _watched(strategy: Any, batch: int) -> Iterator[dict[str, Any]]:
-    """Note what a loop does under a strategy: where it makes variables, what its replicas get."""
+    """Note where a loop makes its variables, and how many samples each replica gets."""
     import keras
     import tensorflow as tf
 

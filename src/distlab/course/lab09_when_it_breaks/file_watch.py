@@ -1,4 +1,6 @@
-"""What this process does with the files below a folder, as Python and torch's writer report it."""
+"""Which files below a folder this process reads, writes and renames: by Python's audit events, and
+by a hook into torch's own writer.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ class Deed:
 
 
 class _Watch:
-    """The one audit hook of this process: it cannot be taken out again."""
+    """The one audit hook of this process. (An audit hook cannot be removed.)"""
 
     def __init__(self) -> None:
         self.folder, self.deeds, self._added = "", [], False
@@ -70,12 +72,12 @@ _watch = _Watch()
 
 @contextlib.contextmanager
 def watched(folder: Path, before_writing: Callable[[], None] | None = None) -> Iterator[list[Deed]]:
-    """The list of what is done below `folder`, which grows meanwhile.
+    """A list of what is done below `folder`, which grows while the context lasts.
+
+    The C++ writer of `torch.save` raises no audit event, so that its files are noted here.
 
     Args:
         before_writing: called before `torch.save` begins to write anywhere.
-
-    Raises no audit event of its own: what `torch.save` writes by its C++ writer is noted here.
     """
     from torch import serialization
 

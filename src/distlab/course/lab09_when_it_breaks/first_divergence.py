@@ -41,7 +41,7 @@ def _inputs(case: Case) -> list[dict]:
 
 
 def _drawn(generator: random.Random, ranks: int) -> list[list[tuple]]:
-    """Equal logs, of which some are then changed somewhere, cut short, or gone on with."""
+    """Equal logs, some of which are then changed at some place, cut short, or extended."""
     log = [_entry(generator) for _ in range(generator.randint(0, 6))]
     logs = [list(log) for _ in range(ranks)]
     for _ in range(generator.choice([0, 1, 1, ranks // 2, ranks])):
@@ -120,7 +120,7 @@ def _against_rank_0(logs, got, want) -> bool:
 
 
 def _ended_counted_out(logs, got, want) -> bool:
-    """Is the place right, and have most logs ended there?"""
+    """Is the place right, and is None the most frequent entry there?"""
     if want is None or _index(got) != want[0]:
         return False
     entries = _entries(logs, want[0])

@@ -40,7 +40,7 @@ class Job:
         beside = os.path.dirname(sys.executable)
         env = os.environ | {
             "PATH": os.pathsep.join([beside, os.environ.get("PATH", "")]),
-            # where there is no network gloo has to be told where its messages go
+            # on a machine without a network gloo has to be told which interface to use
             "GLOO_SOCKET_IFNAME": interface(os.environ),
             "OMP_NUM_THREADS": "1",
             "PYTHONUNBUFFERED": "1",
@@ -65,7 +65,7 @@ class Job:
 
     @property
     def workers(self) -> dict[int, int]:
-        """Rank → process id, as the workers that were started last have printed them."""
+        """Rank → process id, as printed by the workers that were started last."""
         return {int(rank): int(pid) for rank, pid in _WORKER.findall(self.output)}
 
     def lines(self, *words: str) -> str:
@@ -75,7 +75,7 @@ class Job:
         )
 
     def until(self, text: str, times: int = 1) -> None:
-        """Wait until it has printed this so many times.
+        """Wait until it has printed `text` that many times.
 
         Raises:
             RuntimeError: it ended before that, or has not done so within `PATIENCE` seconds.

@@ -20,7 +20,7 @@ NO_FOLDER, FOLDER = "no such folder", "run 1"
 
 
 class _RunsCode:
-    """Saved in a file, this makes a folder when the file is loaded carelessly."""
+    """When a file that holds this is loaded without weights_only=True, it makes a folder."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -78,7 +78,7 @@ def _named(name: str) -> Callable[[Path, int], None]:
     return rename
 
 
-#: what may be wrong with a step, and how it is made so from a whole checkpoint
+#: what may be wrong with a step, and how a whole checkpoint is broken in that way
 FLAWS: dict[str, Callable[[Path, int], None]] = {
     "whole": lambda folder, step: None,
     "no index": lambda folder, step: index_file(folder, step).unlink(),
@@ -140,7 +140,7 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
 
 
 def _taken(look: Look) -> str:
-    """What is wrong with the step that was returned; "" where it is no step of this folder."""
+    """What is wrong with the step that was returned; "" if the folder has no such step."""
     steps = look.inputs[0]["steps"]
     returned = look.got[0]["returned"]
     return "" if steps == NO_FOLDER else dict(map(tuple, steps)).get(returned, "")

@@ -1,4 +1,4 @@
-"""Lab 09, `load_resharded`: a checkpoint of so many ranks, read by another number of them."""
+"""Lab 09, `load_resharded`: a checkpoint read by another number of ranks than has written it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _in_vain(opened: list[int], lengths: list[int], rank: int, size: int) -> lis
 
 
 def _storage(function, rank: int, size: int, folder: Path, loaded: Any) -> dict[str, str]:
-    """Does the tensor share its memory, with more of the file or with what another call gives?"""
+    """Does the tensor share its memory with more of the file, or with another call's result?"""
     import torch
 
     if not isinstance(loaded, torch.Tensor):

@@ -1,8 +1,8 @@
-"""Call a function from several workers that share a store, each worker at a moment of its own.
+"""Call a function from several workers that share a store, each worker at its own moment.
 
-A worker is a process with a connection of its own to a `TCPStore`, or a thread of one process where
-the store is a `HashStore`. Workers are forked from this process and end with the meeting, so that
-one that waits forever costs nobody more than the patience that it was given.
+With a `TCPStore` each worker is a process with its own connection; with a `HashStore` all are
+threads of one process. These processes are forked from this one and end with the meeting, so that a
+worker that waits forever delays it by no more than the given patience.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from distlab.course.lab09_when_it_breaks import shifted_clock
 from distlab.processes import forkserver, payload
 
 HASH, TCP = "HashStore", "TCPStore"
-#: every operation takes its time, for one half of the workers (the first among them in `SLOW`)
+#: each operation is slow for every other worker: from the first one on in `SLOW`, else the second
 SLOW, SLOW_OTHERS = "slow HashStore", "HashStore that is slow for the others"
 PREFIXED_HASH, PREFIXED_TCP = f"PrefixStore over {HASH}", f"PrefixStore over {TCP}"
 SLOWNESS = 0.2  # seconds that an operation takes some workers; the others a tenth of it
 APART = 1000.0  # seconds between the clocks of two workers, where they differ
 CONNECTING = 30.0  # seconds that workers have for their connections
 LOOK = 0.01  # seconds between two looks at workers that have not answered
-SOON = 0.02  # seconds from the order to begin until the clock starts
-#: how gloo's and the store's server look up names, which they do for loopback too
+SOON = 0.02  # seconds from telling the workers to begin until the clock starts
+#: the store's server and gloo look up the names of their peers, even on loopback: give up soon
 _RESOLVER = {"RES_OPTIONS": "timeout:1 attempts:1"}
-_now = time.monotonic  # kept: workers may be given another clock
+_now = time.monotonic  # the real one: workers may be given another clock
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Call:
 class Answer:
     """What came of a call. Times are seconds from the start of the meeting.
 
-    `returned` is `None` for a worker that had not returned when the patience was over; `value` is
-    data (`distlab.processes.payload`), `error` an exception as `distlab.rank.execute.describe`
-    tells it.
+    `returned` is `None` for a worker that had not returned when the patience was over. `value` is
+    data (`distlab.processes.payload`), `error` an exception as described by
+    `distlab.rank.execute.describe`.
     """
 
     called: float
@@ -68,8 +68,8 @@ class Meeting:
         workers: how many there are.
         store: one of `HASH`, `TCP`, `SLOW`, `SLOW_OTHERS`, `PREFIXED_HASH`, `PREFIXED_TCP`.
         slowness: seconds that an operation of a slow store takes.
-        clocks_differ: give each process a clock of its own: `time` and `datetime` show in worker i
-            `APART`·i seconds more. (Threads share the one of their process.)
+        clocks_differ: give each process its own clock: in worker i `time` and `datetime` are
+            `APART`·i seconds ahead. (Threads share the clock of their process.)
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Meeting:
         clocks_differ: bool = False,
         slowness: float = SLOWNESS,
     ) -> None:
-        self.lag = 0.0  # seconds by which this process itself was late, at most
+        self.lag = 0.0  # the most seconds by which this process itself was late
         self._workers, self._server, self._slowness = workers, None, slowness
         groups = [[w] for w in range(workers)] if TCP in store else [list(range(workers))]
         self._hosts: list[tuple[int, Connection]] = []
@@ -126,8 +126,8 @@ class Meeting:
         """Have each worker make its call; one whose call is `None` makes none.
 
         Args:
-            patience: seconds from the start, after which nobody waits for the answers any more. A
-                worker that has not answered then is lost for further calls.
+            patience: seconds from the start after which answers are no longer waited for. A worker
+                that has not answered by then cannot be called again.
         """
         start = _now() + SOON
         answers = [call and Answer(call.at) for call in calls]
@@ -135,7 +135,7 @@ class Meeting:
         listening = {}
         for (_, connection), group in zip(self._hosts, self._groups(), strict=True):
             listening[connection] = group
-            with contextlib.suppress(OSError):  # it has died: nothing will be heard of it
+            with contextlib.suppress(OSError):  # it has died, and will not answer
                 connection.send((start, {w: calls[w] for w in group if calls[w]}))
         self.lag = 0.0
         while pending and (before := _now()) < start + patience:
@@ -211,7 +211,7 @@ def raise_what_ended(found: dict[str, Any]) -> None:
 def _serve(
     connection: Connection, function, workers: list[int], store: str, shift: float, slowness: float
 ) -> None:
-    """Make the calls that arrive until nobody sends any more."""
+    """Make the calls that arrive, until the connection is closed."""
     if shift:
         function = shifted_clock.install(shift, function)
     made = _store(store, connection.recv())
@@ -249,7 +249,9 @@ def _store(kind: str, port: int):
 
 
 def _as_slow(kind: str, made, worker: int, slowness: float):
-    """The store as a worker sees it: were it equally slow for all, nobody would be overtaken."""
+    """The store as a worker sees it. Were it equally slow for all, no worker would overtake another
+    between two operations.
+    """
     if kind not in (SLOW, SLOW_OTHERS):
         return made
     from distlab.course.lab09_when_it_breaks.slow_store import SlowStore

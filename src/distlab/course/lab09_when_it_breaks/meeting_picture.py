@@ -26,7 +26,7 @@ def _hold(rank: int, size: int, function, calls: list[Call | None], store: str, 
 
 
 class Met:
-    """What came of a meeting: `answers`, a list with `None` for workers that made no call."""
+    """A meeting that is over: `answers`, with `None` for each worker that made no call."""
 
     def __init__(self, names: Sequence[str], answers: list[Answer | None], over: float) -> None:
         self.names, self.answers, self._over = list(names), answers, over
@@ -81,9 +81,9 @@ def meet(
     """Have workers call `function(store, *args)`, each a process with its own connection.
 
     Args:
-        calls: by the worker's name when it calls (seconds from the start), and with which
-            arguments; `None` for one that does not.
-        patience: seconds that it may take altogether; who has not returned then is still waiting.
+        calls: for each worker's name (seconds from the start at which it calls, arguments after
+            the store); `None` for a worker that makes no call.
+        patience: seconds for all of it; a worker that has not returned by then is drawn as waiting.
     """
     from distlab.engines.ranks import Ranks
 

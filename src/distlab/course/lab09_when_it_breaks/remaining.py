@@ -1,5 +1,5 @@
-"""Lab 09, `remaining`: what of an epoch is still to be trained on, for as many ranks as there are
-now. Any division is right that is exact and fair: all ranks' lists are judged together.
+"""Lab 09, `remaining`: the part of an epoch still to be trained on, divided among the ranks that
+there are now. Any exact and fair division is right, so all ranks' lists are judged together.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, s
 
 
 def _rest(n: int, epoch: int, seed: int, done: int) -> list[int]:
-    """What had not been trained on, by the contract's own words."""
+    """What had not been trained on, as the contract defines it."""
     import torch
 
     order = torch.randperm(n, generator=torch.Generator().manual_seed(seed + epoch))
@@ -99,7 +99,7 @@ def _coverage(rest: list[int], lists: list[list[int]]) -> str:
 
 
 def _left(name: str, right: str):
-    """A sign: some rank left something other than what is right."""
+    """A hint's `shows`: did some rank leave something else than what is right under this name?"""
     return lambda look: any(got[name] not in (right, "not asked") for got in look.got)
 
 

@@ -1,8 +1,9 @@
 """Lab 09, `rendezvous`: workers that did not know of each other agree who they are.
 
-Who came long before the end is in, who came long after it is out, and who came close to it may be
-either. But all memberships together have to be one: as many ranks as members, in the order of the
-names. On a slow store nothing else is asked, because there every moment is close to the end.
+A worker that called well before the end is in, one that called well after it is out, and one that
+called close to it may be either. But all have to agree on one membership: as many ranks as members,
+in the order of the names. On a slow store that is all that is asked, because there every moment is
+close to the end.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
 
 PATIENCE = 1.5  # seconds after the latest moment at which somebody should have returned
-SLOW_PATIENCE = 10.0  # the same where every operation takes its time
-ENTERING = 10  # operations of a slow store in which a worker has entered itself
+SLOW_PATIENCE = 10.0  # the same on a slow store
+ENTERING = 10  # operations within which a worker has registered itself, on a slow store
 ABSENT, NEVER, IN_TIME = "did not call", "never", "in time"
 EARLY, LATE, LATECOMER = "before the end", "after the end", "after its call"
 EITHER = "as all others see it"
@@ -48,9 +49,9 @@ def _nodes(case: Case) -> list[str]:
 
 
 def _rounds(case: Case) -> list:
-    """[generation, when each node calls] for each rendezvous; by default one in which the workers
-    crowd at its beginning, or come one after the other from shortly before its end until it must be
-    long over.
+    """[generation, when each node calls] for each rendezvous. By default there is one, in which the
+    workers come all at its beginning, or one after the other from shortly before its end until long
+    after it.
     """
     begin, apart = case.params["seconds"] - 0.1, 0.12
     if case.get("crowd") == "at the beginning":
@@ -61,8 +62,8 @@ def _rounds(case: Case) -> list:
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> Any:
-    """Rank 0 brings workers together that it starts. Where there are as many ranks as workers, each
-    rank tells what one of them got, else rank 0 tells of all.
+    """Rank 0 starts the workers and has them meet. With as many ranks as workers, each rank reports
+    what one of them got; a single rank reports for all.
     """
 
     def conduct() -> list[dict] | None:
@@ -87,7 +88,10 @@ def _as_judged(found: dict[str, Any]) -> list[str]:
 
 
 def _held(function, inputs: dict, factor: float) -> tuple[list[dict], bool, float]:
-    """One after the other the rendezvous of a case, all times `factor` times as long."""
+    """Hold the rendezvous of a case in turn, with all times multiplied by `factor`.
+
+    Returns what each worker got and when, whether all was as asked, and the lag of this process.
+    """
     nodes, seconds = inputs["nodes"], inputs["seconds"] * factor
     slow = inputs["store"] in (SLOW, SLOW_OTHERS)
     found: list[dict] = [{"returned": [], "moments": []} for _ in nodes]
@@ -107,11 +111,11 @@ def _held(function, inputs: dict, factor: float) -> tuple[list[dict], bool, floa
             met &= _judge(found, nodes, answers, planned, seconds, lag, near)
             if not met:
                 break
-    return found, met or slow, lag  # no machine is so busy that members disagree
+    return found, met or slow, lag  # a slow store's is not repeated: load makes no members disagree
 
 
 def _planned(nodes: list[str], moments: list, seconds: float, slow: bool) -> list[str]:
-    """What each worker should get: a membership, `None`, or either where it comes at the end."""
+    """What each worker should get: its membership, `None`, or either if it comes at the end."""
     first = min(at for at in moments if at is not None)
     told = [ABSENT if at is None else EITHER for at in moments]
     if slow:
@@ -121,7 +125,7 @@ def _planned(nodes: list[str], moments: list, seconds: float, slow: bool) -> lis
         if at is not None and at > first + seconds + near:
             told[worker] = "None"
     if any(at is not None and abs(at - first - seconds) <= near for at in moments):
-        return told  # how many they will be is open, and so is everybody's size
+        return told  # the number of members is open, and so is the size that each is told
     members = [w for w, one in enumerate(told) if one == EITHER]
     for worker, place in _places(nodes, members).items():
         told[worker] = str(place)
@@ -148,7 +152,7 @@ def _judge(
     """
     slow = near > 0
     if slow and any(a and a.error and _NOT_THERE in a.error["message"] for a in answers):
-        for worker, told in enumerate(planned):  # such a store cannot show anything here
+        for worker, told in enumerate(planned):  # the answer needs what this store does not have
             _note(found[worker], told, ABSENT if told == ABSENT else IN_TIME)
         return True
     margin = max(0.15, 0.2 * seconds) + 3 * lag
@@ -192,7 +196,7 @@ def _pair(value: Any) -> bool:
 
 
 def _may_be(answer: Answer, place: tuple[int, int] | None, end, margin, near: float) -> bool:
-    """Can a worker have got this, as the members are?"""
+    """Is this a right answer for a worker, given who all the members are?"""
     if place is None:
         return answer.value is None and answer.called >= end - margin - near
     return tuple(answer.value) == place and (near > 0 or answer.called <= end + margin)
@@ -224,7 +228,7 @@ def _moments(look: Look) -> list[str]:
 
 
 def _last(look: Look) -> dict[str, str]:
-    """What each worker got in the last rendezvous that took place: there something is wrong."""
+    """What each worker got in the last rendezvous that was held: the one that went wrong."""
     got = _returned(look)
     number = max(map(len, got.values())) - 1
     return {node: told[number] for node, told in got.items() if len(told) > number}
@@ -260,7 +264,7 @@ def _permuted(look: Look) -> bool:
 
 
 def _divided(look: Look) -> bool:
-    """Do members see different sizes, or others than there are members?"""
+    """Do members disagree on the size, or is it not the number of members?"""
     pairs = _pairs(look)
     fits = {size for _, size in pairs.values()} == {len(pairs)}
     return bool(pairs) and (not fits or EITHER in _last(look).values())

@@ -1,7 +1,7 @@
 """Lab 09, `roll_call`: who is missing?
 
-What is right is decided by when each rank really called and returned. A rank whose call came within
-the margin of another's deadline may be on that one's list or not.
+What is right depends on when each rank really called and returned. A rank that called close to
+another's deadline may be on that rank's list or not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from distlab.course.lab09_when_it_breaks.rounds import promptly, until_met
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
 
-PATIENCE = 1.5  # seconds after the latest deadline until nobody waits for an answer any more
+PATIENCE = 1.5  # seconds after the latest deadline for which answers are waited for
 ABSENT = "did not call"
 IN_TIME, LATE, EARLY, NEVER = "in time", "after its time was up", "before its time was up", "never"
 LONG_AFTER = "after the last call"
@@ -33,7 +33,7 @@ def _inputs(case: Case) -> list[dict]:
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> Any:
-    """Rank 0 holds the roll calls among workers that it starts; each rank tells one's answers."""
+    """Rank 0 starts the workers and holds the roll calls; each rank reports for one worker."""
 
     def conduct() -> list[dict] | None:
         if rank:
@@ -45,7 +45,7 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> Any:
 
 
 def _as_judged(found: list[dict] | None, worker: int) -> Any:
-    """What a worker's calls came to, or the exception that ended one of them."""
+    """What a worker's calls returned and when; raises what ended one of them."""
     if found is None:
         return "nothing"
     raise_what_ended(found[worker])
@@ -53,7 +53,10 @@ def _as_judged(found: list[dict] | None, worker: int) -> Any:
 
 
 def _held(function, size: int, inputs: dict, factor: float) -> tuple[list[dict], bool, float]:
-    """One after the other the roll calls of a case, all times `factor` times as long."""
+    """Hold the roll calls of a case in turn, with all times multiplied by `factor`.
+
+    Returns what each worker got and when, whether all was as asked, and the lag of this process.
+    """
     seconds = inputs["seconds"] * factor
     found: list[dict] = [{"returned": [], "moment of the return": []} for _ in range(size)]
     met, lag = True, 0.0
@@ -83,7 +86,7 @@ def _judge(
     lag: float,
     found: dict[str, Any],
 ) -> bool:
-    """Add to `found` what a rank returned and when; was both as asked?"""
+    """Add to `found` what a rank returned and when; were both as asked?"""
     answer = answers[rank]
     if answer is None:
         found["returned"].append(ABSENT)
@@ -102,7 +105,7 @@ def _judge(
         other for other, at in enumerate(moments) if at is None or at > moments[rank] + planned
     ]
     shown = repr(answer.value)[:80]
-    if not right and shown == str(intended):  # it would be right had the ranks called as planned
+    if not right and shown == str(intended):  # right only if all ranks had called as planned
         shown += ", by when that was no longer so"
     found["returned"].append(str(intended) if right else shown)
     moment = _moment(answer, answers, seconds, margin, lag)
@@ -173,7 +176,7 @@ def _list(text: str) -> set[int] | None:
 
 
 def _some(look: Look, test) -> bool:
-    """Is this so of some wrong list: test(rank, number, listed, that should have been)?"""
+    """Does `test(rank, number, ranks listed, ranks that should be)` hold for some wrong list?"""
     return any(
         test(rank, number, listed, _list(right))
         for rank, number, returned, right in _differing(look)
@@ -182,7 +185,7 @@ def _some(look: Look, test) -> bool:
 
 
 def _in_earlier(look: Look, rank: int, number: int, listed: set, right: set) -> bool:
-    """Is a rank taken for present that had called in an earlier roll call alone?"""
+    """Is a rank taken for present that had called only in an earlier roll call?"""
     calls = look.case.params["calls"]
     return any(
         calls[number][other] is None and any(c[other] is not None for c in calls[:number])

@@ -1,8 +1,8 @@
-"""Judge what depends on the clock without blaming anybody for a busy machine.
+"""Judge what depends on the clock without blaming an answer for a busy machine.
 
-What is asked is held against the times at which workers really called and returned, with a margin.
-Where it is not met, everything is repeated with all times longer, and only what fails again is
-wrong: an answer that is late by a rule stays late, one that the machine has held up does not.
+Answers are judged by the times at which workers really called and returned, with a margin. What
+fails is repeated with all times longer, and only what fails again is wrong: an answer that is late
+in itself stays late, one that the machine delayed does not.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TypeVar
 
 Found = TypeVar("Found")
 
-LONGER = 2.5  # times as long is each repetition
-BUSY = 0.1  # seconds of a process's own lateness that say nothing is to be learned from a round
+LONGER = 2.5  # factor from one round to the next
+BUSY = 0.1  # seconds: where this process itself was as late as that, a failed round proves nothing
 MOST = 4  # rounds on a machine that stays busy
 PROMISED = 0.5  # seconds within which the contracts have a worker return that need wait no longer
 SLACK = 0.2  # seconds that scheduling may add to that

@@ -14,7 +14,7 @@ from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.records.events import Event
 
-A_TENSOR, A_CALL = 64, 256  # bytes that a rank may give for each of its tensors, and besides
+A_TENSOR, A_CALL = 64, 256  # bytes that a rank may give for each of its tensors, and beyond that
 #: elements of the large tensors: far more than a rank may give, and few enough for those who go
 #: through them byte by byte, as bytes(tensor.untyped_storage()) does (1.2 MB took it three seconds)
 LARGE = 5_000
@@ -88,7 +88,7 @@ def _made(name: str, rank: int, size: int, odd: int, seed: int) -> list:
         return _equal(name, base, differs, generator)
     if name == "two and two":
         differs = rank >= size // 2
-    if name == "more and less":  # the sum over the ranks is `size` times that of one in the middle
+    if name == "more and less":  # the mean over the ranks is the value of a rank in the middle
         base[0][0, 0] = 8.0
         base[0][0, 0] += rank - (size - 1) / 2
         return base

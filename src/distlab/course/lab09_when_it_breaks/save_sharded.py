@@ -1,9 +1,9 @@
 """Lab 09, `save_sharded`: a checkpoint that is whole or is none.
 
-Every case saves twice. In the first save one rank comes late, in both one's writer is slow: an
-index that does not wait for all files is there before them then. In some cases a save of the
-same step fails before that, on a rank whose files may not grow; it takes place in processes of its
-own, because those that wait for the rank that has failed may wait forever.
+Every case saves twice. In the first save one rank starts late, in both the writer of one rank is
+slow: an index that is written without waiting for all files is there before them. In some cases a
+save of the same step fails first, on a rank whose files may not grow. That one runs in separate
+processes, because ranks that wait for the one that failed may wait forever.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _piece(rank: int, inputs: dict, number: int):
     return torch.from_numpy(flat[begin : begin + lengths[rank]].copy())
 
 
-_store: Any = None  # of the group: torch keeps only what of it is C++
+_store: Any = None  # the group's: torch keeps alive only its C++ part
 
 
 def _join(rank: int, size: int, name: str = "group") -> None:
@@ -219,10 +219,10 @@ def _manner(deeds: list[Deed], index: Path) -> str:
 
 
 def _fail(function, rank: int, size: int, inputs: dict, folder: Path) -> dict[str, str]:
-    """Save where one rank's files cannot grow; what then became of the step?
+    """Save where one rank's files cannot grow, and report what became of the step.
 
-    The save takes place in processes of its own. They are ended when the failing rank is done and
-    the others have had their time.
+    The save runs in separate processes. They are ended some time after the failing rank is done,
+    which the others may spend waiting.
     """
     from distlab.rank import child_process
 
@@ -258,7 +258,7 @@ def _outcome(process) -> dict[str, str]:
     from distlab.rank import child_process
 
     if not process.ended(0.0):
-        return {"end": RAISED}  # it waits, or dawdles: not a return either
+        return {"end": RAISED}  # it still waits: not a normal return either
     try:
         process.result()
     except child_process.Died:
@@ -271,7 +271,7 @@ def _outcome(process) -> dict[str, str]:
 
 
 def _save_in_vain(function, rank: int, size: int, inputs: dict, folder: Path) -> None:
-    """In the new process: the save, on one rank without room for it."""
+    """In the new process: save, on one rank without room for the file."""
     import resource
 
     from distlab.rank import recorder
@@ -292,7 +292,7 @@ def _save_in_vain(function, rank: int, size: int, inputs: dict, folder: Path) ->
 
 
 def _any(look: Look, name: str, wrong) -> bool:
-    """Is that so of what some rank left under this name in one of its two saves?"""
+    """Is `wrong(…)` true of what some rank left under this name in one of its two saves?"""
     return any(
         wrong(got[save][name])
         for got in look.got

@@ -1,7 +1,7 @@
-"""Another clock for this process, as another machine has one.
+"""Give this process another clock, as if it ran on another machine.
 
-What Python code can ask for the time is moved by a constant. Differences stay what they were, and
-nothing that only waits is touched.
+All that Python code can ask for the time is shifted by a constant. Differences between two times
+stay the same, and nothing that only waits is changed.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _SECONDS = ("time", "monotonic", "perf_counter")
 
 
 def install(seconds: float, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Move the clocks of this process by `seconds`, for good.
+    """Shift the clocks of this process by `seconds`, for good.
 
-    Returns a copy of `function` for which what it imported by name (`from time import monotonic`)
-    shows the moved time too.
+    Returns a copy of `function` for which clocks that it imported by name (`from time import
+    monotonic`) are shifted too.
     """
     import cloudpickle
 
@@ -44,7 +44,7 @@ def _later(clock: Callable[[], Any], by: Any) -> Callable[[], Any]:
 
 
 class _Later(datetime.datetime):
-    """`datetime.datetime`, whose present is another."""
+    """`datetime.datetime` with a shifted `now`."""
 
     _by = datetime.timedelta()
 

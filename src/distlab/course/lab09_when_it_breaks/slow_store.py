@@ -1,4 +1,4 @@
-"""A store that takes its time: what is a matter of microseconds elsewhere shows in every run."""
+"""A slow store, on which races show in every run that elsewhere are a matter of microseconds."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import torch.distributed as dist
 
 
 class SlowStore(dist.Store):
-    """Another store, each of whose operations takes `seconds`: half before it, half after it.
+    """A store each of whose operations takes `seconds` longer: half before it, half after it.
 
-    A worker that asks and then acts on the answer is overtaken between the two by whoever acts
-    meanwhile. That happens on any store, only seldom.
+    A worker that asks, and then acts on the answer, is overtaken in between by others. That happens
+    on any store, only rarely.
     """
 
     def __init__(self, store: dist.Store, seconds: float) -> None:
@@ -51,7 +51,7 @@ _OPERATIONS = (
     "add", "append", "check", "compare_set", "delete_key", "get", "list_keys", "multi_get",
     "multi_set", "num_keys", "queue_len", "queue_pop", "queue_push", "set", "wait",
 )  # fmt: skip
-#: by these names torch's C++ asks for them, when another store is put over this one
+#: the names by which torch's C++ calls them, when another store is put over this one
 _INNER = {
     "deleteKey": "delete_key",
     "getNumKeys": "num_keys",

@@ -1,7 +1,7 @@
 """`checkpointed`: activation checkpointing, judged beside the same stages in an `nn.Sequential`.
 
-Random numbers on CPUs are not the same on every machine, so the twin runs on the same rank, and
-what is compared is how far the two are apart.
+Random numbers on CPUs differ from machine to machine, so that twin runs on the same rank, and the
+harness returns how far apart the two are.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import gc
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
-_SLACK = 12_000  # bytes for the states of the random numbers that a segment may keep
+_SLACK = 12_000  # bytes that a segment may keep besides, for states of random generators
 _PARAMETERS = "number of parameters that it lacks or has too many of"
 _BEYOND = "bytes held after the forward pass beyond what may be kept"
 _FEWER = "number of outputs that were to be kept and are not"
@@ -59,8 +59,8 @@ def _made(inputs):
     width, like = inputs["width"], inputs["inputs"][0]
 
     class Dropout(nn.Dropout):
-        """Draws from the CPU's generator wherever its input lies: an answer need not know of
-        another one.
+        """Draws from the CPU's generator whatever its input's device: an answer need not save the
+        state of any other.
         """
 
         def forward(self, input):
@@ -128,7 +128,7 @@ def _call(function, rank, size, inputs):
 
 
 def _without_gradients(twin, module, inputs) -> tuple[list, list]:
-    """The outputs where nobody asks for gradients: the stages one after another."""
+    """The outputs of both modules under `no_grad`."""
     import torch
 
     outputs = []
@@ -174,9 +174,9 @@ def _step(module, inputs, log: _Log) -> dict:
 
 
 def _out_of_order(ran: list[int], every: int, forwards: int) -> int:
-    """How often the next segment to run again was not one further to the front.
+    """How often a stage that ran again was in a later segment than the one before it.
 
-    With several forward passes each segment comes as often as there are of them.
+    Not counted for several forward passes, in which the segments of each run again in turn.
     """
     if forwards > 1:
         return 0
@@ -306,12 +306,12 @@ _HINTS = (
 )
 
 
-#: what the graph of each kind of stage keeps, in outputs of a stage, its own output included
+#: what autograd's graph keeps for each kind of stage, its output included, in sizes of an output
 _KEPT = {"wide": 9, "linear": 1, "dropout": 1.25, "tanh": 1, "norm": 1}
 
 
 def _keeps_last_alone(look: Look) -> bool:
-    """Is what is held too much nearer to the last segment's activations than to those of all?"""
+    """Is the excess closer to the activations of the last segment than to those of all segments?"""
     every, names = _of(look, "every"), _of(look, "stages")
     cuts = range(0, len(names), every)
     inner = [sum(_KEPT[name] for name in names[cut : cut + every]) - 1 for cut in cuts]

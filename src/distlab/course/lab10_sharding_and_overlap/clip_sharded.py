@@ -30,7 +30,7 @@ def _gradients(case: Case) -> list[dict]:
 
 
 def _call(function, rank, size, inputs):
-    pieces = list(inputs["pieces"])  # only the tensors in it count
+    pieces = list(inputs["pieces"])  # the function gets a copy of the list, with the same tensors
     norm = function(rank, size, list(pieces), inputs["max_norm"])
     return {"returned": norm, _PIECES: shortened(pieces, lengths=True)}
 

@@ -23,12 +23,12 @@ _MOST = "number of layers beyond two whose parameters were whole at once"
 
 
 def _model(case: Case) -> list[dict]:
-    """`widths`: features in front of and behind each layer. `still`: ranks whose batch is all
-    zeros, in a model without biases: their gradients are zero.
+    """`widths`: features before, between and after the layers. `still`: ranks whose batch is all
+    zeros; the model then has no biases, so that their gradients are zero.
     """
     shared, dtype = case.generator(), case.get("dtype", "float32")
     widths, rows = case.get("widths", [3, 4, 2]), case.get("rows", 4)
-    watched = max(widths) < 100  # to look for large weights in memory takes seconds
+    watched = max(widths) < 100  # looking for large weights in memory takes seconds
     still, size = case.get("still", []), case.size
     layers = []
     for inside, outside in zip(widths[:-1], widths[1:], strict=True):
@@ -157,8 +157,8 @@ def _of_rank(look: Look, rank: int) -> str | None:
 
 
 def _layers_gathered(gathers, pieces: list[int]) -> list[list[int]] | None:
-    """Which layers the backward pass may have gathered, in order: all, but perhaps not the last
-    and not the first. `None` where no such list fits the bytes.
+    """The lists of layers, in order, that the backward pass may have gathered, going by the bytes:
+    all layers, perhaps without the last and the first. `None` if there is no such list.
     """
     count = len(pieces)
     every = list(reversed(range(count)))
@@ -233,7 +233,7 @@ def _right_gradients(look: Look) -> bool:
 
 
 def _own_gradients(look: Look) -> bool:
-    """Is each piece one of a rank's own gradient, computed again here?"""
+    """Did each rank return pieces of its own gradient (which is computed again here)?"""
     pairs = _gradients(look)
     return len(pairs) == look.size > 1 and all(
         look.same(_of_rank_alone(look, rank), list(got)) for rank, (_, got) in enumerate(pairs)

@@ -4,8 +4,8 @@
         fsdp_step(...)
     print(seen.most)                 # layers whose parameters were there at the same time
 
-A layer counts while some tensor made inside of the `with` holds values that only another rank owns:
-it has been put together then, in whichever buffer, and however it is laid out.
+A layer counts while some tensor made inside the `with` holds values that only another rank owns:
+then it has been put together, in whichever buffer and layout.
 """
 
 from __future__ import annotations
@@ -21,47 +21,47 @@ from torch.utils import _python_dispatch
 from distlab.training.memory import Storages, storages, tensors
 
 _MARKERS = 8  # values of one rank's share that tell it from everything else
-#: after these operations it is worth a look: where parameters arrive and where they are used
 _UNINITIALISED = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
+#: after these, and after collectives, it is worth a look: parameters are used, or have arrived
 _TELLING = ("mm", "addmm", "bmm", "matmul", "linear", "baddbmm", "mv", "einsum")
 
 
 class Moment(NamedTuple):
-    """What was there: the numbers of the layers, and the bytes of all tensors."""
+    """What one look found: the numbers of the layers, and the bytes of all tensors."""
 
     layers: frozenset[int]
     nbytes: int
 
 
 class _Known:
-    """What is known of a storage: the layers that the last look saw in it."""
+    """What is known of a storage, above all the layers that the last look saw in it."""
 
     def __init__(self, storage: torch.UntypedStorage) -> None:
         self.storage = weakref.ref(storage)
         self.layers: frozenset[int] = frozenset()
-        self.extent = 0  # bytes up to the end of the furthest tensor in it: nothing lies behind
+        self.extent = 0  # bytes up to the end of the last tensor in it
         self.written = False  # since the last look
-        self.filling = False  # by a collective, at any time
-        self.on_its_way = False  # made by a functional collective that nobody has waited for
+        self.filling = False  # a collective may write into it at any time
+        self.on_its_way = False  # result of a functional collective not waited for yet
 
 
 class Gathered(Storages):
     """Watches the tensors of this process while its context lasts.
 
     Args:
-        others: for each layer a list of tensors: what each other rank owns of its weight, say.
+        others: for each layer a list of tensors, such as what each other rank owns of its weight.
         every_operation: look after every operation, for a picture; else only after collectives and
             matrix products, which costs less.
 
-    `moments` has what the looks have found, `most` the most layers that one of them has found. A
-    layer has to be there at two looks in a row: memory that is about to be filled may still hold
-    what lay there before.
+    `moments` is what the looks have found, `most` the largest number of layers found at once. A
+    layer has to be there at two looks in a row: memory that is about to be overwritten may still
+    hold what lay there before.
     """
 
     def __init__(
         self, others: Sequence[Sequence[torch.Tensor]], every_operation: bool = False
     ) -> None:
-        super().__init__(kind=None)  # on a GPU they may come by way of the CPU
+        super().__init__(kind=None)  # every device: a GPU's parameters may come by way of the CPU
         self._shares = _Shares(others)
         self._every_operation = every_operation
         self._known: dict[int, _Known] = {}
@@ -94,9 +94,9 @@ class Gathered(Storages):
             if known.on_its_way:
                 if "c10d_functional" in namespace and name != "wait_tensor" or _is_view(func):
                     continue
-                known.on_its_way, known.written = False, True  # who uses it has waited for it
+                known.on_its_way, known.written = False, True  # what is used has been waited for
             known.written |= key in written or key not in given
-            # what other packages make may be filled later too
+            # storages made by other packages' operations may be filled later, too
             known.filling |= "c10d" in namespace or (namespace != "aten" and key not in given)
 
     def look(self) -> None:
@@ -104,7 +104,7 @@ class Gathered(Storages):
         with _python_dispatch._disable_current_modes():
             there = self._there()
             if len(there) > max(self.most, 1):
-                gc.collect()  # what nobody can reach any more does not count
+                gc.collect()  # unreachable tensors do not count
                 there = self._there()
         layers, self._before = there & self._before, there
         self.most = max(self.most, len(layers))
@@ -133,7 +133,7 @@ class Gathered(Storages):
 
 
 class _Shares:
-    """What other ranks own, known by some values of each share."""
+    """What other ranks own, recognised by some values of each share."""
 
     def __init__(self, others: Sequence[Sequence[torch.Tensor]]) -> None:
         known = [
@@ -169,7 +169,7 @@ class _Shares:
 
 
 def _distinct(tensor: torch.Tensor) -> torch.Tensor | None:
-    """The values of a tensor but zero; `None` where they are too few for it to be known by them."""
+    """A tensor's distinct values without zero; `None` if too few to recognise it by."""
     flat = tensor.detach().reshape(-1)
     found = flat[flat != 0].unique()
     return found if len(found) > 1 else None
@@ -182,7 +182,7 @@ def _some_of(values: torch.Tensor) -> torch.Tensor:
 
 
 def _overwrite(storage: torch.UntypedStorage) -> None:
-    """Fill memory that nobody has written yet: what lay there before may be a layer's weight."""
+    """Fill uninitialised memory, which may still hold the weight of a layer freed before."""
     plain = torch.empty(0, dtype=torch.uint8, device=storage.device)
     plain.set_(storage).fill_(255)  # NaN in each float type
 

@@ -14,8 +14,8 @@ from distlab.records.events import LOCAL
 
 
 def _gradients(case: Case) -> list[dict]:
-    """`length`: of a piece; the gradient is as many times longer as there are shards. `still`:
-    ranks whose gradient is all zeros.
+    """`length`: of a piece, of which a gradient has one for each shard. `still`: ranks whose
+    gradient is all zeros.
     """
     replicas, dtype = case.get("replicas", 1), case.get("dtype", "float32")
     count = case.get("length", 3) * (case.size // replicas)
@@ -77,7 +77,9 @@ def _scatter_then_reduce(look: Look) -> str | None:
 
 
 def _same_groups(look: Look) -> str | None:
-    """All ranks make the same groups in the same order, or say that members alone make them."""
+    """All ranks make the same groups in the same order, but for groups with
+    `use_local_synchronization`, which members alone make.
+    """
     made = [
         [
             tuple(sorted(e.group))

@@ -1,4 +1,4 @@
-"""Parameters that come and go: which layers are whole in a rank's memory, and for how long.
+"""Draw parameters that come and go: which layers are whole in a rank's memory, and for how long.
 
 with Gathered(others, every_operation=True) as seen:
     fsdp_step(...)
@@ -16,9 +16,8 @@ _BYTES = "#D55E00"
 
 
 def spans(moments: Sequence[Moment], layer: int) -> list[tuple[int, int]]:
-    """(begin, end) of each time that a layer was whole, in operations since the first one.
-
-    It began at the first moment that shows it and ended at the first that no longer does.
+    """(begin, end) of each time that a layer was whole, in operations since the first one: from the
+    first moment that shows it to the first that no longer does.
     """
     found, begin = [], None
     for now, moment in enumerate(moments):
@@ -32,8 +31,8 @@ def spans(moments: Sequence[Moment], layer: int) -> list[tuple[int, int]]:
 
 
 def compare(runs: Mapping[str, Sequence[Moment]], layers: int):
-    """A figure of several runs of a rank, one below the other, all from operation to operation: how
-    long each one takes is changed too much by watching it.
+    """A figure of several runs of a rank, one below the other, over the number of operations: their
+    durations mean nothing, because watching a run slows it down.
 
     A row for each layer, a bar while its parameters are whole; the line is how many bytes of
     tensors the run holds.

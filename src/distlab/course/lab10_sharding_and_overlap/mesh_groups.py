@@ -1,4 +1,4 @@
-"""`mesh_groups`: who a rank's companions are along each dimension of a mesh."""
+"""`mesh_groups`: the ranks that share a group with a rank, along each dimension of a mesh."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 from distlab.exercises.traffic import silent
 
-_FEW = 64  # ranks; of a larger mesh some are asked for
+_FEW = 64  # ranks; in a larger mesh the groups of some ranks only are asked for
 
 
 def _mesh(case: Case) -> list[dict]:
@@ -35,7 +35,7 @@ def coordinates(rank: int, shape) -> list[int]:
 
 
 def _groups(look: Look, belong, major=coordinates) -> list[dict]:
-    """Groups of the ranks that `belong(own place, other place, dimension)` together."""
+    """Groups of a rank with all others that `belong(own place, other place, dimension)`."""
     shape, names = look.inputs[0]["shape"], look.inputs[0]["names"]
     places = [major(rank, shape) for rank in range(math.prod(shape))]
     return [

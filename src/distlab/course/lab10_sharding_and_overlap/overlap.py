@@ -1,5 +1,5 @@
 """Communication beside computation: when a step computed, when its link was busy, and how much of
-that nobody had to wait for.
+the communication was hidden behind computation.
 
     with slow_links(latency, bandwidth) as link:
         step = overlap.step(model, model, batch, finish, link)
@@ -49,7 +49,7 @@ class Step:
 
     @property
     def hidden(self) -> float:
-        """The share of that in which this rank computed."""
+        """The share of `communicating` during which this rank computed."""
         last = max((slot.end for slot in self.computing), default=self.begin)
         under = sum(max(0.0, min(t.end, last) - t.begin) for t in self.transfers)
         return under / self.communicating if self.transfers else 0.0
@@ -87,7 +87,7 @@ def step(
 
 
 def fastest(steps: Iterable[Step]) -> Step:
-    """The shortest of several: other programs make the others longer."""
+    """The shortest of several: the one least disturbed by other programs."""
     return min(steps, key=lambda one: one.seconds)
 
 

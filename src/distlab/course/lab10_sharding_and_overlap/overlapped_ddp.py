@@ -1,7 +1,8 @@
 """`overlapped_ddp`: buckets of gradients that leave while the backward pass goes on.
 
-The model notes when each gradient is there, before anybody else's hooks run; the record says when
-each all-reduce began and was waited for. Both on one clock, so that "as soon as" can be told.
+The model's own hooks, which run before any others, note when each gradient is there; the record
+says when each all-reduce began and was waited for. Both are on one clock, so that "as soon as" can
+be judged.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ _COUNTS = (_EARLY, _LATE, _WAITED, _IN_FINISH)
 def _models(case: Case) -> list[dict]:
     """One or two models (`models`), each a dict of
 
-    widths: features in front of and behind each layer. bytes: the size of a bucket. order: the
-    layers' numbers in the order in which they are registered. frozen: layers whose weight gets no
-    gradient. twice: layers that are applied twice in a row. empty: has a parameter without
+    widths: features before, between and after the layers. bytes: the size of a bucket. order: the
+    layers' numbers in the order in which they are registered. frozen: layers whose weight requires
+    no gradient. twice: layers that are applied twice in a row. empty: has a parameter without
     elements, registered before the last layer.
 
     `still`: ranks whose gradients are all zero.
@@ -82,7 +83,7 @@ def _models(case: Case) -> list[dict]:
 class _Marks:
     """When things happened in one step of one model, on the machine's monotonic clock."""
 
-    ready: list[tuple[int, float]] = field(default_factory=list)  # number of the parameter, when
+    ready: list[tuple[int, float]] = field(default_factory=list)  # (number of the parameter, when)
     backward: tuple[float, float] = (0.0, 0.0)
     finish: tuple[float, float] = (0.0, 0.0)
 
@@ -199,7 +200,7 @@ def _call(function, rank, size, inputs):
 
 
 def _told_by_record(models: list[_Watched], rank: int, size: int) -> dict[str, int]:
-    """What marks and record say together; with one rank there need be nothing to say."""
+    """The `_COUNTS`, from marks and record together. With one rank there need be no all-reduce."""
     counts = dict.fromkeys(_COUNTS, 0)
     if size == 1:
         return counts
@@ -223,7 +224,7 @@ def _of_step(buckets, marks: _Marks, events) -> dict[str, int]:
     moments = [moment for _, moment in marks.ready] + [end]
     early = late = complete = 0
     for number, bucket in enumerate(buckets):
-        # with its gradients, and all buckets before it: they begin in their order
+        # the gradient that completes this bucket and all before it: they begin in their order
         complete = max(complete, *(place.get(parameter, 0) for parameter in bucket))
         if number >= len(begun):
             late += 1

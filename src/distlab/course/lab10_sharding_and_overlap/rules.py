@@ -11,10 +11,10 @@ from distlab.records.events import Event
 
 
 def traffic_of(look: Look, rank: int, barriers: bool = False) -> list[Event]:
-    """What a rank sent and received; making a group is no traffic, and a barrier carries nothing.
+    """What a rank sent and received. Making a group is no traffic, and a barrier carries nothing.
 
     Args:
-        barriers: do they count?
+        barriers: count barriers all the same.
     """
     left_out = ("new_group",) if barriers else ("new_group", "barrier")
     return [event for event in look.records[rank].events if event.op not in left_out]

@@ -1,5 +1,5 @@
-"""Attention over a sequence that is divided among ranks: inputs, the exact result, and what the
-well-known mistakes make of it. `ring_attention` and `ulysses_attention` share it.
+"""Attention over a sequence that is divided among ranks, for `ring_attention` and
+`ulysses_attention`: inputs, the exact result, and the results of well-known mistakes.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Hint, Look
 from distlab.exercises.hints import returned, wanted
 
-#: an lse of some hundreds is known to 3e-5 in float32, and each merge goes by it once more
+#: in float32 an lse of some hundreds is accurate to 3e-5, and each merge adds an error of that size
 TOLERANCE = Tolerance(rtol=5e-4, atol=5e-4)
-_FEW = 100_000  # scores that a hint computes again
+_FEW = 100_000  # the most scores that a hint computes again
 
 
 def blocks(heads_first: bool):
     """q, k and v of each rank: (heads, n, d), or (n, heads, d).
 
-    A case's `steep`: small integers times this, so that scores are large and yet exact.
+    A case's `steep`: q and k times this, rounded, so that scores are large and yet exact.
     """
 
     def make(case: Case) -> list[dict]:
@@ -76,7 +76,7 @@ def seen(look: Look, causal: bool | None = None) -> np.ndarray:
 
 
 def _of_rank(look: Look) -> np.ndarray:
-    """Whose position is it? (size·n,)"""
+    """The rank that owns each position, (size·n,)."""
     return np.repeat(np.arange(look.size), look.case.get("n", 4))
 
 
@@ -86,19 +86,19 @@ def own_block(look: Look) -> np.ndarray:
 
 
 def every_block_alike(look: Look) -> np.ndarray:
-    """The mask of the own block, laid over all blocks."""
+    """The causal mask of a rank's own block, repeated on every block."""
     n = look.case.get("n", 4)
     return np.tile(np.tri(n, dtype=bool), (look.size, look.size))
 
 
 def whole_blocks(look: Look) -> np.ndarray:
-    """No mask within the own block: a causal position sees all of it, and of those before."""
+    """No mask within a rank's own block: each position sees all of it, and all blocks before it."""
     owner = _of_rank(look)
     return owner[:, None] >= owner[None, :]
 
 
 def without(look: Look, distance: int) -> np.ndarray:
-    """Everything but the block of the rank so many places before."""
+    """Everything but the block of the rank `distance` places before."""
     owner = _of_rank(look)
     return seen(look) & ((owner[:, None] - owner[None, :]) % look.size != distance % look.size)
 

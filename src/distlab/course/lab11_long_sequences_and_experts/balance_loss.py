@@ -29,7 +29,7 @@ def _make(case: Case) -> list[dict]:
         )
         exp = np.exp(logits)
         probabilities = exp / exp.sum(axis=1, keepdims=True)
-        # not the best of the probabilities only: whoever takes argmax in place of `expert` is seen
+        # not always the most probable: so that argmax in place of `expert` gives another loss
         expert = np.where(
             drawn.random(counts[rank]) < 0.7,
             probabilities.argmax(1),
@@ -89,14 +89,14 @@ def _of_all(change: Callable[[np.ndarray, np.ndarray], float]) -> Callable[[Look
 
 
 def _kept_alone(probabilities: np.ndarray, expert: np.ndarray) -> float:
-    """The number of tokens without those that have no expert."""
+    """Shares among the tokens that have an expert, means over all tokens."""
     experts, kept = probabilities.shape[1], max((expert >= 0).sum(), 1)
     shares = _shares(expert, experts) / kept
     return float(experts * shares @ probabilities.mean(0))
 
 
 def _number_of_kept(probabilities: np.ndarray, expert: np.ndarray) -> float:
-    """All sums, divided by the number of those that have an expert."""
+    """Sums over all tokens, divided by the number of those that have an expert."""
     kept = max((expert >= 0).sum(), 1)
     return _kept_alone(probabilities, expert) * len(expert) / float(kept)
 

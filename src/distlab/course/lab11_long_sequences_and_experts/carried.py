@@ -1,7 +1,7 @@
-"""What ranks may say to each other in lab 11: which collectives, how often, carrying how much.
+"""Rules and hints on the traffic of lab 11: which collectives, how often, carrying how much.
 
-An all-to-all is on record with all elements that its rank handed in, those that stay included, in
-whatever form it was called.
+An all-to-all, in whichever form it was called, is recorded with all elements that its rank passed
+in, including those that stay on the rank.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _NAMES = {
 
 
 def elements(event: Event) -> int:
-    """Elements that the rank handed in, or sent."""
+    """Elements that the rank passed in, or sent."""
     return math.prod(event.shape) * max(event.pieces, 1)
 
 
 def called(record: RankRecord) -> Counter[str]:
-    """How often a rank called which collective; a barrier carries nothing."""
+    """How often a rank called each collective, barriers left out."""
     return Counter(e.op for e in record.events if e.is_collective and e.op != "barrier")
 
 
 def exactly(**times: int) -> Rule:
-    """Each rank calls these collectives so often, and communicates in no other way.
+    """Each rank calls these collectives exactly that often, and communicates in no other way.
 
-    On one rank they may be left out.
+    A single rank may leave them out.
     """
     wanted = " and ".join(f"{n} {_NAMES[op]}" for op, n in times.items())
 
@@ -81,7 +81,7 @@ def all_to_alls(look: Look, rank: int) -> list[Event]:
 
 
 def other_ops(look: Look, *allowed: str) -> bool:
-    """Did a rank call a collective that is none of these (a barrier counts as one)?"""
+    """Did a rank call any collective but these? (A barrier is one.)"""
     return any(e.is_collective and e.op not in allowed for e in look.events())
 
 

@@ -15,12 +15,14 @@ from distlab.exercises.raised import Advice
 
 _CALLS = "number of calls of expert_fn"
 _GIVEN = "tokens that expert_fn was given, sorted"
-#: one count for each rank, in int64, is what a rank may send beside tokens
+#: bytes that a rank may send to each rank besides tokens: one count in int64
 _WORDS = 8
 
 
 def _make(case: Case) -> list[dict]:
-    """`tokens`: how many each rank has; `expert`: "any" of all ranks' and −1, or a fixed one."""
+    """`tokens`: how many each rank has. `to`: their experts, "any" with −1 among them, "kept" (any
+    without −1), "next" (the next rank's), or one for all.
+    """
     counts, d = case.get("tokens", [3] * case.size), case.get("d", 2)
     dtype, to = case.get("dtype", "float32"), case.get("to", "any")
     inputs = []
@@ -39,7 +41,7 @@ def _make(case: Case) -> list[dict]:
 
 
 def _output(tokens: Any, rank: int) -> Any:
-    """What a rank's expert makes of tokens, row by row; of zeros it makes no zeros."""
+    """What a rank's expert makes of tokens, row by row. Zeros do not stay zeros."""
     return tokens * (rank + 2) + tokens * tokens + (rank + 1)
 
 
@@ -57,11 +59,11 @@ class _Expert:
         return _output(tokens, self.rank).contiguous()
 
     def rows(self, like):
-        """All that it was given, in an order that does not depend on the caller's."""
+        """All rows that it was given, sorted: in which order they came does not matter."""
         import torch
 
         rows = torch.cat(self.given) if self.given else like[:0]
-        # no two rows agree in four random numbers
+        # by four of their numbers at most: these are random, so that no two rows agree in all
         order = np.lexsort(rows.detach().cpu().numpy().T[::-1][-4:])
         return rows[torch.from_numpy(order).to(rows.device)]
 
@@ -78,7 +80,7 @@ def _call(function, rank, size, inputs):
 
 
 def _bytes_of_tokens(look: Look, rank: int) -> int:
-    """What a rank hands in when each of its tokens goes out once and each of its guests back."""
+    """What a rank sends when each routed token goes out once and each that came goes back once."""
     chosen = [inputs["expert"] for inputs in look.inputs]
     tokens = look.inputs[rank]["tokens"]
     out, back = (chosen[rank] >= 0).sum(), sum((c == rank).sum() for c in chosen)

@@ -1,4 +1,4 @@
-"""Who was busy when: measured pieces of work of all ranks, drawn to scale."""
+"""A Gantt chart of ranks: when each was busy with what, as measured, drawn to scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ranks of a large job as a mesh with a name for each dimension, drawn."""
+"""Draw the ranks of a large job as a mesh whose dimensions have names."""
 
 from __future__ import annotations
 

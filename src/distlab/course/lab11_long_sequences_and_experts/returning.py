@@ -1,4 +1,4 @@
-"""What the harnesses of lab 11 hand back, and what its hints ask of that."""
+"""What the harnesses of lab 11 return, and what its hints ask of that."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from distlab.exercises.exercise import Hint, Look
 from distlab.exercises.hints import returned, wanted
 
 ARGUMENTS = "arguments"
-_STEP = 1009  # a prime: the elements that are looked at lie in every row and column
-_LARGE = 100_000  # elements of a tensor of which only every `_STEP`-th is handed back
+_STEP = 1009  # a prime, so that every `_STEP`-th element meets all rows and columns
+_LARGE = 100_000  # elements; of a larger tensor only every `_STEP`-th is returned
 
 
 def call_pure(function, rank, size, inputs):
@@ -29,7 +29,7 @@ def call_pure(function, rank, size, inputs):
 
 
 def shortened(value: Any) -> Any:
-    """A large tensor as its shape and some of its elements: references stay small."""
+    """A large tensor as its shape and some of its elements, so that references stay small."""
     import torch
 
     if not isinstance(value, torch.Tensor) or value.numel() < _LARGE:

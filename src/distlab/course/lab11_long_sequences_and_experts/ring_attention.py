@@ -27,8 +27,8 @@ def _call(function, rank, size, inputs):
 
 
 def _made():
-    """Notes the elements of each tensor that is made, of DTensors the part that lies here; views
-    of one that is there are none.
+    """A context that lists the number of elements of each new tensor, of DTensors that of the local
+    part. A view of an existing tensor is no new one.
     """
     import contextlib
 
@@ -72,7 +72,7 @@ def _sent(look: Look, rank: int) -> list[Event]:
 
 
 def _ring_of_blocks(look: Look) -> str | None:
-    """To the next rank alone; at most size − 1 blocks of K and of V, a round's in two messages."""
+    """To the next rank alone; at most size − 1 blocks of K and of V, in 2·(size − 1) messages."""
     size, block = look.size, _block(look)
     for rank in look.ranks:
         sent, most = _sent(look, rank), 2 * (size - 1)

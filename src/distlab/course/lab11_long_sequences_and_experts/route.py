@@ -1,4 +1,4 @@
-"""`route`: each token's expert, and its place in the room that the expert has."""
+"""`route`: each token's expert, and its slot within that expert's capacity."""
 
 from __future__ import annotations
 

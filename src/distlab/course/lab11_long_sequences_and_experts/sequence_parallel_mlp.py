@@ -21,7 +21,7 @@ _erf = np.vectorize(math.erf, otypes=["float64"])
 
 
 def _make(case: Case) -> list[dict]:
-    """`hidden`: units of the hidden layer in all, a multiple of the ranks."""
+    """`hidden`: the units of the hidden layer of all ranks, a multiple of their number."""
     n, d, hidden = case.get("n", 2), case.get("d", 3), case.get("hidden", 2 * case.size)
     dtype, drawn = case.get("dtype", "float32"), case.generator()
     w1 = drawn.standard_normal((hidden, d)) / d**0.5 * 2
@@ -87,7 +87,7 @@ def _own_rows_alone(look: Look, rank: int) -> np.ndarray:
 
 
 def _rows_added_up(look: Look, rank: int) -> np.ndarray:
-    """Each rank computed its own rows, and these, which are different ones, were added up."""
+    """Each rank computed its own rows, and these, which are different rows, were added up."""
     return sum(_rows(look, part, r) for r, part in enumerate(_parts(look)))
 
 

@@ -20,7 +20,7 @@ from distlab.exercises.hints import returned, wanted
 
 
 def _make(case: Case) -> list[dict]:
-    """n positions a rank and `heads` heads in all; each number says where it is from, for int64."""
+    """n positions on each rank, `heads` heads in all. int64 elements are all different."""
     n, heads, d = case.get("n", 2), case.get("heads", case.size), case.get("d", 3)
     dtype, size = case.get("dtype", "float32"), case.size
     full = case.generator().standard_normal((size * n, heads, d))
@@ -84,7 +84,7 @@ def _anothers(look: Look) -> bool:
 
 
 def _memory_cut(look: Look) -> bool:
-    """Did each rank get its part of the others' memory as it lies, or its own in disorder?"""
+    """Did each rank get a slice of the others' memory as it lies, or its own part shuffled?"""
     if any(misplaced(w, g) for w, g in zip(wanted(look), returned(look), strict=True)):
         return True
     cut = [np.split(inputs["x"].reshape(-1), look.size) for inputs in look.inputs]

@@ -21,7 +21,7 @@ def _call(function, rank, size, inputs):
 
 
 def _elements(look: Look, rank: int) -> float:
-    """What its all-to-alls carried, in elements of q."""
+    """Elements that a rank's all-to-alls carried, as a multiple of those of its q."""
     events = carried.all_to_alls(look, rank)
     return sum(map(carried.elements, events)) / look.inputs[rank]["q"].size
 
