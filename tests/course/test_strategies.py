@@ -49,6 +49,16 @@ def test_exactly_the_scheduled_steps_are_done_although_a_worker_is_killed():
         assert len(found["returned"]) == case.params["steps"]
 
 
+def test_no_two_addresses_that_are_asked_for_together_are_the_same():
+    from distlab.course.lab08_tensorflow_strategies import strategies
+
+    for _ in range(1_000):  # asked for one by one, so many would hold seven pairs of twins
+        with strategies.free_addresses(20) as addresses:
+            assert len(set(addresses)) == 20
+    with strategies.free_addresses() as (one,), strategies.free_addresses() as (other,):
+        assert one != other
+
+
 def test_a_device_is_named_shortly():
     from distlab.course.lab08_tensorflow_strategies import placement
 

@@ -97,9 +97,8 @@ class Servers:
 
     def __init__(self, workers: int = 2) -> None:
         strategies.unused()
-        ports = [strategies.free_port() for _ in range(workers + 1)]
-        addresses = [f"{strategies.HOST}:{port}" for port in ports]
-        self.cluster = {"ps": addresses[:1], "worker": addresses[1:]}
+        with strategies.free_addresses(workers + 1) as addresses:
+            self.cluster = {"ps": addresses[:1], "worker": addresses[1:]}
         self._processes: dict[tuple[str, int], child_process.Process] = {}
         self.story = Story()
 

@@ -11,7 +11,7 @@ import contextlib
 import ctypes
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,11 +88,16 @@ def _modest() -> None:
         libc.mallopt(_M_ARENA_MAX, ARENAS)
 
 
-def free_port() -> int:
-    """A port of this machine on which nobody listens just now."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return probe.getsockname()[1]
+@contextlib.contextmanager
+def free_addresses(count: int = 1) -> Iterator[list[str]]:
+    """Addresses of this machine on which nobody listens. They are held while the context lasts: the
+    kernel may give the same port to two that ask for one after the other.
+    """
+    with contextlib.ExitStack() as held:
+        probes = [held.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind((HOST, 0))
+        yield [f"{HOST}:{probe.getsockname()[1]}" for probe in probes]
 
 
 def run(
@@ -118,8 +123,9 @@ def run(
     unused()
     board = Board(rank, size)
     if size > 1:
-        board.note("address", f"{HOST}:{free_port()}")
-        place = Place(board.everybody("address", STARTED), rank)
+        with free_addresses() as (address,):
+            board.note("address", address)
+            place = Place(board.everybody("address", STARTED), rank)
         args = (place, *args)
     path = board.folder / f"{rank}.place"
 
