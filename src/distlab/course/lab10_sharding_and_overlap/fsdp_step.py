@@ -263,6 +263,17 @@ def _of_rank_alone(look: Look, rank: int, first: int = 0) -> list[np.ndarray]:
     return pieces
 
 
+def _proportional(look: Look) -> bool:
+    """Are all gradients one and the same multiple of the right ones?"""
+    pairs = _gradients(look)
+    want = np.concatenate([g.reshape(-1) for right, _ in pairs for g in right])
+    got = np.concatenate([g.reshape(-1) for _, found in pairs for g in found])
+    if want.shape != got.shape or not np.abs(want).max() > 0:
+        return False
+    factor = float(got @ want) / float(want @ want)
+    return factor > 0 and np.allclose(got, factor * want, rtol=1e-3, atol=1e-5 * factor)
+
+
 def _gathers(look: Look) -> int:
     return sum(e.op == "all_gather" for e in look.records[0].events)
 
@@ -360,7 +371,7 @@ _HINTS = (
     ),
     Hint(
         "another loss",
-        lambda look: _right_gradients(look),
+        _right_gradients,
         "The gradients are right, and the loss is not: it is the mean squared error of this rank's "
         "batch.",
     ),
@@ -384,13 +395,13 @@ _HINTS = (
     ),
     Hint(
         "losses summed",
-        lambda look: _proportional(look),
+        _proportional,
         "The gradients have the right direction and another length: the loss is the *mean* of the "
         "squared errors, over all elements of this rank's output.",
     ),
     Hint(
         "other gradients",
-        lambda look: _right_loss(look),
+        _right_loss,
         "The loss is right, and gradients are not. What comes down from the layer above is the "
         "gradient of *this* layer's output; through tanh and the product it becomes those of the "
         "weight, the bias and the input, and the last goes on to the layer below. Then they are "
@@ -398,17 +409,6 @@ _HINTS = (
     ),
     *hints.COMMON,
 )  # fmt: skip
-
-
-def _proportional(look: Look) -> bool:
-    """Are all gradients one and the same multiple of the right ones?"""
-    pairs = _gradients(look)
-    want = np.concatenate([g.reshape(-1) for right, _ in pairs for g in right])
-    got = np.concatenate([g.reshape(-1) for _, found in pairs for g in found])
-    if want.shape != got.shape or not np.abs(want).max() > 0:
-        return False
-    factor = float(got @ want) / float(want @ want)
-    return factor > 0 and np.allclose(got, factor * want, rtol=1e-3, atol=1e-5 * factor)
 
 
 exercise = Exercise(

@@ -47,14 +47,17 @@ def _counterparts(look: Look, rank: int) -> set[int]:
     return {replica * shards + rank % shards for replica in range(replicas)}
 
 
+def _members(look: Look, rank: int) -> dict[str, set[int]]:
+    """The ranks that each of a rank's collectives is over."""
+    return {"reduce_scatter": _replica(look, rank), "all_reduce": _counterparts(look, rank)}
+
+
 def _scatter_then_reduce(look: Look) -> str | None:
     """A reduce-scatter within the replica and an all-reduce of the piece across the replicas."""
     nbytes = look.inputs[0]["gradient"].nbytes
+    sizes = {"reduce_scatter": nbytes, "all_reduce": nbytes // _mesh(look)[1]}
     for rank in look.ranks:
-        due = {
-            "reduce_scatter": (_replica(look, rank), nbytes),
-            "all_reduce": (_counterparts(look, rank), nbytes // _mesh(look)[1]),
-        }
+        due = {op: (members, sizes[op]) for op, members in _members(look, rank).items()}
         events = traffic_of(look, rank, barriers=True)
         for event in events:
             if event.op not in due:
@@ -178,11 +181,8 @@ exercise = Exercise(
         Hint(
             "other groups",
             lambda look: any(
-                event.op in ("reduce_scatter", "all_reduce")
-                and set(event.group) not in ([_replica(look, event.rank)]
-                                             if event.op == "reduce_scatter"
-                                             else [_counterparts(look, event.rank)])
-                for event in look.events()
+                set(event.group) != _members(look, event.rank)[event.op]
+                for event in look.events("reduce_scatter", "all_reduce")
             ),
             "A collective ran over other ranks than it should. Replica r holds the ranks r·shards "
             "… r·shards + shards − 1, which are neighbours; the all-reduce is over those with the "

@@ -350,10 +350,13 @@ def _right_in_first_step(look: Look) -> bool:
     )
 
 
-def _first_model_alone(look: Look) -> bool:
+def _one_of_two_wrong(look: Look) -> bool:
+    """Are there two models, and on every rank the gradients of at least one of them wrong?"""
     return len(look.inputs[0]["models"]) > 1 and all(
-        not look.same([step[1] for step in want], [step[1] for step in got])
-        or not look.same([step[0] for step in want], [step[0] for step in got])
+        any(
+            not look.same([step[model] for step in want], [step[model] for step in got])
+            for model in (0, 1)
+        )
         for want, got in _all_gradients(look)
     )
 
@@ -402,7 +405,7 @@ _HINTS = (
     ),
     Hint(
         "after the backward pass",
-        lambda look: any(got.get(_IN_FINISH, 0) for got in look.got)
+        lambda look: _left(_IN_FINISH)(look)
         and all(got[_LATE] == len(_expected(look)) for got in look.got),
         "All buckets left after the backward pass was over. They are to begin while it goes on: a "
         "hook is called for each parameter as soon as its gradient is there.",
@@ -473,7 +476,7 @@ _HINTS = (
     ),
     Hint(
         "models mixed up",
-        lambda look: _first_model_alone(look),
+        _one_of_two_wrong,
         "Two models are in use at once, and they are mixed up: whatever belongs to one call of "
         "overlapped_ddp is kept in variables of that call, not in global ones.",
     ),

@@ -133,33 +133,18 @@ def _in_another_order(look: Look) -> bool:
     )
 
 
-def _dropped_wrong(look: Look) -> bool:
-    """Are all rows right but those of tokens without an expert?"""
-    wrong = False
-    for want, got, expert in zip(wanted(look), returned(look), _chosen(look), strict=True):
-        if one(got) is None or got.shape != want.shape:
-            return False
-        routed = expert >= 0
-        if not look.same(want[routed], got[routed]):
-            return False
-        wrong |= not look.same(want[~routed], got[~routed])
-    return wrong
-
-
-def _own_missing(look: Look) -> bool:
-    """Is it just the tokens that stay on their rank that are wrong?"""
-    if look.size == 1:
-        return False
+def _wrong_only(look: Look, where) -> bool:
+    """Is every rank right but for rows at which `where(expert, rank)` is true?"""
     wrong = False
     for rank, (want, got, expert) in enumerate(
         zip(wanted(look), returned(look), _chosen(look), strict=True)
     ):
         if one(got) is None or got.shape != want.shape:
             return False
-        away = expert != rank
-        if not look.same(want[away], got[away]):
+        there = where(expert, rank)
+        if not look.same(want[~there], got[~there]):
             return False
-        wrong |= not look.same(want[~away], got[~away])
+        wrong |= not look.same(want[there], got[there])
     return wrong
 
 
@@ -223,7 +208,7 @@ exercise = Exercise(
         ),
         Hint(
             "tokens without an expert",
-            _dropped_wrong,
+            lambda look: _wrong_only(look, lambda expert, rank: expert < 0),
             "The rows of tokens with expert −1 are to be zeros: such a token goes nowhere. "
             "(x[-1] is the last element: −1 is easily taken for the last rank.)",
         ),
@@ -264,7 +249,7 @@ exercise = Exercise(
         ),
         Hint(
             "own tokens lost",
-            _own_missing,
+            lambda look: look.size > 1 and _wrong_only(look, lambda expert, rank: expert == rank),
             "The tokens whose expert lives on their own rank are wrong, the others are right.",
         ),
         Hint(

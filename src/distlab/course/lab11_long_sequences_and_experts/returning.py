@@ -52,6 +52,11 @@ def pair(value: Any) -> tuple[np.ndarray, np.ndarray] | None:
     return None
 
 
+def any_nan(look: Look) -> bool:
+    """Did a rank return a tensor with a NaN?"""
+    return any(one(got) is not None and np.isnan(got).any() for got in returned(look))
+
+
 def misplaced(want: Any, got: Any) -> bool:
     """Does a tensor hold the right elements of the right shape, in another order?"""
     if one(want) is None or one(got) is None or want.shape != got.shape:

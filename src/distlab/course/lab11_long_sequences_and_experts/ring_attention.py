@@ -4,11 +4,9 @@ scores.
 
 from __future__ import annotations
 
-import numpy as np
-
 from distlab.course.lab11_long_sequences_and_experts import attention
 from distlab.course.lab11_long_sequences_and_experts.carried import elements
-from distlab.course.lab11_long_sequences_and_experts.returning import one, shape_of, shortened
+from distlab.course.lab11_long_sequences_and_experts.returning import any_nan, shape_of, shortened
 from distlab.exercises import hints, traffic
 from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -90,17 +88,13 @@ def _ring_of_blocks(look: Look) -> str | None:
     return None
 
 
-def _any_nan(look: Look) -> bool:
-    return any(one(got) is not None and np.isnan(got).any() for got in returned(look))
-
-
 def _values_wrong(look: Look) -> bool:
     return look.size > 1 and not all(map(look.same, wanted(look), returned(look)))
 
 
 def _blind_rounds(look: Look) -> bool:
     causal, steep = look.case.get("causal"), look.case.get("steep")
-    return bool(causal and not steep) and look.size > 1 and _any_nan(look)
+    return bool(causal and not steep) and look.size > 1 and any_nan(look)
 
 
 exercise = Exercise(
@@ -166,7 +160,7 @@ exercise = Exercise(
         hints.CHANGED,
         Hint(
             hints.EARLY.name,
-            lambda look: _any_nan(look) and not look.case.get("steep") and (
+            lambda look: any_nan(look) and not look.case.get("steep") and (
                 not look.case.get("causal") or any(not e.waited for e in look.events("recv"))
             ),
             hints.EARLY.says,
@@ -180,7 +174,7 @@ exercise = Exercise(
         ),
         Hint(
             "NaN",
-            _any_nan,
+            any_nan,
             "There are NaNs. Scores can be in the hundreds, and exp of that is infinite: subtract "
             "each row's maximum first. (A receive buffer that is read before its wait() holds NaN "
             "too.)",
