@@ -202,7 +202,8 @@ def _settings():
     return (
         mask, sys.getrecursionlimit(), gc.isenabled(), socket.getdefaulttimeout(), sys.gettrace(),
         numpy.geterr(), torch.is_anomaly_enabled(), torch.are_deterministic_algorithms_enabled(),
-        torch.get_float32_matmul_precision(), warnings.filters, type(os.environ),
+        torch.get_float32_matmul_precision(), torch.backends.mkldnn.matmul.fp32_precision,
+        warnings.filters, type(os.environ),
     )  # fmt: skip
 
 
@@ -229,6 +230,25 @@ def test_no_setting_of_a_process_reaches_the_next_run(ranks):
         complete(pool)
     before = list(ranks.run(find))
     assert list(ranks.run(change)) == [pid for pid, *_ in before]
+    assert list(ranks.run(find)) == before
+
+
+def test_a_precision_by_its_newer_name_fails_no_run_and_does_not_reach_the_next(ranks):
+    def change(rank, size):
+        torch.backends.cuda.matmul.fp32_precision = "tf32"
+        torch.backends.mkldnn.matmul.fp32_precision = "bf16"
+        torch.backends.fp32_precision = "tf32"
+        return os.getpid()
+
+    def find(rank, size):
+        kinds = torch.backends, torch.backends.cuda.matmul, torch.backends.mkldnn.matmul
+        precisions = torch.get_float32_matmul_precision(), [one.fp32_precision for one in kinds]
+        return os.getpid(), precisions
+
+    if isinstance(pool := local(4), WarmRanks):
+        complete(pool)
+    before = list(ranks.run(find))
+    assert list(ranks.run(change)) == [pid for pid, _ in before]
     assert list(ranks.run(find)) == before
 
 

@@ -145,6 +145,30 @@ def _set_deterministic(mode: tuple[bool, bool]) -> None:
     torch._C._set_deterministic_algorithms(mode[0], warn_only=mode[1])
 
 
+#: what torch lets be computed less precisely on its own: `torch.backends` names them all
+_PRECISIONS = (
+    ("generic", "all"), ("cuda", "all"), ("cuda", "matmul"), ("cuda", "conv"), ("cuda", "rnn"),
+    ("mkldnn", "all"), ("mkldnn", "matmul"), ("mkldnn", "conv"), ("mkldnn", "rnn"),
+)  # fmt: skip
+
+
+def _precision() -> tuple[str, ...]:
+    """That of matrix products by its older name, and all by their newer ones."""
+    try:
+        older = torch.get_float32_matmul_precision()
+    except RuntimeError:  # one was set by a newer name, and torch refuses to tell it by the older
+        older = ""
+    return older, *(torch._C._get_fp32_precision_getter(*one) for one in _PRECISIONS)
+
+
+def _set_precision(precision: tuple[str, ...]) -> None:
+    older, *newer = precision
+    if older:  # first: it changes newer ones
+        torch.set_float32_matmul_precision(older)
+    for one, value in zip(_PRECISIONS, newer, strict=True):
+        torch._C._set_fp32_precision_setter(*one, value)
+
+
 def _set_filters(filters: list[Any]) -> None:
     warnings.filters[:] = filters  # type: ignore[index]  # a list, whatever typeshed says
     warnings._filters_mutated()  # type: ignore[attr-defined]  # as `catch_warnings` does
@@ -156,7 +180,7 @@ _SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     (torch.get_default_device, torch.set_default_device),
     (torch.is_grad_enabled, torch.set_grad_enabled),
     (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
-    (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    (_precision, _set_precision),
     (_deterministic, _set_deterministic),
     (numpy.geterr, lambda how: numpy.seterr(**how)),
     (lambda: list(warnings.filters), _set_filters),
