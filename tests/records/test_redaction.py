@@ -1,5 +1,7 @@
 """What a message on a hidden case repeats, and what it does not."""
 
+import time
+
 import pytest
 
 from distlab import course
@@ -93,6 +95,13 @@ def test_an_exception_of_ones_own_has_no_name_in_a_hidden_case():
 )
 def test_of_operations_calls_ranks_and_lines_are_told(said, quoted):
     assert redaction.operations(said, 3) == quoted
+
+
+def test_a_long_word_costs_no_time():
+    """A process that is not trusted says it, and may say megabytes."""
+    begin = time.process_time()
+    assert redaction.operations("seven" * 8_000, 3) == "seven" * 8_000
+    assert time.process_time() - begin < 5  # 13 s where a call is looked for from each letter on
 
 
 def test_a_deadlock_in_a_hidden_case_is_told_in_those_words():

@@ -45,7 +45,7 @@ _LONGEST_LINE = 100_000
 _WORD = re.compile(r"\S+")
 _NUMBERED = re.compile(r":(\d+)")  # as lines are after the name of a function or a file
 _LINE = re.compile(r"( at)? line (\d+)\b")
-_CALL = re.compile(r"([^\s()]+)\(")
+_CALL = re.compile(r"(?<![^\s()])([^\s()]+)\(")  # from its begin: else a long word takes minutes
 _TENSOR = re.compile(r"(?:, )?\bname=[^\s(),]*")  # a name of Horovod's
 _NUMBER = re.compile(r"(?<![\w#{])-?\d[\d.e+-]*")
 
