@@ -105,6 +105,17 @@ def test_ranks_in_sessions_of_their_own_end_with_their_launcher(tmp_path, monkey
         assert select.select([os.pidfd_open(int(output))], [], [], 10)[0], "it goes on"
 
 
+def test_a_python_that_knows_no_pidfd_ends_a_command(tmp_path, monkeypatch):
+    monkeypatch.delattr("os.pidfd_open", raising=False)
+    monkeypatch.delattr("signal.pidfd_send_signal", raising=False)
+    text = """
+        import subprocess, sys
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]).wait()
+    """
+    path = script(tmp_path, textwrap.dedent(text))
+    assert command.output_of(f"python {path}", limit=2) == ("", -signal.SIGTERM)
+
+
 def test_the_lines_that_are_asked_for_are_shown_and_a_failure_is_told(tmp_path, capsys):
     path = script(tmp_path, "print('rank 0')\nprint('noise')")
     command.terminal(f"python {path}", only=("rank", "process"))

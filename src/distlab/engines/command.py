@@ -118,6 +118,8 @@ def _end(process: subprocess.Popen[bytes], shown: _Shown) -> None:
 def _opened(pid: int) -> list[int]:
     """Descriptors of the processes that a process has started, where the system tells."""
     found: list[int] = []
+    if not hasattr(os, "pidfd_open"):  # conda-forge's Python for old kernels, say
+        return found
     for other in run_delay.started(pid):
         with contextlib.suppress(OSError):
             found.append(os.pidfd_open(int(other)))
