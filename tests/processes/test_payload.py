@@ -206,6 +206,32 @@ def test_a_tensor_whose_memory_was_freed_is_not_read():
     assert told[0] == Foreign("torch.Tensor of freed memory") and told[1].shape == (0, 3)
 
 
+def test_a_tensor_without_memory_of_its_own_is_told_by_its_type():
+    seen = []
+    torch.vmap(lambda row: seen.append(row) or row)(torch.ones(3, 2))
+    seen += [torch.nn.LazyLinear(2).weight, torch.nn.parameter.UninitializedBuffer()]
+    told = payload.decode(payload.encode(seen, arrays=False))
+    assert all(isinstance(one, Foreign) for one in told) and len(told) == 3
+
+
+def test_a_tensor_that_a_gradient_was_taken_by_is_sent_with_its_values():
+    """It has no memory of its own either: `torch.func.grad` hands out one that wraps another."""
+    seen = []
+    torch.func.grad(lambda row: seen.append(row) or row.sum())(torch.arange(3.0))
+    assert payload.decode(payload.encode(seen, arrays=False))[0].tolist() == [0, 1, 2]
+
+
+def test_a_gpu_that_has_failed_is_no_odd_tensor():
+    class OnGpu(torch.Tensor):
+        """An earlier kernel failed, which is told by whatever waits for the GPU next."""
+
+        def detach(self):
+            raise torch.AcceleratorError("CUDA error: device-side assert triggered")
+
+    with pytest.raises(torch.AcceleratorError, match="device-side assert"):
+        payload.encode(torch.ones(2).as_subclass(OnGpu), arrays=False)
+
+
 def test_a_tensor_that_stands_for_others_is_told_by_its_type():
     class Distributed(torch.Tensor):
         """Holds its elements elsewhere, as a DTensor does."""

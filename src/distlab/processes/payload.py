@@ -273,7 +273,10 @@ def _array(value: Any) -> np.ndarray | None:
     try:
         plain = value.detach().as_subclass(torch.Tensor)
         array: np.ndarray = plain.resolve_conj().resolve_neg().cpu().contiguous().numpy()
-    except (RuntimeError, TypeError):  # it only stands for elements elsewhere, as a DTensor does
+    except (torch.AcceleratorError, torch.OutOfMemoryError):  # the GPU failed, not the tensor
+        raise
+    # it only stands for elements elsewhere, as a DTensor does, or has none yet, as in a lazy module
+    except (RuntimeError, TypeError, ValueError):
         return None
     return array
 
@@ -285,8 +288,11 @@ def _odd(tensor: Any) -> str:
         return f"layout {layout}"
     if dtype not in _DTYPES:
         return f"dtype {dtype}"
-    # as sharded training does with what it has gathered: there is nothing to be read any more
-    freed = tensor.numel() and not tensor.untyped_storage().nbytes()
+    try:
+        # as sharded training does with what it has gathered: there is nothing to be read any more
+        freed = tensor.numel() and not tensor.untyped_storage().nbytes()
+    except (RuntimeError, ValueError):  # no memory of its own (one that vmap made), or none yet
+        return ""
     return "freed memory" if freed else ""
 
 
