@@ -135,9 +135,10 @@ TEXT = "a text that is no name"
         [torch.ones(2, 2).t(), {"loss": torch.tensor(0.5, dtype=torch.bfloat16)}],
         torch.nn.Linear(2, 1),
         Counted(torch.ones(2)),
+        torch.ones(2, dtype=torch.complex64).conj(),
         [TEXT, TEXT],
     ],
-    ids=["tensor", "tree", "module", "own class", "text"],
+    ids=["tensor", "tree", "module", "own class", "conjugate", "text"],
 )
 def test_schedules_that_return_equal_values_end_in_the_same_way(value):
     """pickle has written down where tensors lie, and what of a list is one object."""
@@ -146,6 +147,19 @@ def test_schedules_that_return_equal_values_end_in_the_same_way(value):
     found = schedules(value, other)
     assert not found.others
     assert found.story().endswith("All end with the same results.")
+
+
+def by_source(*ranks):
+    """What a function returns that notes messages as they arrive."""
+    return [{rank: (torch.tensor(rank), {rank, rank + 8}) for rank in ranks}, set(ranks)]
+
+
+def test_the_order_in_which_dicts_and_sets_were_filled_is_no_difference():
+    assert by_source(1, 9) == by_source(9, 1)
+    assert not schedules(by_source(1, 9), by_source(9, 1)).others
+    assert not schedules({(1,): by_source(1, 9)}, {(1,): by_source(9, 1)}).others
+    assert schedules(by_source(1, 9), by_source(1, 2)).others
+    assert schedules({1: 9, 9: 1}, {1: 1, 9: 9}).others
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import io
+import operator
 import sys
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
@@ -274,12 +275,30 @@ def _outcome(run: runs.Run) -> Hashable:
 def _content(output: payload.Block) -> bytes:
     """What a rank returned as bytes that are the same for equal values, as far as that can be."""
     try:
-        value = cloudpickle.loads(output)
-        with io.BytesIO() as file:
-            _Canonical(file).dump(value)
-            return file.getvalue()
+        return _dumped(_ordered(cloudpickle.loads(output)))
     except Exception:  # not everything can be made again here, or may hold itself
         return bytes(output)
+
+
+def _ordered(value: Any) -> Any:
+    """A value whose dicts and sets are lists in one order, whatever was put in first: by rank as
+    messages arrived, say. Equal dicts and sets are equal in any order.
+    """
+    kind = type(value)
+    if kind in (list, tuple):
+        return kind(map(_ordered, value))
+    if kind is dict:
+        items = ((_dumped(_ordered(key)), _ordered(one)) for key, one in value.items())
+        return kind.__name__, sorted(items, key=operator.itemgetter(0))
+    if kind in (set, frozenset):
+        return kind.__name__, sorted(_dumped(_ordered(one)) for one in value)
+    return value
+
+
+def _dumped(value: Any) -> bytes:
+    with io.BytesIO() as file:
+        _Canonical(file).dump(value)
+        return file.getvalue()
 
 
 class _Canonical(cloudpickle.CloudPickler):
@@ -294,7 +313,8 @@ class _Canonical(cloudpickle.CloudPickler):
     def reducer_override(self, obj: Any) -> Any:
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(obj, torch.Tensor):
-            flat = obj.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+            plain = obj.detach().resolve_conj().resolve_neg().cpu()
+            flat = plain.contiguous().reshape(-1).view(torch.uint8)
             about = type(obj).__name__, str(obj.dtype), tuple(obj.shape), obj.requires_grad
             return tuple, ((*about, flat.numpy().tobytes()),)
         reduced = super().reducer_override(obj)
