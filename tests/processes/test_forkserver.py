@@ -128,7 +128,7 @@ def test_one_that_cannot_be_started_leaves_nothing_behind(tmp_path):
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(FileNotFoundError):
         Zygote((), prefix=["/no/such/sandbox"], within=tmp_path)
-    assert not list(tmp_path.iterdir()) and len(os.listdir("/proc/self/fd")) == before
+    assert not list(tmp_path.iterdir()) and len(os.listdir("/proc/self/fd")) <= before
 
 
 def test_it_ends_in_silence_with_who_has_not_read_its_answers(tmp_path):
