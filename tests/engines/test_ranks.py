@@ -757,7 +757,20 @@ class AttributesAreKeys(dict):
     __getattr__ = dict.__getitem__
 
 
-@pytest.mark.parametrize("companion", [AttributesAreKeys(lr=0.1), torch.ops], ids=["keys", "ops"])
+def wrapping(one):
+    """A function that says that it wraps this, or itself."""
+
+    def companion(rank, size): ...
+
+    companion.__wrapped__ = companion if one is None else one
+    return companion
+
+
+@pytest.mark.parametrize(
+    "companion",
+    [AttributesAreKeys(lr=0.1), torch.ops, wrapping(AttributesAreKeys(lr=0.1)), wrapping(None)],
+    ids=["keys", "ops", "wraps keys", "wraps itself"],
+)
 def test_what_else_the_notebook_holds_is_not_asked_for_its_source(monkeypatch, companion):
     scope = {"companion": companion}
     exec(compile("def f(rank, size): ...", "<a cell>", "exec"), scope)

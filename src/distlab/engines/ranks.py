@@ -343,11 +343,24 @@ def file_of(value: Any) -> str:
     return code.co_filename if code is not None else ""
 
 
-_FUNCTIONS = {types.FunctionType, types.MethodType, type(functools.lru_cache(len))}
+_FUNCTIONS = types.FunctionType, types.MethodType, type(functools.lru_cache(len))
 
 
 def _unwrapped(value: Any) -> Any:
     """The function inside a function's decorators; `None` for what is no function. Its type is
     asked, not its attributes: objects of a notebook may answer to any name, or raise anything.
     """
-    return inspect.unwrap(value) if type(value) in _FUNCTIONS else None
+    if not _is_function(value):
+        return None
+    try:
+        return inspect.unwrap(value, stop=_wraps_no_function)
+    except ValueError:  # it is wrapped in itself
+        return value
+
+
+def _wraps_no_function(value: Any) -> bool:
+    return not _is_function(value.__wrapped__)
+
+
+def _is_function(value: Any) -> bool:
+    return issubclass(type(value), _FUNCTIONS)
