@@ -75,7 +75,7 @@ class Settings:
     internal_ports: int = 8081
     subdomain_host: str = ""
     memory: str = "2G"
-    cores: float = 2
+    cores: float = 2.0  # not 2: a setting has the type of its default
     processes: int = 512
     idle: int = 3600
     shared_memory: bool = True

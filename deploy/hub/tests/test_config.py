@@ -123,6 +123,11 @@ def test_a_setting_without_a_value_has_its_default(settings):
     assert read.port == 8000 and read.slurm == {} and read.subdomain_host == ""
 
 
+@pytest.mark.parametrize("cores", [0.5, 1.5, 2.0, 4])
+def test_a_server_may_have_a_part_of_a_core(settings, cores):
+    assert settings(cores=cores).cores == cores
+
+
 def test_names_are_known_as_the_hub_writes_them(settings):
     """It makes small letters of all: an instructor by another name would get a student's server."""
     course = {**COURSES["one"], "instructors": ["Lecturer"], "students": ["Ada"]}
