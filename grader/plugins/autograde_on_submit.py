@@ -251,8 +251,7 @@ def _judge(book: Gradebook, judges: Judges, queue: Queue, lab: str, student: str
     members = RosterFile().read().members(lab, student)
     with Live(lab, 1, Console()) as live:
         (graded,) = grade.grade(lab, grade.SUBMITTED, student, judges, live)
-    if graded.problem:
-        raise coursedir.GradingFailed(graded.problem)
+    _need_booked(graded)
     by = graded.entry.by or student
     when = handed_in.timestamp(grade.SUBMITTED / by / lab)
     queue.attempts.note(lab, members, by, graded.entry.digest, when)
@@ -260,14 +259,24 @@ def _judge(book: Gradebook, judges: Judges, queue: Queue, lab: str, student: str
     for member in members:
         if member != student:  # what was judged just now counts for all of the group
             (one,) = grade.grade(lab, grade.SUBMITTED, member, judges)
-            if one.problem:
-                raise coursedir.GradingFailed(one.problem)
+            _need_booked(one)
+        name = redaction.shown(member)
         _, problems = pages.refresh(member)  # an attempt less is left
-        if problems:
+        if (lab, member) in pages.stale:
             raise coursedir.GradingFailed(" ".join(problems))
+        for said in problems:  # of pages in other labs, for which this one need not wait
+            print(f"{name}: {redaction.visible(said)}", flush=True)
         if handed_in.secret(grade.SUBMITTED / member / lab):
             book.release_feedback(lab, member)
         elif member == by:  # trying again would not help
-            name = redaction.shown(member)
             print(f"{name} {lab}: {UNREACHABLE}", flush=True)
     return graded.entry
+
+
+def _need_booked(one: grade.Graded) -> None:
+    """Raises:
+    GradingFailed: it is not in the gradebook. If only a page of the student's could not be written,
+        perhaps in another lab, that is no reason: `_judge` looks at the pages itself.
+    """
+    if one.problem and one.feedback is None:
+        raise coursedir.GradingFailed(one.problem)

@@ -26,12 +26,14 @@ class Pages:
 
     Attributes:
         fresh: (lab, student) of those that were written.
+        stale: the same of those that `refresh` could not bring up to date.
     """
 
     def __init__(self, book: Gradebook, ledger: Ledger) -> None:
         self.policy, self.roster = policies.current(), RosterFile().read()
         self._book, self._ledger = book, ledger
         self.fresh: set[tuple[str, str]] = set()
+        self.stale: set[tuple[str, str]] = set()
 
     def standings(self, student: str) -> dict[str, Standing]:
         """Settle a student's submissions; {lab: where the student stands}."""
@@ -59,17 +61,20 @@ class Pages:
         """Write a student's pages anew that are out of date; returns how many these were, and what
         could not be done.
         """
+        self.stale -= {(lab, student) for lab in course.LABS}
         if not self.policy.in_force:
             return self._without(student)
         try:
             found = self.standings(student)
         except GradingFailed as error:
+            self.stale |= {(lab, student) for lab in course.LABS}
             return 0, [str(error)]
         written, problems = 0, []
         for lab, one in found.items():
             try:
                 written += self._refresh(lab, student, one)
             except GradingFailed as error:
+                self.stale.add((lab, student))
                 problems.append(str(error))
         return written, problems
 
@@ -82,6 +87,7 @@ class Pages:
             with self._book.database() as database:
                 settle(database, student, Policy(in_force=True), Roster())
         except GradingFailed as error:
+            self.stale |= {(lab, student) for lab in had}
             return 0, [str(error)]
         problems = []
         for lab in had:
@@ -90,6 +96,7 @@ class Pages:
                 self.fresh.add((lab, student))
                 self._ledger.forget_page(lab, student)
             except GradingFailed as error:
+                self.stale.add((lab, student))
                 problems.append(str(error))
         return len(had) - len(problems), problems
 

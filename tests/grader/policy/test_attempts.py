@@ -133,8 +133,8 @@ def judged(attempts, monkeypatch, tmp_path):
         on_submit, "RosterFile", lambda: type("R", (), {"read": lambda s: Roster()})()
     )
 
-    def judge(outcome, problems=()):
-        pages = types.SimpleNamespace(refresh=lambda _: (1, list(problems)))
+    def judge(outcome, problems=(), stale=()):
+        pages = types.SimpleNamespace(refresh=lambda _: (1, list(problems)), stale=set(stale))
         monkeypatch.setattr(on_submit, "Pages", lambda *_: pages)
 
         def judged(*_):
@@ -174,10 +174,24 @@ def test_a_verdict_on_submit_is_noted_and_released_where_it_can_be_fetched(
 
 def test_a_page_that_could_not_be_written_is_not_released_as_it_was(judged, attempts, capsys):
     """It says how many attempts are left. The attempt itself is counted once."""
-    book, queue = judged(graded(), ["nbgrader could not write feedback"])
+    book, queue = judged(graded(), ["nbgrader could not write feedback"], [(LAB, "ada")])
     assert not book.released and len(attempts.of(LAB, ["ada"])) == 1
     assert "nbgrader could not write feedback; tried again in 30 s" in capsys.readouterr().out
     assert queue._failed and not attempts.note(LAB, ["ada"], "ada", "d")
+
+
+def test_a_page_in_another_lab_that_cannot_be_written_keeps_none_of_this_one_back(
+    judged, monkeypatch, tmp_path, capsys
+):
+    """What was graded last month is damaged: that is said, and nobody is judged all night."""
+    monkeypatch.setattr(grade, "SUBMITTED", tmp_path)
+    monkeypatch.setattr(on_submit.handed_in, "secret", lambda folder: "ab" * 64)
+    said = "nbgrader could not write feedback on ada's 02-toy-model"
+    booked = graded(said)
+    booked.feedback = tmp_path
+    book, queue = judged(booked, [said], [("02-toy-model", "ada")])
+    assert book.released == [(LAB, "ada")] and not queue._failed
+    assert f"ada: {said}\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
