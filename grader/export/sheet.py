@@ -166,7 +166,9 @@ def write(path: Path, sheet: Sheet) -> None:
         NotWritten
     """
     path = path.resolve()  # what a link leads to is written, and the link stays
-    if path.exists() and not path.is_file():
+    with writing.reported(path):  # its name is too long, or its folder may not be searched
+        is_other = path.exists() and not path.is_file()
+    if is_other:
         raise Unusable(f"{shown(str(path))} is not a file: name one to write to with --out")
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=sheet.delimiter, lineterminator="\n")

@@ -11,6 +11,7 @@ import pytest
 from grader.export import canvas, commands, long_form, matching, moodle, sheet
 from grader.export.points import Cell, Result
 from grader.export.sheet import Unusable
+from grader.writing import NotWritten
 
 LAB, OTHER = "01-message-passing", "02-toy-model"
 # the columns and rows that lib/gradebook_exporter.rb of canvas-lms writes
@@ -121,6 +122,11 @@ def test_what_is_written_replaces_a_file_and_neither_a_link_nor_a_pipe(tmp_path)
             sheet.write(there, made)
     assert (tmp_path / "pipe").is_fifo()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.csv", "out.csv", "pipe"]
+
+
+def test_a_name_that_no_file_can_have_is_told_in_a_sentence(tmp_path):
+    with pytest.raises(NotWritten, match=r"cannot be written \(File name too long\)"):
+        sheet.write(tmp_path / ("x" * 300), sheet.Sheet(["a"], [["1"]]))
 
 
 def test_names_match_only_where_it_is_clear():
