@@ -17,6 +17,7 @@ from pathlib import Path
 from distlab import course
 from grader import coursedir, secret
 from grader.coursedir import NotGraded
+from grader.writing import NO_LOCKS
 
 
 class Devices:
@@ -140,15 +141,26 @@ class Users:
 
 def _common_folder() -> Path | None:
     """The folder that all graders of this account share: beside the course's secret, and for root
-    the same whoever has become root. `None` where it cannot be written to.
+    the same whoever has become root. `None` where it cannot be written to, or has no locks.
     """
     beside = secret.default_path().with_name("users")
     folder = Path("/run/distlab/users") if os.getuid() == 0 else beside
     with contextlib.suppress(OSError):
         folder.mkdir(0o700, parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
+        if os.access(folder, os.W_OK) and _has_locks(folder):
             return folder
     return None
+
+
+def _has_locks(folder: Path) -> bool:
+    """Some file systems have none, as those of clusters that many machines share."""
+    with open(folder / "locks", "wb") as tried:
+        try:
+            fcntl.flock(tried, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError as error:
+            return error.errno not in NO_LOCKS
+        fcntl.flock(tried, fcntl.LOCK_UN)
+    return True
 
 
 @functools.cache

@@ -3,10 +3,13 @@
 import concurrent.futures
 import contextlib
 import dataclasses
+import errno
+import fcntl
 import itertools
 import os
 import signal
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -413,6 +416,27 @@ def test_a_folder_that_notes_who_is_lent_is_not_left_behind(tmp_path, monkeypatc
         assert user == 7 and len(list(tmp_path.iterdir())) == 1
     del users
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK])
+def test_users_are_lent_where_the_home_folder_is_on_a_file_system_without_locks(
+    tmp_path, monkeypatch, number
+):
+    """As a cluster's often is: the machine's own disk has locks."""
+    home, flock = tmp_path / "home" / "secret", fcntl.flock
+
+    def refuse(file, operation):
+        if home.parent in Path(file.name).parents:
+            raise OSError(number, os.strerror(number))
+        flock(file, operation)
+
+    monkeypatch.setattr(lending.secret, "default_path", lambda: home)
+    monkeypatch.setattr(lending.os, "getuid", lambda: 1000)
+    monkeypatch.setattr(lending.fcntl, "flock", refuse)
+    monkeypatch.setattr(lending.tempfile, "tempdir", str(tmp_path))
+    users = Users(range(7, 9))
+    with users.lent() as one, users.lent() as other:
+        assert (one, other) == (7, 8)
 
 
 def test_a_zygote_that_was_lost_leaves_no_folder_behind():
