@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import fcntl
 import hashlib
 import os
 import threading
@@ -188,6 +189,15 @@ def test_a_disk_without_room_for_a_folder_is_full_too(store, monkeypatch):
     monkeypatch.setattr(Path, "mkdir", mkdir)
     with pytest.raises(staging.Full):
         store.staging(COURSE, "ada").open("0" * 64, 0, 1)
+
+
+def test_a_folder_that_cannot_be_locked_is_not_said_to_be_anothers(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(Busy, match="cannot be locked .*No locks available"):
+        Store(tmp_path / "exchange")
 
 
 def test_an_exchange_has_one_service(store):

@@ -1,5 +1,7 @@
 """nbgrader's own classes and pages, with the exchange's service underneath."""
 
+import errno
+import fcntl
 import json
 import os
 from pathlib import Path
@@ -258,6 +260,24 @@ def test_a_time_that_somebody_has_written_by_hand_does_not_keep_the_others(perso
     do("Collect", update=True)
     assert "42" in (place / "a.ipynb").read_text()
     assert "44" in (home / "submitted" / "ben" / LAB / "a.ipynb").read_text()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK])
+def test_a_home_without_locks_keeps_nobody_from_fetching_and_handing_in(
+    person, released, monkeypatch, number
+):
+    """As a cluster's home folders often are."""
+
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    home, do = person("ben")
+    do("FetchAssignment")
+    do("Submit")
+    assert (home / LAB / "a.ipynb").exists()
+    kept = Path(do.config.Exchange.cache, COURSE)
+    assert len(list(kept.glob(f"ben+{LAB}+*"))) == 1
 
 
 def test_handing_in_that_was_cut_off_after_the_exchange_had_it_is_not_done_twice(

@@ -30,6 +30,8 @@ PATIENCE = 120.0  # seconds
 _ANY_SIZE = Limits(file=10_000_000 * MB, submission=10_000_000 * MB, files=100_000)
 _PASSING = {429, 500, 502, 503, 504}
 _ROUNDS = 5  # how often files are sent before they are said to change meanwhile
+#: errors of file systems without locks, as homes on clusters may be
+_NO_LOCKS = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK}
 _OLD = 7 * 86400.0  # seconds after which a download that was cut off is not resumed
 
 
@@ -332,14 +334,26 @@ def _put(path: Path, to: Path) -> None:
         path.unlink()
 
 
+def locked(file: IO[Any]) -> bool:
+    """Lock a file, unless another program has it locked. Where the file system has no locks, nobody
+    is kept out: who runs one program at a time, as people do, needs none.
+    """
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+    return True
+
+
 @contextlib.contextmanager
 def _part(parts: Path, digest: str) -> Iterator[tuple[IO[bytes], Path]]:
     """The file of a download that is not complete, locked; another one where a program has that."""
     for path in (parts / f"{digest}.part", parts / f"{digest}-{os.getpid()}.part"):
         with path.open("ab") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            if not locked(file):
                 continue
             if path.exists() and path.stat().st_ino == os.fstat(file.fileno()).st_ino:
                 yield file, path

@@ -91,8 +91,13 @@ class Store:
         self._lock = (root / ".lock").open("a")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             raise Busy(f"another service has {root}: an exchange has one") from error
+        except OSError as error:
+            raise Busy(
+                f"{root} cannot be locked ({error.strerror}): keep the exchange on a disk of the "
+                "service's own machine"
+            ) from error
         self._swapping = threading.Lock()  # of labs, and looking at them
         self._digests: dict[tuple[int, ...], str] = {}
         self._recover()

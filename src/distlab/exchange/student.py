@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -25,7 +24,7 @@ from traitlets.config import Config
 from distlab.exchange import manifest as manifests
 from distlab.exchange import names
 from distlab.exchange.base import HTTPExchange
-from distlab.exchange.client import Client, ExchangeFailed
+from distlab.exchange.client import Client, ExchangeFailed, locked
 from distlab.exchange.manifest import Manifest
 
 _NOT_FOUND = 404
@@ -108,10 +107,8 @@ class Submit(HTTPExchange, ExchangeSubmit):
         folder = self.kept / ".handing-in" / lab
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "lock").open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise ExchangeFailed(f"{lab} is being handed in already: wait for it") from None
+            if not locked(lock):
+                raise ExchangeFailed(f"{lab} is being handed in already: wait for it")
             yield folder
 
     def _snapshot(self, folder: Path) -> Manifest:
