@@ -21,7 +21,8 @@ from grader.export.points import Result, hundredths
 from grader.export.sheet import DELIMITERS, Sheet, Unusable, cell, key, listed, shown
 
 LOGINS = ("SIS Login ID", "SIS User ID")
-KEYS = (*LOGINS, "ID")
+NUMBER = "ID"  # Canvas's own
+KEYS = (*LOGINS, NUMBER)
 _STUDENT = ("Student", "LastName", "FirstName", *KEYS, "Integration ID", "Root Account", "Section")
 _ASSIGNMENT = re.compile(r"(.*?)\s*\((\d+)\)", re.DOTALL)
 _POSSIBLE = "points possible"
@@ -70,16 +71,16 @@ def make(
 def _matched(
     sheet: Sheet, rows: Sequence[Sequence[str]], names: Collection[str], more_keys: Sequence[str]
 ) -> matching.Matched:
-    """Whose the rows are. Canvas's own numbers count only where nobody is found by a login: a
-    student whose login is a number could be somebody else there.
+    """Whose the rows are. Canvas's own numbers count only where they find more students than logins
+    do: a student whose login is a number could be somebody else there.
     """
 
     def by(*columns: str) -> matching.Matched:
         keys = sheet.places(*columns, *more_keys)
         return matching.students(names, [{row[place] for place in keys} for row in rows])
 
-    matched = by(*LOGINS)
-    return matched if matched.rows or matched.unclear else by(*KEYS)
+    logins, numbers = by(*LOGINS), by(NUMBER)
+    return numbers if len(numbers.rows) > len(logins.rows) + len(logins.unclear) else logins
 
 
 def _split(sheet: Sheet) -> tuple[list[list[str]], list[list[str]]]:

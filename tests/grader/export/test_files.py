@@ -72,6 +72,14 @@ def test_canvas_s_numbers_are_taken_where_nobody_is_found_by_a_login(tmp_path):
     assert [row[-1] for row in got.sheet.rows] == ["21.60", "7.00"] and got.complete
 
 
+def test_canvas_s_numbers_are_taken_where_a_login_is_one_of_them_by_chance(tmp_path):
+    """All folders are named by Canvas's numbers, as LTI may give them, and 11 is zoe's login."""
+    rows = "Block,11,jb,X,\nGislason,12,hg,X,\nHope,13,ho,X,\nZoe,14,11,X,\n"
+    text = f"Student,ID,SIS Login ID,Section,{LAB} (23)\n{rows}"
+    got = made(tmp_path, text, canvas, [result("11"), result("12", "7"), result("13", "8")])
+    assert [row[-1] for row in got.sheet.rows] == ["21.60", "7.00", "8.00", ""] and got.complete
+
+
 def test_moodle_has_points_and_feedback_side_by_side(tmp_path):
     some = [result("student5@example.com", "24", penalty="2.4", comment="=good")]
     got = made(tmp_path, MOODLE, moodle, some)
