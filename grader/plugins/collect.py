@@ -89,7 +89,8 @@ class Collect(ExchangeCollect):
         for record in list(self.src_records):
             self.src_records = [record]
             try:
-                self._forget_what_is_no_time(record["username"])
+                if self._stays_as_it_is(record["username"]):
+                    continue
                 super().copy_files()
             except (OSError, ValueError) as error:
                 self.log.error("%s cannot be collected: %s", record["filename"], error)
@@ -98,14 +99,20 @@ class Collect(ExchangeCollect):
         if full is not None:  # which is no student's fault: collecting has to be done again
             raise NotWritten.of(Path(self.coursedir.root), full) from full
 
-    def _forget_what_is_no_time(self, student: str) -> None:
-        """Have a submission that was put there by hand, with something else where its time should
-        be, replaced like one without a time. nbgrader would fail over it, and end.
+    def _stays_as_it_is(self, student: str) -> bool:
+        """Is a submission there that was put there by hand, with something else where its time
+        should be, and is not to be replaced? nbgrader would fail over it, and end. If it is to be
+        replaced, it is like one without a time from now on.
         """
         folder, lab = self.coursedir.submitted_directory, self.coursedir.assignment_id
         place = Path(self.coursedir.format_path(folder, student, lab))
-        if self.update and place.is_dir() and not handed_in.timestamp(place):
+        if not place.is_dir() or handed_in.timestamp(place):
+            return False
+        if self.update or self.before_duedate:
             (place / "timestamp.txt").unlink(missing_ok=True)
+            return False
+        self.log.info("Submission already exists, use --update to update: %s %s", student, lab)
+        return True
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Copy the plain files of a submission, whatever its owner does meanwhile, and note its

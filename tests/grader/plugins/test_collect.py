@@ -30,7 +30,9 @@ def gradebook(tmp_path_factory):
 
 @pytest.fixture
 def collect(tmp_path, monkeypatch, gradebook):
-    """`collect()`: the folder of what was collected from this process's user."""
+    """`collect()`: the folder of what was collected from this process's user, with `--update` or
+    what else is named.
+    """
     # nbgrader starts alembic by its bare name; nbgrader_config.py does this elsewhere
     monkeypatch.setenv("PATH", os.path.dirname(sys.executable), prepend=os.pathsep)
     config = Config()
@@ -44,9 +46,10 @@ def collect(tmp_path, monkeypatch, gradebook):
     (tmp_path / "exchange").chmod(0o777)
     inbound(tmp_path).mkdir(parents=True)
 
-    def run():
+    def run(**options):
         collecting = Collect(coursedir=CourseDirectory(config=config), config=config)
-        collecting.update = True
+        for name, value in (options or {"update": True}).items():
+            setattr(collecting, name, value)
         collecting.start()
         return tmp_path / "course" / "submitted"
 
@@ -276,8 +279,9 @@ def test_a_file_that_is_exchanged_for_a_link_meanwhile_is_not_followed(tmp_path,
                 (tmp_path / "course" / "submitted" / ME / LAB / "timestamp.txt").unlink()
 
 
+@pytest.mark.parametrize("options", [{"update": True}, {"update": False}, {"before_duedate": True}])
 def test_a_time_that_somebody_has_written_by_hand_does_not_keep_the_others(
-    tmp_path, collect, monkeypatch
+    tmp_path, collect, monkeypatch, options
 ):
     """A lecturer has put ada's notebook there, with a note in place of a time."""
     monkeypatch.setattr(collecting, "is_accounts", lambda name, uid: True)
@@ -286,6 +290,7 @@ def test_a_time_that_somebody_has_written_by_hand_does_not_keep_the_others(
     there = tmp_path / "course" / "submitted" / "ada" / LAB
     there.mkdir(parents=True)
     (there / "timestamp.txt").write_text("sent by mail")
-    found = collect()
-    assert {path.parent.parent.name for path in found.glob("*/*/answer")} == {"ada", "ben"}
-    assert "UTC" in (there / "timestamp.txt").read_text()
+    found, replaced = collect(**options), any(options.values())
+    taken = {path.parent.parent.name for path in found.glob("*/*/answer")}
+    assert taken == ({"ada", "ben"} if replaced else {"ben"})
+    assert ("UTC" in (there / "timestamp.txt").read_text()) is replaced
