@@ -251,6 +251,25 @@ def test_one_that_cannot_be_collected_does_not_keep_the_others(person, released,
     assert "43" in (home / "submitted" / "ben" / LAB / "a.ipynb").read_text()
 
 
+def test_collecting_that_was_interrupted_names_nobody_as_the_only_one_left(
+    person, released, monkeypatch
+):
+    """Those behind were not collected either, and would count as if they were."""
+    handed_in(person, "ada"), handed_in(person, "ben", "45")
+    home, do = person("lecturer")
+    made, failing = [], [ExchangeFailed("damaged"), KeyboardInterrupt()]
+
+    def fails(self, *_):
+        made.append(self)
+        raise failing.pop(0)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("distlab.exchange.instructor.Collect._collected", fails)
+        with pytest.raises(KeyboardInterrupt):
+            do("Collect", update=True)
+    assert not failing and made[0].failed == []
+
+
 def test_a_time_that_somebody_has_written_by_hand_does_not_keep_the_others(person, released):
     handed_in(person, "ada"), handed_in(person, "ben", "44")
     home, do = person("lecturer")

@@ -87,7 +87,8 @@ class Collect(HTTPExchange, ExchangeCollect):
     """Collect what was handed in: the last of each student, or the last before the due date.
 
     Attributes:
-        failed: the students whose submissions could not be collected.
+        failed: the students whose submissions could not be collected, once all others were; empty
+            when collecting ended before, as by an interrupt.
     """
 
     failed: list[str]
@@ -119,6 +120,7 @@ class Collect(HTTPExchange, ExchangeCollect):
     def copy_files(self) -> None:
         """One at a time: one that cannot be collected does not hold up the others."""
         self.failed = []
+        failed: list[str] = []
         with self.service() as client:
             for record in self.src_records:
                 place = self._place(record)
@@ -127,12 +129,13 @@ class Collect(HTTPExchange, ExchangeCollect):
                 try:
                     self._collected(client, record, place)
                 except (ExchangeFailed, OSError) as error:
-                    self.failed.append(record["username"])
+                    failed.append(record["username"])
                     self.log.error("%s cannot be collected: %s", record["name"], error)
                 else:
                     self.log.info("Collected: %s %s", record["username"], record["lab"])
-        if self.failed:
-            raise ExchangeFailed(f"not collected, see the log: {', '.join(self.failed)}")
+        self.failed = failed
+        if failed:
+            raise ExchangeFailed(f"not collected, see the log: {', '.join(failed)}")
 
     def _place(self, record: dict[str, Any]) -> Path:
         student, lab = names.person(record["username"]), names.lab(record["lab"])

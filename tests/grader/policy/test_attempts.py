@@ -303,6 +303,9 @@ def test_nbgraders_collecting_says_for_whom_it_has_failed():
     with pytest.raises(coursedir.GradingFailed, match="could not collect") as failed:
         book.collect(LAB)
     assert not isinstance(failed.value, NotCollected)
+    Collect.error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):  # which nbgrader keeps to itself
+        book.collect(LAB)
     Collect.error = None
     book.collect(LAB)
 
