@@ -143,6 +143,8 @@ def _refresh(
             problems += said
             if not pages.policy.in_force:
                 book.write_feedback(lab, student)
+            elif (lab, student) in pages.stale:
+                continue  # the page of before would be released
             if student in asked and handed_in.secret(grade.SUBMITTED / student / lab):
                 book.release_feedback(lab, student)
             else:

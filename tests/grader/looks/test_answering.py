@@ -4,6 +4,7 @@ import contextlib
 import datetime
 import os
 import pwd
+import types
 
 import nbformat
 import pytest
@@ -20,6 +21,7 @@ from grader.looks.answering import Answering, Wanted, checked
 from grader.looks.diary import Diary, about
 from grader.plugins import gradebook, preprocessors, rows
 from grader.plugins.gradebook import Gradebook
+from grader.policy import pages
 from grader.reports import mistakes
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own
@@ -412,6 +414,28 @@ def test_the_command_says_of_which_labs_nobody_waits(book, monkeypatch, capsys):
     commands.looks([])
     said = capsys.readouterr().out
     assert f"{LAB} ada {EXERCISE}" in said and nobody not in said
+
+
+def test_after_an_answer_no_page_of_before_is_released(tmp_path, monkeypatch, capsys):
+    """The lab's own could not be written; that another lab's could not keeps nobody waiting."""
+    released = []
+
+    class Pages:
+        stale = {(LAB, "ada"), ("02-toy-model", "ben")}
+        policy = types.SimpleNamespace(in_force=True)
+
+        def __init__(self, book, ledger):
+            pass
+
+        def refresh(self, student):
+            return 0, [f"{student}'s could not be written"]
+
+    exchanging = types.SimpleNamespace(release_feedback=lambda *one: released.append(one))
+    monkeypatch.setattr(pages, "Pages", Pages)
+    monkeypatch.setattr(commands.handed_in, "secret", lambda folder: "ab" * 64)
+    said = commands._refresh(exchanging, LAB, ["ada", "ben"], {"ada", "ben"})
+    assert said == ["ada's could not be written", "ben's could not be written"]
+    assert released == [(LAB, "ben")] and "ada" not in capsys.readouterr().out
 
 
 class Entering(Gradebook):
