@@ -95,7 +95,8 @@ class Queue:
 
     def due(self, policy: Policy, roster: Roster) -> dict[str, list[str]]:
         """Take out those whose turn it is: {lab: students}. Those who have no attempt left, or of
-        whose group another member is taken out, are dropped from the queue.
+        whose group another member is taken out, are dropped from the queue. What is tried again, of
+        which only the page is missing, say, is an attempt already and needs none.
         """
         found: dict[str, list[str]] = defaultdict(list)
         now = datetime.datetime.now(UTC)
@@ -104,15 +105,24 @@ class Queue:
                 if time.monotonic() < self._failed.get((lab, student), (0.0, 0.0))[1]:
                     continue
                 members = roster.members(lab, student)
+                counted = self.attempts.counts(lab, members, _handed_in(lab, members))
                 again = self.attempts.again(policy, lab, members)
-                if self.attempts.left(policy.lab(lab).on_submit, lab, members) == 0:
+                left = self.attempts.left(policy.lab(lab).on_submit, lab, members)
+                if left == 0 and not counted:
                     students.discard(student)
                     print(f"{redaction.shown(student)} {lab}: has no attempt left", flush=True)
-                elif again is None or again <= now:
+                elif counted or again is None or again <= now:
                     students.discard(student)
                     if not set(members) & set(found[lab]):
                         found[lab].append(student)
         return {lab: students for lab, students in found.items() if students}
+
+
+def _handed_in(lab: str, members: Iterable[str]) -> str:
+    """When a group handed in last; empty where that is not known."""
+    times = [handed_in.timestamp(grade.SUBMITTED / name / lab) for name in members]
+    known = [(when, text) for text in times if (when := handed_in.parsed(text))]
+    return max(known)[1] if known else ""
 
 
 #: what is said of a submission without the secret that names its feedback in the exchange

@@ -50,6 +50,11 @@ class Attempts:
             writing.whole(path, json.dumps([[w.isoformat(), what] for w, what in mine]))
         return True
 
+    def counts(self, lab: str, members: Iterable[str], handed_in: str) -> bool:
+        """Is what was handed in at this time an attempt already?"""
+        when = handed_in.replace(" ", "_")
+        return any(when in what.split()[1:] for _, what in self.of(lab, members))
+
     def left(self, rules: OnSubmit, lab: str, members: Iterable[str]) -> int | None:
         """How many attempts are left; `None` where there is no limit."""
         if rules.attempts is None:

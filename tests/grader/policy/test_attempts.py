@@ -180,6 +180,27 @@ def test_a_page_that_could_not_be_written_is_not_released_as_it_was(judged, atte
     assert queue._failed and not attempts.note(LAB, ["ada"], "ada", "d")
 
 
+def test_the_page_of_the_last_attempt_is_tried_again_though_no_attempt_is_left(
+    judged, attempts, monkeypatch, tmp_path, capsys
+):
+    """Nor need it wait as long as the next attempt would have to."""
+    folder = tmp_path / "ada" / LAB
+    folder.mkdir(parents=True)
+    (folder / "timestamp.txt").write_text("2026-11-01 10:00:00.000000 UTC")
+    monkeypatch.setattr(grade, "SUBMITTED", tmp_path)
+    _, queue = judged(graded(), ["nbgrader could not write feedback"], [(LAB, "ada")])
+    assert attempts.left(OnSubmit(1), LAB, ["ada"]) == 0
+    later = on_submit.time.monotonic() + 31
+    monkeypatch.setattr(on_submit.time, "monotonic", lambda: later)
+    assert queue.due(policy(attempts=1, wait=HOUR), Roster()) == {LAB: ["ada"]}
+    queue.add(LAB, ["ada"])  # the same: the disk was full, say
+    assert queue.due(policy(attempts=1, wait=HOUR), Roster()) == {LAB: ["ada"]}
+    (folder / "timestamp.txt").write_text("2026-11-01 10:00:01.000000 UTC")  # another one
+    queue.add(LAB, ["ada"])
+    assert queue.due(policy(attempts=1), Roster()) == {}
+    assert "has no attempt left" in capsys.readouterr().out
+
+
 def test_a_page_in_another_lab_that_cannot_be_written_keeps_none_of_this_one_back(
     judged, monkeypatch, tmp_path, capsys
 ):
