@@ -121,7 +121,10 @@ def test_a_submission_has_so_much_time_in_all(monkeypatch):
             "that line and the one above it",
         ),
         ("def relay(rank, size, tensor):\nreturn tensor", "that line and the one above it"),
-        ("await relay()", "IPython allows `await`"),
+        (
+            "def relay(rank, size, tensor):\n    await tensor",
+            "leave it out of them",
+        ),
         ("1 / 0", "besides defining the function"),
     ],
 )

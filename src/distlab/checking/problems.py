@@ -12,8 +12,8 @@ from distlab.exercises.verdict import Verdict
 
 #: errors in what the text of a cell says, not in what it does
 _UNREADABLE = ("SyntaxError", "IndentationError", "TabError")
-#: how Python's words on what only IPython allows outside of a function begin
-_IPYTHONS = ("'await'", "'async for'", "'async with'", "asynchronous comprehension")
+#: how Python's words on what stands outside of an `async def` begin
+_ASYNC = ("'await'", "'async for'", "'async with'", "asynchronous comprehension")
 
 
 def taken_along() -> dict[str, Any]:
@@ -37,9 +37,9 @@ def cell_verdict(exercise: Exercise, problem: dict[str, Any]) -> Verdict:
 def _where_to_look(problem: dict[str, Any]) -> str:
     if problem["type"] not in _UNREADABLE:
         return "Look at what the cell does besides defining the function."
-    if any(f"{word} outside" in problem["message"] for word in _IPYTHONS):
+    if any(f"{word} outside" in problem["message"] for word in _ASYNC):
         return (
-            "IPython allows `await` outside of a function; ranks are not run by IPython. Take it "
-            "out of this cell."
+            "`await` may stand in a cell, or in an `async def`. The functions that are asked for "
+            "are called without it: leave it out of them."
         )
     return "Python cannot read the cell: look at that line and the one above it."

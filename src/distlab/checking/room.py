@@ -300,7 +300,7 @@ class _Clock:
         self._stopped += seconds
 
     def leave_out(self, seconds: float) -> None:
-        """At most as much as all cells have: it may be one of them that keeps the machine busy."""
+        """At most as much as all cells have: one of them may be what the machine is busy with."""
         self._waited = min(self._waited + seconds, CELLS_LIMIT)
 
 
@@ -424,7 +424,7 @@ def serve_cells(connection: socket.socket) -> None:
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
     answers: dict[str, _Answer] = {}
-    nowhere = _nowhere()  # the same for all cells: what one keeps is still `sys.stdout` in the next
+    nowhere = _nowhere()  # the same for all cells: what one saves is `sys.stdout` in the next too
     while (message := payload.receive(connection)) is not None:
         tree = message[0]
         nowhere = _nowhere() if nowhere.closed else nowhere

@@ -74,8 +74,12 @@ def test_code_that_is_trusted_needs_none():
     assert choose(Grading(sandbox="false", trust=True)) is sandbox.TRUSTED
 
 
-def test_another_command_serves_as_the_sandbox():
-    """Without walls inside: each submission gets a zygote of its own."""
+def test_another_command_serves_as_the_sandbox(monkeypatch):
+    """Without walls inside, which some machines let root put up there: each submission gets a
+    zygote of its own.
+    """
+    tried = sandbox._tried
+    monkeypatch.setattr(sandbox, "_tried", lambda *asked: (tried(*asked)[0], ["no walls"]))
     right = demo.handed_in("ada", LAB)
     plan = submission.plan(coursedir.released(LAB), right, course.exercises(LAB))
     judge = LocalJudges(Grading(sandbox="env SITE=apptainer"))
