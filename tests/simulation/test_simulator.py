@@ -149,6 +149,8 @@ def test_positions_that_do_not_exist_are_those_of_the_start(asked):
         {"latency": -1.0},
         {"ranks": 0},
         {"ranks": 2.5},
+        {"ranks": float("nan")},
+        {"ranks": float("inf")},
         {"latency": float("inf")},
         {"bandwidth": 0.0},
         {"slowness": 0.0},

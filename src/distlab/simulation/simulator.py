@@ -111,7 +111,7 @@ class Simulator:
         self, ranks: int, latency: float, bandwidth: float, slowness: float, algorithm: str
     ) -> Setting:
         finite = math.isfinite(latency) and math.isfinite(slowness)
-        whole = ranks in range(1, sys.maxsize)
+        whole = 1 <= ranks < sys.maxsize and ranks == int(ranks)
         if not (finite and whole and latency >= 0 and bandwidth > 0 and slowness > 0):
             raise ValueError(
                 f"there is no such network: {ranks} ranks, a latency of {latency} s, "
