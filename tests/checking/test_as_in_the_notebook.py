@@ -225,3 +225,14 @@ def test_nothing_of_the_courses_answers_an_exercise():
     lab = coursedir.lab("09-when-it-breaks")
     plan = lab.plan(coursedir.released("09-when-it-breaks"))
     assert not plan.answered and {cell.kind for cell in plan.cells} == {"given"}
+
+
+def test_a_cell_of_ones_own_is_parsed_once_however_many_demonstrations_there_are(monkeypatch):
+    """A long cell takes a good part of a second."""
+    parsed, defines = [], Cell.defines
+    monkeypatch.setattr(Cell, "defines", lambda cell: parsed.append(cell) or defines(cell))
+    names = [f"name_{number}" for number in range(20)]
+    own = "print(" + ", ".join(names) + ")"
+    shown = [("shown", f"{name} = 1") for name in names]
+    found = submission.shown.needed(cells(("added", own), *shown))
+    assert len(found) == 21 and len(parsed) == 1

@@ -39,7 +39,7 @@ def needed(cells: Sequence[Cell]) -> list[Cell]:
     while more := {n for one in every if one.binds & wanted for n in one.uses} - wanted:
         wanted |= more
     kept: list[Cell] = []
-    own: list[Cell] = []
+    own: list[_Own] = []
     for cell in cells:
         if cell.kind == "shown":
             used = [one for one in found[id(cell)] if one.binds & wanted]
@@ -49,7 +49,7 @@ def needed(cells: Sequence[Cell]) -> list[Cell]:
             continue
         kept.append(cell)
         if _is_own(cell):
-            own.append(cell)
+            own.append(_Own(cell))
     return kept
 
 
@@ -57,9 +57,26 @@ def _is_own(cell: Cell) -> bool:
     return cell.kind in ("solution", "added")
 
 
-def _defined(names: frozenset[str], cells: Iterable[Cell]) -> bool:
+class _Own:
+    """A cell of the student's: its words, and the names that it binds. It is parsed once, and only
+    if that is asked for.
+    """
+
+    def __init__(self, cell: Cell) -> None:
+        self._cell = cell
+
+    @functools.cached_property
+    def words(self) -> set[str]:
+        return _words([self._cell])
+
+    @functools.cached_property
+    def defines(self) -> set[str]:
+        return self._cell.defines()
+
+
+def _defined(names: frozenset[str], cells: Iterable[_Own]) -> bool:
     """Does one of these cells bind one of these names? Only cells that contain one are parsed."""
-    return any(names & cell.defines() for cell in cells if names & _words([cell]))
+    return any(names & cell.defines for cell in cells if names & cell.words)
 
 
 @functools.lru_cache(maxsize=1024)
