@@ -99,6 +99,12 @@ class NotedGenerator:
         self._generator.manual_seed(seed)
         return self
 
+    def seed(self) -> int:
+        """Seeds it at random, as `torch.cuda.seed_all` does."""
+        drawn: int = self._generator.seed()
+        self._seeds.append(drawn)
+        return drawn
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._generator, name)
 
