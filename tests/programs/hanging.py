@@ -32,9 +32,9 @@ class Program:
 
     @property
     def told_alone(self) -> set[str]:
-        """Those among them that the text names and the picture does not: a call that torch refused
-        has never begun, of a rank that sits in two operations the picture names one, and a rank
-        that can wait for nobody has no arrow.
+        """Those among them that the text names and the wait-for graph does not have: a call that
+        torch refused has never begun, of a rank that sits in two operations the graph has one, and
+        a rank that can wait for nobody has no arrow.
         """
         return self._marked("# here, in the text")
 

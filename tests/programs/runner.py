@@ -38,6 +38,7 @@ class Seen:
     slowest_look: float
     statuses: list[str]
     errors: list[str]
+    waits: list[str]  # the places in the wait-for graph, which the live picture draws
     remarks: list[tuple[str, str]]
 
 
@@ -72,6 +73,7 @@ def observe(forked, name, function, size, arguments=(), deadline=20.0) -> Seen:
         name, found.kind if found else None, found.message if found else "", lag, run.seconds,
         len(watch.times) - 1, max(watch.times), [outcome.status for outcome in run.outcomes],
         [outcome.error["message"] for outcome in run.outcomes if outcome.error],
+        [wait.event.place for wait in found.waits] if found else [],
         [(remark.kind, remark.sentence) for remark in deadlock.remarks(run.records)],
     )  # fmt: skip
 
