@@ -1,7 +1,9 @@
 """Functions in processes of their own."""
 
 import asyncio
+import fcntl
 import os
+import resource
 import select
 import signal
 import threading
@@ -27,6 +29,21 @@ def test_what_is_raised_there_is_told_here_by_type_message_and_line():
         child_process.call(fails)
     assert caught.value.described["type"] == "KeyError"
     assert caught.value.described["message"] == "'not there'"
+
+
+def test_a_rank_may_have_more_files_open_than_select_takes():
+    """As many as a notebook, whose limit its ranks have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    try:
+        far = fcntl.fcntl(0, fcntl.F_DUPFD, 1100)  # the lowest that is free from there
+        with child_process.Process(lambda: 3) as process:
+            os.dup2(process._reading, far)
+            os.close(process._reading)
+            process._reading = far
+            assert process.ended(30) and process.result() == 3
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_process_that_ends_itself_has_died():

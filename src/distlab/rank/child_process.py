@@ -10,14 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import select
 import signal
 from collections.abc import Callable
 from typing import Any
 
 import cloudpickle
 
-from distlab.processes import forkserver
+from distlab.processes import forkserver, framing
 
 LIMIT = 64 << 20  # bytes that a process may tell
 
@@ -56,7 +55,7 @@ class Process:
 
     def ended(self, timeout: float = 0.0) -> bool:
         """Has its function returned or raised, or the process died? Waits up to `timeout`."""
-        while len(self._told) < LIMIT and select.select([self._reading], [], [], timeout)[0]:
+        while len(self._told) < LIMIT and framing.readable([self._reading], timeout):
             if not (more := os.read(self._reading, 1 << 16)):
                 return True
             self._told += more
