@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from types import SimpleNamespace
-from typing import Any
 
 from distlab.course.lab07_horovod.looks import NOTHING, left
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.rank.pretended_gpus import PretendedGpus
 
 UNSEEN = "none: it does not see a GPU number"
 
@@ -26,7 +25,7 @@ def _start_inputs(case: Case) -> list[dict]:
     ]
 
 
-class _Gpus:
+class _Gpus(PretendedGpus):
     """A machine's GPUs, simulated; notes to which of them a process is pinned.
 
     As with real ones, CUDA_VISIBLE_DEVICES selects and renumbers the GPUs that the process sees, if
@@ -34,82 +33,32 @@ class _Gpus:
     """
 
     def __init__(self, count: int) -> None:
-        self.count = count
-        self._chosen: list[int] = []
+        super().__init__(count)
         self._visible: list[str] | None = None  # as it was when the first one was chosen
 
     def choose(self, index: int) -> None:
+        """Also one that is not there: `pinned` tells."""
         if self._visible is None:
             told = os.environ.get("CUDA_VISIBLE_DEVICES")
             self._visible = told.split(",") if told else [str(i) for i in range(self.count)]
-        self._chosen.append(index)
-
-    def current(self) -> int:
-        return self._chosen[-1] if self._chosen else 0
+        self.current = index if index >= 0 else self.current
 
     @property
     def pinned(self) -> str:
         """The number, on its machine, of the GPU that was chosen last, by whichever means."""
-        if not self._chosen:
+        if self._visible is None:
             return os.environ.get("CUDA_VISIBLE_DEVICES") or "none chosen"
-        visible, index = self._visible or [], self._chosen[-1]
-        if index < len(visible):
-            return visible[index]
+        index = self.current
+        if index < len(self._visible):
+            return self._visible[index]
         return f"{UNSEEN} {index}" if os.environ.get("CUDA_VISIBLE_DEVICES") else str(index)
-
-    def properties(self, device: object = None) -> SimpleNamespace:
-        return SimpleNamespace(
-            name="a GPU that is not there", major=8, minor=0, total_memory=16 << 30,
-            multi_processor_count=100,
-        )  # fmt: skip
-
-    def patches(self) -> list[tuple[Any, str, Any]]:
-        """(module, name, replacement) for what of torch is replaced: what its public functions end
-        in, so that it does not matter by which name, or from which module, one is called.
-        """
-        import torch
-
-        def available() -> bool:
-            return self.count > 0
-
-        def count() -> int:
-            return self.count
-
-        def nothing(*args: object) -> None:
-            return None
-
-        def accelerator() -> torch.device | None:
-            return torch.device("cuda") if self.count else None
-
-        return [
-            (torch.cuda, "_is_compiled", available),
-            (torch.cuda, "_cached_device_count", self.count),
-            (torch.cuda, "device_count", count),
-            (torch.cuda, "is_available", available),
-            (torch.cuda, "init", nothing),
-            (torch.cuda, "_lazy_init", nothing),
-            (torch.cuda, "manual_seed", nothing),
-            (torch.cuda, "manual_seed_all", nothing),
-            (torch.cuda, "synchronize", nothing),
-            (torch.cuda, "get_device_properties", self.properties),
-            (torch._C, "_cuda_getDeviceCount", count),
-            (torch._C, "_cuda_setDevice", self.choose),
-            (torch._C, "_cuda_getDevice", self.current),
-            (torch._C, "_accelerator_getAccelerator", accelerator),
-            (torch._C, "_accelerator_setDeviceIndex", self.choose),
-            (torch._C, "_accelerator_getDeviceIndex", self.current),
-        ]
 
 
 @contextlib.contextmanager
 def _pretending(gpus: _Gpus) -> Iterator[None]:
     """A machine with these GPUs."""
-    from unittest import mock
-
     visible = os.environ.pop("CUDA_VISIBLE_DEVICES", None)
-    with contextlib.ExitStack() as stack:
-        for where, name, value in gpus.patches():
-            stack.enter_context(mock.patch.object(where, name, value, create=True))
+    with gpus.there():
         try:
             yield
         finally:
