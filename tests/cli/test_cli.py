@@ -467,6 +467,7 @@ def test_a_sandbox_is_begun_here_unless_a_cluster_judges(words, begun, monkeypat
 
 def test_a_sandbox_is_begun_for_a_lab_by_its_number_too(tmp_path, monkeypatch):
     from grader import commands
+    from grader.judging import due
     from grader.sandbox import ahead
 
     wanted = []
@@ -479,7 +480,7 @@ def test_a_sandbox_is_begun_for_a_lab_by_its_number_too(tmp_path, monkeypatch):
             pass
 
     (tmp_path / "ada" / "01-message-passing").mkdir(parents=True)
-    monkeypatch.setenv("DISTLAB_GRADES", str(tmp_path))
+    monkeypatch.setattr(due, "GRADES", tmp_path)  # ada's submission was judged in the course's own
     monkeypatch.setattr(ahead, "Ahead", Ahead)
     monkeypatch.setattr(commands, "grade", lambda *_: [])
     for name in ("01-message-passing", "1"):

@@ -3,12 +3,14 @@
 import gc
 import os
 import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from distlab.course.lab09_when_it_breaks import job as jobs
 from distlab.course.lab09_when_it_breaks.job import Job
 
 SAYS = f'{sys.executable} -c "import signal; {{}}"'
@@ -48,6 +50,29 @@ def test_waiting_for_what_never_comes_says_what_was_printed():
     job = Job(SAYS.format("print('this and no more')"))
     with pytest.raises(RuntimeError, match="ended early:\nthis and no more"):
         job.until("something else")
+
+
+#: a line of two writes, the second of which comes after a signal
+IN_TWO = (
+    "asked = [signal.SIGUSR1]; signal.pthread_sigmask(signal.SIG_BLOCK, asked); "
+    "print('rank 0 is process', end=''); signal.sigwait(asked); print(' 7'); signal.pause()"
+)
+
+
+def test_a_line_is_waited_for_until_it_is_whole(monkeypatch):
+    job = Job(SAYS.format(IN_TWO))
+    while "is process" not in job.output:
+        assert job.process.poll() is None
+    monkeypatch.setattr(jobs.time, "sleep", lambda _: os.kill(job.process.pid, signal.SIGUSR1))
+    job.until("is process")
+    assert job.workers == {0: 7}
+    job.end()
+
+
+def test_a_line_that_its_command_did_not_end_is_whole_with_the_command():
+    job = Job(SAYS.format("print('no end of line', end='')"))
+    job.until("no end of line")
+    assert job.wait() == 0
 
 
 def test_the_workers_are_those_that_were_started_last():

@@ -75,17 +75,24 @@ class Job:
         )
 
     def until(self, text: str, times: int = 1) -> None:
-        """Wait until it has printed `text` that many times.
+        """Wait until it has printed `text` that many times, in lines that it has ended.
+
+        So what follows `text` in its line, such as a process id, has been printed too: without a
+        buffer one `print` of several things is several writes.
 
         Raises:
             RuntimeError: it ended before that, or has not done so within `PATIENCE` seconds.
         """
         deadline = time.monotonic() + PATIENCE
-        while self.output.count(text) < times:
-            ended = self.process.poll() is not None and self.output.count(text) < times
-            if ended or time.monotonic() > deadline:
-                what = "ended early" if ended else f"has not printed {text!r}"
-                raise RuntimeError(f"{self.command} {what}:\n{self.output[-3000:]}")
+        while True:
+            over = self.process.poll() is not None  # asked first: it may print and end at once
+            output = self.output
+            lines = output if over else output[: output.rfind("\n") + 1]
+            if lines.count(text) >= times:
+                return
+            if over or time.monotonic() > deadline:
+                what = "ended early" if over else f"has not printed {text!r}"
+                raise RuntimeError(f"{self.command} {what}:\n{output[-3000:]}")
             time.sleep(0.02)
 
     def wait(self, patience: float = PATIENCE) -> int:
