@@ -1,14 +1,17 @@
 """Recording leaves no trace in a tensor: FSDP resizes what it has gathered."""
 
 import sys
+import zlib
 
 import cloudpickle
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from distlab import Ranks
-from distlab.rank.memory import array, memory
+from distlab.rank.buffers import sample
+from distlab.rank.memory import KINDS, array, memory
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -38,6 +41,25 @@ def test_what_is_looked_at_can_be_resized_as_before(dtype):
 def test_what_does_not_lie_there_in_one_piece_is_not_looked_at(tensor):
     with pytest.raises(RuntimeError):
         memory(tensor)
+
+
+class Operations(TorchDispatchMode):
+    """Counts torch's operations."""
+
+    count = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.count += 1
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("dtype", [*KINDS, torch.bfloat16, torch.float8_e4m3fn])
+def test_a_sample_is_the_first_element_and_costs_no_operation_where_numpy_has_such_numbers(dtype):
+    tensor = torch.tensor([0, 3, 4]).to(dtype)[1:]
+    first = float(tensor[0].item().real)
+    with Operations() as operations:
+        assert sample(tensor) == (first, zlib.crc32(memory(tensor)))
+    assert (operations.count > 0) == (dtype not in KINDS)
 
 
 def test_fsdp_trains_as_a_single_process_does():

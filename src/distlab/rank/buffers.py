@@ -7,11 +7,12 @@ import sys
 import types
 import zlib
 
+import numpy as np
 import torch
 from torch.distributed import distributed_c10d as c10d
 
 from distlab.processes import origin
-from distlab.rank.memory import memory
+from distlab.rank.memory import KINDS, memory
 
 _TORCH = os.path.dirname(torch.__file__) + os.sep
 _RECORDING = origin.recording()
@@ -53,7 +54,10 @@ def digest(tensor: torch.Tensor) -> int | None:
 
 
 def sample(tensor: torch.Tensor) -> tuple[float, int]:
-    """First element and a checksum over both ends; (nan, 0) for what is not in plain CPU memory."""
+    """First element and a checksum over both ends; (nan, 0) for what is not in plain CPU memory.
+
+    By NumPy where it has such numbers: a mode that looks at operations would be asked of each.
+    """
     if tensor.device.type != "cpu" or not tensor.is_contiguous() or tensor.numel() == 0:
         return float("nan"), 0
     try:
@@ -61,6 +65,8 @@ def sample(tensor: torch.Tensor) -> tuple[float, int]:
         crc = zlib.crc32(data[:_SAMPLE])
         if len(data) > _SAMPLE:
             crc = zlib.crc32(data[-_SAMPLE:], crc)
+        if tensor.dtype in KINDS:
+            return float(np.frombuffer(data, KINDS[tensor.dtype], 1)[0].real), crc
         return float(tensor.detach().view(-1)[0].item().real), crc
     except (RuntimeError, TypeError):
         return float("nan"), 0

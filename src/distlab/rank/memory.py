@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 from collections.abc import Callable
 
 import numpy as np
 import torch
 
+#: NumPy's name of each kind of number that it has
+KINDS = {
+    getattr(torch, name): np.dtype(name)
+    for name in (
+        "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
+        "float16", "float32", "float64", "complex64", "complex128",
+    )
+}  # fmt: skip
 _READ_ONLY = 0x100  # PyBUF_READ of Python's C API
 #: not `(c_char * size).from_address`: to make a type for each size takes ten times as long
 _bytes_at: Callable[[int, int, int], memoryview] = ctypes.PYFUNCTYPE(
@@ -41,10 +48,6 @@ def array(tensor: torch.Tensor) -> np.ndarray:
     Raises:
         RuntimeError, TypeError: it has no such memory, or NumPy not its kind of number.
     """
-    return np.frombuffer(memory(tensor), _kind(tensor.dtype))
-
-
-@functools.cache
-def _kind(dtype: torch.dtype) -> np.dtype:
-    found: np.dtype = torch.empty(0, dtype=dtype).numpy().dtype
-    return found
+    if tensor.dtype not in KINDS:
+        raise TypeError(f"NumPy has no {tensor.dtype}")
+    return np.frombuffer(memory(tensor), KINDS[tensor.dtype])
