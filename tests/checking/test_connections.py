@@ -129,6 +129,31 @@ def test_they_are_used_again_for_as_many_ranks(session, program):
     assert found[0][1] == found[4][1] and found[1][1] == found[3][1]
 
 
+#: a thread of gloo's notes ends only while its rank waits for that, or once the record was read
+NOTES_LATE = """
+from distlab.rank import leaving, recorder, work
+if not hasattr(recorder, "late"):
+    recorder.late, real = threading.Event(), recorder.Recorder.finish
+    def finish(*args, late=recorder.late, real=real, threading=threading, **how):
+        if threading.current_thread() is not threading.main_thread():
+            late.wait()
+        real(*args, **how)
+    recorder.Recorder.finish = finish
+    for place, name in (work.RecordedWork, "settle"), (leaving, "end_group"):
+        def then(*args, late=recorder.late, real=getattr(place, name)):
+            late.set()
+            real(*args)
+        setattr(place, name, then)
+recorder.late.clear()
+"""
+
+
+def test_they_are_used_again_where_the_end_of_a_collective_is_noted_late(session):
+    """DDP goes on as soon as a bucket is there, which another thread notes at the same moment."""
+    session.cells([GIVEN, answer(NOTES_LATE + NOTHING_LEFT["autograd"])], 5)
+    assert [ran(session, 2)[0] for _ in range(3)] == [[0, 0], [1, 1], [1, 1]]
+
+
 @pytest.mark.parametrize("program", LEFT.values(), ids=LEFT)
 def test_what_may_be_left_on_them_ends_with_the_run(session, program):
     session.cells([GIVEN, answer(program)], 5)

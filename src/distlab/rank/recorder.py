@@ -42,6 +42,7 @@ from distlab.records.events import ENTRY, HEADER, HEADER_BYTES, OP_CODE, PACK
 
 if TYPE_CHECKING:
     from distlab.rank.stamps import Stamps
+    from distlab.rank.work import RecordedWork
 
 _INSTALLED = (origin.ROOT, "<frozen ") + tuple(
     sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")
@@ -94,7 +95,7 @@ class Recorder:
         self.heard: Callable[[int], None] | None = None  # called with the bytes of each receive
         self._offset = 0.0
         # requests nobody has waited for: dropped ones would take their messages along
-        self.open: dict[int, object] = {}
+        self.open: dict[int, RecordedWork] = {}
         self._codes: dict[int, _Code] = {}
         self.plan, self.running = Plan(), False
         self._standing: Standing | None = None
@@ -153,6 +154,8 @@ class Recorder:
         return not struct.unpack_from("<d", self._map, at + _OFFSET["wait_end"])[0]
 
     def ended(self, raised: bool) -> None:
+        for request in list(self.open.values()):
+            request.settle()
         self._threads.function_ends()
         if self._standing is not None:
             self._standing.end()

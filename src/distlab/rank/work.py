@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import sys
+from threading import Event
 
 import torch
 import torch.distributed as dist
@@ -40,6 +41,8 @@ class RecordedWork(dist.Work):
         self._first: int | None = None  # call of `is_completed` that answers True
         self._races: Races | None = None
         self._kept: list[tuple[torch.Tensor, int | None]] = []
+        #: the future that torch itself has got, and what is set once its end is on record
+        self._told: tuple[torch.futures.Future, Event] | None = None
 
     def wait(self, timeout: datetime.timedelta = NO_TIMEOUT):
         recorder, at = self._recorder, self._at
@@ -133,19 +136,34 @@ class RecordedWork(dist.Work):
 
             def completed(ended):
                 self._complete()
+                recorder.finish(at)
                 return ended.value()
 
             future = future.then(completed)
 
+        noted = Event()
+
         def done(_):
-            self._unwatch()
-            recorder.open.pop(key, None)
-            recorder.finish(at)
+            try:
+                self._unwatch()
+                recorder.finish(at)
+            finally:
+                noted.set()
+                recorder.open.pop(key, None)
 
         future.add_done_callback(done)
+        if not students and self._told is None:
+            self._told = future, noted
         if students and torch.cuda.is_available():  # a future made here would know no streams
             recorder.callback(at, done)
         return future if not students or torch.cuda.is_available() else follow(future, recorder, at)
+
+    def settle(self) -> None:
+        """Wait until the operation's end is on record, if torch may have been told of it already: a
+        future wakes those who wait for it before it calls `done`, on a thread of gloo's.
+        """
+        if self._told is not None and self._told[0].done():
+            self._told[1].wait()
 
     def source_rank(self):
         return self._work._source_rank()
