@@ -19,6 +19,7 @@ PORTS = range(10_000, 32_768)
 NURSERY = """
 import os, socket, sys
 del sys.path[0]
+others = [os.open(os.devnull, os.O_RDONLY) for _ in range(int(sys.argv[3]))]
 from distlab.processes import forkserver, kernel, nursery
 for name in kernel.prepare():
     forkserver.load_ahead(name)
@@ -100,13 +101,13 @@ class Kernel:
 
 
 @contextlib.contextmanager
-def nursery_at(path):
-    """A nursery of this user that listens at a path."""
+def nursery_at(path, files=0):
+    """A nursery of this user that listens at a path, with so many files open besides."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(str(path))
         listener.listen()
         nursery = subprocess.Popen(
-            [sys.executable, "-c", NURSERY, str(listener.fileno()), str(os.getpid())],
+            [sys.executable, "-c", NURSERY, *map(str, (listener.fileno(), os.getpid(), files))],
             pass_fds=[listener.fileno()],
         )
     try:

@@ -1,7 +1,9 @@
 """A kernel that is forked from a process with torch imported, as Jupyter starts and ends it."""
 
+import fcntl
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -13,6 +15,7 @@ import pytest
 from kernels import PATIENCE, Kernel, nursery_at
 
 from distlab.processes import children, template
+from distlab.processes import kernel as kernel_process
 
 RANKS = """
 import os, torch, torch.distributed as dist
@@ -315,6 +318,35 @@ def test_no_more_processes_is_an_answer_as_any_other(monkeypatch):
         made._hear(templates)
         assert json.loads(kernels.recv(100)) == [1, None]
     assert children.fork() is None
+
+
+@pytest.fixture
+def many_files():
+    """More than `select` takes, on a server of many: so many may be open meanwhile."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    yield 1100
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_nursery_and_its_templates_may_have_many_files_open(tmp_path, many_files):
+    path = tmp_path / "asked"
+    with (
+        nursery_at(path, many_files) as nursery,
+        Kernel(tmp_path, DISTLAB_TEMPLATE=str(path)) as kernel,
+    ):
+        said = kernel.run(RANKS + "said")
+        assert [one[0] for one in said] == [2.0, 2.0] and of_template(parent(said[0][1]))
+        assert parent(parent(kernel.run("os.getpid()"))) == nursery.pid
+
+
+def test_what_jupyter_has_started_may_have_many_files_open(many_files, monkeypatch):
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs, socket.socket(fileno=fcntl.fcntl(ours, fcntl.F_DUPFD, many_files)) as far:
+        theirs.sendall(b"7")
+        monkeypatch.setattr(kernel_process, "_PARENT", os.getppid())
+        monkeypatch.setattr(signal, "signal", lambda *_: None)
+        assert kernel_process._hand_on(far) == 7
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ import dataclasses
 import functools
 import gc
 import os
-import select
 import signal
 import socket
 import sys
@@ -369,7 +368,7 @@ class _Author:
             while self._in_time(limit, watch.seconds(), before):
                 if found := self._guard and self._guard.exceeded():
                     return problem_of("crashed", "MemoryError", found.message)
-                select.select([self._socket], [], [], runs.POLL)
+                framing.readable([self._socket], runs.POLL)
                 if (message := incoming.receive(self._socket)) is None:
                     continue
                 incoming, reply = framing.Incoming(OUTPUT_LIMIT), payload.unpack(message)

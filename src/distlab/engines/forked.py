@@ -9,7 +9,6 @@ import functools
 import gc
 import math
 import os
-import select
 import signal
 import socket
 import time
@@ -142,7 +141,7 @@ class ForkedEngines:
         while True:
             left = max(deadline - time.monotonic(), 0.0)
             watched: list[socket.socket | Wire] = [*connections, self._wire]
-            found = select.select(watched, [], [], left)[0]
+            found = framing.readable(watched, left)
             if self._wire in found:
                 self._wire.drain()
             answered = [one for one in connections if one in found]

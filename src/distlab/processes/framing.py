@@ -5,17 +5,23 @@ from __future__ import annotations
 import selectors
 import socket
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-_Stream = TypeVar("_Stream", socket.socket, int)
 _SMALL = 1 << 14  # bytes of a message that is sent in one piece
 _PART = 1 << 18  # bytes asked for at once: no socket here holds more
 
 
-def readable(streams: Iterable[_Stream], timeout: float) -> list[_Stream]:
+class _Open(Protocol):
+    def fileno(self) -> int: ...
+
+
+_Stream = TypeVar("_Stream", bound=_Open | int)
+
+
+def readable(streams: Iterable[_Stream], timeout: float | None) -> list[_Stream]:
     """Those of these sockets or descriptors that can be read, after waiting for the first of them
-    for at most `timeout` seconds. (`select.select` refuses descriptors above 1,023, and a notebook
-    may have that many open.)
+    for at most `timeout` seconds, or as long as it takes. (`select.select` refuses descriptors
+    above 1,023, and a notebook, or a server of many, may have that many open.)
     """
     with selectors.PollSelector() as selector:
         for stream in streams:

@@ -15,12 +15,12 @@ import contextlib
 import itertools
 import json
 import os
-import select
 import signal
 import socket
 import sys
 from collections.abc import Sequence
 
+from distlab.processes import framing
 from distlab.processes.environment import at_begin, environment
 
 NURSERY = "DISTLAB_TEMPLATE"  # the variable that says where a nursery listens
@@ -172,7 +172,7 @@ def _hand_on(connection: socket.socket) -> int:
     signal.signal(signal.SIGINT, tell)
     signal.signal(signal.SIGTERM, tell)
     while os.getppid() == _PARENT:
-        if select.select([connection], [], [], _LOOK)[0]:
+        if framing.readable([connection], _LOOK):
             with contextlib.suppress(OSError):
                 return int(connection.recv(LONGEST) or -signal.SIGKILL)
             break

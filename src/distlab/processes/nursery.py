@@ -11,7 +11,6 @@ import contextlib
 import json
 import multiprocessing
 import os
-import select
 import signal
 import socket
 import struct
@@ -19,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from distlab.processes import children, kernel
+from distlab.processes import children, framing, kernel
 from distlab.processes.environment import at_begin
 
 _PEER = struct.Struct("3i")  # process, user and group at the other end of a connection
@@ -37,7 +36,7 @@ def serve(listener: socket.socket, server: int) -> None:
         watched = os.pidfd_open(server)
     except ProcessLookupError:
         return
-    while watched not in select.select([listener.fileno(), watched], [], [])[0]:
+    while watched not in framing.readable([listener.fileno(), watched], None):
         with listener.accept()[0] as connection:
             if children.fork() == 0:
                 # it returns and ends as any Python does: the kernel has things to do at its exit

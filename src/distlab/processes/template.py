@@ -10,7 +10,6 @@ import contextlib
 import gc
 import json
 import os
-import select
 import signal
 import socket
 import sys
@@ -18,7 +17,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from distlab.processes import cheap_forks, children, forkserver
+from distlab.processes import cheap_forks, children, forkserver, framing
 from distlab.processes.environment import at_begin, environment
 from distlab.processes.kernel import LONGEST
 
@@ -125,7 +124,7 @@ class Template:
             # a template of a nursery outlives that; the connection tells of its starter's end
             if self._starter is None and os.getppid() != self._parent:
                 self._end_kernel(signal.SIGKILL)
-            for one in select.select(self._watched, [], [], LOOK)[0]:
+            for one in framing.readable(self._watched, LOOK):
                 self._hear(one)
         return status
 
