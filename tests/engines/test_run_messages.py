@@ -5,7 +5,8 @@ import math
 import pytest
 
 from distlab.engines import run_messages, runs
-from distlab.engines.runs import Outcome, Run
+from distlab.engines.runs import Finding, Outcome, Run
+from distlab.network.seen import Seen
 from distlab.processes import payload
 
 
@@ -22,6 +23,16 @@ def test_a_run_arrives_as_it_was():
     assert (run.seconds, run.deadline, run.queued, run.stopped) == (1.0, 8.0, 0.5, 2.0)
     assert run.causes == [[(1.0, "set", "a key")], []]
     assert [outcome.output for outcome in run.outcomes] == [b"1", b"1"]
+
+
+def test_a_finding_or_a_doubt_is_text_that_a_file_can_hold():
+    endless = "\ud800" * (run_messages.LONGEST + 1)
+    run = sent(finding=Finding("cycle", "a", endless), hindsight=Finding("tag", endless))
+    assert run.finding == Finding("cycle", "a", "?" * run_messages.LONGEST)
+    assert run.hindsight == Finding("tag", "?" * run_messages.LONGEST)
+    assert sent(seen=Seen(doubts=[endless])).seen.doubts == ["?" * run_messages.LONGEST]
+    with pytest.raises(ValueError):
+        sent(finding=Finding("cycle", "a", {"a": 1}))
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])

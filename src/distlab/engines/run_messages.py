@@ -12,6 +12,7 @@ from distlab.processes import payload
 from distlab.records import events, reading
 
 RAW_EVENTS = 5_000  # events of each rank that are handed on
+LONGEST = 10_000  # characters of what a finding says, or advises
 _ENDINGS = ("returned", "raised", "killed", "crashed")
 
 
@@ -36,7 +37,7 @@ def parts(run: Run) -> list[payload.Block]:
 def _told(finding: Any) -> dict[str, str] | None:
     if not finding:
         return None
-    return vars(Finding(finding.kind, finding.message[:10_000], finding.hint))
+    return vars(Finding(finding.kind, finding.message[:LONGEST], finding.hint))
 
 
 def unpack(parts: tuple[Any, ...]) -> Run:
@@ -57,19 +58,34 @@ def unpack(parts: tuple[Any, ...]) -> Run:
         size = len(outcomes)
         raw = [bytes(block) for block in blocks[size:]] or [b""] * size
         read = [reading.checked(raw[rank], rank, size) for rank in range(size)]
-        finding, hindsight = (
-            Finding(**{k: str(v) for k, v in told.items()}) if told else None
-            for told in (tree["finding"], tree["hindsight"])
-        )
+        finding, hindsight = map(_finding, (tree["finding"], tree["hindsight"]))
         return Run(
             outcomes, read, finite(tree["seconds"]), finite(tree["deadline"]), finding, hindsight,
             bool(tree["timed_out"]), finite(tree["queued"]), finite(tree["stopped"]),
             bool(tree["overwritten"]), raw,
-            Seen.of(tree["seen"]) if tree["seen"] else None,
+            _seen(tree["seen"]),
             [[cause(one) for one in some] for some in tree["causes"]],
         )  # fmt: skip
     except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"not a run: {error}") from error
+
+
+def _finding(told: Any) -> Finding | None:
+    if not told:
+        return None
+    return Finding(**{name: _said(text) for name, text in told.items()})
+
+
+def _seen(told: Any) -> Seen | None:
+    if not told:
+        return None
+    seen = Seen.of(told)
+    seen.doubts = [_said(doubt) for doubt in seen.doubts]
+    return seen
+
+
+def _said(text: Any) -> str:
+    return payload.text(text)[:LONGEST]
 
 
 def _ending(status: str, error: dict[str, Any] | None) -> str:
