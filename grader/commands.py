@@ -25,7 +25,7 @@ from grader.judging import grade as grading
 from grader.judging.judges import Judges, local_judges, make_judges
 from grader.judging.ledger import Ledger
 from grader.likeness import section
-from grader.looks.diary import Diary, State
+from grader.looks.diary import Damaged, Diary, State
 from grader.policy import policy as policies
 from grader.reports import progress, report, table
 from grader.sandbox.ahead import Ahead
@@ -123,9 +123,11 @@ def _graded(
     if student is None:  # the class's pages stay as they are when one student is graded again
         out = coursedir.GRADES / "out" / f"{assignment}.csv"
         alike = section.find(assignment, submitted, [one.entry for one in graded])
+        state, unread = _looks(console)
         page = report.write(
-            out.with_suffix(".html"), assignment, graded, took, alike=alike, state=_looks(console)
-        )
+            out.with_suffix(".html"), assignment, graded, took, alike=alike, state=state,
+            unread=unread,
+        )  # fmt: skip
         _say("report", page, console)
         _say("CSV", table.write_csv(out, assignment, graded), console)
     if entered := [one.feedback for one in graded if one.feedback]:
@@ -134,14 +136,21 @@ def _graded(
     return grading.report(assignment, graded)
 
 
-def _looks(console: Console) -> State:
-    """What students have asked, including what has only just arrived."""
+def _looks(console: Console) -> tuple[State, str]:
+    """What students have asked, including what has only just arrived; or why nobody can tell."""
     from grader.looks import commands
     from grader.plugins.gradebook import Gradebook
 
-    for said in commands.collect(Gradebook(grading.SUBMITTED)):
+    told = commands.collect(Gradebook(grading.SUBMITTED))
+    state, unread = State(), ""
+    try:
+        state = Diary().read()
+    except Damaged as error:  # the class has its report all the same
+        unread = str(error)
+        told = [*told, *({unread} - set(told))]
+    for said in told:
         console.print(redaction.visible(said), highlight=False, markup=False, soft_wrap=True)
-    return Diary().read()
+    return state, unread
 
 
 def _say(what: str, path: Path, console: Console) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from distlab.checking.second_look import Mistaken
 from grader import writing
+from grader.coursedir import GradingFailed
 from grader.paths import GRADES
 from grader.policy.lateness import UTC
 
@@ -151,6 +152,10 @@ class State:
         return self.look(*(_text(event[name]) for name in ("student", "lab", "exercise")))
 
 
+class Damaged(GradingFailed):
+    """The file cannot be read, or has a line that is none of its own."""
+
+
 class Diary:
     """The file."""
 
@@ -161,21 +166,21 @@ class Diary:
         """The present state.
 
         Raises:
-            Mistaken: the file is damaged, or cannot be read.
+            Damaged
         """
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:
             return State()
         except OSError as error:
-            raise Mistaken(f"{self.path} cannot be read: {error.strerror}") from error
+            raise Damaged(f"{self.path} cannot be read: {error.strerror}") from error
         whole = content[: content.rfind(b"\n") + 1]
         state = State()
         for number, line in enumerate(whole.splitlines(), 1):
             try:
                 state.add(json.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-                raise Mistaken(
+                raise Damaged(
                     f"{self.path}, line {number}, is damaged ({type(error).__name__}): restore "
                     "the file from a copy, or take the line away"
                 ) from error

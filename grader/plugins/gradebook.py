@@ -36,6 +36,8 @@ from grader.policy.exact import total
 from grader.reports import rendering
 from grader.writing import NotWritten
 
+#: an error of this course's own in nbgrader's log, whatever it was raised from: its message
+_OURS = re.compile(r"\s*(?:distlab|grader)\.[\w.]+: (.+)")
 # nbgrader's own use of its session, which autoflushes while it makes rows
 warnings.filterwarnings("ignore", category=SAWarning)
 
@@ -276,7 +278,8 @@ class Gradebook:
             reasons = [
                 line.strip() for line in said if re.match(r"\s*[\w.]*(Error|Exception)\b", line)
             ]
-            why = reasons[0] if reasons else "see its log"
+            why = next((one[1] for one in map(_OURS.match, said) if one), None)
+            why = why or (reasons[0] if reasons else "see its log")
             if "disk is full" in why or os.strerror(errno.ENOSPC) in why:
                 raise NotWritten.full(coursedir.GRADES, why)
             raise GradingFailed(f"nbgrader could not {what}: {why}")

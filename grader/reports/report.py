@@ -54,6 +54,7 @@ def write(
     now: datetime.datetime | None = None,
     alike: Likeness | None = None,
     state: State | None = None,
+    unread: str = "",
 ) -> Path:
     """Write the page on an assignment.
 
@@ -63,6 +64,7 @@ def write(
         now: when it ended.
         alike: which submissions are alike; a page on one submission has no such section.
         state: what was asked and answered about second looks.
+        unread: why that cannot be told.
     """
     state = state or State()
     exercises = list(course.exercises(assignment).values())
@@ -80,7 +82,7 @@ def write(
         csv=f"{assignment}.csv", status_of=status_of, secret=secret.current(),
         with_likeness=len(graded) > 1, alike=alike, pairs=section.told(alike) if alike else [],
         requests=told_looks.waiting(state, assignment, [one.entry for one in graded]),
-        earlier=told_looks.of_earlier_code(state, assignment),
+        earlier=told_looks.of_earlier_code(state, assignment), unread=unread,
     )  # fmt: skip
     writing.whole(path, page.encode("utf-8", "replace"))
     return path

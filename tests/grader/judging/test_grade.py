@@ -343,6 +343,25 @@ def test_a_second_run_judges_nothing_again(graded):
     assert json.loads(again.read_text()) == report
 
 
+def test_damaged_second_looks_keep_no_class_from_its_report(tmp_path):
+    hand_in(tmp_path, "ada", coursedir.released(LAB))
+    assert run("distlab", "grade", LAB, grades=tmp_path).returncode == 0
+    diary, out = tmp_path / "looks.jsonl", tmp_path / "out"
+    diary.write_text("half a line\n")
+    shutil.rmtree(out)
+    hand_in(tmp_path, "ben", coursedir.released(LAB))  # whom points by hand may be due to
+    done = run("distlab", "grade", LAB, grades=tmp_path)
+    said = "looks.jsonl, line 1, is damaged (JSONDecodeError): restore the file from a copy"
+    told = " ".join(done.stdout.split())  # a long sentence goes on in the next line
+    assert done.returncode == 1 and not done.stderr and told.count(said) == 2
+    assert "ben has to be graded again: nbgrader could not autograde ben's" in told
+    assert said in (out / f"{LAB}.html").read_text().replace("<wbr>", "")
+    with (out / f"{LAB}.csv").open() as file:
+        assert {row["student"] for row in csv.DictReader(file)} == {"ada", "ben"}
+    diary.unlink()
+    assert run("distlab", "grade", LAB, grades=tmp_path).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

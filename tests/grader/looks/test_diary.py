@@ -4,8 +4,7 @@ import multiprocessing
 
 import pytest
 
-from distlab.checking.second_look import Mistaken
-from grader.looks.diary import Diary, about
+from grader.looks.diary import Damaged, Diary, about
 
 KEY = ("ada", "01-message-passing", "relay")
 
@@ -57,14 +56,14 @@ def test_a_damaged_line_is_named_and_nothing_is_added(diary, line):
     with diary.path.open("a") as file:
         file.write(f"{line}\n")
     content = diary.path.read_bytes()
-    with pytest.raises(Mistaken, match="line 2, is damaged"):
+    with pytest.raises(Damaged, match="line 2, is damaged"):
         ask(diary, "Two.", "1/y")
     assert diary.path.read_bytes() == content
 
 
 def test_a_file_that_cannot_be_read_is_said(diary):
     diary.path.mkdir()
-    with pytest.raises(Mistaken, match="cannot be read"):
+    with pytest.raises(Damaged, match="cannot be read"):
         diary.read()
 
 
