@@ -1,6 +1,7 @@
 """The trace of a run opens in Perfetto and chrome://tracing: its format, field by field."""
 
 import json
+import time
 from collections import defaultdict
 
 import pytest
@@ -146,3 +147,14 @@ def test_the_file_is_plain_json_without_nan(tmp_path):
     assert read["displayTimeUnit"] in ("ms", "ns")
     assert read["traceEvents"] == chrome_trace.chrome_trace(records)["traceEvents"]
     assert "2 messages" in read["otherData"]["summary"]
+
+
+def test_many_requests_under_way_at_once_take_no_time_by_the_square_of_them():
+    records, many = world(2, RUNNING), 40_000
+    for number in range(many):
+        add(records, 0, "send", 0.001 + number * 1e-7, None, 1, blocking=False, wait=None)
+    begin = time.process_time()
+    trace = chrome_trace.chrome_trace(records)
+    assert time.process_time() - begin < 8  # 25 s where each looks through all threads
+    sends = [one for one in trace["traceEvents"] if one.get("cat") == "message"]
+    assert sorted(one["tid"] for one in sends) == list(range(1, many + 1))

@@ -179,10 +179,10 @@ def _collectives(ledger: Ledger) -> Iterator[Remark]:
 
 
 def _new_groups(ledger: Ledger) -> Iterator[Remark]:
+    together = {made for order in ledger.orders() for made, _ in order}
     for group, callers in ledger.creations().items():
         missing = [rank for rank in range(ledger.size) if rank not in callers]
-        local = not any(group == made for order in ledger.orders() for made, _ in order)
-        if missing and not local:
+        if missing and group in together:
             first = ledger.creation(group, callers[0])
             text = (
                 f"{ranks_text(callers)} called new_group({list(group[0])}) at {first.place}, but "

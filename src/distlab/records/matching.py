@@ -15,16 +15,15 @@ here lean towards "met", so that a proof that something can't happen is never wr
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from distlab.records.any_source import Sender, Shares
 from distlab.records.differences import call_difference, message_sizes, too_much_for
 from distlab.records.events import (
     AGAIN,
     ANY_SOURCE,
-    BUFFERED,
     CALLBACK,
     DONE,
     FAILED,
@@ -87,7 +86,8 @@ class Ledger:
         self._calls: dict[tuple[Group, int], list[int]] = defaultdict(list)  # (group, rank)
         self._first: dict[Group, list[tuple[int, int]]] = defaultdict(list)  # who called it first
         self._exchanges: dict[tuple[Group, int], list[tuple[int, int]]] = defaultdict(list)
-        self._creations: set[tuple[Group, int]] = set()
+        self._creations: dict[tuple[Group, int], int] = {}  # (group, rank) → position
+        self._shared: dict[Box, Shares] = {}  # as they are since the last look
         # calls of new_group so far, without those that members make alone
         self._counted = [0] * self.size
         # the first member to make each group: rank, position, number of the call
@@ -101,6 +101,7 @@ class Ledger:
         if any(len(r.events) < seen for r, seen in zip(records, self._seen, strict=True)):
             self._clear()  # another run
         self.records = records
+        self._shared.clear()
         refused = False
         for rank, record in enumerate(records):
             events, still = record.events, []
@@ -153,7 +154,7 @@ class Ledger:
         number = self._made[rank].get(event.group, 0) + 1
         self._made[rank][event.group] = number
         group = (event.group, number)
-        self._creations.add((group, rank))
+        self._creations[group, rank] = at
         if event.group_index > WORLD:
             self._groups[rank][event.group_index] = group
         if call := self._count_group(rank, event):
@@ -307,8 +308,7 @@ class Ledger:
 
     def creation(self, group: Group, rank: int) -> Event:
         """The call of `new_group` by which a rank made a group."""
-        made = [e for e in self.records[rank].events if e.op == "new_group" and e.group == group[0]]
-        return made[group[1] - 1]
+        return self.event((rank, self._creations[group, rank]))
 
     def orders(self) -> list[list[tuple[Group, int]]]:
         """For each rank the groups that it made together with all others: (group, position)."""
@@ -323,8 +323,8 @@ class Ledger:
         box = (group, event.peer, event.tag)
         room = len(self._receives.get((group, rank, event.peer, event.tag), ()))
         if box in self._from_any:
-            taken, certain, free = self._shares(box)
-            room += taken[rank] + certain[rank] + free
+            shares = self._shares(box)
+            room += shares.taken[rank] + shares.certain[rank] + shares.free
         return place < room
 
     def receive_met(self, rank: int, at: int) -> bool:
@@ -335,13 +335,13 @@ class Ledger:
             return True
         box = (group, rank, event.tag)
         if event.flags & ANY_SOURCE:
-            return self._any_met(box, at)
+            return self._shares(box).met(at)
         if event.peer is None:
             return True
         left = len(self._sends.get((group, event.peer, rank, event.tag), ()))
         if box in self._from_any:
-            taken, certain, _ = self._shares(box)
-            left -= taken[event.peer] + certain[event.peer]
+            shares = self._shares(box)
+            left -= shares.taken[event.peer] + shares.certain[event.peer]
         return self._place[rank][at] < left
 
     def unmet_between(self, src: int, dst: int, op: str) -> list[Event]:
@@ -389,48 +389,18 @@ class Ledger:
                     found.append(event)
         return found
 
-    def _shares(self, box: Box) -> tuple[dict[int, int], dict[int, int], int]:
-        """How the any-source receives of one receiver, group and tag are shared by the senders.
-
-        Returns for each sender how many messages are known to have been taken that way and how many
-        more must have been (their sends have ended, and no receive that names the sender took
-        them); then how many receives are left for any sender.
-        """
-        group, dst, tag = box
-        taken: dict[int, int] = defaultdict(int)
-        certain: dict[int, int] = defaultdict(int)
-        pending = 0
-        for at in self._from_any[box]:
-            event = self.records[dst].events[at]
-            if event.state == DONE and event.peer is not None:
-                taken[event.peer] += 1
-            else:
-                pending += 1
-        for src in group[0]:
-            events = self.records[src].events
-            row = self._sends.get((group, src, dst, tag), ())
-            arrived = sum(
-                events[at].state == DONE and not events[at].flags & BUFFERED for at in row
-            )
-            named = len(self._receives.get((group, src, dst, tag), ()))
-            certain[src] = max(0, arrived - named - taken[src])
-        return taken, certain, max(0, pending - sum(certain.values()))
-
-    def _any_met(self, box: Box, at: int) -> bool:
-        group, dst, tag = box
-        events = self.records[dst].events
-        taken, certain, _ = self._shares(box)
-        there = 0
-        for src in group[0]:
-            row = self._receives.get((group, src, dst, tag), [])
-            before = bisect_left(row, at)
-            named = before + sum(events[later].state == DONE for later in row[before:])
-            sent = len(self._sends.get((group, src, dst, tag), ()))
-            there += certain[src] + max(0, sent - taken[src] - certain[src] - named)
-        earlier = sum(
-            1 for other in self._from_any[box] if other < at and events[other].state != DONE
-        )
-        return there > earlier
+    def _shares(self, box: Box) -> Shares:
+        """How the any-source receives of one receiver, group and tag are shared by the senders."""
+        if (known := self._shared.get(box)) is None:
+            group, dst, tag = box
+            senders = {}
+            for src in group[0]:
+                channel, events = (group, src, dst, tag), self.records[src].events
+                sends = [events[at] for at in self._sends.get(channel, ())]
+                senders[src] = Sender(sends, self._receives.get(channel, ()))
+            receives = self._from_any[box]
+            known = self._shared[box] = Shares(receives, self.records[dst].events, senders)
+        return known
 
 
 def refused_by_torch(event: Event) -> bool:

@@ -7,6 +7,8 @@ further threads beside it, since slices of one thread must nest.
 
 from __future__ import annotations
 
+import functools
+import heapq
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,28 +72,20 @@ class _Trace:
         if record.begin:
             self._slice(rank, 0, "the rank's function", "rank", record.begin,
                         closing(record, self.horizon), {})  # fmt: skip
-        lanes: list[float] = []  # when each further thread is free again
+        end_of = functools.partial(ending, horizon=closing(record, self.horizon))
+        beside = [one for one in record.events if not (one.blocking or one.op == "new_group")]
+        lanes = _lanes([(one.begin, end_of(one)) for one in beside])
+        threads = {one.index: lane + 1 for one, lane in zip(beside, lanes, strict=True)}
         for event in record.events:
-            end = ending(event, closing(record, self.horizon))
-            thread = 0
-            if not event.blocking and event.op != "new_group":
-                thread = self._lane(lanes, event.begin, end)
-                if event.wait_begin:
-                    name, until = f"wait {call_text(event)}", event.wait_end or end
-                    self._slice(rank, 0, name, "wait", event.wait_begin, until, _args(event))
+            end, thread = end_of(event), threads.get(event.index, 0)
+            if thread and event.wait_begin:
+                name, until = f"wait {call_text(event)}", event.wait_end or end
+                self._slice(rank, 0, name, "wait", event.wait_begin, until, _args(event))
             self._thread[rank, event.index] = thread
             category = "internal" if event.internal else "message" if event.is_message else event.op
             self._slice(rank, thread, _title(event), category, event.begin, end, _args(event))
-        for number in range(len(lanes)):
+        for number in range(max(lanes, default=-1) + 1):
             self._meta("thread_name", rank, number + 1, name=f"under way {number + 1}")
-
-    def _lane(self, lanes: list[float], begin: float, end: float) -> int:
-        for number, free in enumerate(lanes):
-            if free <= begin:
-                lanes[number] = end
-                return number + 1
-        lanes.append(end)
-        return len(lanes)
 
     def add_messages(self, pairs: Pairs) -> None:
         """An arrow for each message that arrived, from its send's slice to its receive's."""
@@ -123,6 +117,20 @@ class _Trace:
 
     def _meta(self, kind: str, rank: int, thread: int, **args: Any) -> None:
         self.events.append({"name": kind, "ph": "M", "pid": rank, "tid": thread, "args": args})
+
+
+def _lanes(spans: Sequence[tuple[float, float]]) -> list[int]:
+    """For each span the first of several lanes that is free when it begins."""
+    found = [0] * len(spans)
+    busy: list[tuple[float, int]] = []  # until when, and which lane
+    free: list[int] = []
+    for number in sorted(range(len(spans)), key=lambda number: spans[number]):
+        begin, end = spans[number]
+        while busy and busy[0][0] <= begin:
+            heapq.heappush(free, heapq.heappop(busy)[1])
+        found[number] = heapq.heappop(free) if free else len(busy)
+        heapq.heappush(busy, (end, found[number]))
+    return found
 
 
 def _title(event: Event) -> str:
