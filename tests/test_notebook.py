@@ -179,6 +179,11 @@ BINDS = {
     "an entry": ("f[g] = 1", set()),
     "an attribute": ("f.g = 1", set()),
     "a comprehension": ("[f for g in h]", set()),
+    "a walrus in a comprehension": (
+        "[(f := x) for x in (g := y) if (h := x) and [z for z in x if (i := z)]]",
+        {"f", "g", "h", "i"},
+    ),
+    "a walrus in a lambda": ("f = lambda x=(g := 1): (h := x)", {"f", "g"}),
     "what stands inside a function": ("def f(g):\n    h = 1", {"f"}),
 }  # fmt: skip
 

@@ -124,7 +124,11 @@ def bound(node: ast.stmt) -> set[str]:
         elif isinstance(one, ast.MatchMapping) and one.rest:
             names.add(one.rest)
         elif isinstance(one, ast.comprehension):
-            continue  # its variable is gone afterwards
+            left += [one.iter, *one.ifs]  # its variable is gone afterwards; a walrus binds outside
+            continue
+        elif isinstance(one, ast.Lambda):
+            left.append(one.args)  # the defaults of its parameters
+            continue
         left += ast.iter_child_nodes(one)
     return names
 
