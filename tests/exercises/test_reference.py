@@ -4,10 +4,12 @@ import dataclasses
 
 import numpy as np
 import pytest
+from safetensors import numpy as safe
 
 from distlab import course
 from distlab.exercises.exercise import BLOCK, LARGE, Case
-from distlab.exercises.reference import NoReference, References, write
+from distlab.exercises.reference import NoReference, References, released, write
+from grader import paths
 
 EXCHANGE = course.find("01-message-passing/exchange")
 CASE = Case(2, 1)
@@ -87,3 +89,25 @@ def test_another_file_says_what_to_do(folder, content):
     (folder / "lab.json").write_text(content)
     with pytest.raises(NoReference, match="lab.json cannot be read"):
         References(folder, "lab")
+
+
+@pytest.mark.parametrize("how", ["damaged", "of another version", "of two recordings"])
+def test_a_student_is_told_what_a_student_can_do(tmp_path, how):
+    """Who has references of another version of the course is not to record any."""
+    write(tmp_path, "reference", {}, [(EXCHANGE, CASE, [np.zeros(3, "float32")] * 2)])
+    case = CASE
+    if how == "damaged":
+        (tmp_path / "reference.json").write_text("{")
+    elif how == "of another version":
+        case = Case(4, 9)
+    else:
+        (tmp_path / "reference.safetensors").write_bytes(safe.save({}))
+    with pytest.raises(NoReference, match=f"`distlab fetch {EXCHANGE.lab} {tmp_path}`") as raised:
+        released(tmp_path, EXCHANGE.lab, "")(EXCHANGE, case)
+    assert "record`" not in str(raised.value)
+
+
+def test_an_author_is_told_to_record():
+    folder = paths.SOLUTIONS / EXCHANGE.lab
+    with pytest.raises(NoReference, match=f"run `distlab reference record {EXCHANGE.lab}`"):
+        released(folder, EXCHANGE.lab, "")(EXCHANGE, Case(4, 9, {"shape": [1]}))

@@ -17,7 +17,7 @@ from distlab.exercises import reference
 from distlab.exercises.exercise import Exercise
 from distlab.exercises.sources import Sources
 from distlab.exercises.verdict import Verdict
-from distlab.processes import frameworks, origin, starting
+from distlab.processes import frameworks, starting
 from distlab.processes.forkserver import PRELOAD
 
 
@@ -73,8 +73,7 @@ def check_notebook(path: Path) -> list[Verdict]:
 
 def _instead(path: Path, lab: str) -> str:
     """What to do where the references are not beside a notebook."""
-    repository = Path(origin.ROOT).parent.parent
-    if path.resolve().parent in (repository / "labs" / lab, repository / "solutions" / lab):
+    if reference.in_repository(path.resolve().parent, lab):
         return f"record it with `distlab reference record {lab}`, then `make labs`"
     fetch = f"distlab fetch {lab} {shlex.quote(str(path.parent))}"
     return (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from safetensors import SafetensorError
 from safetensors import numpy as safe
 
 from distlab.exercises.exercise import BLOCK, LARGE, Case, Exercise
+from distlab.processes import origin
+
+RECORD = "run `distlab reference record`"  # what only authors and instructors can do
 
 
 class NoReference(RuntimeError):
@@ -29,20 +33,21 @@ class References:
 
     Args:
         content, tensors: what these two files hold, if they have been read already.
+        instead: what to do where they cannot be used, for whoever reads that.
     """
 
     def __init__(
-        self, folder: str | Path, stem: str, content: Any = None, tensors: bytes | None = None
-    ) -> None:
-        self.path = Path(folder) / f"{stem}.json"
+        self, folder: str | Path, stem: str, content: Any = None, tensors: bytes | None = None,
+        instead: str = RECORD,
+    ) -> None:  # fmt: skip
+        self.path, self._instead = Path(folder) / f"{stem}.json", instead
         beside = self.path.with_suffix(".safetensors")
         try:
             self._content = _checked(content or json.loads(self.path.read_text("utf-8")))
             self._tensors = safe.load(tensors) if tensors is not None else safe.load_file(beside)
         except (OSError, ValueError, SafetensorError) as error:
             raise NoReference(
-                f"{self.path} cannot be read ({type(error).__name__}): "
-                "record it with `distlab reference record`"
+                f"{self.path} cannot be read ({type(error).__name__}): {instead}"
             ) from error
         self._compared: set[tuple[str, str, bytes]] = set()  # cases whose inputs were checked
 
@@ -67,15 +72,13 @@ class References:
         # the parameters of a hidden case may be its inputs, and students may see this message
         which = f"{exercise.name}, {'a hidden case' if case.hidden else case.key}"
         if entry is None:
-            raise NoReference(
-                f"{self.path.name} has no output for {which}: run `distlab reference record`"
-            )
+            raise NoReference(f"{self.path.name} has no output for {which}: {self._instead}")
         asked = (exercise.name, case.key, case.entropy)
         if asked not in self._compared:
             if entry["inputs"] != exercise.fingerprint(case):
                 raise NoReference(
                     f"{self.path.name}: the inputs of {which} are others than those that were "
-                    "recorded: run `distlab reference record`"
+                    f"recorded: {self._instead}"
                 )
             self._compared.add(asked)
         try:
@@ -83,7 +86,7 @@ class References:
         except KeyError as error:  # only one of the two files was replaced
             raise NoReference(
                 f"{self.path.name} and {self.path.stem}.safetensors are not of one recording: "
-                "run `distlab reference record`"
+                f"{self._instead}"
             ) from error
 
 
@@ -112,7 +115,25 @@ def released(folder: Path, lab: str, instead: str) -> References:
             raise NoReference(
                 f"reference{suffix} of lab {lab} is not in {folder.resolve()}: {instead}"
             )
-    return References(folder, "reference")
+    return References(folder, "reference", instead=_renewed(folder, lab))
+
+
+def in_repository(folder: Path, lab: str) -> bool:
+    """Is it a lab's folder in the course's own repository, where references are recorded?"""
+    repository = Path(origin.ROOT).parent.parent
+    return folder.resolve() in (repository / "labs" / lab, repository / "solutions" / lab)
+
+
+def _renewed(folder: Path, lab: str) -> str:
+    """What to do where references that are there cannot be used. Students cannot record any, and
+    `distlab fetch` keeps what is there.
+    """
+    if in_repository(folder, lab):
+        return f"run `distlab reference record {lab}`, then `make labs`"
+    return (
+        f"remove reference.json and reference.safetensors in {folder.resolve()} and say "
+        f"`distlab fetch {lab} {shlex.quote(str(folder))}`, which brings those of this version"
+    )
 
 
 def write(
