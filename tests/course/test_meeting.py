@@ -4,6 +4,7 @@ import datetime
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 
 import cloudpickle
@@ -12,6 +13,7 @@ import pytest
 from distlab.course.lab09_when_it_breaks import meeting
 from distlab.course.lab09_when_it_breaks.meeting import HASH, SLOW, TCP, Call, Meeting
 from distlab.course.lab09_when_it_breaks.meeting_picture import meet
+from distlab.course.lab09_when_it_breaks.slow_store import SlowStore
 from distlab.engines.results import RunFailed
 
 PATIENCE = 20.0
@@ -159,3 +161,24 @@ def test_a_slow_store_waits_no_longer_than_the_timeout_that_was_set(prefixed):
     with Meeting(given_up_on, 1, SLOW, slowness=0.01) as held:
         (answer,) = held.hold([Call(0.0, (prefixed,))], PATIENCE)
     assert "timeout" in answer.value.lower()
+
+
+def test_the_timeout_of_a_slow_store_is_no_other_workers():
+    import torch.distributed as dist
+
+    shared = dist.HashStore()
+    hasty, patient = SlowStore(shared, 0.001), SlowStore(shared, 0.001)
+    hasty.set_timeout(datetime.timedelta(seconds=0.05))
+    for wait in (
+        lambda: hasty.get("never"), lambda: hasty.wait(["never"]),
+        lambda: hasty.multi_get(["never"]), lambda: hasty.queue_pop("never"),
+    ):  # fmt: skip
+        with ThreadPoolExecutor(1) as pool:
+            got = pool.submit(patient.get, "later")
+            with pytest.raises(RuntimeError):
+                wait()
+            shared.set("later", "1")
+            assert got.result() == b"1"
+        shared.delete_key("later")
+    shared.queue_push("queue", "1")
+    assert patient.queue_pop("queue") == b"1"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
+from collections.abc import Callable
 from typing import Any
 
 import torch.distributed as dist
@@ -13,19 +14,12 @@ class SlowStore(dist.Store):
     """A store each of whose operations takes `seconds` longer: half before it, half after it.
 
     A worker that asks, and then acts on the answer, is overtaken in between by others. That happens
-    on any store, only rarely.
+    on any store, only rarely. Its timeout is its own: the store behind is another worker's as well.
     """
 
     def __init__(self, store: dist.Store, seconds: float) -> None:
         super().__init__()
-        self._store, self._seconds, self._timeout = store, seconds, _timeout(self)
-
-    def slowed(self) -> dist.Store:
-        """The store behind, with the timeout that was set here or through a store over this one."""
-        if (timeout := _timeout(self)) != self._timeout:
-            self._timeout = timeout
-            self._store.set_timeout(timeout)
-        return self._store
+        self._store, self._seconds = store, seconds
 
     def clone(self) -> dist.Store:
         return self
@@ -37,16 +31,49 @@ def _timeout(store: Any) -> datetime.timedelta:  # torch's stubs do not know it
 
 
 def _slowly(name: str):
+    act = _WITHIN_A_TIMEOUT.get(name)
+
     def operation(self, *args, **kwargs):
         time.sleep(self._seconds / 2)
         try:
-            return getattr(self.slowed(), name)(*args, **kwargs)
+            if act is not None:
+                return act(self._store, _timeout(self), *args, **kwargs)
+            return getattr(self._store, name)(*args, **kwargs)
         finally:
             time.sleep(self._seconds / 2)
 
     return operation
 
 
+def _wait(store, own, keys, timeout=None):
+    return store.wait(keys, own if timeout is None else timeout)
+
+
+def _get(store, own, key):
+    store.wait([key], own)
+    return store.get(key)
+
+
+def _multi_get(store, own, keys):
+    store.wait(keys, own)
+    return store.multi_get(keys)
+
+
+def _queue_pop(store, own, key, block=True):
+    end = time.monotonic() + own.total_seconds()
+    while block and time.monotonic() < end:
+        try:
+            return store.queue_pop(key, False)
+        except dist.QueueEmptyError:
+            time.sleep(_PAUSE)
+    return store.queue_pop(key, False)
+
+
+_PAUSE = 0.01  # seconds between two looks at an empty queue: there is no wait for one
+#: the operations that wait for a key, at most as long as the timeout of the store that is asked
+_WITHIN_A_TIMEOUT: dict[str, Callable[..., Any]] = {
+    "get": _get, "multi_get": _multi_get, "queue_pop": _queue_pop, "wait": _wait,
+}  # fmt: skip
 _OPERATIONS = (
     "add", "append", "check", "compare_set", "delete_key", "get", "list_keys", "multi_get",
     "multi_set", "num_keys", "queue_len", "queue_pop", "queue_push", "set", "wait",
