@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import pickle
 import subprocess
 import sys
 
@@ -38,6 +39,13 @@ def images(n=12):
     return data.Images(pixels.__getitem__, np.arange(n) % 10)
 
 
+class Numbers:
+    """A set that can be pickled, of no images."""
+
+    def __len__(self):
+        return 4
+
+
 def mirrored(batch):
     """For each image: is it brighter to the left?"""
     return (batch[:, 0, 16, 10] > batch[:, 0, 16, 21]).tolist()
@@ -54,14 +62,15 @@ def epochs(loader, count):
     return found
 
 
-@pytest.mark.parametrize("way", ["on the device", "one by one"])
+@pytest.mark.parametrize("way", ["on the device", "one by one", "by workers that persist"])
 def test_alternating_flips_show_every_image_both_ways_in_every_two_epochs(way):
     some, seen = images(), [{}, {}, {}, {}]
     for rank in range(2):  # images change ranks from epoch to epoch
         one_by_one = augment.Augmented(some, shift=2, seed=3)
         sampler = DistributedSampler(one_by_one, 2, rank, seed=5)
         one_by_one.sampler = sampler
-        loader = DataLoader(one_by_one, 4, sampler=sampler)
+        workers = {"num_workers": 1, "persistent_workers": True} if "workers" in way else {}
+        loader = DataLoader(one_by_one, 4, sampler=sampler, **workers)
         if way == "on the device":
             kept = augment.OnDevice(some, CPU)
             loader = augment.Batches(loader, kept, seed=3, shift=2, alternate=True)
@@ -71,6 +80,15 @@ def test_alternating_flips_show_every_image_both_ways_in_every_two_epochs(way):
     for first, second in zip(seen, seen[1:], strict=False):
         assert all(first[image] != second[image] for image in range(12))
     assert seen[0] == seen[2] and 0 < sum(seen[0].values()) < 12
+
+
+def test_the_sampler_of_alternating_flips_can_be_sent_to_workers():
+    """Where workers are spawned they are sent the dataset, and its sampler with it."""
+    here = augment.Augmented(Numbers(), seed=3)
+    here.sampler = DistributedSampler(here, 1, 0)
+    there = pickle.loads(pickle.dumps(here))
+    there.sampler.set_epoch(5)
+    assert (there.sampler.epoch, there.sampler.dataset) == (5, there) and here.sampler.epoch == 0
 
 
 def test_random_flips_are_as_they_were():

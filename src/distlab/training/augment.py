@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -58,10 +58,9 @@ class Augmented(Dataset[tuple[torch.Tensor, int]]):
         seed: for `alternating` mirrors; `None`: images are mirrored at random.
         border: one of `BORDERS`.
 
-    With a `seed`, set `sampler` to the sampler of the loader, which knows the epoch.
+    With a `seed`, set `sampler` to the sampler of the loader, which knows the epoch. Workers are
+    told of a new epoch too, also those that persist.
     """
-
-    sampler: DistributedSampler[Any]
 
     def __init__(
         self,
@@ -73,9 +72,24 @@ class Augmented(Dataset[tuple[torch.Tensor, int]]):
         from distlab.training.vision import transforms
 
         self._images, self._seed = images, seed
+        self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()
         mode = "reflect" if border == "reflect" else "constant"
         self._crop = transforms.RandomCrop(data.SIDE, padding=shift, padding_mode=mode)
         self._mirror = transforms.RandomHorizontalFlip()
+
+    @property
+    def sampler(self) -> DistributedSampler[Any]:
+        return self._sampler
+
+    @sampler.setter
+    def sampler(self, sampler: DistributedSampler[Any]) -> None:
+        """Workers that persist keep the sampler that they began with: they share its epoch."""
+        self._sampler = sampler
+        if self._seed is None:
+            return
+        self._epoch.fill_(sampler.epoch)
+        note = functools.partial(_note_epoch, self._epoch, type(sampler).set_epoch, sampler)
+        sampler.set_epoch = note  # type: ignore[method-assign]
 
     def __len__(self) -> int:
         return len(self._images)
@@ -84,9 +98,16 @@ class Augmented(Dataset[tuple[torch.Tensor, int]]):
         pixels = self._crop(self._images.pixels(index))
         if self._seed is None:
             pixels = self._mirror(pixels)
-        elif bool(_first_sides(len(self), self._seed)[index]) != bool(self.sampler.epoch % 2):
+        elif bool(_first_sides(len(self), self._seed)[index]) != bool(self._epoch % 2):
             pixels = pixels.flip(-1)
         return data.normalised(pixels), int(self._images.labels[index])
+
+
+def _note_epoch(
+    shared: torch.Tensor, set_epoch: Callable[[Any, int], None], sampler: Any, epoch: int
+) -> None:
+    set_epoch(sampler, epoch)
+    shared.fill_(epoch)
 
 
 class OnDevice(Dataset[tuple[torch.Tensor, torch.Tensor]]):
