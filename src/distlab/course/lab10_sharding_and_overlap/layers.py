@@ -1,6 +1,6 @@
 """The layer that lab 10 gives, and a way to be told of each call of it.
 
-with watched(lambda: print("called")):
+with watched(lambda weight: print("called with", weight.shape)):
     layer(x, weight, bias)
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch.nn import functional
 
-_watching: list[Callable[[], None]] = []
+_watching: list[Callable[[torch.Tensor], None]] = []
 
 
 def layer(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
@@ -25,13 +25,13 @@ def layer(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Te
         (rows, out).
     """
     for told in list(_watching):
-        told()
+        told(weight)
     return torch.tanh(functional.linear(x, weight, bias))
 
 
 @contextlib.contextmanager
-def watched(told: Callable[[], None]) -> Iterator[None]:
-    """Call `told` whenever `layer` is called in this process."""
+def watched(told: Callable[[torch.Tensor], None]) -> Iterator[None]:
+    """Call `told` with the weight whenever `layer` is called in this process."""
     _watching.append(told)
     try:
         yield
