@@ -33,7 +33,9 @@ def _load_watched(function, rank, size, inputs):
         model = on_device(model, inputs["wrapped"])
         if kind in ("older", "from a GPU"):
             epoch = function(PathText(path), model, optimizer, device)
-            return {"returned": epoch, **state_of(model, optimizer), "mode": model.training}
+            state = {"returned": epoch, **state_of(model, optimizer)}
+            # left in whichever mode: training and evaluating begin with the one that they need
+            return {**state, "mode": model.train().training}
         raised = None
         try:
             function(PathText(path), model, optimizer, device)

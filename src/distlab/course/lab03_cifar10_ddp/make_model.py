@@ -53,8 +53,9 @@ def _build_twice(function, rank, size, inputs):
         name: list(state[name].shape) if name in state else None
         for name in ("conv1.weight", "layer4.1.bn2.running_var", "fc.weight", "fc.bias")
     }
+    place = next((value.device for value in state.values()), None)  # perhaps a GPU
     with torch.no_grad():
-        output = list(model.eval()(torch.zeros(2, 3, 32, 32)).shape)
+        output = list(model.eval()(torch.zeros(2, 3, 32, 32, device=place)).shape)
     return {
         "returned": "Module",
         "weights downloaded": bool(asked),

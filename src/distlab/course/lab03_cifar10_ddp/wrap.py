@@ -119,11 +119,13 @@ def _pretend_gpu(function, inputs) -> dict[str, Any]:
     return seen
 
 
-def _say_it_is_on(parameter, where) -> None:
-    """Let a parameter say that it is on this device: an answer may ask it."""
-    from torch import nn
+def _say_it_is_on(tensor, where) -> None:
+    """Let a tensor say that it is on this device, and what is detached from it: an answer may ask a
+    parameter, its `data`, or an entry of the state dict.
+    """
+    kind = type(tensor)
 
-    class Elsewhere(nn.Parameter):
+    class Elsewhere(kind):
         device = property(lambda self: where)
         is_cuda = property(lambda self: where.type == "cuda")
         is_cpu = property(lambda self: where.type == "cpu")
@@ -131,7 +133,23 @@ def _say_it_is_on(parameter, where) -> None:
         def get_device(self) -> int:
             return -1 if where.index is None else where.index
 
-    parameter.__class__ = Elsewhere
+        def detach(self):
+            return _there(super().detach(), where)
+
+        @property
+        def data(self):
+            return _there(kind.data.__get__(self), where)
+
+        @data.setter
+        def data(self, value):
+            kind.data.__set__(self, value)
+
+    tensor.__class__ = Elsewhere
+
+
+def _there(tensor, where):
+    _say_it_is_on(tensor, where)
+    return tensor
 
 
 exercise = Exercise(
