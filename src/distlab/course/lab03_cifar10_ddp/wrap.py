@@ -123,7 +123,7 @@ def _say_it_is_on(tensor, where) -> None:
     """Let a tensor say that it is on this device, and what is detached from it: an answer may ask a
     parameter, its `data`, or an entry of the state dict.
     """
-    kind = type(tensor)
+    kind: Any = type(tensor)  # a base of the class below
 
     class Elsewhere(kind):
         device = property(lambda self: where)
