@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import warnings
 import weakref
 from pathlib import Path
@@ -784,6 +785,30 @@ def test_a_function_with_a_cache_has_the_source_of_its_cell(monkeypatch):
     exec(compile(cached, "<a cell>", "exec"), scope)
     monkeypatch.setitem(linecache.cache, "<a cell>", (22, None, ["def f…"], "<a cell>"))
     assert sources_of(scope["f"]) == {"<a cell>": "def f…"}
+
+
+HELD = {
+    "a decorator that is a class": "{}\n@Around\ndef f(rank, size): ...",
+    "an object that can be called": "{}\nf = Around(None)",
+    "a method of an object": "{}\nf = Around(None).__call__",
+    "a decorated companion": "{}\n@Around\ndef other(): ...",
+}
+AROUND = """
+class Around:
+    def __init__(self, function): self.function = function
+    def __call__(self, rank, size): return self.function(rank, size)
+"""
+
+
+@pytest.mark.parametrize("what", HELD)
+def test_what_a_class_of_the_notebook_is_around_has_the_source_of_its_cell(monkeypatch, what):
+    monkeypatch.setitem(sys.modules, "a_notebook", types.ModuleType("a_notebook"))
+    scope = vars(sys.modules["a_notebook"])
+    for cell, source in (("<1>", HELD[what].format(AROUND)), ("<2>", "def g(rank, size): ...")):
+        exec(compile(source, cell, "exec"), scope)
+        monkeypatch.setitem(linecache.cache, cell, (1, None, [source], cell))
+    asked = scope["g" if "companion" in what else "f"]
+    assert sources_of(asked) == {"<1>": HELD[what].format(AROUND), "<2>": "def g(rank, size): ..."}
 
 
 def wait_for_the_end_of(pid):

@@ -10,11 +10,13 @@ cannot end is ended at once.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import html
 import inspect
 import linecache
 import os
+import sys
 import threading
 import types
 from collections.abc import Callable, Sequence
@@ -327,14 +329,46 @@ def attach(cluster: Any, size: int) -> Any:
 def sources_of(function: Callable[..., Any]) -> dict[str, str]:
     """The source of the cells that a function and its companions come from, for tracebacks."""
     found: dict[str, str] = {}
-    plain = _unwrapped(function)
-    for companion in (plain, *getattr(plain, "__globals__", {}).values()):
+    own = _functions(function)
+    scopes = [getattr(plain, "__globals__", {}) for plain in own]
+    companions = {id(one): one for scope in scopes for one in list(scope.values())}
+    for companion in [*own, *(one for each in companions.values() for one in _functions(each))]:
         name = file_of(companion)
         cell = "ipykernel" in name or name.startswith("<")
         known = linecache.cache.get(name)
         if cell and known is not None and len(known) == 4:  # else it has not been read yet
             found[name] = "".join(known[2])
     return found
+
+
+def _functions(value: Any) -> list[Any]:
+    """The functions that a value consists of: itself without its decorators, the methods of a class
+    that a notebook defines, and those of an object of such a class with the functions that it
+    holds, as a decorator that is a class holds one.
+    """
+    if _is_function(value):
+        inner = _unwrapped(value)
+        return [getattr(inner, "__func__", inner)]
+    if type(value) is types.ModuleType:
+        return []
+    kind = value if issubclass(type(value), type) else type(value)
+    contents = _CONTENTS(kind)
+    if not _of_a_notebook(contents.get("__module__")):
+        return []
+    held = list(contents.values())
+    if kind is not value:
+        with contextlib.suppress(AttributeError):  # it has slots
+            held += object.__getattribute__(value, "__dict__").values()
+    return [one for each in held if _is_function(each) for one in _functions(each)]
+
+
+#: what a class holds, whatever its metaclass says of that
+_CONTENTS = type.__dict__["__dict__"].__get__
+
+
+def _of_a_notebook(module: Any) -> bool:
+    home = sys.modules.get(module) if type(module) is str else None
+    return type(home) is types.ModuleType and not getattr(home, "__spec__", None)
 
 
 def file_of(value: Any) -> str:
