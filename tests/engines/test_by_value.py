@@ -168,6 +168,15 @@ def test_what_tensors_have_in_common_is_one_there_too_and_sent_once():
     assert whole.sum() == 0  # here it is as it was
 
 
+@pytest.mark.parametrize("order", [1, -1], ids=["tensor first", "memory first"])
+def test_the_memory_of_a_tensor_can_be_sent_and_is_the_tensors_there_too(order):
+    tensor = torch.zeros(3)
+    both = tensor, tensor.untyped_storage()
+    tensor, memory = pickle.loads(by_value.dumps(both[::order]))[::order]
+    memory.fill_(0xFF)
+    assert type(memory) is torch.UntypedStorage and tensor.isnan().all()
+
+
 def test_what_is_equal_to_something_of_a_module_stays_a_copy():
     generator = random.Random()
     generator.setstate(random.getstate())

@@ -138,6 +138,11 @@ def _same_memory(storage: Any, dtype: Any) -> Any:
     return type(storage)(wrap_storage=storage._untyped_storage, dtype=dtype, _internal=True)
 
 
+def _bytes_of(storage: Any) -> Any:
+    """The memory that a storage of torch's refers to, which has no dtype."""
+    return storage._untyped_storage
+
+
 class _Pickler(cloudpickle.CloudPickler):
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
@@ -156,8 +161,11 @@ class _Pickler(cloudpickle.CloudPickler):
 
     def _made_anew(self, obj: Any) -> Any:
         kind: Any = type(obj)  # hashable, which mypy does not know
-        if kind.__name__ == "TypedStorage" and kind.__module__ == "torch.storage":
-            return self._memory(obj)
+        if kind.__module__ == "torch.storage":
+            if kind.__name__ == "TypedStorage":
+                return self._memory(obj)
+            if kind.__name__ == "UntypedStorage":  # torch writes one that it cannot read
+                return _bytes_of, (self._first(obj),)
         way, writes = made_anew.way_of(kind)
         if writes and (name := made_anew.stream(obj)):
             return attribute, ("sys", name)
@@ -167,6 +175,13 @@ class _Pickler(cloudpickle.CloudPickler):
         """Memory that tensors share (a tensor and its views) is sent once, and shared there too."""
         first = self._memories.setdefault(storage._untyped_storage._cdata, storage)
         return NotImplemented if first is storage else (_same_memory, (first, storage.dtype))
+
+    def _first(self, memory: Any) -> Any:
+        """The storage by which this memory is sent."""
+        import torch
+
+        made = torch.TypedStorage(wrap_storage=memory, dtype=torch.uint8, _internal=True)
+        return self._memories.setdefault(memory._cdata, made)
 
     def _dynamic_function_reduce(self, func: types.FunctionType) -> tuple[Any, ...]:
         if anew := made_anew.function(func):
