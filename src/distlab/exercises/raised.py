@@ -140,6 +140,12 @@ COMMON = (
         _result_taken,
     ),
     Advice(
+        "program ended", "^SystemExit",
+        "exit(), quit() and sys.exit() end the whole program, so that the function returns "
+        "nothing, and ranks that communicate with this one wait for nothing. `return` ends a "
+        "function.",
+    ),
+    Advice(
         "barrier missed", f"{_FILE}|{_HALF_A_FILE}",
         "This rank read before the other one let it: a barrier holds back only ranks that call "
         "it. Every rank has to, so it stands outside of `if rank == …`.",
