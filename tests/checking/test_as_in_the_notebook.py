@@ -86,6 +86,45 @@ def test_what_a_later_cell_calls_like_a_builtin_or_a_local_variable_is_not_meant
     assert found == {"relay": "passed", "exchange": "passed"}
 
 
+AWAITS = """
+async def first():
+    async with lock:
+        return 0
+async with lock:
+    task = asyncio.create_task(first())
+    await asyncio.sleep(0)
+FIRST = await task
+"""
+ONLY_IN_IPYTHON = {
+    "a variable of the environment": (
+        "import os", "%env FIRST=0", 'FIRST = int(os.environ["FIRST"])' + RELAY),
+    "a script": ("%%writefile first.py\nFIRST = 0", "", "%run first.py" + RELAY),
+    "a folder": ("!mkdir -p data", "%cd data",
+                 "import os\nFIRST = ['data'].index(os.path.basename(os.getcwd()))" + RELAY),
+    "what was captured": ("%%capture printed\nprint(0)", "", "FIRST = int(str(printed))" + RELAY),
+    "a lock for two cells": ("import asyncio\nlock = asyncio.Lock()", AWAITS, AWAITS + RELAY),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ONLY_IN_IPYTHON)
+def test_what_ipython_alone_does_is_done_before_an_answer_that_needs_it(zygote, what):
+    first, second, answer = ONLY_IN_IPYTHON[what]
+    content = collected.handed_in(LAB, relay=answer.replace("\nFIRST = 0\n", "\n"))
+    for source in (second, first):
+        content = with_cell_before(content, source)
+    judge = collected.grader(LAB, ["relay"])
+    rebuilt, _ = submission.rebuild(coursedir.released(LAB), content)
+    (found,) = judge.grade(judge.plan(rebuilt), zygote)
+    assert (found.status, found.message) == ("passed", "")
+
+
+def with_cell_before(content, source):
+    """With a cell of the student's own at the very beginning."""
+    own = {"cell_type": "code", "id": "before", "metadata": {}, "outputs": [],
+           "execution_count": None, "source": source}  # fmt: skip
+    return {**content, "cells": [own, *content["cells"]]}
+
+
 ADDED = {
     "fills a table": ("TABLE = {}", "TABLE[0] = 0", "TABLE[0]"),
     "mends a constant": ("FIRST = 1", "FIRST = 0", "FIRST"),

@@ -10,12 +10,11 @@ import __future__
 
 import ast
 import contextlib
-import inspect
+import functools
 import json
 import linecache
 import os
 import re
-import shlex
 import sys
 import threading
 import types
@@ -59,9 +58,9 @@ def parse(source: str, filename: str = "<unknown>", mode: str = "exec") -> Any:
 
 
 def read(source: str) -> ast.Module:
-    """The syntax tree of a cell, each of its magics replaced by `pass`. In a source that is Python
-    already nothing is taken for a magic: neither an operator that begins a line nor a question
-    mark in a string.
+    """The syntax tree of a cell, each of its magics replaced by `pass`, one that can bind any name
+    by an import of everything. In a source that is Python already nothing is taken for a magic:
+    neither an operator that begins a line nor a question mark in a string.
 
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: it cannot be parsed.
@@ -71,8 +70,22 @@ def read(source: str) -> ast.Module:
         tree = parse(source)
     except SyntaxError:
         # no magic is expanded here: IPython would take minutes over some thousand of them
-        tree = parse(MAGIC.sub(r"\1pass", source))
+        magic = _CELL_MAGIC.match(source)
+        if magic and magic[1] not in _RUN_HERE:
+            return ast.Module([], [])
+        tree = parse(MAGIC.sub(_as_statement, source))
     return tree
+
+
+#: what a cell begins with that is a magic's as a whole
+_CELL_MAGIC = re.compile(r"\s*%%(\w+)")
+_RUN_HERE = ("time", "capture", "prun")  # cell magics that run their cell in the notebook
+_BINDS_ANY = re.compile(r"%(run|pylab)\b")
+
+
+def _as_statement(magic: re.Match[str]) -> str:
+    binds = _BINDS_ANY.match(magic[0].lstrip())
+    return magic[1] + ("from notebook import *" if binds else "pass")
 
 
 @dataclass(frozen=True)
@@ -194,14 +207,11 @@ def _as_ipython(source: str) -> str:
     return made
 
 
-def _execute(source: str | ast.Module, name: str, namespace: dict[str, Any]) -> None:
+def execute(source: str | ast.Module, name: str, namespace: dict[str, Any]) -> None:
     """Run code of a cell as IPython does, which waits for what it awaits outside of functions."""
-    code = compiled(source, name, namespace)
-    awaited = eval(code, namespace)
-    if code.co_flags & inspect.CO_COROUTINE:
-        import asyncio
+    from distlab.notebook import event_loop  # asyncio takes long to be imported
 
-        asyncio.run(awaited)
+    event_loop.run(compiled(source, name, namespace), namespace)
 
 
 def compiled(source: str | ast.Module, name: str, namespace: Mapping[str, Any]) -> types.CodeType:
@@ -216,66 +226,11 @@ def compiled(source: str | ast.Module, name: str, namespace: Mapping[str, Any]) 
     return code
 
 
-class _Shell:
-    """Takes the place of IPython where there is none: magics that can define something work, all
-    others do nothing.
-    """
+def _shell(namespace: dict[str, Any]) -> Any:
+    """What `get_ipython()` gives the cells that run in this namespace."""
+    from distlab.notebook.shell import Shell
 
-    def __init__(self, namespace: dict[str, Any]) -> None:
-        self.user_ns = namespace
-
-    def run_line_magic(self, name: str, line: str, *rest: object) -> Any:
-        if name not in ("time", "prun"):
-            return None
-        tree = _timed(line)
-        if tree is None:
-            return None
-        if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
-            code = compile(ast.Expression(tree.body[0].value), "<cell>", "eval")
-            return eval(code, self.user_ns)  # `x = %time f()`
-        _execute(tree, "<cell>", self.user_ns)
-
-    def run_cell_magic(self, name: str, line: str, cell: str) -> None:
-        if name in ("time", "capture", "prun"):
-            _execute(plain(cell), "<cell>", self.user_ns)
-        elif name in ("writefile", "file"):  # for a later cell to import
-            *options, file = shlex.split(_filled(line, self.user_ns))
-            how = "a" if {"-a", "--append"} & set(options) else "w"
-            with open(os.path.expanduser(file), how, encoding="utf-8") as written:
-                written.write(cell)
-
-    def show_usage(self) -> None:
-        return None
-
-    def system(self, command: str) -> None:
-        return None
-
-    def getoutput(self, command: str) -> list[str]:
-        return []
-
-
-#: the options of `%time` and `%prun`, which precede the statement: with a value, and without one
-_OPTIONS = re.compile(r"\s*(-[lsTD]\s*\S+|-[rqzc]+|--no-raise-error)(?=\s|$)")
-
-
-def _timed(line: str) -> ast.Module | None:
-    """The statement that a magic times; `None` where there is none that is Python."""
-    while option := _OPTIONS.match(line):
-        line = line[option.end() :]
-    with contextlib.suppress(SyntaxError):
-        tree: ast.Module = parse(plain(line.strip()))
-        return tree
-    return None
-
-
-def _filled(line: str, names: Mapping[str, Any]) -> str:
-    """A magic's line with `{names}` and `$names` replaced by their values, if all have one."""
-    from IPython.utils.text import DollarFormatter
-
-    try:
-        return DollarFormatter().vformat(line, (), names)
-    except Exception:  # braces that are none of these
-        return line
+    return Shell(namespace)
 
 
 def _display(*objects: object, **how: object) -> None:
@@ -302,17 +257,17 @@ def run_cell(
     """
     source = plain(cell.source)
     linecache.cache[cell.name] = (len(source), None, source.splitlines(True), cell.name)
-    namespace.setdefault("get_ipython", lambda: _Shell(namespace))
+    namespace.setdefault("get_ipython", functools.cache(lambda: _shell(namespace)))
     namespace.setdefault("display", _display)
     tree = parse(source, cell.name)
     if only_definitions:
         tree.body = [one for one in tree.body if isinstance(one, _DEFINING)]
     if not keep_going:
-        _execute(tree, cell.name, namespace)
+        execute(tree, cell.name, namespace)
         return
     for statement in tree.body:
         try:
-            _execute(ast.Module([statement], []), cell.name, namespace)
+            execute(ast.Module([statement], []), cell.name, namespace)
         except Exception:  # a cell of one's own that does not work here is nobody's mistake
             continue
 
@@ -348,20 +303,23 @@ def load(
         FileNotFoundError: there is no such file.
         ValueError: it is not a notebook.
     """
+    from distlab.notebook import event_loop
+
     path = Path(path)
     found = loaded(path)
     module = types.ModuleType(name or path.stem)
     module.__file__ = str(path)
     sys.modules[module.__name__] = module
-    for cell in found:
-        added = cell.kind == "added"
-        try:
-            run_cell(cell, module.__dict__, keep_going=added, only_definitions=added)
-        except Exception as error:
-            if failed is not None:
-                failed[cell.name] = error
-            elif not (cell.kind == "solution" and is_todo(error)):
-                raise
+    with event_loop.own():
+        for cell in found:
+            added = cell.kind == "added"
+            try:
+                run_cell(cell, module.__dict__, keep_going=added, only_definitions=added)
+            except Exception as error:
+                if failed is not None:
+                    failed[cell.name] = error
+                elif not (cell.kind == "solution" and is_todo(error)):
+                    raise
     return module
 
 
