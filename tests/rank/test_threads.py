@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import concurrent.futures
 import contextlib
 import io
 import multiprocessing
@@ -146,3 +147,45 @@ def test_a_join_that_can_end_before_its_thread_counts():
         finally:
             signal.signal(signal.SIGUSR1, previous)
     assert min(told[:-1]) >= 1
+
+
+@pytest.fixture
+def raised():
+    """What was last told of a thread's exception."""
+    told = [None]
+    threads = Threads(lambda *counts: None, raised=told.append)
+    threads.begin()
+    yield told
+    threads.close()
+
+
+def fails():
+    raise ZeroDivisionError("beside")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_what_a_thread_raises_is_told(raised):
+    thread = threading.Thread(target=fails)
+    thread.start()
+    thread.join()
+    assert str(raised[-1]) == "beside"
+
+
+@pytest.mark.parametrize("ask", ["result", "exception"])
+def test_what_a_call_given_to_an_executor_raises_is_told_until_somebody_asks(raised, ask):
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        done, failed = pool.submit(len, ""), pool.submit(fails)
+        concurrent.futures.wait([done, failed])
+        assert str(raised[-1]) == "beside"
+        assert done.result() == 0 and str(raised[-1]) == "beside"
+        with contextlib.suppress(ZeroDivisionError):
+            getattr(failed, ask)()
+        assert raised[-1] is None
+
+
+@pytest.mark.parametrize("function", [lambda: None, lambda: _thread.exit()])
+def test_a_thread_that_returns_or_exits_tells_nothing(raised, function):
+    thread = threading.Thread(target=function)
+    thread.start()
+    thread.join()
+    assert raised == [None]

@@ -46,6 +46,17 @@ def test_where_a_rank_computes_is_told_by_its_line():
     assert "rank 0 computes at line 4" in said and "eleven" not in said
 
 
+def test_what_a_thread_has_raised_is_told_by_its_type_and_its_line():
+    frame = {"function": "seven_eleven", "line": 4, "file": "", "text": ""}
+    error = {"type": "ValueError", "message": "seven point eleven", "frames": [frame]}
+    records = [events.RankRecord(r, 2, events.RUNNING, 1.0, beside=error) for r in range(2)]
+    late = Run([Outcome(0), Outcome(1)], records, 0.0, 10.0, timed_out=True)
+    said = "Threads of ranks 0 and 1 raised ValueError: seven point eleven at seven_eleven:4."
+    assert said in told(late, hidden=False)
+    said = told(late, hidden=True)
+    assert "Threads of ranks 0 and 1 raised ValueError at line 4" in said and "eleven" not in said
+
+
 @pytest.mark.parametrize("line", [0, 11, 501, 1011, 99_999])
 def test_a_line_that_does_not_stand_in_the_answer_carries_nothing(line):
     """The 11th is blank; after the 500th a number could be an input."""

@@ -231,6 +231,7 @@ def _places(run: Run) -> set[tuple[str, int]]:
     """(function, line) of everything that ranks have called or raised, as they tell it."""
     events = {(event.function, event.line) for record in run.records for event in record.events}
     errors = [outcome.error for outcome in run.outcomes if outcome.error]
+    errors += [record.beside for record in run.records if record.beside]
     return events | {(f["function"], f["line"]) for error in errors for f in error["frames"]}
 
 
@@ -256,7 +257,7 @@ def _wrong(
     if different is not None and not (broken and BROUGHT in different[1].where):
         rank, difference = different
         who = subject(exercise, case, f"rank {rank}")
-        verdict.happened = f"{who} {_told(difference, case)}."
+        verdict.happened = f"{who} {_told(difference, case)}.{unfinished.beside(run, case)}"
         if conflict := Watcher().conflict(run.records):  # the run may end before anybody looks
             verdict.happened += f" {begun(quoted(conflict.message, case))}"
             verdict.look = conflict.hint

@@ -40,7 +40,7 @@ def judged(exercise: Exercise, case: Case, run: Run, sources: Sources) -> Verdic
             f"{case.told(begins=True)}, {run.finding.message}.", run.finding.hint,
         )  # fmt: skip
     if run.finding and run.finding.kind in CONFLICTS:
-        return _deadlock(exercise, case, run)
+        return _deadlock(exercise, case, run, sources)
     crashed = [
         o.rank
         for o in run.outcomes
@@ -55,16 +55,40 @@ def judged(exercise: Exercise, case: Case, run: Run, sources: Sources) -> Verdic
     if failed:
         return _told_error(exercise, case, run, failed, sources)
     if run.finding:
-        return _deadlock(exercise, case, run)
+        return _deadlock(exercise, case, run, sources)
     if run.timed_out:
         busy = [o.rank for o in run.outcomes if o.status == "killed"]
         return Verdict(
             exercise, "timeout", exercise.asks,
             f"{case.told(begins=True)}, {_ranks(busy)} had not returned {_late(exercise, run)}: "
-            f"{quoted(_doing(run, busy), case)}.{misread(run, case)}",
-            _slow(run, busy),
+            f"{quoted(_doing(run, busy), case)}.{misread(run, case)}{beside(run, case)}",
+            _beside_first(exercise, run, sources) or _slow(run, busy),
         )  # fmt: skip
     return None
+
+
+def beside(run: Run, case: Case) -> str:
+    """A sentence on what a thread raised, and on which ranks; "" where none has."""
+    by_text: dict[str, list[int]] = {}
+    for record in run.records:
+        if record.beside:
+            said = redaction.error(record.beside) if case.hidden else _raised_at(record.beside)
+            by_text.setdefault(redaction.visible(said), []).append(record.rank)
+    said, ranks = next(iter(by_text.items()), ("", []))
+    who = "A thread" if len(ranks) == 1 else "Threads"
+    return f" {who} of {_ranks(ranks)} raised {said}." if ranks else ""
+
+
+def _beside_first(exercise: Exercise, run: Run, sources: Sources) -> str:
+    """Where to look when a thread has raised; "" where none has."""
+    for record in run.records:
+        if record.beside:
+            answer = sources.function(exercise.name)
+            told = raised.Raised(record.rank, record.beside, run, exercise, answer)
+            advice = raised.advice(told)
+            look = "Look at the thread's exception first: what it was still to do was never done."
+            return f"{look} {advice.says}" if advice else look
+    return ""
 
 
 def _unsent(run: Run) -> str:
@@ -108,10 +132,11 @@ def _crashed(exercise: Exercise, case: Case, run: Run, crashed: list[int]) -> Ve
     )  # fmt: skip
 
 
-def _deadlock(exercise: Exercise, case: Case, run: Run) -> Verdict:
+def _deadlock(exercise: Exercise, case: Case, run: Run, sources: Sources) -> Verdict:
     return Verdict(
         exercise, "deadlock", exercise.asks,
-        f"{case.told(begins=True)}: {quoted(run.finding.message, case)}", run.finding.hint,
+        f"{case.told(begins=True)}: {quoted(run.finding.message, case)}{beside(run, case)}",
+        _beside_first(exercise, run, sources) or run.finding.hint,
     )  # fmt: skip
 
 
@@ -173,7 +198,7 @@ def _told_error(
         return verdict
     if others:
         verdict.happened += f" Meanwhile {quoted(_doing(run, others), case)}."
-    verdict.happened += misread(run, case)
+    verdict.happened += misread(run, case) + beside(run, case)
     answer = sources.function(exercise.name)
     advice = raised.advice(raised.Raised(first.rank, first.error, run, exercise, answer))
     if advice is not None:

@@ -20,6 +20,7 @@ import sys
 import sysconfig
 import threading
 import time
+import traceback
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -106,7 +107,7 @@ class Recorder:
         self.buffered: list[object] = []  # sends that go on although the rank's own has ended
         self._causes = os.path.splitext(path)[0] + ".causes"
         self._known: set[str] = set()
-        self._threads = Threads(self._goes_on, self._place)
+        self._threads = Threads(self._goes_on, self._place, self._raised)
         self._numbers: dict[int, int] = {}  # of threads, by what Python calls their ident
         self._next_number = itertools.count()
         HEADER.pack_into(self._map, 0, rank, size, 0, events.NOT_STARTED, 0.0, 0.0, 0, 0.0, 0.0)
@@ -174,6 +175,22 @@ class Recorder:
     def _goes_on(self, agents: int, pending: int) -> None:
         """Note what runs beside the function, before it can do anything."""
         _int(self._map, events.GOES_ON, min(pending, 0x7FFF) << 16 | min(agents, 0xFFFF))
+
+    def _raised(self, error: BaseException | None) -> None:
+        """Note what a thread has raised; with `None`, that somebody has taken notice of it."""
+        if error is None:
+            events.BESIDE.pack_into(self._map, events.BESIDE_AT, 0, b"", b"", b"")
+            return
+        line, function = 0, b""
+        for frame, number in traceback.walk_tb(error.__traceback__):
+            if _kind(frame.f_code) == _STUDENT:
+                line, function = number, _bytes(function_of(frame.f_code), _FUNCTION_BYTES)
+        try:
+            text = str(error).encode("utf-8", "replace")
+        except Exception:
+            text = b""
+        kind = _bytes(type(error).__name__, _FUNCTION_BYTES)
+        events.BESIDE.pack_into(self._map, events.BESIDE_AT, line, function, kind, text)
 
     def _thread(self) -> int:
         """A number for the thread that asks; the function's own is 0."""

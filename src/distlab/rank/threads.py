@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # typeshed lacks it
 import _thread
+import concurrent.futures
 import contextlib
 import functools
 import os
 import signal
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -36,12 +38,16 @@ class Threads:
             callbacks that wait for an operation to end, whenever one of the two changes.
         place: called where a thread is about to be started; says where in the student's code that
             is, for `started_at`.
+        raised: called with what a thread, or a call given to an executor, raises, and with `None`
+            once somebody has asked for that.
     """
 
     def __init__(
-        self, changed: Callable[[int, int], None], place: Callable[[], Any] = lambda: None
-    ) -> None:
-        self._changed, self.place = changed, place
+        self, changed: Callable[[int, int], None], place: Callable[[], Any] = lambda: None,
+        raised: Callable[[BaseException | None], None] = lambda error: None,
+    ) -> None:  # fmt: skip
+        self._changed, self.place, self._raised = changed, place, raised
+        self._noted: object = None  # whose exception was told last
         self._lock = threading.RLock()
         self._agents = 0
         self._pending: Counter[int] = Counter()  # callbacks, by their operation
@@ -116,6 +122,19 @@ class Threads:
                     self._joined[thread] -= 1
                     self._count(1)
 
+    def note(self, owner: object, error: BaseException | None) -> None:
+        """A thread, or a future, has an exception, which nobody may ever ask for."""
+        if error is None or isinstance(error, SystemExit) or os.getpid() != self._process:
+            return
+        self._noted = owner
+        self._raised(error)
+
+    def asked(self, owner: object) -> None:
+        """Somebody has asked for what this future holds."""
+        if self._noted is owner and os.getpid() == self._process:
+            self._noted = None
+            self._raised(None)
+
     def callback(self, operation: int, callback: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """A callback that runs when an operation ends, counted until then and while it runs."""
         with self._lock:
@@ -165,6 +184,9 @@ _counting: Threads | None = None  # of the function that runs on this rank
 # `Any`: what is Python's own affair is in no stub
 _Thread: Any = threading.Thread
 _start, _run, _join = _Thread.start, _Thread._bootstrap_inner, _Thread.join
+_Future: Any = concurrent.futures.Future
+_set_exception, _exception = _Future.set_exception, _Future.exception
+_get_result = _Future._Future__get_result
 #: starts what is none of the function's own; `threading` has it by a name of its own, too
 start_uncounted: Any = _thread.start_new_thread
 
@@ -181,12 +203,46 @@ def _counted_start(thread: Any) -> None:
         raise
 
 
-def _counted_run(thread: threading.Thread) -> None:
+def _counted_run(thread: Any) -> None:
+    counting: Threads | None = getattr(thread, "_distlab_counting", None)
+    if counting is not None:
+        thread._invoke_excepthook = _noting(counting, thread, thread._invoke_excepthook)
     try:
         _run(thread)
     finally:
-        if (counting := getattr(thread, "_distlab_counting", None)) is not None:
+        if counting is not None:
             counting.gone(thread)
+
+
+def _noting(
+    counting: Threads, thread: threading.Thread, tell: Callable[..., None]
+) -> Callable[..., None]:
+    """What a thread calls with its exception, which it tells as before."""
+
+    def noted(*arguments: Any) -> None:
+        counting.note(thread, sys.exc_info()[1])
+        tell(*arguments)
+
+    return noted
+
+
+def _noted_set_exception(future: Any, exception: BaseException | None) -> None:
+    if _counting is not None:
+        _counting.note(future, exception)
+    _set_exception(future, exception)
+
+
+def _asked_result(future: Any) -> Any:
+    if _counting is not None:
+        _counting.asked(future)
+    return _get_result(future)
+
+
+def _asked_exception(future: Any, timeout: float | None = None) -> Any:
+    found = _exception(future, timeout)
+    if found is not None and _counting is not None:
+        _counting.asked(future)
+    return found
 
 
 def _counted_join(thread: threading.Thread, timeout: float | None = None) -> None:
@@ -229,4 +285,6 @@ def _watch_threads() -> None:
     _Thread.start = _counted_start
     _Thread._bootstrap_inner = _counted_run
     _Thread.join = _counted_join
+    _Future.set_exception, _Future.exception = _noted_set_exception, _asked_exception
+    _Future._Future__get_result = _asked_result
     _thread.start_new_thread = _thread.start_new = _counted_start_new

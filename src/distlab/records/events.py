@@ -15,6 +15,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -79,6 +80,9 @@ STOPPED, OFFSET, GOES_ON = HEADER.size - 16, HEADER.size - 8, 32
 #: At offset SEEN_AT: the line and function at which the rank was last seen, the function of
 #: torch.distributed that it had called there, and whether it stood still there in no operation.
 SEEN, SEEN_AT = struct.Struct("<i40s28s?"), 256
+#: At offset BESIDE_AT: what a thread raised that nobody has taken notice of: its line and function,
+#: its type and its text; all zero where there is nothing.
+BESIDE, BESIDE_AT = struct.Struct("<i40s40s240s"), 512
 
 OPS = (
     "none",
@@ -300,6 +304,8 @@ class RankRecord:
     computes: str = ""  # "function:line" where it was seen last, and computed
     stands: str = ""  # or stood still, in no operation that is recorded
     stands_in: str = ""  # the function of torch.distributed's that it called there, if any
+    #: what a thread raised that nobody has taken notice of, as `execute.describe` tells exceptions
+    beside: dict[str, Any] | None = None
     stopped: float = 0.0  # when its process was ended, if it was
     offset: float = 0.0  # seconds by which all its times were moved to get the watcher's
     #: members and number, by index, of groups that were made while nothing was recorded

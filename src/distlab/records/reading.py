@@ -14,6 +14,8 @@ from typing import Any
 from distlab.processes.untrusted import plain_file
 from distlab.records.events import (
     ANY_SOURCE,
+    BESIDE,
+    BESIDE_AT,
     CAPACITY,
     DONE,
     DTYPES,
@@ -70,6 +72,7 @@ def read(source: str | Path | bytes) -> RankRecord:
     _set_state(record, progress, *state)
     if not record.ended:
         _set_seen(record, *SEEN.unpack_from(data, SEEN_AT))
+    record.beside = _beside(*BESIDE.unpack_from(data, BESIDE_AT))
     rows = memoryview(data)[HEADER_BYTES : HEADER_BYTES + there * ENTRY.itemsize]
     _append(record, 0, rows, {WORLD: tuple(range(size))})
     if record.stopped:
@@ -91,6 +94,14 @@ def _set_state(
     record.agents, record.pending = goes_on & 0xFFFF, goes_on >> 16 & 0x7FFF
     record.begin, record.end = _moved(offset, begin, end)
     record.stopped = stopped
+
+
+def _beside(line: int, function: bytes, kind: bytes, text: bytes) -> dict[str, Any] | None:
+    if not (name := _name(kind)):
+        return None
+    place = {"function": _name(function), "line": line, "file": "", "text": ""}
+    message = text.rstrip(b"\0").decode("utf-8", "replace")
+    return {"type": name, "message": message, "frames": [place] if line > 0 else []}
 
 
 def _set_seen(record: RankRecord, line: int, function: bytes, called: bytes, stands: bool) -> None:

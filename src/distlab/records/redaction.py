@@ -72,9 +72,16 @@ def events(run: list[RankRecord]) -> list[RankRecord]:
             computes=record.computes and f"f:{line(record.computes.rpartition(':')[2])}",
             stands=record.stands and f"f:{line(record.stands.rpartition(':')[2])}",
             stands_in=record.stands_in if record.stands_in in _CALLS else "",
+            beside=record.beside and _beside(record.beside),
         )
         for record in run
     ]
+
+
+def _beside(told: dict[str, Any]) -> dict[str, Any]:
+    kind = told["type"] if told["type"] in _ERRORS else "Exception"
+    frames = [{**frame, "function": "f", "line": line(frame["line"])} for frame in told["frames"]]
+    return {"type": kind, "message": "", "frames": frames}
 
 
 def _event(event: Event) -> Event:
