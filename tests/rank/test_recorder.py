@@ -14,7 +14,7 @@ from distlab import Ranks
 from distlab.rank import buffers
 from distlab.rank.recorder import Recorder
 from distlab.records.events import CHANGED
-from distlab.records.reading import Follower
+from distlab.records.reading import Follower, read
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -481,3 +481,41 @@ def test_who_listens_is_told_the_bytes_of_each_receive_once(two):
         return heard
 
     assert list(two.run(program)) == [[], [12, 4]]
+
+
+class Unprintable(Exception):
+    def __str__(self):
+        raise ValueError
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError("size: ä" + "é" * 200), ("ValueError", "size: ä" + "é" * 116)),
+        (Unprintable(), ("Unprintable", "")),
+        (RuntimeError("[/pytorch/third_party/gloo/gloo/pair.cc:553] Connection closed"), None),
+        (None, None),
+    ],
+    ids=["cut behind a character", "without a text", "a peer that has gone", "asked for"],
+)
+def test_what_a_thread_raised_can_be_read_in_the_record(tmp_path, error, told):
+    path = tmp_path / "0.rec"
+    record = Recorder(path, 0, 2)
+    if error is None:
+        record._raised(KeyError())
+    record._raised(error)
+    found = read(path).beside
+    assert (found and (found["type"], found["message"])) == told
+
+
+def test_the_line_at_which_a_thread_raised_is_the_innermost_of_the_student_s(tmp_path):
+    record = Recorder(tmp_path / "0.rec", 0, 2)
+
+    def fails():
+        torch.zeros(2) @ torch.zeros(3)
+
+    with pytest.raises(RuntimeError) as raised:
+        fails()
+    record._raised(raised.value)
+    (place,) = read(tmp_path / "0.rec").beside["frames"]
+    assert (place["function"], place["line"]) == ("fails", fails.__code__.co_firstlineno + 1)

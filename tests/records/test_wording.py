@@ -1,8 +1,10 @@
 """Operations and amounts in words and short labels."""
 
 import pytest
+from recorded import event
 
-from distlab.records.wording import size_text
+from distlab.records import events
+from distlab.records.wording import advice, contended, size_text
 
 
 @pytest.mark.parametrize(
@@ -15,3 +17,34 @@ from distlab.records.wording import size_text
 )  # fmt: skip
 def test_bytes_are_told_in_a_unit_that_leaves_three_digits(nbytes, text):
     assert size_text(nbytes) == text
+
+
+def beside(*others, **changes):
+    """Records of a rank that waits in an all-reduce, and of which a thread has called another."""
+    one = event(0, 0, "all_reduce", state=events.POSTED)
+    told = {"op": "all_reduce", "thread": 1, "state": events.POSTED, **changes}
+    other = event(0, 1, **told)
+    return [events.RankRecord(0, 2, events.RUNNING, events=[one, other, *others])]
+
+
+@pytest.mark.parametrize("changes", [{}, {"state": events.DONE, "end": 1.5}])
+def test_two_threads_in_a_collective_of_one_group_are_told_of(changes):
+    assert contended(beside(**changes)).startswith("Two threads of rank 0 are in a collective")
+    assert advice(beside(**changes)) == contended(beside(**changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"thread": 0}, {"group_index": 1}, {"state": events.DONE, "end": 0.5}, {"flags": 0},
+        {"op": "recv"},
+    ],
+    ids=["one thread", "another group", "one after the other", "not waited for", "a message"],
+)  # fmt: skip
+def test_who_has_a_group_for_itself_is_told_nothing(changes):
+    assert not contended(beside(**changes))
+
+
+def test_threads_whose_collectives_have_ended_are_told_nothing():
+    done = [event(0, n, "all_reduce", thread=n, end=2.0) for n in range(2)]
+    assert not contended([events.RankRecord(0, 2, events.RETURNED, events=done)])

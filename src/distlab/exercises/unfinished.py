@@ -11,7 +11,7 @@ from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.sources import Sources
 from distlab.exercises.verdict import Verdict, misread, quoted, subject
 from distlab.records import redaction
-from distlab.records.wording import advice, computing, gave_up, standing, until_timeout
+from distlab.records.wording import advice, computing, contended, gave_up, standing, until_timeout
 
 #: findings on operations that don't fit together; that ranks raise or crash is their consequence
 CONFLICTS = {"mismatch", "message-size", "order"}
@@ -127,17 +127,22 @@ def _crashed(exercise: Exercise, case: Case, run: Run, crashed: list[int]) -> Ve
         return Verdict(exercise, "crashed", exercise.asks, f"{told}the function.", look)
     return Verdict(
         exercise, "crashed", exercise.asks, f"{told}{quoted(inside[0], case)}.",
-        "gloo ends a process to which more comes than its buffer has room for: do the other ranks "
-        "send as much as this one expects? If so, look for os._exit, or memory used up.",
+        contended(run.records) or _TOO_MUCH,
     )  # fmt: skip
+
+
+_TOO_MUCH = (
+    "gloo ends a process to which more comes than its buffer has room for: do the other ranks send "
+    "as much as this one expects? If so, look for os._exit, or memory used up."
+)
 
 
 def _deadlock(exercise: Exercise, case: Case, run: Run, sources: Sources) -> Verdict:
-    return Verdict(
-        exercise, "deadlock", exercise.asks,
-        f"{case.told(begins=True)}: {quoted(run.finding.message, case)}{beside(run, case)}",
-        _beside_first(exercise, run, sources) or run.finding.hint,
-    )  # fmt: skip
+    said, look = f"{case.told(begins=True)}: {quoted(run.finding.message, case)}", ""
+    if run.finding.kind not in CONFLICTS:  # what threads raise then is that operations failed
+        said, look = said + beside(run, case), _beside_first(exercise, run, sources)
+    look = look or contended(run.records) or run.finding.hint
+    return Verdict(exercise, "deadlock", exercise.asks, said, look)
 
 
 def _stands_still(exercise: Exercise, case: Case, still: list[Outcome]) -> Verdict:

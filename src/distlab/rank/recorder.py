@@ -63,6 +63,7 @@ _ident = threading.get_ident
 _TEXTS = "api", "function", "file"  # of an entry
 _STUDENT, _LIBRARY, _API, _OURS = range(4)
 _API_BYTES, _FUNCTION_BYTES, _FILE_BYTES = (ENTRY[name].itemsize for name in _TEXTS)
+_BESIDE_BYTES = 240
 _LONGEST = 2**31 - 1  # of a tensor's dimensions, as an entry can hold it
 _COMPREHENSIONS = {"<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>"}
 
@@ -186,11 +187,14 @@ class Recorder:
             if _kind(frame.f_code) == _STUDENT:
                 line, function = number, _bytes(function_of(frame.f_code), _FUNCTION_BYTES)
         try:
-            text = str(error).encode("utf-8", "replace")
+            text = str(error)
         except Exception:
-            text = b""
+            text = ""
+        if "/gloo/" in text:  # an operation failed because its peer had gone: that is no cause
+            return
         kind = _bytes(type(error).__name__, _FUNCTION_BYTES)
-        events.BESIDE.pack_into(self._map, events.BESIDE_AT, line, function, kind, text)
+        said = _bytes(text, _BESIDE_BYTES)
+        events.BESIDE.pack_into(self._map, events.BESIDE_AT, line, function, kind, said)
 
     def _thread(self) -> int:
         """A number for the thread that asks; the function's own is 0."""

@@ -155,6 +155,28 @@ def standing(record: RankRecord) -> str:
 _POLLS = 5  # so many calls of `is_completed` that answered False are a loop
 
 
+def contended(records: Sequence[RankRecord]) -> str:
+    """Where to look when two threads of a rank stood in collectives of one group at the same time,
+    and one of these has not ended; empty where there is nothing of the kind.
+    """
+    for record in records:
+        called = [event for event in record.events if event.is_collective and event.blocking]
+        for event in called:
+            beside = (
+                one
+                for one in called
+                if one.group_index == event.group_index and one.thread != event.thread
+            )
+            if not event.done and any(not one.done or one.end > event.begin for one in beside):
+                return (
+                    f"Two threads of rank {record.rank} are in a collective of one group at the "
+                    "same time. Which of them comes first is the machine's choice on each rank, "
+                    "and ranks match the calls of a group in their order: give each thread a group "
+                    "of its own, made by dist.new_group before the threads are started."
+                )
+    return ""
+
+
 def advice(records: Sequence[RankRecord]) -> str:
     """Where to look when these ranks have not returned in time; empty if no record tells."""
     if any(record.stands_in == "init_process_group" for record in records):
@@ -162,6 +184,8 @@ def advice(records: Sequence[RankRecord]) -> str:
             "init_process_group returns on no rank before world_size ranks have called it with one "
             "address, each with a number of its own from 0 to world_size - 1."
         )
+    if said := contended(records):
+        return said
     events = [event for record in records for event in record.events]
     if any(e.is_message and e.polls >= _POLLS and not e.seen and not e.done for e in events):
         return (
