@@ -123,6 +123,21 @@ def test_a_float_for_an_int_is_named_though_both_look_alike():
 @pytest.mark.parametrize(
     ("expected", "got", "said"),
     [
+        (0.015, 0.014999999664723873, "0.0149999997 where 0.015 was expected"),
+        (1.0, 1 + 1e-12, "1.000000000001 where 1 was expected"),
+        (np.arange(9) + 2**60, np.arange(9) * 2 + 2**60, f"{2**60 + 2} at [1] where {2**60 + 1}"),
+        (np.full(9, 0.1), np.full(9, 0.1 + 1e-9), "0.100000001 at [0] where 0.1 was expected"),
+        (np.full(1, 0.1), np.full(1, 0.1 + 1e-9), "tensor([0.100000001]) where tensor([0.1]) was"),
+    ],
+)
+def test_two_unequal_numbers_never_look_alike(expected, got, said):
+    exact = Tolerance(rtol=1e-14, atol=0.0)
+    assert compare(expected, got, exact).in_full().startswith(f"returned {said}")
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "said"),
+    [
         ([1, 2, 3], [1], "returned 1 item where 3 items were expected"),
         ([1], [], "returned 0 items where 1 item was expected"),
         ({"a": 1, "b": 2}, {"a": 1}, "returned the keys 'a' where the keys 'a', 'b' were expected"),

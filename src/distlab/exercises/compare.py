@@ -122,9 +122,7 @@ def describe(value: Any) -> str:
         return "None"
     if isinstance(value, np.ndarray):
         if value.size <= 8:
-            return f"tensor({np.array2string(value, precision=5, separator=', ')})".replace(
-                "\n", ""
-            )
+            return _printed(value, 5)
         return f"a tensor of shape {value.shape} and dtype {value.dtype}"
     if isinstance(value, Foreign):
         odd = value.type_name.removeprefix(ODD_TENSOR)
@@ -132,8 +130,25 @@ def describe(value: Any) -> str:
     if isinstance(value, (list, tuple, dict, set)):
         return f"a {type(value).__name__} of {counted(len(value), 'item')}"
     if isinstance(value, float):
-        return f"{value:.7g}"
+        return _printed(value, 7)
     return repr(value)[:80]
+
+
+def _printed(value: Any, digits: int) -> str:
+    """A number, or a tensor of a few."""
+    if isinstance(value, np.ndarray):
+        numbers = np.array2string(value, precision=digits, separator=", ").replace("\n", "")
+        return f"tensor({numbers})"
+    return str(value) if isinstance(value, int) else f"{value:.{digits}g}"
+
+
+def _told_apart(expected: Any, got: Any, digits: int = 7) -> tuple[str, str]:
+    """Two unequal numbers, or tensors, with more digits than usual where they would look alike."""
+    for more in range(digits, 18):
+        both = _printed(expected, more), _printed(got, more)
+        if both[0] != both[1]:
+            break
+    return both
 
 
 def counted(number: int, what: str) -> str:
@@ -189,10 +204,10 @@ def _arrays(expected: np.ndarray, got: Any, tolerance: Tolerance, where: str) ->
         return None
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
     place = f"{where}[{', '.join(map(str, first))}]" if first else where
-    a, b = expected[first].item(), got[first].item()
     if expected.size <= 8 and not where:
-        return Difference(_kind(expected, got), where, describe(expected), describe(got))
-    return Difference(_kind(expected, got), place, f"{a:.7g}", f"{b:.7g}")
+        return Difference(_kind(expected, got), where, *_told_apart(expected, got, digits=5))
+    a, b = expected[first].item(), got[first].item()
+    return Difference(_kind(expected, got), place, *_told_apart(a, b))
 
 
 def _outline_of_shape(expected: np.ndarray, got: np.ndarray) -> str:
@@ -262,7 +277,7 @@ def _floats(expected: float, got: Any, tolerance: Tolerance, where: str) -> Diff
     if np.isclose(got, expected, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True):
         return None
     kind = "nan" if got != got else "value"
-    return Difference(kind, where, describe(expected), describe(got))
+    return Difference(kind, where, *_told_apart(expected, got))
 
 
 def _scale(expected: np.ndarray) -> float:
