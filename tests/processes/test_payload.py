@@ -45,6 +45,12 @@ def test_on_a_rank_an_array_is_no_tensor():
     assert payload.decode(payload.encode(np.ones(2), arrays=False)) == Foreign("numpy.ndarray")
 
 
+def test_a_key_of_numpy_is_the_number_that_finds_it():
+    back = payload.decode(payload.encode({np.int64(2): np.int64(3)}))
+    assert back == {2: Foreign("numpy.int64")}
+    assert [type(key) for key in back] == [int]
+
+
 def test_an_object_becomes_its_type_name():
     assert payload.decode(payload.encode([torch.nn.ReLU()])) == [
         Foreign("torch.nn.modules.activation.ReLU")

@@ -249,8 +249,8 @@ def _down(value: Any, tensors: dict[str, np.ndarray], arrays: bool, depth: int) 
     if isinstance(value, dict):
         return {
             "dict": [
-                [_down(part, tensors, arrays, depth + 1) for part in pair]
-                for pair in dict.items(value)
+                [_down(part, tensors, arrays, depth + 1) for part in (_plain(key), held)]
+                for key, held in dict.items(value)
             ]
         }
     if isinstance(value, Foreign):
@@ -261,6 +261,11 @@ def _down(value: Any, tensors: dict[str, np.ndarray], arrays: bool, depth: int) 
     key = str(len(tensors))
     tensors[key] = np.ascontiguousarray(array).reshape(array.shape)
     return {"tensor": key}
+
+
+def _plain(key: Any) -> Any:
+    """A key as Python's own number: a dict finds one by the other, `{np.int64(2): …}[2]`."""
+    return np.generic.item(key) if isinstance(key, np.integer) else key
 
 
 def _array(value: Any) -> np.ndarray | None:

@@ -1,3 +1,4 @@
+# hint: reduced too early
 def accumulate(model, microbatches, loss_fn):
     model.zero_grad()
     n = sum(len(x) for x, _ in microbatches)

@@ -304,6 +304,14 @@ _HINTS = (
         "in the loop.",
     ),
     Hint(
+        "reduced too early",
+        lambda look: look.size > 1 and _right_but(look, "gradients", "returned")
+        and not look.same(look.got[0]["gradients"], look.got[1]["gradients"]),
+        "The ranks end with different gradients: what backward() added after DDP's all-reduce has "
+        "stayed on its own rank. It is the last micro-batch, not an earlier one, that goes through "
+        "the model outside no_sync().",
+    ),
+    Hint(
         "mean of means",
         lambda look: _unequal(look) and _right_but(look, "gradients", "returned"),
         "With micro-batches of equal size this may be right. Here they are unequal, and each "

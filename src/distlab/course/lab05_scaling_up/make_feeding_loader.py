@@ -385,6 +385,12 @@ _HINTS = (
         "a part of it. Divide the files, not the samples.",
     ),
     Hint(
+        "no sample at all",
+        lambda look: all(look.got[r].get("shards of epoch 0") == "none" for r in look.ranks),
+        "No rank got any sample. Which files are looked for? Shards end in .tar, and the image of "
+        "a sample is KEY.png in one folder and KEY.jpg in another.",
+    ),
+    Hint(
         "a rank without shards", _any("shards", "none"),
         "A rank got no sample at all. There are at least two shards for each rank: divide them.",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from distlab.course.lab05_scaling_up.formulas import EXACT, NO_NUMBER
+from distlab.course.lab05_scaling_up.formulas import EXACT, NO_NUMBER, ROUNDED
 from distlab.exercises import hints
 from distlab.exercises.exercise import Hint
 from distlab.exercises.formulas import case_of, formula, gives
@@ -78,6 +78,7 @@ exercise = formula(
             lambda look: look.got[0] == 1 and look.expected[0] > 1,
             "A share above 1 is told as it is: it says that a figure is wrong, such as the peak.",
         ),
+        ROUNDED,
         NO_NUMBER,
     ),
     tolerance=EXACT,
