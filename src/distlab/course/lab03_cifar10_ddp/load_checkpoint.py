@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -18,58 +16,74 @@ from distlab.course.lab03_cifar10_ddp.checkpoints import (
 from distlab.course.lab03_cifar10_ddp.looks import differs
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
+from distlab.rank.sharing import among_ranks
 
 
 def _load_watched(function, rank, size, inputs):
-    """Load a file that the course wrote (or damaged) into another model and optimizer."""
+    """Load a file that the course wrote (or damaged) into another model and optimizer. All ranks
+    have the same path: an answer may read on one rank and hand on what it has read.
+    """
     from distlab.rank import world
 
     kind, device = inputs["file"], world.here().device
-    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="checkpoint-")))
+    folder = Path(os.path.realpath(os.environ["DISTLAB_RUN"]), "checkpoint")
     path = folder / "model.pth"
+
+    def written() -> None:
+        if rank == 0:
+            folder.mkdir()
+            _lay_down(path, kind, inputs)
+
+    among_ranks("written", rank, size, written)
+    model, optimizer = model_and_optimizer(inputs["shared"] + 7, inputs["width"], lr=0.5)
+    model = on_device(model, inputs["wrapped"])
+    if kind in ("older", "from a GPU"):
+        epoch = function(PathText(path), model, optimizer, device)
+        state = {"returned": epoch, **state_of(model, optimizer)}
+        # left in whichever mode: training and evaluating begin with the one that they need
+        return {**state, "mode": model.train().training}
+    raised = _raised(function, path, model, optimizer)
+    if kind == "missing":
+        missing = isinstance(raised, FileNotFoundError)
+        told = "FileNotFoundError" if missing else type(raised).__name__
+    else:
+        told = _told(raised, path)
+    if (
+        kind == "another dict"
+        and raised
+        and _takes_another_models(function, folder / f"another_model-{rank}.pth")
+    ):
+        told = "nothing raised for another model's checkpoint"
+    return {"exception": told, **state_of(model, optimizer)}
+
+
+def _raised(function, path: Path, model, optimizer) -> Exception | None:
+    """The exception with which loading ends."""
+    from distlab.rank import world
+
     try:
-        _lay_down(path, kind, inputs)
-        model, optimizer = model_and_optimizer(inputs["shared"] + 7, inputs["width"], lr=0.5)
-        model = on_device(model, inputs["wrapped"])
-        if kind in ("older", "from a GPU"):
-            epoch = function(PathText(path), model, optimizer, device)
-            state = {"returned": epoch, **state_of(model, optimizer)}
-            # left in whichever mode: training and evaluating begin with the one that they need
-            return {**state, "mode": model.train().training}
-        raised = None
-        try:
-            function(PathText(path), model, optimizer, device)
-        except NotImplementedError:
-            raise
-        except Exception as error:
-            raised = error
-        if kind == "another dict" and raised and _takes_another_models(function, folder, device):
-            told = "nothing raised for another model's checkpoint"
-        elif kind == "missing":
-            missing = isinstance(raised, FileNotFoundError)
-            told = "FileNotFoundError" if missing else type(raised).__name__
-        elif raised is None:
-            told = "nothing raised"
-        else:
-            told = "with the path" if str(path) in str(raised) else "without the path"
-        return {"exception": told, **state_of(model, optimizer)}
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        function(PathText(path), model, optimizer, world.here().device)
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        return error
+    return None
 
 
-def _takes_another_models(function, folder: Path, device) -> bool:
+def _told(raised: Exception | None, path: Path) -> str:
+    if raised is None:
+        return "nothing raised"
+    return "with the path" if str(path) in str(raised) else "without the path"
+
+
+def _takes_another_models(function, path: Path) -> bool:
     """Does it load a whole checkpoint of another model, none of whose names fits?"""
     import torch
 
-    path = folder / "another_model.pth"
     model, optimizer = model_and_optimizer(1, 4, lr=0.125)
     names = {f"body.{name}": tensor for name, tensor in model.state_dict().items()}
     torch.save({"model": names, "optimizer": optimizer.state_dict(), "epoch": 0}, path)
-    try:
-        function(PathText(path), model.to(device), optimizer, device)
-    except Exception:
-        return False
-    return True
+    return _raised(function, path, on_device(model, False), optimizer) is None
 
 
 def _lay_down(path: Path, kind: str, inputs: dict) -> None:
@@ -145,14 +159,16 @@ exercise = Exercise(
             "told not to be strict.",
         ),
         Hint(
-            "path not named", lambda look: look.got[0].get("exception") == "without the path",
+            "path not named",
+            lambda look: any(got.get("exception") == "without the path" for got in look.got),
             "The exception does not say which file is damaged: catch what torch.load (or a missing "
             "entry) raises and raise one of your own, with the path in its message.",
         ),
         Hint(
             "half loaded", lambda look: "exception" in look.got[0] and _state_wrong(look),
             "The exception came too late: model or optimizer were changed before it. See that "
-            "everything is there first, then load.",
+            "everything is there first, then load. (Where you put back what was there before, copy "
+            "it first: state_dict() gives the tensors themselves.)",
         ),
         Hint(
             "rank 0 alone",

@@ -195,6 +195,12 @@ exercise = Exercise(
     ),
     hints=(
         Hint(
+            "another rank writes",
+            lambda look: look.got[0].get("files") == "none written"
+            and any(look.got[r]["files"] == "written" for r in look.ranks),
+            "Another rank than 0 wrote, and rank 0 did not.",
+        ),
+        Hint(
             "every rank writes",
             lambda look: any(look.got[r]["files"] == "written" for r in look.ranks if r),
             "Other ranks than 0 wrote too: on a shared disk they write over each other.",
@@ -206,7 +212,8 @@ exercise = Exercise(
         Hint(
             "lost when a save failed", lambda look: "lost when a save failed" in _older(look),
             "A save that failed midway (disk full) took the older checkpoint along. Write beside "
-            "it first, and let the new file take the old one's place in one step.",
+            "it first, and let the new file take the old one's place in one step, and only when it "
+            "is whole: not in a `finally`, nor after an `except` that goes on.",
         ),
         Hint(
             "moved by copying",
