@@ -138,6 +138,7 @@ exercise = Exercise(
     points=2,
     make=_make,
     tolerance=Tolerance(rtol=1e-5, atol=0.0),
+    deadline=60.0,  # the largest case, element by element in Python, takes 10 to 20 s
     asks="balance_loss returns E·Σ f·P over the tokens of all ranks as a float, the same on every "
     "rank, by one all-reduce of at most 2E + 1 elements.",
     visible=(
@@ -204,6 +205,12 @@ exercise = Exercise(
             _is(lambda look: wanted(look)[0] / look.case.get("experts", 3)),
             "The factor E is missing: with it the loss of a perfect balance is 1, however many "
             "experts there are.",
+        ),
+        Hint(
+            "ranks for experts",
+            _is(lambda look: wanted(look)[0] * look.size / look.case.get("experts", 3)),
+            "The factor is the number of ranks: E is the number of experts, which is that of the "
+            "columns of `probabilities`.",
         ),
         Hint(
             "not divided",
