@@ -1,4 +1,5 @@
 # hint: memory cut, not dimensions
+# says: fills its output in the order of memory, also one that is not contiguous
 def swap_shards(rank, size, x, to):
     if to == "heads":
         x = x.unflatten(1, (size, -1)).transpose(0, 1)

@@ -182,8 +182,9 @@ exercise = Exercise(
         Hint(
             "numbered through",
             lambda look: True,
-            "The experts are right, the slots are not: each expert counts for itself, in the "
-            "order of the tokens, and a token's slot is the number of earlier ones there.",
+            "No token is with a wrong expert, but slots are wrong, or other tokens were dropped: "
+            "each expert counts for itself, in the order of the tokens, and a token's slot is the "
+            "number of earlier ones there.",
         ),
     ),
 )

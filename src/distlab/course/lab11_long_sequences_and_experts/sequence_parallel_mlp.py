@@ -91,6 +91,17 @@ def _rows_added_up(look: Look, rank: int) -> np.ndarray:
     return sum(_rows(look, part, r) for r, part in enumerate(_parts(look)))
 
 
+def _weights_gathered(look: Look) -> bool:
+    """Did the weights travel? Told from what was gathered: a weight may be as large as the rows."""
+    rows, weight = look.inputs[0]["x"].size, look.inputs[0]["w1"].size
+    gathered = [carried.elements(e) for e in look.records[0].events if e.op == "all_gather"]
+    of_rows = {rows, look.size * rows}
+    if any(count in (weight, 2 * weight) and count not in of_rows for count in gathered):
+        return True
+    both = gathered.count(weight) > 1 or (gathered == [2 * weight] and 2 * weight != rows)
+    return both and not look.events("reduce_scatter")
+
+
 exercise = Exercise(
     points=3,
     make=_make,
@@ -113,12 +124,7 @@ exercise = Exercise(
         ),
         Hint(
             "weights gathered",
-            lambda look: look.size > 1 and any(
-                e.op == "all_gather" and carried.elements(e) in (
-                    look.inputs[0]["w1"].size, 2 * look.inputs[0]["w1"].size
-                ) and look.inputs[0]["x"].size != carried.elements(e)
-                for e in look.events("all_gather")
-            ),
+            _weights_gathered,
             "The weights were gathered. They stay where they are: it is the rows of x that every "
             "rank needs.",
         ),
@@ -134,8 +140,8 @@ exercise = Exercise(
         Hint(
             "partial sums",
             lambda look: look.size > 1 and not look.events("reduce_scatter"),
-            "Each rank's product is one term of a sum over all ranks: nothing was added up. A "
-            "reduce-scatter adds up, and leaves each rank its own rows.",
+            "Each rank's product is one term of a sum over all ranks. A reduce-scatter adds the "
+            "terms up, and leaves each rank its own rows.",
         ),
         Hint(
             "calls counted",
@@ -203,8 +209,8 @@ exercise = Exercise(
         Hint(
             "pieces not contiguous",
             lambda look: look.size > 1,
-            "Something else came out. A reduce-scatter wants pieces that are contiguous, and adds "
-            "up other elements without a word where they are not: cut along rows, the first "
+            "Something else came out. A reduce-scatter wants pieces that are contiguous, and can "
+            "add up other elements without a word where they are not: cut along rows, the first "
             "dimension.",
         ),
     ),

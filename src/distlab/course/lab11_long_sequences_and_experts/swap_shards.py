@@ -180,10 +180,12 @@ exercise = Exercise(
         Hint(
             "memory cut, not dimensions",
             _memory_cut,
-            "The elements are there, in another order. An all-to-all cuts its input along the "
-            "first dimension, as it lies in memory: transposing gives a view that is cut as if it "
-            "had not been. Bring the dimension that is to be divided to the front, and make the "
-            "result contiguous, before you send; and do the same, backwards, after it.",
+            "The elements are there, in another order. An all-to-all knows memory, not dimensions: "
+            "it cuts its input along the first one, and fills its output in the order of memory, "
+            "also one that is not contiguous (empty_like of a transposed tensor is not). Bring the "
+            "dimension that is to be divided to the front, by transposing and .contiguous() (view "
+            "and reshape alone keep the order); receive into a contiguous tensor; then bring what "
+            "arrived back to its place.",
         ),
         Hint(
             "pieces cut along the wrong dimension",

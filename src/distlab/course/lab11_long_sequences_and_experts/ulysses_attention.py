@@ -38,12 +38,28 @@ def _at_most_four(look: Look) -> str | None:
     return None
 
 
-def _over_heads(look: Look, q, k, v) -> np.ndarray:
-    """Attention between the heads of a position, in place of between the positions of a head."""
-    q, k, v = (part.swapaxes(0, 1) for part in (q, k, v))
-    heads = q.shape[1]
-    visible = np.tri(heads, dtype=bool) if look.case.get("causal") else np.ones((heads, heads))
-    return attention.attended(q, k, v, visible.astype(bool)).swapaxes(0, 1)
+def _over_heads(groups: int) -> attention.Mistake:
+    """Attention between the heads of a position, in place of between the positions of a head:
+    between those of each of so many groups of heads.
+    """
+
+    def mistake(look: Look, q, k, v) -> np.ndarray:
+        q, k, v = (part.swapaxes(0, 1) for part in (q, k, v))
+        heads = q.shape[1]
+        group = np.arange(heads) * groups // heads
+        visible = group[:, None] == group[None, :]
+        if look.case.get("causal"):
+            visible &= np.tri(heads, dtype=bool)
+        return attention.attended(q, k, v, visible).swapaxes(0, 1)
+
+    return mistake
+
+
+def _between_heads(look: Look) -> bool:
+    """Did the heads of a position attend to each other: all of them, or those of a rank?"""
+    return any(
+        attention.like(_over_heads(groups), heads_first=False)(look) for groups in {1, look.size}
+    )
 
 
 exercise = Exercise(
@@ -104,7 +120,7 @@ exercise = Exercise(
         ),
         Hint(
             "attention between heads",
-            attention.like(_over_heads, heads_first=False),
+            _between_heads,
             "Heads attended to each other, within each position. The two last dimensions are what "
             "F.scaled_dot_product_attention works on: it takes (heads, positions, d).",
         ),
@@ -128,7 +144,7 @@ exercise = Exercise(
             lambda look: look.size > 1,
             "Does swap_shards pass? Then look at what goes into it and what comes out of it: "
             "(n, heads, d), and (size·n, heads/size, d). Each all-to-all wants a contiguous "
-            "input, so that a transposed view is not what is sent.",
+            "input, and a contiguous output: it fills that in the order of memory.",
         ),
     ),
 )
