@@ -1,4 +1,5 @@
 # hint: order of parameters
+# says: What is counted takes the k-th all-reduce for that of bucket k
 def overlapped_ddp(model, bucket_bytes):
     buckets, held = [[]], 0
     for p in reversed([p for p in model.parameters() if p.requires_grad]):

@@ -1,3 +1,5 @@
+# hint: another collective
+# says: DistributedDataParallel calls others
 from torch.nn.parallel import DistributedDataParallel
 
 

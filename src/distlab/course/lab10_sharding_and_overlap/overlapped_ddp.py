@@ -395,7 +395,8 @@ _HINTS = (
         "another collective",
         lambda look: any(e.op not in ("all_reduce", "new_group") for e in look.events()),
         "One all-reduce a bucket is all that is needed: the parameters are equal to begin with, "
-        "and nobody has to meet.",
+        "and nobody has to meet. (DistributedDataParallel calls others, and what it averages is "
+        "what goes through its own forward.)",
     ),
     Hint(
         "waited in the hook",
@@ -432,7 +433,7 @@ _HINTS = (
         "The buckets are cut differently. They are filled from the *last* parameter to the first, "
         "because gradients come in about that order. A bucket ends with the parameter by which it "
         "reaches bucket_bytes, which counts bytes and not elements. Parameters that need no "
-        "gradient are in none.",
+        "gradient are in none. (What is counted takes the k-th all-reduce for that of bucket k.)",
     ),
     Hint(
         "in another order",
@@ -440,7 +441,8 @@ _HINTS = (
         and sorted(_bytes(look)) == sorted(_expected(look)),
         "The buckets left in another order than theirs. All ranks have to call their all-reduces "
         "in one order, and gradients need not come in the order of the parameters: a bucket that "
-        "is complete waits for those before it.",
+        "is complete waits for those before it. (What is counted takes the k-th all-reduce for "
+        "that of bucket k.)",
     ),
     Hint(
         "sum for mean",
