@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -11,9 +12,10 @@ from hypothesis import strategies as st
 from recorded import event
 
 from distlab.engines.runs import Finding
-from distlab.records import events
+from distlab.records import events, matching
 from distlab.records.deadlock import Watcher, remarks
 from distlab.records.events import DONE, POSTED, RETURNED, RUNNING, RankRecord
+from distlab.records.matching import Ledger
 
 
 class Machine:
@@ -696,3 +698,44 @@ def test_what_is_found_beside_deadlocks_is_told_as_it_is():
     watcher(ranks, set())
     found = watcher(ranks, set())
     assert found.kind == "limit" and watcher.settled(found, set(), lambda: ranks) is found
+
+
+def test_what_many_all_to_alls_exchange_is_read_once_where_it_is_the_same(monkeypatch):
+    """A rank can note one in each of its entries, and each is compared with those of all ranks."""
+    read = []
+
+    def counted(text):
+        read.append(text)
+        return Fraction(text)
+
+    monkeypatch.setattr(events, "Fraction", counted)
+    every = [
+        RankRecord(rank, 3, RETURNED, events=[
+            event(rank, at, "all_to_all", 3, note="17,18,19>19,18,17") for at in range(50)
+        ])
+        for rank in range(3)
+    ]  # fmt: skip
+    found = Watcher().conflict(every)
+    assert found.kind == "mismatch" and "gives rank 2 19 elements" in found.message
+    assert len(read) <= 6
+
+
+def test_a_box_that_any_source_shares_out_is_looked_through_once_for_all_its_messages(monkeypatch):
+    """A server that takes thousands of messages from whomever is told of in less than a minute."""
+    looked = []
+    shares = matching.Shares
+    monkeypatch.setattr(matching, "Shares", lambda *told: looked.append(told) or shares(*told))
+    server = [
+        event(0, at, "recv", peer=1, flags=events.BLOCKING | events.ANY_SOURCE) for at in range(40)
+    ]
+    worker = [event(1, at, "send", peer=0) for at in range(41)]
+    worker[40].state = POSTED
+    ranks = [
+        RankRecord(0, 2, RETURNED, events=server), RankRecord(1, 2, RETURNED, events=worker)
+    ]  # fmt: skip
+    ledger = Ledger(2)
+    ledger.update(ranks)
+    assert ledger.unmatched() == [worker[40]] and len(looked) == 1
+    server.append(event(0, 40, "recv", peer=1, flags=events.BLOCKING | events.ANY_SOURCE))
+    ledger.update(ranks)
+    assert ledger.unmatched() == []  # nothing is kept from the look before

@@ -9,6 +9,7 @@ This module needs NumPy alone: watching a run must not import torch.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import struct
@@ -244,10 +245,10 @@ class Event:
         """Elements that this rank gives to each member in an all-to-all, and has room for from
         each, where its note says that. Equal shares need not be whole: gloo cuts bytes.
         """
-        told = _EXCHANGED.match(self.note) if self.op == "all_to_all" else None
+        told = _exchanged(self.note) if self.op == "all_to_all" else None
         if told is None:
             return None
-        given, room = ([Fraction(count) for count in half.split(",")] for half in told.groups())
+        given, room = told
         if len(given) == len(room) == 1:  # as much for each
             given, room = given * len(self.group), room * len(self.group)
         if not len(given) == len(room) == len(self.group):
@@ -349,6 +350,18 @@ class RankRecord:
             ):
                 return event
         return None
+
+
+@functools.lru_cache(4096)
+def _exchanged(note: str) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]] | None:
+    """The two halves of what `exchanged_text` wrote down. A loop notes the same thousands of times,
+    each of which is compared with those of all other ranks.
+    """
+    told = _EXCHANGED.match(note)
+    if told is None:
+        return None
+    given, room = (tuple(Fraction(count) for count in half.split(",")) for half in told.groups())
+    return given, room
 
 
 def exchanged_text(given: Sequence[Fraction | int], received: Sequence[Fraction | int]) -> bytes:
