@@ -1,5 +1,7 @@
 """Values cross the wall as data, and only as data."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -184,6 +186,37 @@ def test_numbers_that_collide_are_few_in_several_sets_together():
     assert len(payload.decode(payload.pack({"list": [half] * 4}, tensors))) == 4
     with pytest.raises(ValueError, match="more than"):
         payload.decode(payload.pack({"list": [half] * 5}, tensors))
+
+
+def test_tuples_that_collide_are_fewer_the_more_there_is_to_compare():
+    """Python gives −1 and −2 one hash, and so all tuples of these of one length."""
+    same = [
+        {"tuple": [-2 if number >> bit & 1 else -1 for bit in range(40)]} for number in range(3000)
+    ]
+    for tree in ({"set": same}, {"dict": [[key, 0] for key in same]}):
+        with pytest.raises(ValueError, match="more than 10000 items"):
+            payload.decode(payload.pack(tree, payload.safe.save({})))
+    pairs = {(src, dst) for src in range(60) for dst in range(60)}
+    assert payload.decode(payload.encode(pairs)) == pairs
+
+
+def test_a_key_that_is_nested_deeper_than_anything_is_refused():
+    key: object = 0
+    for _ in range(400):
+        key = {"tuple": [key]}
+    for tree in ({"set": [key]}, {"dict": [[key, 0]]}):
+        with pytest.raises(ValueError, match="nested too deeply"):
+            payload.decode(payload.pack(tree, payload.safe.save({})))
+
+
+def test_tensors_without_elements_are_not_without_end():
+    """16 MB can list 200,000 of them, which take a judge ten seconds."""
+    empty = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
+    header = json.dumps({str(number): empty for number in range(40_000)}).encode()
+    with pytest.raises(ValueError, match="too many"):
+        payload.decode(payload.pack({"tensor": "0"}, len(header).to_bytes(8, "little") + header))
+    several = [np.zeros(0, np.float32)] * 5_000
+    assert len(payload.decode(payload.encode(several))) == 5_000
 
 
 def test_many_small_dicts_are_read():

@@ -25,10 +25,14 @@ MAX_DEPTH = 50
 BLOCK = 1 << 14  # bytes; of a large tensor, a block that comes several times in a row is sent once
 LARGEST = 64 << 20  # bytes that the tensors of a payload may have once repetitions are written out
 #: keys of a set or dict that is read. Keys can be chosen so that their hashes collide, which takes
-#: time that grows with the square of their number: of several, the sum of the squares is limited
+#: time that grows with the square of their number, and with what there is to compare of each: of
+#: several, the sum of the squares is limited
 MOST_KEYS = 10_000
 MOST_BITS = 14_284  # of an int: Python neither writes nor reads more than 4,300 digits
 TREE_LIMIT = 2 << 20  # bytes of JSON beside the tensors; as objects they take 25 times that much
+HEADER_LIMIT = (
+    2 << 20
+)  # bytes of JSON that list the tensors; to read, each takes 40 µs, empty or not
 ODD_TENSOR = "torch.Tensor of "  # how the name of a tensor begins that no array can hold
 _DTYPES = {
     "float16", "float32", "float64", "complex64", "bool", "int8", "int16", "int32", "int64",
@@ -74,6 +78,8 @@ def decode(data: Block, as_torch: bool = False) -> Any:
     """
     try:
         tree, block = unpack(data, TREE_LIMIT)
+        if int.from_bytes(block[:8], "little") > HEADER_LIMIT:
+            raise ValueError("they are too many")
         arrays = safe.load(bytes(block))
         if isinstance(tree, list):
             tree, shortened = tree
@@ -331,7 +337,8 @@ class _Up:
         if kind == "tensor":
             return self._tensor(content)
         if kind in ("dict", "set"):
-            self._left -= len(content) ** 2
+            keys = [key for key, _ in content] if kind == "dict" else content
+            self._left -= len(keys) ** 2 * max(map(_parts, keys), default=0)
             if self._left < 0:
                 raise ValueError(f"not a payload: dicts or sets of more than {MOST_KEYS} items")
         if kind == "dict":
@@ -351,6 +358,17 @@ class _Up:
 
         # safetensors gives each tensor memory of its own
         return torch.from_numpy(array if array.flags.writeable else array.copy())
+
+
+def _parts(node: Any) -> int:
+    """How many values a node of the tree holds, itself included: what comparing two may look at."""
+    count, left = 0, [node]
+    while left:
+        one = left.pop()
+        count += 1
+        if isinstance(one, (list, dict)):
+            left += one.values() if isinstance(one, dict) else one
+    return count
 
 
 def _key(value: Any) -> Any:
