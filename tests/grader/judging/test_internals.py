@@ -34,6 +34,11 @@ def said(source, kind="solution"):
         ("torch._C._distributed_c10d.ProcessGroupGloo", "_distributed_c10d"),
         ("gc.get_objects()", "get_objects"), ("sys._getframe(1).f_globals", "_getframe"),
         ("%magic\nfrom distlab.rank.recorder import paused", "distlab.rank"),
+        ("exec(base64.b64decode('aW1wb3J0IGRpc3RsYWI='))", "exec"),
+        ("run = eval\nrun(text)", "eval"), ("__import__('dist' + 'lab')", "__import__"),
+        ("exec(compile(text, 'relay', 'exec'))", "compile"), ("import marshal", "marshal"),
+        ("importlib.import_module('dist' + 'lab.rank')", "import_module"),
+        ("#" * 200_000 + "\nfrom distlab.rank import recorder", "more room than is looked at"),
     ],
 )  # fmt: skip
 def test_what_leads_to_the_records_is_named(source, word):
@@ -47,6 +52,8 @@ def test_what_leads_to_the_records_is_named(source, word):
         "", "def relay(:", "from distlab import Ranks, check, timeline", "import distlab.training",
         "import gc\ngc.collect()", "x = 'the recorder was paused'", "record = ranks.records",
         "import socket, os, sys, torch.distributed as dist",
+        "model.eval()\npattern = re.compile('a')\nmodel.compile(optimizer='sgd')",
+        "importlib.import_module('torch')", "compile = torch.jit.script",
     ],
 )  # fmt: skip
 def test_what_does_not_is_not(source):
