@@ -3,7 +3,7 @@
 A sandbox such as bubblewrap is started once, with the forkserver in it; this module separates the
 processes that are forked there from each other. `start` forks a process that is process 1 of
 namespaces of its own: it sees no other process, no network but its own loopback, no terminal and
-none of the host's ever-growing counters, and it writes to a folder in memory that ends with it.
+few of the host's ever-growing counters, and it writes to a folder in memory that ends with it.
 When it is killed, the kernel ends all that it has forked. Linux only. User namespaces are enough;
 where the caller may change its user (`become`), each submission also runs as a different user of
 the host's.
@@ -27,7 +27,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from distlab.processes import seccomp
+from distlab.processes import landlock, seccomp
 
 HOME = "/sandbox"  # the private folder; the sandbox around has a folder of this name
 SHARED_MEMORY = "/dev/shm"
@@ -50,8 +50,8 @@ _STUDENT = 1000  # the user inside, whatever it is outside; see sandbox/etc/pass
 
 #: files in which the kernel counts for the whole host since its start, or tells of all processes
 _COUNTERS = (
-    "/proc/stat", "/proc/vmstat", "/proc/loadavg", "/proc/diskstats", "/proc/interrupts",
-    "/proc/softirqs", "/proc/schedstat", "/proc/zoneinfo", "/proc/buddyinfo",
+    "/proc/stat", "/proc/vmstat", "/proc/loadavg", "/proc/uptime", "/proc/diskstats",
+    "/proc/interrupts", "/proc/softirqs", "/proc/schedstat", "/proc/zoneinfo", "/proc/buddyinfo",
     "/proc/pagetypeinfo", "/proc/timer_list", "/proc/locks", "/proc/key-users", "/proc/keys",
 )  # fmt: skip
 #: folders of such counters and of terminals, which all sandboxes of a host share
@@ -199,6 +199,7 @@ def _ordinary() -> None:
             entering.pop(0)()
         _prctl(_PR_SET_NO_NEW_PRIVS, 1)
         _give_up_capabilities()
+        landlock.forbid_writing_to_processes()
         seccomp.forbid()
         _prctl(_PR_SET_DUMPABLE, 1)
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -44,7 +44,7 @@ def exchange(rank, size, tensor):
         found.append("UDP")
     if os.getpid() > 15:
         found.append(f"process {os.getpid()}")
-    for path in ("stat", "vmstat", "loadavg", "sys/fs/file-nr", "sys/fs/aio-nr", "schedstat"):
+    for path in ("stat", "vmstat", "loadavg", "uptime", "sys/fs/file-nr", "sys/fs/aio-nr", "schedstat"):
         if numbers(f"/proc/{path}"):
             found.append(path)
     if found:

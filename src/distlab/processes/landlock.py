@@ -1,0 +1,74 @@
+"""Keep student code from writing to what the kernel says of processes, by Landlock.
+
+A process may write to some files of its own in `/proc`, whoever it is: to `oom_score_adj` above
+all, by which the kernel would end other submissions, and the grader, before the one that has used
+up the memory. These files are those of each process, so that nothing can be mounted over them, and
+process 1 of a room has to write to others there.
+
+Nothing is forbidden where the kernel has no Landlock of the second version (Linux 5.19), which is
+the first that lets files be moved from one folder to another; and where there are GPUs, whose
+driver writes there as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import glob
+import os
+import struct
+
+# the same on all machines: `unistd.h` and linux/landlock.h
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION, _PATH_BENEATH = 1, 1
+_WRITE_FILE, _REFER = 1 << 1, 1 << 13  # REFER: move or link files from folder to folder
+_LEAST = 2
+
+
+def forbid_writing_to_processes() -> None:
+    """Forbid it to this process and everything that it forks, for good.
+
+    Needs `PR_SET_NO_NEW_PRIVS`.
+
+    Raises:
+        OSError: the kernel has Landlock, and refuses.
+    """
+    if _call(_CREATE_RULESET, None, 0, _VERSION) < _LEAST or glob.glob("/dev/nvidia*"):
+        return
+    handled = struct.pack("Q", _WRITE_FILE | _REFER)
+    ruleset = _checked(_call(_CREATE_RULESET, handled, len(handled), 0))
+    try:
+        _allow(ruleset, "/", _REFER)
+        for name in os.listdir("/"):
+            if name != "proc":
+                with contextlib.suppress(FileNotFoundError):  # a link that leads nowhere
+                    _allow(ruleset, f"/{name}", _WRITE_FILE)
+        _checked(_call(_RESTRICT_SELF, ruleset, 0))
+    finally:
+        os.close(ruleset)
+
+
+def _allow(ruleset: int, path: str, what: int) -> None:
+    """Allow this below a path, or to the file that is there."""
+    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        rule = struct.pack("=Qi", what, place)
+        _checked(_call(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0))
+    finally:
+        os.close(place)
+
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _call(number: int, *arguments: int | bytes | None) -> int:
+    words = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
+    result: int = _libc.syscall(ctypes.c_long(number), *words)
+    return result
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"landlock: {os.strerror(number)}")
+    return result
