@@ -37,6 +37,7 @@ from distlab.engines.ranks import clustered, end_local, local, sources_of
 from distlab.engines.warm import WarmRanks
 from distlab.processes import disk_room
 from distlab.processes.forkserver import ZygoteLost
+from distlab.processes.ports import Held
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 KINDS = {"bare": (local, WarmRanks), "ipyparallel": (clustered, LocalEngines)}
@@ -96,23 +97,22 @@ def test_a_deadlock_ends_by_itself_with_its_explanation(ranks):
 
     begin = time.monotonic()
     result = ranks.run(listen, may_fail=True)
-    assert time.monotonic() - begin < 10
-    assert result.run.finding.kind and "neither" not in result.story() or result.story()
+    assert not result.run.timed_out and result.run.finding.kind == "cycle"
     assert all(begin <= record.stopped <= time.monotonic() for record in result.records)
     assert all(record.stopped > record.events[-1].begin for record in result.records)
     assert all(f"rank {r} waits in recv(src={(r + 1) % 4})" in result.story() for r in range(4))
 
 
-def test_a_run_over_its_deadline_is_ended_and_the_ranks_are_back_within_seconds(ranks):
+def test_a_run_over_its_deadline_is_ended_and_the_ranks_are_back_for_the_next(ranks):
     def spin(rank, size):
         while True:
             pass
 
+    source = local(4)._source
     with pytest.raises(RunFailed, match="had not ended after 0.5 s"):
         ranks.run(spin, deadline=0.5)
-    begin = time.monotonic()
     assert list(ranks.run(all_reduce, torch.ones(1)))[0].item() == 4
-    assert time.monotonic() - begin < 10
+    assert local(4)._source is source  # forked from it, they take no seconds
 
 
 def test_a_rank_that_dies_is_replaced(ranks):
@@ -377,13 +377,11 @@ def test_the_port_at_which_a_run_met_is_free_when_it_is_over(ranks):
         with socket.socket() as probe:
             return rank == 0 and probe.connect_ex(("127.0.0.1", port)) == 0
 
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     two = Ranks(2, deadline=20)
-    for _ in range(3):
-        assert two.run(meet, port, may_fail=True).ok
-        assert list(two.run(is_taken, port)) == [False, False]
+    with Held() as held:
+        for _ in range(3):
+            assert two.run(meet, held.port, may_fail=True).ok
+            assert list(two.run(is_taken, held.port)) == [False, False]
 
 
 def test_signals_and_the_environment_are_put_back_after_a_run(ranks):
@@ -699,8 +697,8 @@ def test_no_process_is_left_behind_after_any_ending(ending):
         children = descendants(process.pid)
         assert len(children) >= 3  # zygote, two ranks
         process.send_signal(ending)
-        process.wait(10)
-    deadline = time.monotonic() + 10
+        process.wait(60)
+    deadline = time.monotonic() + 60
     while any(alive(pid) for pid in children):
         assert time.monotonic() < deadline, "processes were left behind"
         os.sched_yield()

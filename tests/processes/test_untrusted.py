@@ -1,5 +1,6 @@
 """What was checked is what is read, whatever its owner does meanwhile."""
 
+import gc
 import os
 import socket
 
@@ -95,6 +96,7 @@ def test_no_descriptor_is_left_open(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "file").write_text("12")
     os.mkfifo(tmp_path / "pipe")
+    gc.collect()  # or what an earlier test left is closed meanwhile
     before = os.listdir("/proc/self/fd")
     for read in (
         lambda: untrusted.read(tmp_path / "a" / "file", 1),
@@ -105,4 +107,4 @@ def test_no_descriptor_is_left_open(tmp_path):
     ):
         with pytest.raises(OSError):
             read()
-    assert os.listdir("/proc/self/fd") == before
+    assert set(os.listdir("/proc/self/fd")) <= set(before)

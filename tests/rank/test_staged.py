@@ -113,21 +113,25 @@ def test_ddp_reduces_on_a_thread_without_python_and_that_reads_as_backward(run):
 
 
 def below_nothing(call, *arguments):
-    """What a method of ours does as the first Python of a thread: what it returns or raises."""
+    """What a method of ours raises as the first Python of a thread, in a list."""
     import _thread
-    import time
+    import itertools
+    import queue
 
-    ended = []
-    hook, sys.unraisablehook = sys.unraisablehook, lambda of: ended.append(repr(of.exc_value))
+    raised, over = [], queue.SimpleQueue()
+
+    def keep(of):
+        raised.append(repr(of.exc_value))
+        over.put(None)
+
+    hook, sys.unraisablehook = sys.unraisablehook, keep
     try:
-        _thread.start_new_thread(call, arguments)
-        for _ in range(200):
-            time.sleep(0.01)
-            if ended or not _thread._count():
-                break
+        returned = map(over.put, itertools.starmap(call, [arguments]))
+        _thread.start_new_thread(next, (returned,))  # C, but for the call
+        over.get(timeout=40)
     finally:
         sys.unraisablehook = hook
-    return ended
+    return raised
 
 
 def requests_without_python(rank, size):
