@@ -542,12 +542,12 @@ def test_a_look_at_sixteen_long_records_is_quick():
         for r in range(16)
     ]  # fmt: skip
     watcher = Watcher()
-    begin = time.perf_counter()
+    begin = time.process_time()  # whatever else the machine does
     assert watcher(ranks, set()) is None
-    first = time.perf_counter() - begin
-    begin = time.perf_counter()
+    first = time.process_time() - begin
+    begin = time.process_time()
     assert watcher(ranks, set()) is None
-    assert time.perf_counter() - begin < first / 10
+    assert time.process_time() - begin < first / 10
 
 
 def test_who_waits_with_a_timeout_of_its_own_is_not_stuck():

@@ -272,10 +272,10 @@ def test_highlighted_operations_and_ranks_stand_out():
 def test_five_thousand_operations_become_a_small_picture_of_counted_blocks():
     records = long_run(420)
     assert sum(len(record.events) for record in records) == 5040
-    begin = time.perf_counter()
+    begin = time.process_time()  # whatever else the machine does
     picture = timeline(records)
     drawn = picture.svg()
-    assert time.perf_counter() - begin < 5, "milliseconds on a quiet machine"
+    assert time.process_time() - begin < 5, "milliseconds of a processor"
     assert len(drawn) < 60_000
     blocks = [w for w in words(picture) if re.fullmatch(r"×\d+ all_reduce", w)]
     assert blocks
