@@ -2,20 +2,17 @@
 
 import contextlib
 import os
-import random
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import free_ports
 from jupyter_client import KernelManager
 from jupyter_client.kernelspec import KernelSpec
 
 SPEC = Path(__file__).parents[1] / "deploy/hub/jupyter/data/kernels/python3"
 PATIENCE = 60  # seconds
-#: what no system gives to a program that asks for any port: nobody gets one of these between its
-#: choice and the start of a kernel's last thread
-PORTS = range(10_000, 32_768)
 NURSERY = """
 import os, socket, sys
 del sys.path[0]
@@ -30,21 +27,12 @@ nursery.serve(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))
 CHANNELS = "shell_port", "iopub_port", "stdin_port", "hb_port", "control_port"
 
 
-def ports():
-    """One for each channel of a kernel, free now."""
-    found = set()
-    while len(found) < len(CHANNELS):
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", random.SystemRandom().choice(PORTS)))
-            found.add(probe.getsockname()[1])
-    return sorted(found)
-
-
 class Kernel:
     """A kernel of a notebook in a folder."""
 
     def __init__(self, folder, **environment):
-        self.manager = KernelManager(cache_ports=False, **dict(zip(CHANNELS, ports(), strict=True)))
+        ports = free_ports.some(len(CHANNELS))
+        self.manager = KernelManager(cache_ports=False, **dict(zip(CHANNELS, ports, strict=True)))
         self.manager._kernel_spec = KernelSpec.from_resource_dir(str(SPEC))
         self.manager.start_kernel(cwd=str(folder), env={**os.environ, **environment})
         self.client = self.manager.client()

@@ -7,13 +7,13 @@ import http.server
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
+import free_ports
 import httpx
 
 from distlab.exchange.client import Client
@@ -73,8 +73,7 @@ class Service:
     """The service, on a port that stays the same when it is started again. A context manager."""
 
     def __init__(self, hub, root, words=(), into=()):
-        with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as free:
-            self.port = free.getsockname()[1]
+        (self.port,) = free_ports.some(1)
         self.hub, self.root, self._words, self._into = hub, Path(root), words, into
         self.url = f"http://127.0.0.1:{self.port}{PREFIX}"
         self.process = None

@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import free_ports
 import nbformat
 import pytest
 from browsing import browser, missing
@@ -47,9 +47,7 @@ def notebook(path: Path) -> None:
 @contextlib.contextmanager
 def served(application: str, folder: Path):
     """A Jupyter server on loopback; its URL."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    (port,) = free_ports.some(1)
     own = {
         name: str(folder / "jupyter" / name)
         for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR",
