@@ -20,11 +20,13 @@ class WithLabs(build_py):
     """Copies the labs beside the modules, unless somebody has answered in them."""
 
     def run(self) -> None:
+        package = Path(self.build_lib, "distlab")
+        if not self.editable_mode:
+            shutil.rmtree(package, ignore_errors=True)  # of a build before, modules that went too
         super().run()
         if self.editable_mode:  # there `distlab fetch` finds them in the repository
             return
-        target = Path(self.build_lib, "distlab", "labs")
-        shutil.rmtree(target, ignore_errors=True)  # of a build before
+        target = package / "labs"
         for path in released():
             to = target / path.relative_to(LABS)
             to.parent.mkdir(parents=True, exist_ok=True)

@@ -168,25 +168,47 @@ def test_the_wheel_holds_no_solution_no_hidden_case_and_no_reference(tmp_path):
             assert not pairs(region) & text
 
 
-def test_a_lab_that_somebody_has_answered_in_is_not_built_into_a_wheel(tmp_path):
+def built(place):
+    """Build the package of the checkout that is in this folder, beside what was built before."""
+    return subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(place / "built")],
+        cwd=place, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A checkout of a package without modules."""
     for name in ("setup.py", "labs", "pyproject.toml", "README.md", "LICENSE"):
         source = coursedir.ROOT / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
-    notebook = tmp_path / "labs/01-message-passing/message_passing.ipynb"
+    (tmp_path / "src/distlab").mkdir(parents=True)
+    (tmp_path / "src/distlab/__init__.py").write_text("")
+    return tmp_path
+
+
+def test_what_an_earlier_build_left_is_not_built_into_a_wheel(small):
+    for name in ("distlab/since_removed.py", "distlab/labs/00-since-removed/own.py"):
+        (small / "built" / name).parent.mkdir(parents=True, exist_ok=True)
+        (small / "built" / name).write_text("")
+    done = built(small)
+    assert done.returncode == 0, done.stderr
+    package = small / "built/distlab"
+    assert {path.name for path in package.iterdir()} == {"__init__.py", "labs"}
+    assert {path.name for path in (package / "labs").iterdir()} == set(LABS)
+
+
+def test_a_lab_that_somebody_has_answered_in_is_not_built_into_a_wheel(small):
+    notebook = small / "labs/01-message-passing/message_passing.ipynb"
     written = notebook.read_text().replace(
         'raise NotImplementedError(\\"TODO relay\\")', "return 1"
     )
     assert written != notebook.read_text()
     notebook.write_text(written)
-    (tmp_path / "src/distlab").mkdir(parents=True)
-    (tmp_path / "src/distlab/__init__.py").write_text("")
-    done = subprocess.run(
-        [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(tmp_path / "built")],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+    done = built(small)
     assert done.returncode == 1
     assert "message_passing.ipynb holds an answer to relay" in done.stderr
-    assert not (tmp_path / "built/distlab/labs").exists()
+    assert not (small / "built/distlab/labs").exists()
 
 
 def test_no_two_files_of_the_course_differ_in_case_alone():
