@@ -139,11 +139,11 @@ def test_the_exceptions_of_ranks_are_shown_whatever_lines_are_asked_for(tmp_path
         def train(*_):
             raise ValueError("no batch")
         signal.signal(signal.SIGTERM, train)
-        print("rank", os.environ["RANK"])
+        os.write(1, f"rank {os.environ['RANK']}\\n".encode())  # whole: torchrun has no buffer
         signal.pause() if os.environ["RANK"] == "1" else train()
     """
     path = script(tmp_path, textwrap.dedent(text).strip())
-    command.terminal(f"torchrun --standalone --nproc-per-node=2 {path}", only="rank")
+    command.terminal(f"torchrun --standalone --nproc-per-node=2 {path}", only="rank", limit=300)
     _, *ranks, error, status = capsys.readouterr().out.splitlines()
     assert set(ranks) <= {"rank 0", "rank 1"}
     assert error == f'File "{path}", line 3, in train: ValueError: no batch'
