@@ -7,7 +7,7 @@ import sys
 from grader import coursedir
 
 
-def distlab(*words, cwd=coursedir.ROOT, timeout=120, **env):
+def distlab(*words, cwd=coursedir.ROOT, timeout=600, **env):
     return subprocess.run(
         [sys.executable, "-m", "distlab", *map(str, words)],
         cwd=cwd, capture_output=True, text=True, timeout=timeout, env={**os.environ, **env},

@@ -16,7 +16,7 @@ from distlab.course.lab09_when_it_breaks.meeting_picture import meet
 from distlab.course.lab09_when_it_breaks.slow_store import SlowStore
 from distlab.engines.results import RunFailed
 
-PATIENCE = 20.0
+PATIENCE = 120.0
 
 
 def arrive(store, name):

@@ -41,7 +41,8 @@ def key():
 @pytest.fixture
 def platform(key, monkeypatch):
     monkeypatch.setattr(ours, "PAUSES", (0.0, 0.0))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "127.0.0.1")
     with running(Platform(key)) as one:
         yield one
 
