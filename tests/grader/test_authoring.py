@@ -14,17 +14,16 @@ from grader.authoring import lint, new
 from grader.coursedir import ROOT
 
 LAB, NAME = "12-trying-out", "sum_of_all"
-#: collected answers, and what a grading in the course's folder may have left
-LEFT_OUT = (
-    "__pycache__",
-    "answers",
-    "out",
-    "submitted",
-    "autograded",
-    "feedback",
-    "*.db",
-    "ledger",
-)
+
+
+def left_out(folder, names):
+    """The collected answers, and what a grading in the course's folder has left or still writes."""
+    patterns = ["__pycache__"]
+    if folder == str(ROOT / "grader"):
+        ignored = (ROOT / ".gitignore").read_text().split()
+        written = [one.removeprefix("grader/") for one in ignored if one.startswith("grader/")]
+        patterns += ["answers", *(one.rstrip("/") for one in written)]
+    return shutil.ignore_patterns(*patterns)(folder, names)
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +31,7 @@ def course(tmp_path_factory):
     """A copy of the course in which that lab has been begun, with one exercise."""
     root = tmp_path_factory.mktemp("course")
     for folder in ("src/distlab", "grader", "solutions", "labs"):
-        left = shutil.ignore_patterns(
-            "__pycache__", "answers", "out", "submitted", "*.db", "ledger"
-        )
-        shutil.copytree(ROOT / folder, root / folder, ignore=left)
+        shutil.copytree(ROOT / folder, root / folder, ignore=left_out)
     shutil.copy(ROOT / "nbgrader_config.py", root)
     for words in (("lab", LAB), ("exercise", LAB, NAME)):
         made = distlab(root, "new", *words)
