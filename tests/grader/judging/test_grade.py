@@ -86,7 +86,7 @@ def test_an_interrupted_grading_ends_at_once_and_keeps_what_was_judged(tmp_path)
                 assert process.poll() is None, process.communicate()[1]
                 time.sleep(0.01)
             os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-            _, said = process.communicate(timeout=30)
+            _, said = process.communicate(timeout=120)
         finally:
             process.kill()
     assert process.returncode == 1
@@ -256,9 +256,13 @@ def test_feedback_shows_the_verdict_and_no_hidden_value(graded):
     page = graded[0] / "feedback" / "deadlock" / LAB / NAME.replace(".ipynb", ".html")
     text = page.read_text("utf-8")
     assert "rank 0 waits in send(dst=1)" in text
-    assert (
-        "in a hidden case" not in text or "expected" not in text.split("in a hidden case")[1][:80]
-    )
+    numbers = [
+        str(number)[:6]
+        for case in coursedir.hidden(LAB)["exchange"]
+        for values in course.exercises(LAB)["exchange"].inputs(case)
+        for number in values["tensor"].ravel()[:50].tolist() if isinstance(number, float)
+    ]  # fmt: skip
+    assert len(numbers) > 5 and not [number for number in numbers if number in text]
 
 
 def scores(grades) -> dict[str, float]:
