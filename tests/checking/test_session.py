@@ -112,7 +112,7 @@ def test_a_deadlock_is_named_with_ranks_and_lines(session):
     hanging = RIGHT.replace("dist.isend(tensor, rank ^ 1), ", "")
     session.cells([GIVEN, solution(hanging)], 5)
     run = session.run(EXCHANGE, inputs(), 10)
-    assert run.seconds < 2
+    assert not run.timed_out
     assert "rank 0 waits for its irecv(src=1) at exchange:4" in run.finding.message
 
 

@@ -107,8 +107,10 @@ def test_a_hang_is_proven_and_drawn_to_its_end_with_a_clock_far_ahead(ranks, mon
     ranks.run(far_away, [1])  # both are killed for their hang, and replaced
     machines = [clocks.machine(), "far away", *[clocks.machine()] * 2]
     monkeypatch.setattr(ranks._engines, "machines", lambda: machines)
+    begin = time.monotonic()
     result = Ranks(2).run(listen, may_fail=True)
+    took = time.monotonic() - begin
     assert result.run.finding.kind == "cycle"
     assert result.records[1].offset == pytest.approx(-AHEAD, abs=0.5)
     for record in result.records:
-        assert 0 < record.stopped - record.events[0].begin < 5
+        assert 0 < record.stopped - record.events[0].begin < took + 0.5
