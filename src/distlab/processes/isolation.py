@@ -179,6 +179,8 @@ def _enter(limits: Limits) -> None:
     _loopback_up()
     _limit_namespaces()
     _prctl(_PR_SET_DUMPABLE, 0)  # nobody here may trace process 1 or read its memory
+    global _rules
+    _rules = landlock.rules()
     limit(limits)
     # a process that this one forks keeps none of process 1's privileges
     os.register_at_fork(after_in_child=_ordinary)
@@ -186,6 +188,7 @@ def _enter(limits: Limits) -> None:
 
 _confined = False  # has this process, or one that it was forked from, called `_ordinary`?
 entering: list[Callable[[], object]] = []  # what a child of process 1 calls before that
+_rules: int | None = None  # of Landlock, for the children of process 1
 
 
 def _ordinary() -> None:
@@ -199,7 +202,8 @@ def _ordinary() -> None:
             entering.pop(0)()
         _prctl(_PR_SET_NO_NEW_PRIVS, 1)
         _give_up_capabilities()
-        landlock.forbid_writing_to_processes()
+        if _rules is not None:
+            landlock.forbid_writing(_rules)
         seccomp.forbid()
         _prctl(_PR_SET_DUMPABLE, 1)
         signal.signal(signal.SIGINT, signal.default_int_handler)
