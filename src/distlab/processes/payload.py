@@ -30,9 +30,8 @@ LARGEST = 64 << 20  # bytes that the tensors of a payload may have once repetiti
 MOST_KEYS = 10_000
 MOST_BITS = 14_284  # of an int: Python neither writes nor reads more than 4,300 digits
 TREE_LIMIT = 2 << 20  # bytes of JSON beside the tensors; as objects they take 25 times that much
-HEADER_LIMIT = (
-    2 << 20
-)  # bytes of JSON that list the tensors; to read, each takes 40 µs, empty or not
+#: bytes of JSON that list the tensors, each of which takes 40 µs to read, empty or not
+HEADER_LIMIT = 2 << 20
 ODD_TENSOR = "torch.Tensor of "  # how the name of a tensor begins that no array can hold
 _DTYPES = {
     "float16", "float32", "float64", "complex64", "bool", "int8", "int16", "int32", "int64",
