@@ -17,6 +17,7 @@ import signal
 import socket
 import sys
 import threading
+import types
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
@@ -29,6 +30,7 @@ from torch.distributed import distributed_c10d as c10d
 from distlab.rank import connections
 from distlab.rank.threads import start_uncounted
 
+_BELOW = os.path.join(os.path.dirname(__file__), "execute.py")  # calls the function
 _PATIENCE = 1.0  # seconds for groups that are ending, at the end of the process
 _ending: list[_thread.LockType] = []  # held while groups of the run before end
 _left_behind: list[Callable[[], object]] = []  # called to end what the run before left running
@@ -174,6 +176,41 @@ def _set_filters(filters: list[Any]) -> None:
     warnings._filters_mutated()  # type: ignore[attr-defined]  # as `catch_warnings` does
 
 
+@contextlib.contextmanager
+def _filters_put_back() -> Iterator[None]:
+    """Restore the filters of warnings, but for those that a module has added when it was imported:
+    it stays imported, and will not add them again.
+    """
+    before, add = list(warnings.filters), warnings._add_filter  # type: ignore[attr-defined]  # no stub
+    added: list[tuple[tuple[Any, ...], bool]] = []
+
+    def noted(*item: Any, append: bool) -> None:
+        add(*item, append=append)
+        there = warnings.filters[-1 if append else 0]
+        if there == item and _within_an_import(sys._getframe(1)):
+            added.append((there, append))
+
+    warnings._add_filter = noted  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        warnings._add_filter = add  # type: ignore[attr-defined]
+        now = list(warnings.filters)
+        if now != before:
+            _set_filters(before)
+            for item, append in added:
+                if any(one is item for one in now):  # else it was within a `catch_warnings`
+                    add(*item, append=append)
+
+
+def _within_an_import(frame: types.FrameType | None) -> bool:
+    while frame is not None and frame.f_code.co_filename != _BELOW:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
+
+
 #: settings of the whole process on which the result of a run can depend: how to read and to set one
 _SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     (torch.get_default_dtype, torch.set_default_dtype),
@@ -183,7 +220,6 @@ _SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     (_precision, _set_precision),
     (_deterministic, _set_deterministic),
     (numpy.geterr, lambda how: numpy.seterr(**how)),
-    (lambda: list(warnings.filters), _set_filters),
     (sys.getrecursionlimit, sys.setrecursionlimit),
     (sys.gettrace, sys.settrace),
     (sys.getprofile, sys.setprofile),
@@ -202,7 +238,8 @@ def put_back() -> Iterator[None]:
     settings = [read() for read, _ in _SETTINGS]
     handlers, variables = _handlers(), _variables()
     try:
-        yield
+        with _filters_put_back():
+            yield
     finally:
         for timer in _TIMERS:
             signal.setitimer(timer, 0)
