@@ -523,3 +523,21 @@ def test_the_line_at_which_a_thread_raised_is_the_innermost_of_the_student_s(tmp
     record._raised(raised.value)
     (place,) = read(tmp_path / "0.rec").beside["frames"]
     assert (place["function"], place["line"]) == ("fails", fails.__code__.co_firstlineno + 1)
+
+
+def test_more_groups_than_a_record_has_room_for_are_refused_in_a_sentence(two):
+    def program(rank, size):
+        from distlab.rank import recorder
+
+        recorder.active()._groups = 2**15 - 1  # as after that many
+        last = dist.new_group([0, 1])
+        tensor = torch.ones(1)
+        dist.all_reduce(tensor, group=last)
+        try:
+            dist.new_group([0, 1])
+        except RuntimeError as error:
+            return tensor.item(), str(error)
+
+    said = "this is group number 32,769 of a run, whose record has room for 32,768: "
+    said += "make a group once, and use it again"
+    assert list(two.run(program)) == [(2.0, said)] * 2

@@ -65,6 +65,7 @@ _STUDENT, _LIBRARY, _API, _OURS = range(4)
 _API_BYTES, _FUNCTION_BYTES, _FILE_BYTES = (ENTRY[name].itemsize for name in _TEXTS)
 _BESIDE_BYTES = 240
 _LONGEST = 2**31 - 1  # of a tensor's dimensions, as an entry can hold it
+_MOST_GROUPS = 2**15 - 1  # besides the default group, as an entry can hold their numbers
 _COMPREHENSIONS = {"<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>"}
 
 
@@ -418,6 +419,16 @@ class Recorder:
         return self._paused
 
     def next_group(self) -> int:
+        """The number of a group that is about to be made.
+
+        Raises:
+            RuntimeError: an entry has no room for it.
+        """
+        if self._groups > _MOST_GROUPS:
+            raise RuntimeError(
+                f"this is group number {self._groups + 1:,} of a run, whose record has room for "
+                f"{_MOST_GROUPS + 1:,}: make a group once, and use it again"
+            )
         self._groups += 1
         return self._groups - 1
 
