@@ -89,9 +89,9 @@ class Collect(ExchangeCollect):
         for record in list(self.src_records):
             self.src_records = [record]
             try:
-                if self._stays_as_it_is(record["username"]):
-                    continue
-                super().copy_files()
+                self._put_back(record["username"])
+                if not self._stays_as_it_is(record["username"]):
+                    self._collect(record)
             except (OSError, ValueError) as error:
                 self.log.error("%s cannot be collected: %s", record["filename"], error)
                 if isinstance(error, OSError) and error.errno in FULL:
@@ -99,13 +99,40 @@ class Collect(ExchangeCollect):
         if full is not None:  # which is no student's fault: collecting has to be done again
             raise NotWritten.of(Path(self.coursedir.root), full) from full
 
+    def _place(self, student: str) -> Path:
+        folder, lab = self.coursedir.submitted_directory, self.coursedir.assignment_id
+        return Path(self.coursedir.format_path(folder, student, lab))
+
+    def _put_back(self, student: str) -> None:
+        """A crash has left nothing but the earlier submission, beside its place."""
+        place = self._place(student)
+        if not place.exists() and _beside(place, "old").is_dir():
+            _beside(place, "old").rename(place)
+
+    def _collect(self, record: dict[str, Any]) -> None:
+        """As nbgrader does, which removes the earlier submission before it copies the new one."""
+        student, lab = record["username"], self.coursedir.assignment_id
+        place, when = self._place(student), record["timestamp"]
+        if not place.is_dir():
+            self.log.info("Collecting submission: %s %s", student, lab)
+        else:
+            before = self.coursedir.get_existing_timestamp(str(place))
+            newer = self.update and (before is None or when > before)
+            if not newer and not (self.before_duedate and before != when):
+                said = "No newer submission to collect" if self.update else (
+                    "Submission already exists, use --update to update"
+                )  # fmt: skip
+                self.log.info("%s: %s %s", said, student, lab)
+                return
+            self.log.info("Updating submission: %s %s", student, lab)
+        self.do_copy(os.path.join(self.inbound_path, record["filename"]), str(place))
+
     def _stays_as_it_is(self, student: str) -> bool:
         """Is a submission there that was put there by hand, with something else where its time
         should be, and is not to be replaced? nbgrader would fail over it, and end. If it is to be
         replaced, it is like one without a time from now on.
         """
-        folder, lab = self.coursedir.submitted_directory, self.coursedir.assignment_id
-        place = Path(self.coursedir.format_path(folder, student, lab))
+        place, lab = self._place(student), self.coursedir.assignment_id
         if not place.is_dir() or handed_in.timestamp(place):
             return False
         if self.update or self.before_duedate:
@@ -116,13 +143,28 @@ class Collect(ExchangeCollect):
 
     def do_copy(self, src: str, dest: str, log: Any = None) -> None:
         """Copy the plain files of a submission, whatever its owner does meanwhile, and note its
-        time. When that fails, nothing of it is left.
+        time. It takes the place of an earlier one once it is whole: when that fails, nothing of it
+        is left, and the earlier one stays.
         """
+        place = Path(dest)
+        made, earlier = _beside(place, "new"), _beside(place, "old")
+        shutil.rmtree(made, ignore_errors=True)  # what a crash has left
         try:
-            self._copy(src, Path(dest))
+            self._copy(src, made)
         except BaseException:
-            shutil.rmtree(dest, ignore_errors=True)
+            shutil.rmtree(made, ignore_errors=True)
             raise
+        if place.exists():
+            shutil.rmtree(earlier, ignore_errors=True)
+            place.rename(earlier)
+        try:
+            made.rename(place)
+        except OSError:
+            shutil.rmtree(made, ignore_errors=True)
+            if earlier.exists():
+                earlier.rename(place)
+            raise
+        shutil.rmtree(earlier, ignore_errors=True)
 
     def _copy(self, src: str, dest: Path) -> None:
         room = 1000 * self.coursedir.max_dir_size
@@ -237,6 +279,11 @@ class Submission:
 
     def __exit__(self, *exc) -> None:
         self._folder.close()
+
+
+def _beside(place: Path, what: str) -> Path:
+    """A folder in the student's own, which nobody takes for a lab's."""
+    return place.with_name(f".{place.name}.{what}")
 
 
 def _changed(handle: int) -> float:

@@ -266,6 +266,53 @@ def test_a_full_disk_leaves_no_half_of_a_submission_and_is_said(tmp_path, collec
     assert (submitted / "one" / LAB / "answer").read_text() == "42"
 
 
+def test_a_full_disk_leaves_the_earlier_submission(tmp_path, collect, monkeypatch):
+    hand_in(tmp_path, ME, answer="1")
+    place = collect() / ME / LAB
+    hand_in(tmp_path, ME, when="2026-11-02 11:00:00.000000 UTC", answer="2")
+    with monkeypatch.context() as patched:
+        patched.setattr(collecting, "_copied", full_disk)
+        with pytest.raises(NotWritten):
+            collect()
+    assert (place / "answer").read_text() == "1" and os.listdir(place.parent) == [LAB]
+    collect()
+    assert (place / "answer").read_text() == "2" and os.listdir(place.parent) == [LAB]
+
+
+def full_disk(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_killed_at_any_moment_one_submission_is_there_or_put_back(tmp_path, collect, monkeypatch):
+    hand_in(tmp_path, ME, answer="1")
+    place = collect() / ME / LAB
+    hand_in(tmp_path, ME, when="2026-11-02 11:00:00.000000 UTC", answer="2")
+    rename = Path.rename
+
+    class Killed(BaseException):
+        pass
+
+    def failing(error):
+        def renamed(path, to):
+            if path.name.endswith(".new"):  # the earlier one is out of its place
+                raise error
+            return rename(path, to)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "rename", renamed)
+            with pytest.raises((Killed, NotWritten)):
+                collect()
+
+    failing(Killed())
+    assert not place.exists()
+    collect(update=False)
+    assert (place / "answer").read_text() == "1"
+    failing(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    assert (place / "answer").read_text() == "1" and os.listdir(place.parent) == [LAB]
+    collect()
+    assert (place / "answer").read_text() == "2" and os.listdir(place.parent) == [LAB]
+
+
 def test_a_file_that_is_exchanged_for_a_link_meanwhile_is_not_followed(tmp_path, collect):
     (tmp_path / "solution").write_text("the solution")
     folder = hand_in(tmp_path, ME, answer="own")
