@@ -17,6 +17,7 @@ from typing import Any
 from distlab.checking.submission import Plan
 from distlab.engines.ipyparallel import answering
 from distlab.processes.disk_room import NoRoom
+from distlab.processes.loopback import Down
 from grader import coursedir, secret
 from grader.coursedir import GradingFailed, NotGraded
 from grader.judging.ledger import Line
@@ -132,7 +133,7 @@ class Cluster:
             except ipyparallel.RemoteError as error:
                 if error.ename == "EngineError":
                     raise _EngineLost from error
-                if error.ename in (NotGraded.__name__, NoRoom.__name__):
+                if error.ename in (one.__name__ for one in (NotGraded, NoRoom, Down)):
                     raise NotGraded(error.evalue) from error
                 raise
         return [Line(**one) for one in told]

@@ -21,6 +21,7 @@ from distlab.checking.submission import Unreadable
 from distlab.exercises import exercise
 from distlab.processes import repetition
 from distlab.processes.disk_room import NoRoom
+from distlab.processes.loopback import Down
 from distlab.records import redaction
 from grader import coursedir
 from grader.coursedir import GradingFailed, NotGraded
@@ -273,7 +274,7 @@ def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -
         return _judged(referee, one, staged)
     except (NoSandbox, GradingFailed):
         raise
-    except (NotGraded, NoRoom) as reason:
+    except (NotGraded, NoRoom, Down) as reason:
         return not_graded(one.assignment, redaction.shown(one.student), str(reason))
     except Exception as error:  # a mistake of the grader's own costs the class nothing
         said = (

@@ -20,7 +20,7 @@ from distlab.exercises.reference import NoReference, References
 from distlab.exercises.sources import Sources
 from distlab.exercises.unfinished import UNSENT
 from distlab.exercises.verdict import Verdict
-from distlab.processes import disk_room, frameworks, starting
+from distlab.processes import disk_room, frameworks, loopback, starting
 from distlab.records.choices import Schedule
 
 _references: dict[str, References] = {}
@@ -50,6 +50,7 @@ def check(answer: Any, name: str | None = None) -> None:
         CheckFailed: it is not right yet.
         Missing: it needs a framework that is not installed.
         NoRoom: the answer failed, and the disk is full.
+        Down: the answer failed, and this machine does not reach itself.
         NeedsLinux: the exercise forks ranks, which is safe on Linux only.
     """
     if os.environ.get("DISTLAB_GRADING"):
@@ -134,6 +135,8 @@ class Local:
                 run = self._driven(exercise, inputs, left, schedule)
             if any(map(_for_want_of_room, run.outcomes)) or run.timed_out:
                 disk_room.need(ranks.local(self._size).folder.parent)
+            if not run.ok and exercise.group:
+                loopback.need()
             return run
 
     def _driven(

@@ -27,7 +27,7 @@ from distlab.exercises.judge import Judging
 from distlab.exercises.sources import Sources
 from distlab.exercises.verdict import Verdict
 from distlab.notebook import Cell
-from distlab.processes import disk_room
+from distlab.processes import disk_room, loopback
 from distlab.processes.forkserver import ZygoteLost
 from distlab.processes.isolation import Limits
 from distlab.processes.stopped import Stopwatch
@@ -39,7 +39,7 @@ TURN = 10.0  # seconds after which exercises that share a room make way for othe
 #: what may have been the fault of the machine or of a neighbour is judged once more before it costs
 #: points
 _DOUBTFUL = ("timeout", "crashed", "tampered")
-_OF_A_FULL_DISK = ("error", "timeout", "crashed")
+_OF_THE_MACHINE = ("error", "timeout", "crashed")
 #: errors that say something is used up that the kernel may count for several submissions together
 _USED_UP = tuple(
     f"[Errno {number}]"
@@ -165,6 +165,7 @@ class Grader:
             CellsDoubtful: in a lane, the cells are to be run again while nothing else is judged.
             LaneEnded: another lane has raised something.
             NoRoom: trusted code has failed, and the machine's disk is full.
+            Down: trusted code has failed, and the machine does not reach itself.
             SessionLost, ZygoteLost: the sandbox was lost, perhaps to another submission; with
                 `lone`, it could not be started.
         """
@@ -175,8 +176,10 @@ class Grader:
             # what is judged now has visible cases and hidden ones
             with lanes.alone() if lanes else contextlib.nullcontext():
                 found = [sitting.verdict(exercise) for exercise in self.exercises]
-        if self._limits is None and any(one.status in _OF_A_FULL_DISK for one in found):
-            disk_room.need(Path(tempfile.gettempdir()))  # what has limits has a disk of its own
+        if self._limits is None and any(one.status in _OF_THE_MACHINE for one in found):
+            # what has limits has a disk and a network of its own
+            disk_room.need(Path(tempfile.gettempdir()))
+            loopback.need()
         return found
 
     def session(self, source: Source) -> Code:
