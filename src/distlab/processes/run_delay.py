@@ -59,18 +59,26 @@ def share() -> float:
 
 
 def started(pid: int) -> list[str]:
-    """The processes that a process's main thread has started, those that these have started, and so
-    on, at most `MOST_STARTED`.
+    """The processes that a process has started, from whichever thread, those that these have
+    started, and so on, at most `MOST_STARTED`.
     """
     found: list[str] = []
     look = [str(pid)]
     while look and len(found) < MOST_STARTED:
         parent = look.pop()
-        with contextlib.suppress(OSError):
-            children = _read(f"/proc/{parent}/task/{parent}/children").decode().split()
-            found += children
-            look += children
+        for thread in _threads(parent):
+            with contextlib.suppress(OSError):
+                children = _read(f"/proc/{parent}/task/{thread}/children").decode().split()
+                found += children
+                look += children
     return found[:MOST_STARTED]
+
+
+def _threads(pid: str) -> list[str]:
+    try:
+        return os.listdir(f"/proc/{pid}/task")
+    except OSError:  # it has ended
+        return []
 
 
 def _read(path: str) -> bytes:
