@@ -20,7 +20,7 @@ HINTS = (
         "rounded",
         lambda look: 0 < abs(look.got[0] - look.expected[0]) < 1e-3 * abs(look.expected[0]),
         "This is nearly it: return the number as it comes out, not rounded and not by way of a "
-        "float32 tensor.",
+        "float32 tensor. On the way nothing is rounded either, as // and math.ceil do.",
     ),
     Hint(
         "another unit",
