@@ -192,3 +192,41 @@ def test_a_double_that_was_single_on_its_way_is_found_where_that_is_asked():
     assert compare(right, summed, Tolerance(doubles=1e-9)) is None
     single = right.astype("float32")
     assert compare(single, single + np.float32(1e-6), Tolerance(doubles=1e-9)) is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "said"),
+    [
+        (3219.9378875997, 3219.9379882812, "3219.938 where 3219.9379"),
+        (0.1, 0.10000000149011612, "returned 0.100000001 where 0.1 was"),
+        (2.0, 3.0, "3 where 2"),
+        (np.array([1.0]), np.array([1.0000001]), "returned tensor([1.0000001]) where tensor([1.]) was"),
+        (np.array([1.0, 2.0]), np.array([1.0, 3.0]), "tensor([1., 3.]) where tensor([1., 2.])"),
+    ],
+)
+def test_numbers_that_differ_look_different(expected, got, said):
+    found = compare(expected, got, Tolerance(1e-9, 0.0))
+    assert said in found.in_full()
+    assert found.expected != found.got
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "calls", "said"),
+    [
+        ([None], [3], 1, "returned 3 where None was expected"),
+        ([1, [2, 3]], [1, [2, 4]], 2, "returned 4 at [1] in call 2 of 2 where 3 was expected"),
+    ],
+)
+def test_of_several_calls_the_one_is_named_and_no_list_that_the_answer_never_made(
+    expected, got, calls, said
+):
+    for name in (None, "returned"):
+        both = (expected, got) if name is None else ({name: expected}, {name: got})
+        found = compare(*both, Tolerance())
+        assert found.of_a_call(calls).in_full() == said
+        assert "call" not in found.of_a_call(calls).kind_only()
+
+
+def test_what_a_harness_leaves_beside_what_was_returned_is_of_no_call():
+    found = compare({"returned": [1], "logs": [1]}, {"returned": [1], "logs": [2]}, Tolerance())
+    assert found.of_a_call(1) == found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,17 @@ class Difference:
     got: str
     outline: str = "another value"  # `got` in words that no answer can choose
     several: bool = False  # is `expected` a plural?
+    call: str = ""  # " in call 2 of 3", where the harness has made several
+
+    def of_a_call(self, calls: int) -> Difference:
+        """The same of an output that is a list of what each of so many calls returned: the place is
+        one in what the call returned.
+        """
+        path = re.fullmatch(r"((?:\['returned'\])?)\[(\d+)\](.*)", self.where)
+        if path is None:
+            return self
+        which = f" in call {int(path[2]) + 1} of {calls}" if calls > 1 else ""
+        return replace(self, where=path[1] + path[3], call=which)
 
     def in_full(self) -> str:
         """The end of a sentence that begins with "rank 1", with both sides."""
@@ -78,7 +90,7 @@ class Difference:
         name, place = _split(self.where)
         place = f" at {place}" if place and placed else ""
         if name in ("", "returned"):
-            return f"returned {what}{place}"
+            return f"returned {what}{place}{self.call if placed else ''}"
         return f"left {what} in the {name}{place}"
 
 

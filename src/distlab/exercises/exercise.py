@@ -262,6 +262,8 @@ class Exercise:
         left_open: what the visible cases do not judge, in a sentence for those who pass them.
         tuples: where the contract asks for a tuple: how many lists are around it. References hold
             only lists, and messages should call a tuple what the exercise calls it.
+        calls: the harness calls the function once or several times in a case, and gives a list of
+            what each call returned: messages say which call it was, not which item of that list.
         formula: the function gets its inputs and nothing else: messages write its call.
         name, lab: the function's name, and the assignment's ("01-message-passing"). They follow
             from its file and its folder: `distlab.course.exercises` fills them in.
@@ -288,6 +290,7 @@ class Exercise:
     share: Callable[[dict[str, Any], int, int], dict[str, Any]] | None = None
     left_open: str = ""
     tuples: int | None = None
+    calls: bool = False
     formula: bool = False
     name: str = ""
     lab: str = ""

@@ -333,6 +333,8 @@ def _shows(hint: Hint, look: Look) -> bool:
 def _difference(look: Look) -> tuple[int, Difference] | None:
     for rank, (expected, got) in enumerate(zip(look.expected, look.got, strict=True)):
         difference = compare(expected, got, look.exercise.tolerance)
+        if difference and look.exercise.calls:
+            difference = difference.of_a_call(len(expected["returned"]))
         if difference:
             return rank, difference
     return None

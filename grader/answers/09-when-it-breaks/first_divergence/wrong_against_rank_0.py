@@ -1,4 +1,5 @@
 # hint: ranks against rank 0
+# says: rank 0 returned 2 items at [1] where 1 item was expected
 def first_divergence(logs):
     for i in range(max(map(len, logs))):
         row = [log[i] if i < len(log) else None for log in logs]

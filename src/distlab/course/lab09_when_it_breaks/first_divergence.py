@@ -137,6 +137,7 @@ exercise = Exercise(
     make=_inputs,
     tuples=1,
     call=_call,
+    calls=True,
     group=False,
     asks="first_divergence returns None when all logs are equal, else (index, ranks): the first "
     "position where they differ, and the sorted list of the ranks whose entry there is not the "
