@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from distlab.exercises.compare import Tolerance
-from distlab.exercises.exercise import Case, Exercise, Look
+from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 EXACT = Tolerance(rtol=1e-9, atol=0.0)
 
@@ -27,10 +29,10 @@ def call(function: Callable[..., Any], rank: int, size: int, inputs: dict[str, A
     return function(*inputs.values())
 
 
-def formula(**about: Any) -> Exercise:
+def formula(hints: tuple[Hint, ...] = (), **about: Any) -> Exercise:
     """An exercise whose function gets the parameters of its case; there is no process group."""
     given = {"make": arguments, "call": call, "tolerance": EXACT, "group": False, "formula": True}
-    return Exercise(**{**given, **about})
+    return Exercise(**{**given, **about, "hints": (IN_SINGLE, *hints)})
 
 
 def gives(*formulas: Callable[..., float]) -> Callable[[Look], bool]:
@@ -43,5 +45,25 @@ def right_but(*changes: Callable[[float], float]) -> Callable[[Look], bool]:
     return lambda look: any(_is(change(look.expected[0]), look.got[0]) for change in changes)
 
 
-def _is(number: float, got: Any) -> bool:
-    return isinstance(got, (int, float)) and math.isclose(number, got, rel_tol=EXACT.rtol)
+def _is(number: float, got: Any, rtol: float = EXACT.rtol) -> bool:
+    return isinstance(got, (int, float)) and math.isclose(number, got, rel_tol=rtol)
+
+
+def _in_single(look: Look) -> bool:
+    """Is it right to the digits of float32, and one of its numbers? (Its relative error is 6e-8 an
+    operation. Whole numbers are left out: they may be rounded otherwise.)
+    """
+    got = look.got[0]
+    return (
+        isinstance(got, float)
+        and not got.is_integer()
+        and float(np.float32(got)) == got
+        and _is(look.expected[0], got, rtol=1e-6)
+    )
+
+
+IN_SINGLE = Hint(
+    "single precision", _in_single,
+    "Only about seven digits are right: that is float32, which torch makes of Python's numbers. "
+    "Work with plain numbers, or with dtype=torch.float64.",
+)  # fmt: skip

@@ -47,6 +47,10 @@ exercise = formula(
             "smaller and the second one larger.",
         ),
         Hint(
+            "two times outside", gives(lambda t, c, m: c / t + t / 2 * m),
+            "interval / 2 * mtbf is (interval / 2) * mtbf: what is divided by goes into brackets.",
+        ),
+        Hint(
             "share of another whole", gives(
                 lambda t, c, m: (c / t + t / (2 * m)) / (1 + c / t + t / (2 * m)),
                 lambda t, c, m: c / (t + c) + t / (2 * m),
@@ -56,7 +60,9 @@ exercise = formula(
             "as asked here, it is cost/interval + interval/(2·mtbf).",
         ),
         Hint(
-            "rounded", lambda look: abs(returned(look)[0] - look.expected[0]) < 0.01,
+            "rounded",
+            lambda look: abs(returned(look)[0] - look.expected[0]) < 0.01
+            or gives(lambda t, c, m: c // t + t // (2 * m))(look),
             "The result is rounded, or off by little: return it as it is, and do not divide with "
             "//.",
         ),
