@@ -23,8 +23,14 @@ from distlab.course.lab09_when_it_breaks.meeting import (
     Meeting,
     raise_what_ended,
 )
-from distlab.course.lab09_when_it_breaks.rounds import promptly, until_met
+from distlab.course.lab09_when_it_breaks.rounds import (
+    NOT_HELD,
+    filled_up,
+    promptly,
+    until_met,
+)
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.raised import Advice
 from distlab.rank.sharing import among_ranks
 
 PATIENCE = 1.5  # seconds after the latest moment at which somebody should have returned
@@ -33,6 +39,7 @@ ENTERING = 10  # operations within which a worker has registered itself, on a sl
 ABSENT, NEVER, IN_TIME = "did not call", "never", "in time"
 EARLY, LATE, LATECOMER = "before the end", "after the end", "after its call"
 EITHER = "as all others see it"
+AT_THE_BEGINNING = "at the beginning"  # a crowd that comes while the first worker begins
 _NOT_THERE = "support is not implemented"  # what torch says of a store over a slow one
 
 
@@ -54,7 +61,7 @@ def _rounds(case: Case) -> list:
     after it.
     """
     begin, apart = case.params["seconds"] - 0.1, 0.12
-    if case.get("crowd") == "at the beginning":
+    if case.get("crowd") == AT_THE_BEGINNING:
         begin, apart = 0.02, 0.03
     following = range(case.get("workers", 1) - 1)
     moments = [0.0, *(round(begin + apart * n, 2) for n in following)]
@@ -111,6 +118,9 @@ def _held(function, inputs: dict, factor: float) -> tuple[list[dict], bool, floa
             met &= _judge(found, nodes, answers, planned, seconds, lag, near)
             if not met:
                 break
+    for one in found:
+        filled_up(one["returned"], len(inputs["rounds"]))
+        filled_up(one["moments"], len(inputs["rounds"]))
     return found, met or slow, lag  # a slow store's is not repeated: load makes no members disagree
 
 
@@ -219,8 +229,12 @@ _PAIR = re.compile(r"[(\[](\d+), (\d+)[)\]]")
 
 
 def _returned(look: Look) -> dict[str, list[str]]:
-    """What each worker got in each rendezvous, by its name."""
-    return {node: told for got in look.got for node, told in got["membership"].items()}
+    """What each worker got in each rendezvous that was held, by its name."""
+    return {
+        node: [one for one in told if one != NOT_HELD]
+        for got in look.got
+        for node, told in got["membership"].items()
+    }
 
 
 def _moments(look: Look) -> list[str]:
@@ -270,6 +284,21 @@ def _divided(look: Look) -> bool:
     return bool(pairs) and (not fits or EITHER in _last(look).values())
 
 
+def _reversed(look: Look) -> bool:
+    """Did every member get (size, rank)?"""
+    pairs = _pairs(look).values()
+    size = len(pairs)
+    return size > 1 and sorted(pairs) == [(size, rank) for rank in range(size)]
+
+
+def _some_are_missed(look: Look) -> bool:
+    """Do workers that must be members have None?"""
+    last = _last(look)
+    moments = dict(zip(_nodes(look.case), _rounds(look.case)[_which(look)][1], strict=True))
+    end = min(at for at in moments.values() if at is not None) + look.case.params["seconds"] / 2
+    return any(told == "None" and moments[node] < end for node, told in last.items())
+
+
 exercise = Exercise(
     points=5,
     make=_inputs,
@@ -290,6 +319,14 @@ exercise = Exercise(
         Case(1, 4, {"store": SLOW_OTHERS, "seconds": 0.6, "workers": 21,
                     "crowd": "at the end"}),
     ),
+    advice=(
+        Advice(
+            "bytes", "is not in list|not supported between instances of 'bytes'|bytes-like|"
+            "must be str, not bytes|can only concatenate str",
+            "What a store gives back is bytes, and a name is a text: decode() makes one of the "
+            "other.",
+        ),
+    ),
     hints=(
         Hint(
             "clocks",
@@ -298,6 +335,14 @@ exercise = Exercise(
             "Here each worker's clock shows another time, as on several machines. A moment that "
             "one worker writes down means nothing to another: let one of them measure, and let a "
             "key tell the others that the time is over.",
+        ),
+        Hint(
+            "two doorkeepers",
+            lambda look: look.case.get("crowd") == AT_THE_BEGINNING and NEVER in _moments(look),
+            "Here a second worker comes while the first one begins, and somebody never came back. "
+            "Who looks whether somebody has been there, and then puts up a sign, is not alone in "
+            "that: both believe that they are the first, and both close the door. Let one "
+            "operation do both: `add` gives no two callers the same number.",
         ),
         Hint(
             "never returned", lambda look: NEVER in _moments(look),
@@ -329,6 +374,15 @@ exercise = Exercise(
             "latecomer waits", lambda look: any(LATECOMER in one for one in _moments(look)),
             "A worker that came after the end was told so too late: it can see at once that it is "
             "over.",
+        ),
+        Hint(
+            "pair the other way round", _reversed,
+            "These are the right numbers the other way round: the rank comes first, then the size.",
+        ),
+        Hint(
+            "one member alone", lambda look: len(_pairs(look)) == 1 and _some_are_missed(look),
+            "One worker got a pair, and all others None, which is for those that come late. Is "
+            "there a `return` on every way through the function, and not only inside an `if`?",
         ),
         Hint(
             "members disagree", _divided,

@@ -17,7 +17,12 @@ from distlab.course.lab09_when_it_breaks.meeting import (
     Meeting,
     raise_what_ended,
 )
-from distlab.course.lab09_when_it_breaks.rounds import promptly, until_met
+from distlab.course.lab09_when_it_breaks.rounds import (
+    NOT_HELD,
+    filled_up,
+    promptly,
+    until_met,
+)
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
 
@@ -74,6 +79,9 @@ def _held(function, size: int, inputs: dict, factor: float) -> tuple[list[dict],
                 met &= _judge(rank, answers, moments, inputs["seconds"], seconds, lag, found[rank])
             if not met:
                 break
+    for one in found:
+        filled_up(one["returned"], len(inputs["calls"]))
+        filled_up(one["moment of the return"], len(inputs["calls"]))
     return found, met, lag
 
 
@@ -158,7 +166,7 @@ def _differing(look: Look):
     for rank, (want, got) in enumerate(zip(look.expected, look.got, strict=True)):
         pairs = zip(want["returned"], got["returned"], strict=False)
         for number, (right, returned) in enumerate(pairs):
-            if right != returned:
+            if returned not in (right, NOT_HELD):
                 yield rank, number, returned, right
 
 
@@ -193,12 +201,18 @@ def _in_earlier(look: Look, rank: int, number: int, listed: set, right: set) -> 
     )
 
 
-def _had_called(look: Look, rank: int, number: int, listed: set, right: set) -> bool:
-    calls = look.case.params["calls"][number]
+def _had_given_up(look: Look, rank: int, number: int, listed: set, right: set) -> bool:
+    """Is a rank on the list whose time was up before this one called?"""
+    calls, seconds = look.case.params["calls"][number], look.case.params["seconds"]
     return any(
-        other != rank and calls[other] is not None and calls[other] < calls[rank]
+        other != rank and calls[other] is not None and calls[other] + seconds < calls[rank]
         for other in listed - right
     )
+
+
+def _had_called(look: Look, rank: int, number: int, listed: set, right: set) -> bool:
+    calls = look.case.params["calls"][number]
+    return any(other != rank and calls[other] is not None for other in listed - right)
 
 
 def _only_behind_absent(look: Look) -> bool:
@@ -214,6 +228,7 @@ exercise = Exercise(
     points=3,
     make=_inputs,
     call=_call,
+    calls=True,
     forks=True,
     group=False,
     deadline=60.0,  # most of it is waiting, and what fails is repeated with longer times
@@ -246,7 +261,7 @@ exercise = Exercise(
             "an earlier roll call counts",
             lambda look: _some(look, lambda *found: _in_earlier(look, *found)),
             "A rank was taken for present that had called in an earlier roll call only. Keys stay "
-            "in a store: the name has to be part of every one.",
+            "in a store: is the name part of every one? And is every rank looked for, rank 0 too?",
         ),
         Hint(
             "time for each rank", lambda look: any(LATE in one for one in _moments(look)),
@@ -272,7 +287,8 @@ exercise = Exercise(
             "that had not.)",
         ),
         Hint(
-            "had called before", lambda look: _some(look, lambda *found: _had_called(look, *found)),
+            "had called before",
+            lambda look: _some(look, lambda *found: _had_given_up(look, *found)),
             "A rank is on the list of a later caller although it had called, and given up, before. "
             "It had called: leave its key where it is.",
         ),
@@ -280,6 +296,11 @@ exercise = Exercise(
             "did not wait", lambda look: any(EARLY in one for one in _moments(look)),
             "A rank returned with ranks on its list before its time was up: they might still have "
             "come.",
+        ),
+        Hint(
+            "no note left", lambda look: _some(look, lambda *found: _had_called(look, *found)),
+            "A rank is on the list that had called in time. Each has to leave its own note, before "
+            "it looks for those of the others, and the note has to stay when it returns.",
         ),
         Hint(
             "not sorted",
@@ -292,6 +313,13 @@ exercise = Exercise(
                 look, lambda rank, number, listed, right: bool(listed) and not listed & right
             ),
             "The list names ranks that had called: asked for are those that had not.",
+        ),
+        Hint(
+            "not all", lambda look: _some(
+                look, lambda rank, number, listed, right: listed < right
+            ),
+            "Not all are on the list that had not called. When the time is up, look at each of "
+            "the others, behind the first absent one too.",
         ),
     ),
 )  # fmt: skip

@@ -11,7 +11,8 @@ import torch.distributed as dist
 
 
 class SlowStore(dist.Store):
-    """A store each of whose operations takes `seconds` longer: half before it, half after it.
+    """A store each of whose operations takes `seconds` longer: an answer is late, and old by then,
+    and what is written is late.
 
     A worker that asks, and then acts on the answer, is overtaken in between by others. That happens
     on any store, only rarely. Its timeout is its own: the store behind is another worker's as well.
@@ -30,17 +31,17 @@ def _timeout(store: Any) -> datetime.timedelta:  # torch's stubs do not know it
     return timeout
 
 
-def _slowly(name: str):
+def _slowly(name: str, only_reads: bool):
     act = _WITHIN_A_TIMEOUT.get(name)
 
     def operation(self, *args, **kwargs):
-        time.sleep(self._seconds / 2)
+        time.sleep(0.0 if only_reads else self._seconds)
         try:
             if act is not None:
                 return act(self._store, _timeout(self), *args, **kwargs)
             return getattr(self._store, name)(*args, **kwargs)
         finally:
-            time.sleep(self._seconds / 2)
+            time.sleep(self._seconds if only_reads else 0.0)
 
     return operation
 
@@ -74,9 +75,9 @@ _PAUSE = 0.01  # seconds between two looks at an empty queue: there is no wait f
 _WITHIN_A_TIMEOUT: dict[str, Callable[..., Any]] = {
     "get": _get, "multi_get": _multi_get, "queue_pop": _queue_pop, "wait": _wait,
 }  # fmt: skip
-_OPERATIONS = (
-    "add", "append", "check", "compare_set", "delete_key", "get", "list_keys", "multi_get",
-    "multi_set", "num_keys", "queue_len", "queue_pop", "queue_push", "set", "wait",
+_READING = ("check", "get", "list_keys", "multi_get", "num_keys", "queue_len", "wait")
+_WRITING = (
+    "add", "append", "compare_set", "delete_key", "multi_set", "queue_pop", "queue_push", "set",
 )  # fmt: skip
 #: the names by which torch's C++ calls them, when another store is put over this one
 _INNER = {
@@ -86,8 +87,8 @@ _INNER = {
     "multiGet": "multi_get",
     "multiSet": "multi_set",
 }
-for _name in _OPERATIONS:
-    setattr(SlowStore, _name, _slowly(_name))
+for _name in (*_READING, *_WRITING):
+    setattr(SlowStore, _name, _slowly(_name, _name in _READING))
 for _inner, _name in _INNER.items():
     setattr(SlowStore, _inner, getattr(SlowStore, _name))
 for _name in ("has_extended_api", "hasExtendedApi"):
