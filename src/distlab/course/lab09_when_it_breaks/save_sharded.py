@@ -36,6 +36,7 @@ PATIENCE = 2.0  # seconds that the others have when the failing rank is done
 LONGEST = 8.0  # seconds after which a save that was to fail is ended
 WHOLE, MISSING, THERE, NOT_YET = "as it should be", "missing", "there", "not there yet"
 AS_THEY_WERE, REFUSES = "as they were", "one that torch.load refuses"
+INDEX = "index.json"
 FIRST, SECOND, FAILED = "first save", "second save", "failed save"
 
 
@@ -174,14 +175,18 @@ def _others(folder: Path, step: int) -> dict[str, dict[str, bytes]]:
 
 
 def _of_others(deeds: list[Deed], rank: int) -> str:
-    """Which other ranks' files this one has written."""
+    """Which other ranks' files this one has written; the index is rank 0's."""
     wrote = {os.path.basename(deed.path) for deed in deeds if deed.what != "read"}
-    found = sorted(
-        name
-        for name in wrote
-        if (match := re.fullmatch(r"rank-(\d+)\.pt", name)) and int(match[1]) != rank
-    )
+    found = sorted(name for name in wrote if _writer(name) not in (None, rank))
     return f"{' and '.join(found)} written by this rank" if found else "left to them"
+
+
+def _writer(name: str) -> int | None:
+    """The rank that is to write a file of this name, if one is."""
+    if name == INDEX:
+        return 0
+    match = re.fullmatch(r"rank-(\d+)\.pt", name)
+    return int(match[1]) if match else None
 
 
 def _file(path: Path, piece) -> dict[str, Any]:
@@ -360,6 +365,12 @@ exercise = Exercise(
             "returned before the index", _isnt("index at the return", THERE),
             "A rank returned when the index was not there yet. Whoever goes on then, and fails, "
             "believes in a checkpoint that may never come to be.",
+        ),
+        Hint(
+            "index of several",
+            lambda look: _any(look, "files of other ranks", lambda told: INDEX in told),
+            "Another rank than 0 wrote the index. One rank alone declares the checkpoint valid, "
+            "when it knows that all files are complete: rank 0.",
         ),
         Hint(
             "files of other ranks", _isnt("files of other ranks", "left to them"),
