@@ -179,6 +179,12 @@ exercise = Exercise(
             "answer.",
         ),
         Advice(
+            "not a number", "invalid literal for int",
+            "A name was taken for a number that int() cannot read. str.isdigit is no safeguard: it "
+            "says yes to more characters than 0 to 9. Compare the whole name with what it would be "
+            "for that step, and pass over what raises.",
+        ),
+        Advice(
             "not passed over",
             "Pytorch|EOFError|Unpickling|central directory|JSON|Unicode|Error: .*Errno|KeyError"
             "|TypeError|AttributeError|ValueError|IndexError|AssertionError",

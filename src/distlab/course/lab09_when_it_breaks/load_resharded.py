@@ -13,6 +13,7 @@ from distlab.course.lab09_when_it_breaks import checkpoints
 from distlab.course.lab09_when_it_breaks.file_watch import watched
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.raised import Advice
 
 STEP = 12
 OWN, SHARED = "one of its own", "one that holds more than it"
@@ -141,6 +142,13 @@ exercise = Exercise(
         Case(2, 2, {"lengths": [5, 0, 4, 2]}),
         Case(4, 3, {"lengths": [3]}),
         Case(2, 4, {"lengths": [2, 2], "there": "no index"}),
+    ),
+    advice=(
+        Advice(
+            "nothing to join", "expected a non-empty list of Tensors|need at least one array",
+            "There can be more ranks than elements: a rank to which none fall returns an empty "
+            "tensor, torch.empty(0).",
+        ),
     ),
     hints=(
         Hint(

@@ -244,6 +244,7 @@ exercise = Exercise(
     points=3,
     make=_inputs,
     call=_call,
+    calls=True,
     rules=(gives_little,),
     asks="same_everywhere returns True on every rank when all ranks hold the same tensors, in "
     "number, shapes, dtypes and all bits, and else False on every rank; a rank gives at most 64 "
@@ -322,8 +323,10 @@ exercise = Exercise(
         ),
         Hint(
             "too many bytes", lambda look: gives_little(look) is not None,
-            "The tensors themselves travelled. A model is large: let each rank work out a short "
-            "digest of what it holds, and compare those.",
+            "That is too much. Do the tensors themselves travel? A model is large: let each rank "
+            "work out one short digest of all that it holds, and compare those. A digest can take "
+            "more bytes on its way than it has: as a text, as a tensor of a wide dtype, or where "
+            "it is given more than once.",
         ),
     ),
 )  # fmt: skip
