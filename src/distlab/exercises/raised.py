@@ -187,7 +187,7 @@ COMMON = (
         "no process group", "process group has not been initialized",
         "There is no process group here. What asks it for rank and size "
         "(dist.get_rank(), a DistributedSampler without num_replicas and rank) has to be given "
-        "them: they are arguments of this exercise.",
+        "them: as arguments of the function, or from Horovod where that is at work.",
         lambda raised: not raised.exercise.group,
     ),
     Advice(

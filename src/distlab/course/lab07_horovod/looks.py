@@ -8,17 +8,24 @@ from typing import Any
 from distlab.exercises.exercise import Hint, Look
 
 
-def initialised(rank: int, size: int, per_node: int | None = None):
+def initialised(rank: int, size: int):
     """Horovod, initialised on this rank by the course."""
     import horovod.torch as hvd
 
     from distlab.course.lab07_horovod import ranks
     from distlab.rank import recorder
 
-    ranks.prepare(rank, size, per_node)
+    ranks.prepare(rank, size, on_each_of_two_machines(size))
     with recorder.paused():
         hvd.init()
     return hvd
+
+
+def on_each_of_two_machines(size: int) -> int:
+    """How many ranks there are on a machine, the first of two: on a single one every local rank and
+    local size would be right where rank and size are asked for.
+    """
+    return (size + 1) // 2
 
 
 def left(name: str, *values: Any) -> Callable[[Look], bool]:
@@ -34,6 +41,14 @@ def differs(look: Look, name: str) -> bool:
 def ranks_differ(look: Look, name: str) -> bool:
     """Do the ranks disagree on what has this name?"""
     return any(not look.same(look.got[0].get(name), look.got[r].get(name)) for r in look.ranks)
+
+
+def nothing_left_open(look: Look) -> str | None:
+    """A rule: what was begun by a function of Horovod's was waited for."""
+    for event in look.events():
+        if not (event.waited or event.done):
+            return f"rank {event.rank} began {event} at {event.place}, and never waited for it."
+    return None
 
 
 def numbers(look: Look) -> list[float]:

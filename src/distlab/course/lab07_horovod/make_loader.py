@@ -7,9 +7,8 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
 
 #: what the harness reports; `None` where the returned value has no such thing
-_LEFT = (
-    "loader", "sampler", "share", "sizes of the batches", "number of samples seen by all workers"
-)  # fmt: skip
+SEEN = "number of samples seen by all workers"
+_LEFT = ("loader", "sampler", "share", "sizes of the batches", SEEN)
 PATIENCE = 30.0  # seconds that ranks wait for what the others were given: a busy machine is slow
 
 
@@ -46,7 +45,7 @@ def _call_make_loader(function, rank, size, inputs):
     return {
         **result,
         "sizes of the batches": [len(batch) for batch in seen],
-        "number of samples seen by all workers": len(set().union(*(s or () for s in everybody))),
+        SEEN: len(set().union(*(s or () for s in everybody))),
     }
 
 
@@ -76,14 +75,16 @@ exercise = Exercise(
         Hint(
             "no DistributedSampler",
             lambda look: not left("sampler", "DistributedSampler")(look),
-            "loader.sampler is no DistributedSampler: every worker would go through the whole set "
-            "by itself. The sampler divides and shuffles; the loader then must not.",
+            "loader.sampler is no DistributedSampler: hand one to the loader as its sampler. It "
+            "divides the whole set among the workers, shuffles, and is told the epoch later on; "
+            "the loader itself must not shuffle then.",
         ),
         Hint(
             "wrong share",
             lambda look: any(look.got[r]["share"] != look.expected[r]["share"] for r in look.ranks),
             "The sampler's share is not this worker's. It has to be told num_replicas, how many "
-            "workers there are, and rank, which of them this is: both by Horovod.",
+            "workers there are, and rank, which of them this is: both by Horovod. (In this check "
+            "the workers sit on two machines, and what begins with local_ counts those of one.)",
         ),
         Hint(
             "divided twice",
@@ -105,6 +106,19 @@ exercise = Exercise(
             ),
             "Samples were left out: both the sampler and the loader have a drop_last, and neither "
             "may drop here.",
+        ),
+        Hint(
+            "orders differ",
+            lambda look: (
+                all(
+                    _samples(look, look.got, r) == _samples(look, look.expected, r)
+                    for r in look.ranks
+                )
+                and any(look.got[r][SEEN] != look.expected[r][SEEN] for r in look.ranks)
+            ),
+            "Some samples are seen by several workers, and others by none: each worker's sampler "
+            "deals out an order of its own. The order has to be the same everywhere, so that the "
+            "shares do not overlap: give all samplers the same seed.",
         ),
         Hint(
             "wrong batch size",

@@ -170,11 +170,13 @@ exercise = Exercise(
         Hint(
             "rate not scaled", lambda look: _rate(look, lambda r: 1),
             "The rate is the given one. So many workers make a batch that many times larger: "
-            "multiply the rate by their number.",
+            "multiply the rate by their number. (In this check they sit on two machines: "
+            "hvd.local_size() counts those of one.)",
         ),
         Hint(
             "rate scaled otherwise", lambda look: differs(look, "learning rate"),
-            "The rate is neither the given one nor that times the number of workers.",
+            "The rate is neither the given one nor that times the number of workers. (In this "
+            "check they sit on two machines: hvd.local_size() counts those of one.)",
         ),
         Hint(
             "operation ignored", lambda look: differs(look, "operation"),

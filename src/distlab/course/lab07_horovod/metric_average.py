@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from distlab.course.lab07_horovod.looks import AS_TENSOR, holds_a_number, initialised
+from distlab.course.lab07_horovod.looks import (
+    AS_TENSOR,
+    holds_a_number,
+    initialised,
+    nothing_left_open,
+)
 from distlab.exercises import sources
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
@@ -57,6 +62,8 @@ exercise = Exercise(
     points=2,
     make=_metric_inputs,
     call=_call_metric_average,
+    calls=True,
+    rules=(nothing_left_open,),
     group=False,
     needs=("horovod",),
     asks="metric_average returns, on every worker, the mean over all workers of the number that "
@@ -69,9 +76,21 @@ exercise = Exercise(
             "metric_average returned None. Is there a `return` at its end?",
         ),
         Hint(
+            "None on some ranks",
+            lambda look: any(v is None for g in look.got for v in g["returned"]),
+            "A worker returned None: the mean is asked for on every one. Is there a `return` on "
+            "every way through the function, and not only inside an `if`?",
+        ),
+        Hint(
             "tensor for number",
             lambda look: any(holds_a_number(v) for g in look.got for v in g["returned"]),
             AS_TENSOR.says,
+        ),
+        Hint(
+            "read before it was there",
+            lambda look: nothing_left_open(look) is not None and not _whole(look),
+            "The tensor was read while Horovod was still at work on it: what it holds then is "
+            "luck. hvd.synchronize(handle) waits, and hvd.allreduce without _async does both.",
         ),
         Hint(
             "own value",
@@ -82,7 +101,8 @@ exercise = Exercise(
             "sum for mean",
             _came_back(lambda look, r: _metrics(look).sum(0)),
             "This is the sum over the workers. Horovod averages where nothing else is said: look "
-            "at op.",
+            "at op. (Whoever divides by hvd.local_size() divides by the workers of one machine, "
+            "and in this check there are two.)",
         ),
         Hint(
             "divided twice",
@@ -101,6 +121,23 @@ exercise = Exercise(
             "Whole numbers came back, the handles of operations that were only begun: "
             "hvd.synchronize(handle) waits for the result, and hvd.allreduce without _async does "
             "both.",
+        ),
+        Hint(
+            "another number of workers",
+            lambda look: any(
+                _came_back(lambda look, r, n=n: _metrics(look).sum(0) / n)(look)
+                for n in range(2, look.size + 2)
+            ),
+            "This is the sum, divided by another number than that of the workers. (In this check "
+            "they sit on two machines: hvd.local_size() counts those of one.)",
+        ),
+        Hint(
+            "half precision",
+            lambda look: all(
+                np.allclose(look.got[r]["returned"], look.expected[r]["returned"], rtol=2e-3)
+                for r in look.ranks
+            ),
+            "Only about three digits are right: the numbers travelled in 16 bits.",
         ),
         Hint(
             "rounded",
