@@ -1,4 +1,4 @@
-# hint: one worker a node
+# hint: nodes missing
 def hosts(text):
     """Walk through the characters; a comma outside of brackets ends a name."""
     names, depth, word = [], 0, ""

@@ -89,6 +89,12 @@ exercise = with_tensorflow(
             "`port`, port + 1 and so on.",
         ),
         Hint(
+            "nodes missing",
+            lambda look: set(_hosts(workers(look))) < set(_hosts(addresses(look))),
+            "Nodes of the list have no worker. The last number of a range belongs to it, and what "
+            "SLURM_TASKS_PER_NODE writes as 2(x3) is said of three nodes.",
+        ),
+        Hint(
             "one worker a node",
             lambda look: len(workers(look)) < len(addresses(look)),
             "There are fewer workers than tasks. SLURM_TASKS_PER_NODE says how many each node has: "
