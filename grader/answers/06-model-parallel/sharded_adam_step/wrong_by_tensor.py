@@ -1,4 +1,4 @@
-# hint: state not divided
+# hint: uneven shares
 def sharded_adam_step(rank, size, parameters, gradients, state):
     state["t"] = state.get("t", 0) + 1
     for number, (p, g) in enumerate(zip(parameters, gradients)):

@@ -74,6 +74,15 @@ exercise = Exercise(
         NO_GRADIENT,
         RETURNED_GRADIENT,
         Hint(
+            "inputs divided",
+            lambda look: any(
+                np.shape(got) == _whole_columns(look).shape != want.shape
+                for want, got in zip(*output(look), strict=True)
+            ),
+            "A rank returned as many outputs as the full layer has. It is the outputs that are "
+            "divided, and with them the rows of `weight` and the bias: all inputs go in.",
+        ),
+        Hint(
             "gradient of x not added up",
             lambda look: look.size > 1 and right(output, look) and _own_part_of_x(look),
             "Each rank's x has only the part of the gradient that came through its own slice. "

@@ -171,10 +171,10 @@ def _nearly(look: Look) -> bool:
     )
 
 
-def _unevenly_kept(look: Look) -> bool:
-    """Does some rank hold more than its share, or do some hold less and others not?"""
+def _some_hold_less(look: Look) -> bool:
+    """Do some ranks hold less than their share, and others do not?"""
     short = [got[_SHORT] > 0 for got in look.got]
-    return any(got[_BEYOND] > 0 for got in look.got) or any(short) and not all(short)
+    return any(short) and not all(short)
 
 
 exercise = Exercise(
@@ -193,12 +193,19 @@ exercise = Exercise(
     hints=(
         Hint(
             "state not divided",
-            _unevenly_kept,
+            lambda look: any(got[_BEYOND] > 0 for got in look.got),
             "A rank's state holds more than its share: two moments for ⌈n/size⌉ elements, n "
             "counting the elements of all tensors. Whole tensors cannot be dealt out evenly: one "
             "may be larger than all the others. What is kept in an attribute of a parameter, as a "
             "copy of the parameters, or in the variables of a function or generator counts as "
             "well.",
+        ),
+        Hint(
+            "uneven shares",
+            _some_hold_less,
+            "Some ranks hold fewer moments than their share, ⌈n/size⌉ elements (n counting those "
+            "of all tensors), and others do not: what such a rank lacks counts as kept elsewhere. "
+            "Whole tensors cannot be dealt out evenly: one may be larger than all the others.",
         ),
         Hint(
             "nothing done",

@@ -139,6 +139,10 @@ def times_size(part):
 
 
 def _missing(look: Look) -> bool:
+    """Is a gradient `None` after a backward pass? There is none from outputs of another shape."""
+    outputs = zip(*output(look), strict=True)
+    if any(np.shape(got) != want.shape for want, got in outputs):
+        return False
     return any(
         g is None and w is not None
         for part in (of_x, of_weight, of_bias)
