@@ -277,7 +277,7 @@ def _wrong(
     if hint:
         verdict.hint, verdict.look = hint.name, hint.says
         races = hint.name in (hints.EARLY.name, hints.CHANGED.name)
-        if races and different is not None and (raced := _race(look)):
+        if races and different is not None and (raced := _race(look) or _left(look, different[0])):
             verdict.happened += f" {begun(quoted(raced, case))}"
     elif broken and different is not None and BROUGHT not in different[1].where:
         verdict.look = begun(quoted(broken, case))
@@ -312,6 +312,14 @@ def _race(look: Look) -> str | None:
                 "changed, past torch (NumPy's view of a tensor is the tensor's memory): wait for "
                 "the request first."
             )
+    return None
+
+
+def _left(look: Look, rank: int) -> str | None:
+    """What this rank receives into and never waited for: it may have returned that very buffer."""
+    for event in look.events():
+        if event.rank == rank and event.op != "send" and not (event.waited or event.done):
+            return f"rank {rank} never waited for the request of {event} at {event.place}."
     return None
 
 

@@ -320,6 +320,16 @@ COMMON = (
         "neighbour on one side alone, or, in a ring, the rank at the other end.",
     ),
     Advice(
+        "no such member", r"Rank -?\d+ is out of range",
+        "new_group takes the list of the ranks that are to be in the group, and ranks go from 0 to "
+        "size − 1.",
+    ),
+    Advice(
+        "no member", r"Global rank -?\d+ is not part of group",
+        "In a group, too, src and dst are ranks of the world, and the one that is named has to be "
+        "a member of the group.",
+    ),
+    Advice(
         "rank not named", "Must specify .*rank",
         "This call has to be told a rank, the same on all ranks: src, the one that the data comes "
         "from, or dst, the one that it goes to.",

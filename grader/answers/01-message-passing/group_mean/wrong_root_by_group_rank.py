@@ -1,4 +1,5 @@
 # status: error
+# hint: no member
 def group_mean(rank, size, tensor, members):
     group = dist.new_group(members)
     if rank in members:

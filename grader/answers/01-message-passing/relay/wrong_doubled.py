@@ -1,4 +1,4 @@
-# status: wrong
+# hint: received over own
 def relay(rank, size, tensor):
     if rank > 0:
         dist.recv(tensor, rank - 1)

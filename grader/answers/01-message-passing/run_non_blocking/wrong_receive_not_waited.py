@@ -1,4 +1,5 @@
 # hint: read before wait
+# says: Rank 1 never waited for the request of irecv(src=0) at run_non_blocking:9.
 def run_non_blocking(rank, size):
     tensor = torch.zeros(1)
     if rank == 0:

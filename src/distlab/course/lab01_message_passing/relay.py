@@ -51,6 +51,14 @@ exercise = Exercise(
             "Each rank returned what it received, without its own tensor.",
         ),
         Hint(
+            "received over own",
+            lambda look: look.size > 1 and everywhere(
+                look, [brought(look)[0] * 2**rank for rank in look.ranks]
+            ),
+            "Each rank has twice what it received: the message arrived in its own tensor, which is "
+            "gone with that. Receive into a buffer, and add the buffer to your tensor.",
+        ),
+        Hint(
             "first tensor handed on",
             lambda look: told_apart(look) and everywhere(look, [brought(look)[0]] * look.size),
             "Every rank has rank 0's tensor: on its way along the chain nobody added anything.",
