@@ -85,6 +85,17 @@ def _wrong_length(look: Look) -> bool:
     return abs(ratio - 1) > 0.02 and np.abs(got - ratio * expected).max() < 0.02 * np.abs(got).max()
 
 
+def _one_loss(look: Look) -> bool:
+    """Did all ranks return the same loss?"""
+    return look.size > 1 and len({round(got["loss"], 4) for got in look.got}) == 1
+
+
+def _of_all(look: Look) -> bool:
+    """Is rank 0's loss the mean of what the ranks should have returned, or their sum?"""
+    total = sum(want["loss"] for want in look.expected)
+    return any(np.isclose(look.got[0]["loss"], t, rtol=1e-4) for t in (total, total / look.size))
+
+
 exercise = Exercise(
     points=4,
     make=_step_inputs,
@@ -148,9 +159,16 @@ exercise = Exercise(
         ),
         Hint(
             "loss of all ranks",
-            lambda look: look.size > 1 and len({round(g["loss"], 4) for g in look.got}) == 1,
+            lambda look: _one_loss(look) and _of_all(look),
             "Every rank returned the same loss. Asked for is each rank's own: DDP averages "
             "gradients, the losses differ.",
+        ),
+        Hint(
+            "other data",
+            lambda look: _one_loss(look) and not _of_all(look),
+            "Every rank returned the same loss, and it is neither the mean of the ranks' own nor "
+            "their sum. Each rank is given data of its own: do `inputs` go into the model, and is "
+            "`targets` what its output is compared with?",
         ),
         Hint(
             "own weights",

@@ -189,8 +189,9 @@ exercise = Exercise(
         Hint(
             "file removed",
             lambda look: any(got["file"] is None for got in look.got),
-            "The file is gone when the function has returned: leave it where it is, or ask "
-            "whether it was written to the given path at all.",
+            "When the function has returned there is no file at the given path. Either it was "
+            "written somewhere else (under another name?), or somebody has removed it: leave it "
+            "where it is.",
         ),
         Hint(
             "everyone saves",
@@ -199,6 +200,15 @@ exercise = Exercise(
             ),
             "More than one rank writes to the same path: the file can end up mixed or half "
             "written. Rank 0 alone saves.",
+        ),
+        Hint(
+            "older file kept",
+            lambda look: (
+                look.inputs[0]["older"] is not None
+                and all(look.same(look.inputs[0]["older"], got["file"]) for got in look.got)
+            ),
+            "The older file still lies there after the function has returned. Rank 0 saves its own "
+            "state dict in any case, in place of whatever is there.",
         ),
         Hint(
             "older file read",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import sys
 import tempfile
@@ -72,15 +73,26 @@ def _demo_in(folder: str, script: bool, fails: int | None, number: int):
 
 
 @contextlib.contextmanager
-def _spawns_noted(log: list[str]):
-    """Note each use of torch.multiprocessing.spawn, by whatever name it was imported."""
+def _spawns_noted(log: list[str], asked: int | None):
+    """Note each use of torch.multiprocessing.spawn, by whatever name it was imported.
+
+    Args:
+        asked: how many processes it has to be told to start, `None` for any number. With another
+            number it raises at once: too few of them would wait for the others until they are
+            killed, and nobody could see what for.
+    """
     import torch.multiprocessing  # noqa: F401
 
     module = sys.modules["torch.multiprocessing.spawn"]
     start = module.start_processes
+    signature = inspect.signature(start)
 
     def start_processes(*args, **kwargs):
         log.append("torch.multiprocessing.spawn")
+        told = signature.bind(*args, **kwargs)
+        told.apply_defaults()
+        if asked not in (None, told.arguments["nprocs"]):
+            raise ValueError(f"spawn was told nprocs={told.arguments['nprocs']}, not {asked}")
         return start(*args, **kwargs)
 
     module.start_processes = start_processes  # type: ignore[attr-defined]  # a module of any name
@@ -99,7 +111,7 @@ def _call_run_demo(function, rank, size, inputs):
     starts: list[str] = []
     returned, raised = None, False
     try:
-        with _spawns_noted(starts):
+        with _spawns_noted(starts, world_size if fails is None else None):
             returned = function(demo, world_size)
     except NotImplementedError:
         raise
@@ -191,6 +203,18 @@ exercise = Exercise(
             "called in the parent",
             "torch.multiprocessing.spawn calls demo_fn in each new process: hand the function over "
             "without calling it.",
+        ),
+        Advice(
+            "wrong number",
+            "spawn was told nprocs=",
+            "spawn starts as many processes as `nprocs` says, and one if it says nothing: "
+            "world_size of them are to meet in demo_fn, and each waits for all.",
+        ),
+        Advice(
+            "args no tuple",
+            r"argument after \* must be an iterable|Value after \* must be an iterable",
+            "`args` is a tuple, of one item here. (world_size) in parentheses is a plain number: "
+            "the comma makes the tuple, (world_size,).",
         ),
         Advice(
             "wrong arguments",

@@ -241,5 +241,9 @@ exercise = Exercise(
             "init_process_group is not given it reads from there: give it both, or set these "
             "variables yourself.",
         ),
+        Advice(
+            "number for text", "str expected, not int",
+            "The variables of an environment are text: str(port) makes one of a number.",
+        ),
     ),
 )  # fmt: skip

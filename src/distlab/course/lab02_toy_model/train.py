@@ -76,6 +76,15 @@ def _lr(look: Look) -> float:
     return look.inputs[0]["lr"]
 
 
+def _moved_alike(look: Look) -> bool:
+    """Did all ranks take the same steps, from weights of their own?"""
+
+    def moved(r: int) -> list[np.ndarray]:
+        return [got - own for got, own in zip(look.got[r], _begin(look, r), strict=True)]
+
+    return all(look.same(moved(0), moved(r)) for r in look.ranks)
+
+
 exercise = Exercise(
     points=5,
     make=_train_inputs,
@@ -161,9 +170,16 @@ exercise = Exercise(
         ),
         Hint(
             "ranks began differently",
-            lambda look: ranks_differ(look, lambda tree: tree),
+            lambda look: ranks_differ(look, lambda tree: tree) and _moved_alike(look),
             "The ranks ended with different parameters. Each builds a ToyModel with random "
             "weights of its own: before the first step all need rank 0's.",
+        ),
+        Hint(
+            "ranks stepped differently",
+            lambda look: ranks_differ(look, lambda tree: tree),
+            "The ranks ended with different parameters. All need rank 0's before the first step, "
+            "and then the same steps: it is the gradients that are averaged, after each backward "
+            "and before its step. A loss that is averaged changes no gradient.",
         ),
     ),
 )
