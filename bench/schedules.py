@@ -30,6 +30,7 @@ from programs.classes import PROGRAMS, Program
 from distlab.engines import runs
 from distlab.engines.exploring import Exploration, Explored, Explorer, nearest, told
 from distlab.engines.forked import ForkedEngines
+from distlab.engines.outcomes import Run
 from distlab.records import deadlock
 
 
@@ -93,7 +94,7 @@ def said_of(explored: Exploration) -> list[str]:
     return list(dict.fromkeys(said))
 
 
-def said_of_run(run: runs.Run) -> list[str]:
+def said_of_run(run: Run) -> list[str]:
     said = [run.finding.message] if run.finding else []
     if run.timed_out:
         waits = [record.waiting() for record in run.records]

@@ -24,6 +24,7 @@ import torch.distributed as dist
 from distlab.course.lab04_ring_allreduce.ring_steps import ring_steps
 from distlab.engines import runs
 from distlab.engines.forked import ForkedEngines
+from distlab.engines.outcomes import Run
 from distlab.records.deadlock import Watcher
 from distlab.records.events import RankRecord
 from distlab.viz.comparison import compare
@@ -178,7 +179,7 @@ def recorded(function: Callable, size: int, deadline: float) -> list[RankRecord]
     return driven(function, size, deadline).records
 
 
-def driven(function: Callable, size: int, deadline: float, **options) -> runs.Run:
+def driven(function: Callable, size: int, deadline: float, **options) -> Run:
     with tempfile.TemporaryDirectory(prefix="distlab-") as folder:
         engines = ForkedEngines(size, Path(folder))
         try:
@@ -189,7 +190,7 @@ def driven(function: Callable, size: int, deadline: float, **options) -> runs.Ru
             engines.close()
 
 
-def kept(name: str) -> tuple[runs.Run, dict[str, str]]:
+def kept(name: str) -> tuple[Run, dict[str, str]]:
     """A run with what its tensors held, and its source as records name it."""
     function, size, deadline, _ = RUNS[name]
     run = driven(function, size, deadline, watch=Watcher(), keeps=True)

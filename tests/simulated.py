@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from recorded import event
 
-from distlab.engines.runs import Outcome, Run
+from distlab.engines.outcomes import Outcome, Run
 from distlab.records import events
 from distlab.records.choices import Plan, Schedule
 from distlab.records.deadlock import Scheduled, Watcher

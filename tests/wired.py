@@ -11,7 +11,7 @@ import textwrap
 import numpy as np
 
 from distlab.checking.session import Session
-from distlab.engines import runs
+from distlab.engines.outcomes import Run
 from distlab.notebook import Cell
 from distlab.processes import payload
 from grader.sandbox import choose, configured
@@ -447,7 +447,7 @@ class Wired:
         cells = [Cell("cell 1", GIVEN, "given"), Cell(exercise.split("/")[1], source, "solution")]
         assert self._session.cells(cells, 10) == {}
 
-    def run(self, name: str, size: int = 3) -> runs.Run:
+    def run(self, name: str, size: int = 3) -> Run:
         values = np.array([self._names.index(name), 1.5, -2.0, 3.25, 0.0], "float32")
         if name in LARGE:  # the room for packets goes by the size of the inputs
             values = np.pad(values, (0, LARGE[name]))

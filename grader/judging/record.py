@@ -13,6 +13,7 @@ import numpy as np
 
 from distlab import course, notebook
 from distlab.engines import by_value, ranks, results, runs
+from distlab.engines.outcomes import Run
 from distlab.exercises.compare import compare
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import judge
@@ -69,7 +70,7 @@ def _run(
     inputs = exercise.payloads(exercise.inputs(case))
     pickled = by_value.dumps(answer)
 
-    def drive(schedule: Schedule | None = None) -> runs.Run:
+    def drive(schedule: Schedule | None = None) -> Run:
         return runs.drive(
             ranks.clustered(case.size), pickled, inputs, harness=exercise.id, group=exercise.group,
             strict=True, deadline=PATIENCE, watch=Watcher(), schedule=schedule, device=device,

@@ -9,7 +9,7 @@ from distlab import course
 from distlab.checking import judge_notebook
 from distlab.checking.session import NotBegun
 from distlab.checking.submission import Plan
-from distlab.engines.runs import Outcome, Run
+from distlab.engines.outcomes import Outcome, Run
 from distlab.exercises.verdict import Verdict
 from distlab.notebook import Cell, run_cell
 from distlab.processes import disk_room, stopped

@@ -11,7 +11,7 @@ import pytest
 import torch  # noqa: F401 - before the fork: importing it would be most of a cell's time
 
 from distlab.checking import room
-from distlab.engines import by_value, runs  # noqa: F401 - likewise
+from distlab.engines import by_value, runs, watching  # noqa: F401 - likewise
 from distlab.notebook import Cell
 from distlab.processes import forkserver, payload, stopped
 
@@ -49,7 +49,7 @@ def author():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how long a process has waited")
 def test_a_cell_has_its_time_on_a_processor_that_others_use(crowded, author, monkeypatch):
-    monkeypatch.setattr(runs, "MOST_QUEUED", 30.0)  # the five may not be the only ones
+    monkeypatch.setattr(watching, "MOST_QUEUED", 30.0)  # the five may not be the only ones
     begin = time.monotonic()
     assert author.run(Cell("relay", BUSY, "solution"), 2.0) is None
     assert time.monotonic() - begin > 2.0, "the machine was not busy enough to tell"
@@ -102,8 +102,8 @@ class Worst:
         self._clock = clock
 
     def _takes(self, limit):
-        Worst.now += (1 + runs.MOST_QUEUED) * limit
-        self._clock.leave_out(runs.MOST_QUEUED * limit)
+        Worst.now += (1 + watching.MOST_QUEUED) * limit
+        self._clock.leave_out(watching.MOST_QUEUED * limit)
 
     def run(self, cell, limit):
         number = int(cell.name.split()[1])
@@ -112,7 +112,7 @@ class Worst:
         return room.problem_of("timeout", "TimeoutError", "") if number in self.hangs else None
 
     def function(self, name, deadline):
-        left = min(max(deadline - self._clock.now(), runs.GRACE), room.PATIENCE)
+        left = min(max(deadline - self._clock.now(), watching.GRACE), room.PATIENCE)
         self._takes(left)
         return ({} if self.hands_out else room.problem_of("timeout", "TimeoutError", "")), b""
 
@@ -137,7 +137,7 @@ def test_whatever_a_thousand_cells_do_their_room_answers_while_it_is_waited_for(
         answers = [f"exercise {number}" for number in range(16)]  # no lab has more
         inside.run_cells([Cell(f"cell {n}", "", kind) for n in range(1000)], 10.0, answers)
     # beyond that the session's root waits a little, for what else takes time
-    assert Worst.now <= (1 + runs.MOST_QUEUED) * room.CELLS_LIMIT
+    assert Worst.now <= (1 + watching.MOST_QUEUED) * room.CELLS_LIMIT
 
 
 class Taking(Worst):

@@ -12,7 +12,8 @@ from distlab.checking import session as sessions
 from distlab.checking.room import BEGUN
 from distlab.checking.session import NotBegun, RoomLost, Session, SessionLost, _Room
 from distlab.course import find
-from distlab.engines import run_messages, runs
+from distlab.engines import run_messages
+from distlab.engines.outcomes import Outcome, Run
 from distlab.exercises.judge import judge
 from distlab.notebook import Cell
 from distlab.processes import framing, payload, stopped
@@ -286,7 +287,7 @@ def test_a_run_of_other_ranks_than_were_asked_for_is_none(size):
     judged = Session.__new__(Session)
     judged._socket, root = socket.socketpair()
     judged.reuses = False
-    run = runs.Run([runs.Outcome(rank, "returned") for rank in range(size)], [], 1.0, 8.0)
+    run = Run([Outcome(rank, "returned") for rank in range(size)], [], 1.0, 8.0)
     with judged._socket, root:
         framing.write(root, *run_messages.parts(run))
         framing.write(root, *payload.parts({}))

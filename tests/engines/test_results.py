@@ -10,8 +10,8 @@ import torch
 from recorded import event
 
 from distlab.engines.exploring import Exploration, Explored
+from distlab.engines.outcomes import Outcome, Run
 from distlab.engines.results import AllSchedules, Result
-from distlab.engines.runs import Outcome, Run
 from distlab.records.choices import Schedule
 from distlab.records.deadlock import Deadlock, Wait
 from distlab.records.events import (

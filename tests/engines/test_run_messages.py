@@ -5,7 +5,7 @@ import math
 import pytest
 
 from distlab.engines import run_messages, runs
-from distlab.engines.runs import Finding, Outcome, Run
+from distlab.engines.outcomes import Finding, Outcome, Run
 from distlab.network.seen import Seen
 from distlab.processes import payload
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from distlab.engines import run_messages, runs
-from distlab.engines.runs import Finding
+from distlab.engines import run_messages, runs, watching
+from distlab.engines.outcomes import Finding
 from distlab.processes import clocks, payload
 from distlab.processes import stopped as stopping
 from distlab.records import events
@@ -82,7 +82,8 @@ def test_an_answer_that_comes_late_is_waited_for_within_the_deadline(
     tmp_path, monkeypatch, deadline, late, heard
 ):
     engines = OnABusyMachine(tmp_path, late)
-    monkeypatch.setattr(runs, "time", engines)
+    for module in (runs, watching):
+        monkeypatch.setattr(module, "time", engines)
     ended = Finding("ended", "rank 1 waits, but rank 0 stopped with an error")
     run = runs.drive(
         engines, b"", [b"", b""], deadline=deadline,
@@ -93,12 +94,13 @@ def test_an_answer_that_comes_late_is_waited_for_within_the_deadline(
 
 def test_ranks_are_asked_with_pauses_where_nobody_looks_at_their_records(tmp_path, monkeypatch):
     engines = OnABusyMachine(tmp_path, 4.0)
-    monkeypatch.setattr(runs, "time", engines)
+    for module in (runs, watching):
+        monkeypatch.setattr(module, "time", engines)
     asked, receive = [], engines.receive
     engines.receive = lambda timeout: asked.append(timeout) or receive(timeout)
     run = runs.drive(engines, b"", [b"", b""], deadline=5.0)
     assert run.timed_out and run.outcomes[0].status == "raised"
-    assert len(asked) <= 6.0 / runs.POLL
+    assert len(asked) <= 6.0 / watching.POLL
 
 
 class HeldUp(TwoRanks):
@@ -159,7 +161,8 @@ def test_a_watcher_that_computes_is_not_stopped(tmp_path, monkeypatch):
 
 def driven(monkeypatch, engines):
     engines.tidy = lambda size, left: None
-    monkeypatch.setattr(runs, "time", engines)
+    for module in (runs, watching):
+        monkeypatch.setattr(module, "time", engines)
     monkeypatch.setattr(stopping, "time", engines)
     monkeypatch.setattr(stopping, "_computed", engines.thread_time)
     return runs.drive(engines, b"", [b"", b""], deadline=10.0, watch=lambda seen, dead: None)

@@ -200,7 +200,11 @@ def test_a_double_that_was_single_on_its_way_is_found_where_that_is_asked():
         (3219.9378875997, 3219.9379882812, "3219.938 where 3219.9379"),
         (0.1, 0.10000000149011612, "returned 0.100000001 where 0.1 was"),
         (2.0, 3.0, "3 where 2"),
-        (np.array([1.0]), np.array([1.0000001]), "returned tensor([1.0000001]) where tensor([1.]) was"),
+        (
+            np.array([1.0]),
+            np.array([1.0000001]),
+            "returned tensor([1.0000001]) where tensor([1.]) was",
+        ),
         (np.array([1.0, 2.0]), np.array([1.0, 3.0]), "tensor([1., 3.]) where tensor([1., 2.])"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from recorded import event
 
 from distlab import course
-from distlab.engines import runs
+from distlab.engines.outcomes import Outcome, Run
 from distlab.exercises import judge, unfinished
 from distlab.exercises.exercise import Case
 from distlab.exercises.sources import Sources
@@ -37,8 +37,8 @@ def test_a_rank_whose_process_ended_in_an_operation_is_told_of_room(inside, hidd
         events.RankRecord(0, 2, events.RUNNING, events=waits),
         events.RankRecord(1, 2, events.RETURNED),
     ]
-    outcomes = [runs.Outcome(0, "crashed"), runs.Outcome(1, "returned", payload.encode(1.0))]
-    run = runs.Run(outcomes, records, 1.0, 10.0)
+    outcomes = [Outcome(0, "crashed"), Outcome(1, "returned", payload.encode(1.0))]
+    run = Run(outcomes, records, 1.0, 10.0)
     exercise = course.exercises("11-long-sequences-and-experts")["dispatch_combine"]
     verdict = unfinished.judged(exercise, Case(2, hidden=hidden), run, Sources())
     assert verdict.status == "crashed"
@@ -47,11 +47,11 @@ def test_a_rank_whose_process_ended_in_an_operation_is_told_of_room(inside, hidd
     assert "os._exit" in verdict.look
 
 
-class Run(runs.Run):
+class Returned(Run):
     """A run of which each rank returned its number, after so many seconds."""
 
     def __init__(self, size, seconds):
-        returned = [runs.Outcome(r, "returned", payload.encode(float(r))) for r in range(size)]
+        returned = [Outcome(r, "returned", payload.encode(float(r))) for r in range(size)]
         super().__init__(returned, [], seconds, 10.0)
 
 
@@ -61,7 +61,7 @@ def in_goes(goes, took=3.0, right=lambda case: True):
 
     def run(exercise, case, sent, seconds):
         left.append(seconds)
-        return Run(case.size, took)
+        return Returned(case.size, took)
 
     def reference(exercise, case):
         return [float(rank) if right(case) else -1.0 for rank in range(case.size)]
@@ -92,7 +92,7 @@ def stopped_in(*stops, took=(0.1,) * 9):
     def run(exercise, case, sent, seconds):
         left.append(seconds)
         stop, took = next(told)
-        made = Run(case.size, took)
+        made = Returned(case.size, took)
         made.stopped, made.timed_out = stop, stop > 0
         made.outcomes[0].status = "killed" if stop else "returned"
         made.records = [events.RankRecord(rank, case.size) for rank in range(case.size)]
@@ -175,8 +175,8 @@ def test_ranks_that_stand_at_a_store_or_a_lock_are_not_told_of_loops(stands, wai
 def test_a_formula_is_told_by_its_call_and_not_by_ranks(hidden, begins, raises):
     error = {"type": "KeyError", "message": "1", "frames": []} if raises else None
     status = "raised" if raises else "returned"
-    outcome = runs.Outcome(0, status, payload.encode(9.0), error=error)
-    run = runs.Run([outcome], [events.RankRecord(0, 1, events.RETURNED)], 1.0, 10.0)
+    outcome = Outcome(0, status, payload.encode(9.0), error=error)
+    run = Run([outcome], [events.RankRecord(0, 1, events.RETURNED)], 1.0, 10.0)
     exercise = course.exercises("04-ring-allreduce")["ring_time"]
     given = {"n_bytes": 8, "size": 2, "latency": 0.5, "bandwidth": 4.0}
     case = Case(1, params=given, hidden=hidden)
@@ -198,10 +198,10 @@ def test_a_formula_is_told_by_its_call_and_not_by_ranks(hidden, begins, raises):
 )
 def test_ranks_that_raised_something_else_are_not_said_to_have_raised_the_same(texts, hidden, said):
     outcomes = [
-        runs.Outcome(r, "raised", error={"type": "ValueError", "message": text, "frames": []})
+        Outcome(r, "raised", error={"type": "ValueError", "message": text, "frames": []})
         for r, text in enumerate(texts)
     ]
-    run = runs.Run(outcomes, [events.RankRecord(r, 3) for r in range(3)], 1.0, 10.0)
+    run = Run(outcomes, [events.RankRecord(r, 3) for r in range(3)], 1.0, 10.0)
     exercise = course.exercises("01-message-passing")["relay"]
     verdict = unfinished.judged(exercise, Case(3, hidden=hidden), run, Sources())
     assert said in verdict.happened

@@ -3,7 +3,7 @@
 import pytest
 
 from distlab import course
-from distlab.engines.runs import Outcome, Run
+from distlab.engines.outcomes import Outcome, Run
 from distlab.exercises import raised
 from distlab.records.events import RankRecord
 

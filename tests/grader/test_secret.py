@@ -17,7 +17,7 @@ from optional import here
 from distlab import course
 from distlab.checking.judge_notebook import Grader, Lab
 from distlab.course import find
-from distlab.engines.runs import Outcome, Run
+from distlab.engines.outcomes import Outcome, Run
 from distlab.exercises.exercise import LARGE, Case
 from distlab.exercises.judge import judge
 from distlab.exercises.reference import NoReference

@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader, Subset
 from distlab import course
 from distlab.course.lab02_toy_model import demo_checkpoint
 from distlab.course.lab07_horovod import make_loader, train_epoch
-from distlab.engines.runs import MOST_QUEUED
+from distlab.engines.watching import MOST_QUEUED
 from distlab.processes import stopped
 from distlab.rank import sharing
 

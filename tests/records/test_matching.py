@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded import event
 
-from distlab.engines.runs import Finding
+from distlab.engines.outcomes import Finding
 from distlab.records import events, matching
 from distlab.records.deadlock import Watcher, remarks
 from distlab.records.events import DONE, POSTED, RETURNED, RUNNING, RankRecord

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from distlab import course
-from distlab.engines.runs import Finding, Outcome, Run
+from distlab.engines.outcomes import Finding, Outcome, Run
 from distlab.exercises.exercise import Case
 from distlab.exercises.judge import judge
 from distlab.exercises.sources import Sources

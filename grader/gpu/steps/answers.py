@@ -26,6 +26,7 @@ import torch
 
 from distlab import course, notebook
 from distlab.engines import by_value, ranks, runs
+from distlab.engines.outcomes import Run
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import judge
 from distlab.exercises.verdict import Verdict
@@ -120,7 +121,7 @@ def _verdict(exercise: Exercise, answer: Any, device: tuple[str, bool] | None) -
     def run(
         asked: Exercise, case: Case, inputs: list[bytes], left: float,
         schedule: Schedule | None = None,
-    ) -> runs.Run:  # fmt: skip
+    ) -> Run:  # fmt: skip
         left = max(DEADLINE - (time.monotonic() - begin), 5.0)
         return runs.drive(
             ranks.local(case.size), pickled, inputs, harness=exercise.id, group=exercise.group,

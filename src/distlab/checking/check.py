@@ -12,7 +12,7 @@ from typing import Any
 from distlab import course
 from distlab.checking import own_inputs
 from distlab.engines import by_value, live, progress
-from distlab.engines.runs import Outcome, Run
+from distlab.engines.outcomes import Outcome, Run
 from distlab.exercises import reference
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import judge

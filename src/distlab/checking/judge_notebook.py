@@ -21,7 +21,7 @@ from distlab.checking import problems, submission
 from distlab.checking.lanes import CellsDoubtful, Lanes
 from distlab.checking.room import is_fatal
 from distlab.checking.session import NotBegun, RoomLost, Session, SessionLost, Source
-from distlab.engines.runs import Run
+from distlab.engines.outcomes import Run
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import Judging
 from distlab.exercises.sources import Sources

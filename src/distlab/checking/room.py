@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 from distlab import notebook
 from distlab.checking import belongings
 from distlab.checking.doubts import doubts
-from distlab.engines import run_messages, runs
+from distlab.engines import run_messages, runs, watching
+from distlab.engines.outcomes import Finding, Run, checked
 from distlab.notebook import Cell
 from distlab.processes import forkserver, framing, isolation, payload, scheduling
 from distlab.processes.isolation import Limits
@@ -207,7 +208,7 @@ class Inside:
         if self._walls:
             isolation.sweep()
 
-    def run(self, tree: dict[str, Any], function: bytes, inputs: Sequence[bytes]) -> runs.Run:
+    def run(self, tree: dict[str, Any], function: bytes, inputs: Sequence[bytes]) -> Run:
         """Run the pickled function that answers an exercise, as `Session.run` asks for it."""
         from distlab.course import find
         from distlab.records.deadlock import Watcher
@@ -247,7 +248,7 @@ class Inside:
             self._engines.close()
 
 
-def _nothing_left(run: runs.Run, whole: Sequence[events.RankRecord]) -> bool:
+def _nothing_left(run: Run, whole: Sequence[events.RankRecord]) -> bool:
     """Can the ranks use their connections again, with nothing of this run left on them?"""
     seen = run.seen
     clean = seen is None or not (seen.lost or seen.doubts or seen.foreign)
@@ -261,21 +262,21 @@ class _Guard:
         self._usage, self._limits = isolation.Usage(), limits
         self._due = 0.0  # when to look again, which takes some milliseconds
 
-    def exceeded(self) -> runs.Finding | None:
+    def exceeded(self) -> Finding | None:
         now = time.monotonic()
         if now < self._due:
             return None
-        self._due = now + runs.POLL
+        self._due = now + watching.POLL
         memory, files = self._usage.measured()
         if memory > self._limits.memory:
-            return runs.Finding(
+            return Finding(
                 "limit",
                 f"the processes of this exercise used more than {self._limits.memory / 2**30:.3g} "
                 "GiB of memory together and were ended",
                 "Look for tensors far larger than the inputs, or for a list that grows in a loop.",
             )
         if files > FILES * self._limits.files:
-            return runs.Finding(
+            return Finding(
                 "limit",
                 f"the processes of this exercise had more than {FILES * self._limits.files} open "
                 "files together and were ended",
@@ -323,13 +324,13 @@ class _Author:
 
     def function(self, name: str, deadline: float) -> tuple[dict[str, Any], bytes]:
         """({}, the pickled answer to the exercise `name`), or the error or problem in its place."""
-        left = min(max(deadline - self._clock.now(), runs.GRACE), PATIENCE)
+        left = min(max(deadline - self._clock.now(), watching.GRACE), PATIENCE)
         reply = self._ask({"op": "get", "name": name}, left)
         if isinstance(reply, dict):
             return reply, b""
         try:
             error, function = reply[0]["error"], reply[1]
-            return runs.checked(error) or {}, function
+            return checked(error) or {}, function
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError):
             return _nonsense(), b""
 
@@ -351,7 +352,7 @@ class _Author:
 
     def _waited(self, spent: float, before: float) -> float:
         """Of the seconds that were spent, those that do not count."""
-        most = spent * runs.MOST_QUEUED / (1 + runs.MOST_QUEUED)
+        most = spent * watching.MOST_QUEUED / (1 + watching.MOST_QUEUED)
         return min(max(self._queued() - before, 0.0), most)
 
     def _in_time(self, limit: float, spent: float, before: float) -> bool:
@@ -368,7 +369,7 @@ class _Author:
             while self._in_time(limit, watch.seconds(), before):
                 if found := self._guard and self._guard.exceeded():
                     return problem_of("crashed", "MemoryError", found.message)
-                framing.readable([self._socket], runs.POLL)
+                framing.readable([self._socket], watching.POLL)
                 if (message := incoming.receive(self._socket)) is None:
                     continue
                 incoming, reply = framing.Incoming(OUTPUT_LIMIT), payload.unpack(message)

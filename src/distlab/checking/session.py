@@ -31,7 +31,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from distlab.checking.room import BEGUN, CELLS_LIMIT, PATIENCE, problem_of, serve_room
-from distlab.engines import run_messages, runs
+from distlab.engines import run_messages, watching
+from distlab.engines.outcomes import Outcome, Run
 from distlab.notebook import Cell
 from distlab.processes import entry_points, forkserver, framing, isolation, payload, stopped
 from distlab.processes.isolation import Limits
@@ -146,7 +147,7 @@ class Session:
         names = {cell.name for cell in cells if cell.kind == "solution"} | set(answers)
         tree = {
             "op": "cells", "cells": [vars(cell) for cell in cells], "limit": limit,
-            "answers": sorted(names), "patience": (1 + runs.MOST_QUEUED) * CELLS_LIMIT,
+            "answers": sorted(names), "patience": (1 + watching.MOST_QUEUED) * CELLS_LIMIT,
         }  # fmt: skip
         reply = self._ask(tree, [])[0]  # there is time for all answers to be handed out as well
         try:
@@ -157,14 +158,14 @@ class Session:
     def run(
         self, exercise: str, inputs: Sequence[bytes], deadline: float,
         schedule: Schedule | None = None,
-    ) -> runs.Run:  # fmt: skip
+    ) -> Run:  # fmt: skip
         """Run the function that answers an exercise, on ranks that the room has already, and new
         ones. Of the exercises of a room all are `measured`, or none is.
 
         Raises:
             RoomLost, SessionLost.
         """
-        patience = (1 + runs.MOST_QUEUED) * deadline + PATIENCE
+        patience = (1 + watching.MOST_QUEUED) * deadline + PATIENCE
         tree = {
             "op": "run", "exercise": exercise, "deadline": deadline, "patience": patience,
             "schedule": schedule.name if schedule else None, "reuses": self.reuses,
@@ -301,8 +302,8 @@ class _Root:
         told, function = self._functions.get(name) or (todo(name), b"")
         if told:
             framing.exactly(self._judge, sum(lengths))
-            outcome = runs.Outcome(0, "raised", error=told)
-            reply = run_messages.parts(runs.Run([outcome], [], 0.0, tree["deadline"]))
+            outcome = Outcome(0, "raised", error=told)
+            reply = run_messages.parts(Run([outcome], [], 0.0, tree["deadline"]))
             framing.write(self._judge, *reply)
             return {}
         room, equipped = self._entered(), {**tree, "sources": self._sources}

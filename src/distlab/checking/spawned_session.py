@@ -18,7 +18,7 @@ from typing import Any
 from distlab.checking import room
 from distlab.checking.room import OUTPUT_LIMIT
 from distlab.checking.session import Source, todo
-from distlab.engines import runs
+from distlab.engines.outcomes import Outcome, Run
 from distlab.engines.spawned import SpawnedRanks, await_ready
 from distlab.notebook import Cell
 from distlab.processes import entry_points, forkserver
@@ -51,14 +51,14 @@ class SpawnedSession:
     def run(
         self, exercise: str, inputs: Sequence[bytes], deadline: float,
         schedule: Schedule | None = None,
-    ) -> runs.Run:  # fmt: skip
+    ) -> Run:  # fmt: skip
         """Run the function that answers an exercise; ranks are up before its time counts."""
         from distlab.course import find
 
         name = find(exercise).name
         told, function = self._functions.get(name) or (todo(name), b"")
         if told:
-            return runs.Run([runs.Outcome(0, "raised", error=told)], [], 0.0, deadline)
+            return Run([Outcome(0, "raised", error=told)], [], 0.0, deadline)
         tree = {
             "exercise": exercise, "sources": self._sources, "deadline": deadline,
             "schedule": schedule.name if schedule else None, "reuses": self.reuses,

@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from distlab.engines.runs import Run
+from distlab.engines.outcomes import Run
 from distlab.records.causality import Choice, choices, has_choices
 from distlab.records.choices import POLL, SOURCE, Key, Schedule
 from distlab.records.events import BUFFERED, Event

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from distlab.engines import runs
+from distlab.engines.outcomes import refusal
 from distlab.network import gloo
 from distlab.network.measure import Wire
 from distlab.network.seen import Seen
@@ -127,7 +127,7 @@ class ForkedEngines:
             except (OSError, EOFError):
                 reply = None
             except ValueError as error:
-                reply = runs.refusal(str(error))
+                reply = refusal(str(error))
                 self._unread.add(rank)
             self._pending.discard(rank)
             answers.append((rank, reply))

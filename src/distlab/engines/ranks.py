@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from distlab.engines import progress
+from distlab.engines.outcomes import Run
 from distlab.processes import frameworks, machine, starting
 from distlab.processes.forkserver import PRELOAD
 
@@ -179,7 +180,7 @@ class Ranks:
         ]
         name, pickled = getattr(function, "__name__", "the function"), by_value.dumps(function)
 
-        def drive(schedule: Schedule | None = None, seen: live.Live | None = None) -> runs.Run:
+        def drive(schedule: Schedule | None = None, seen: live.Live | None = None) -> Run:
             with turn:
                 return runs.drive(
                     self._engines, pickled, inputs, sources=sources_of(function),

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
-from distlab.engines import runs
 from distlab.engines.exploring import Exploration, Explored, nearest, parting, told
+from distlab.engines.outcomes import Outcome, Run
 from distlab.records.deadlock import CONFLICTS
 from distlab.records.events import POSTED, Event, RankRecord
 from distlab.records.matching import broken_off
@@ -49,7 +49,7 @@ class Result:
     """What every rank returned, printed and did. Indexed by rank."""
 
     name: str
-    run: runs.Run
+    run: Run
 
     def __len__(self) -> int:
         return self.run.size
@@ -263,7 +263,7 @@ def _nearest(wrong: Explored, usual: list[Explored]) -> Explored:
     return found
 
 
-def _outcome(run: runs.Run) -> Hashable:
+def _outcome(run: Run) -> Hashable:
     """What runs that end in the same way have in common: what ranks returned, raised or hung in."""
     ranks = tuple(
         (o.status, _content(o.output), (o.error or {}).get("type")) if run.finding is None else ()
@@ -323,7 +323,7 @@ class _Canonical(cloudpickle.CloudPickler):
         return reduced
 
 
-def _ending(run: runs.Run, name: str) -> str:
+def _ending(run: Run, name: str) -> str:
     """How a run ended, after "When …,"."""
     if not run.ok:
         return f"it does not end well: {Result(name, run).story()}"
@@ -337,7 +337,7 @@ def _framed(text: str) -> str:
     return f"<pre style='{style}'>{html.escape(text)}</pre>"
 
 
-def _value(outcome: runs.Outcome) -> str | None:
+def _value(outcome: Outcome) -> str | None:
     """What a rank returned, as text; `None` for None. Not everything that can be sent can be made
     again here (a DDP module asks for its process group), or shown.
     """
@@ -352,7 +352,7 @@ def _value(outcome: runs.Outcome) -> str | None:
 
 
 def _told(
-    outcome: runs.Outcome, record: RankRecord, crashed: Sequence[int], proven: Event | None
+    outcome: Outcome, record: RankRecord, crashed: Sequence[int], proven: Event | None
 ) -> str:
     event = record.events[-1] if record.events else None
     # a killed one may have been about to tell that its operation had failed

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from distlab.engines.runs import Finding, Outcome, Run, cause, checked, finite
+from distlab.engines.outcomes import Finding, Outcome, Run, cause, checked, finite
 from distlab.network.seen import Seen
 from distlab.processes import payload
 from distlab.records import events, reading

@@ -1,8 +1,8 @@
 """One run of a function on every rank: hand it out, watch, end it, collect what is left.
 
 `drive` is what every run goes through, of a notebook as of a submission. Nothing here can block
-forever. A run ends when every rank has answered, when its deadline has passed, or when its watcher
-proves that it cannot end; ranks that are still busy then are killed and replaced.
+forever: ranks that are still busy when the run is over (`distlab.engines.watching`) are killed and
+replaced.
 """
 
 from __future__ import annotations
@@ -14,31 +14,21 @@ import math
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from distlab.network.seen import Seen
+from distlab.engines.outcomes import Finding, Outcome, Run, cause
+from distlab.engines.watching import MOST_QUEUED, RAISED, Watcher, Watching
 from distlab.processes import clocks, disk_room, payload, untrusted
 from distlab.processes.stopped import Stopwatch
 from distlab.records import events, holdings, reading
 from distlab.records import reports as reporting
 
 if TYPE_CHECKING:
-    from distlab.engines.live import Live, Show
+    from distlab.engines.live import Live
     from distlab.records.choices import Schedule
 
-POLL = 0.05  # seconds between two looks at the records of ranks that have not answered
-SOON = 0.003  # seconds after the first answer within which the others usually come
-MOST_QUEUED = 2.0  # times its deadline: the most by which waiting for a processor extends a run
-GRACE = 1.0  # seconds that the other ranks get when one has died
-#: seconds, within the deadline, that a rank whose function has ended gets to send its answer: a
-#: busy machine is slow
-ANSWER = 10.0
-#: seconds that a check goes on after a rank has raised, which decides it: long enough to tell where
-#: the ranks that wait for that one stand
-RAISED = 5.0
 PRINTED_BYTES = 1 << 18  # the most that is read back of what a rank printed
 CAUSES_BYTES = 1 << 18  # the most that is read back of what a rank noted about its store
 
@@ -61,56 +51,6 @@ class Engines(Protocol):
     def store(self, run: Path) -> list[Any]: ...
     def machines(self) -> list[str]: ...  # by rank, where its clock runs: its `clocks.machine()`
     def clock(self, rank: int) -> float: ...  # what that clock shows now
-
-
-@dataclass
-class Outcome:
-    """What became of one rank.
-
-    `status`: "returned", "raised", "killed" (it was still busy when the run was ended) or "crashed"
-    (its process died by itself).
-    """
-
-    rank: int
-    status: str = "killed"
-    output: payload.Block = b""
-    error: dict[str, Any] | None = None
-    seconds: float = 0.0
-    printed: str = ""
-
-
-@dataclass
-class Run:
-    """What became of a run: an outcome and a record for each rank."""
-
-    outcomes: list[Outcome]
-    records: list[events.RankRecord]
-    seconds: float
-    deadline: float
-    finding: Any = None  # what the watcher found, if it ended the run
-    hindsight: Any = None  # what it found about ranks that timeouts of their own ended
-    timed_out: bool = False
-    queued: float = 0.0  # of `seconds`, those in which ranks waited for a processor
-    stopped: float = 0.0  # seconds, left out of `seconds`, in which this process was stopped itself
-    overwritten: bool = False  # this call changed what an earlier one had returned
-    raw: list[bytes] = field(default_factory=list)  # the records as they were read
-    seen: Seen | None = None  # what went over the network, where that was measured
-    #: by rank, what it did with its store
-    causes: list[list[tuple[float, str, str]]] = field(default_factory=list)
-    reports: list[list[reporting.Report]] = field(default_factory=list)  # by rank, where kept
-    usable: bool = True  # do all ranks say that their connections can be used again?
-
-    @property
-    def size(self) -> int:
-        return len(self.outcomes)
-
-    @property
-    def ok(self) -> bool:
-        return all(outcome.status == "returned" for outcome in self.outcomes)
-
-
-#: may also have methods `conflict(records)` and `hindsight(records)`, as `deadlock.Watcher` has
-Watcher = Callable[[Sequence[events.RankRecord], set[int]], Any]
 
 
 def drive(
@@ -177,7 +117,11 @@ def drive(
         run = Run(outcomes, [], 0.0, deadline)
         show = live.of(folder, size) if live else None
         patience = RAISED if harness else math.inf
-        busy = _Watching(engines, run, folder, begin, watch, show, patience, clock).until_over()
+        queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
+        watching = Watching(
+            engines.receive, queued, run, folder, begin, watch, show, patience, clock
+        )
+        busy = watching.until_over()
         clock.seconds()
         run.seconds, run.stopped = time.monotonic() - begin, clock.stopped
         _stop(run, busy, folder, begin)
@@ -272,131 +216,6 @@ def _clocks(engines: Engines, size: int, group: bool) -> list[dict[str, Any] | N
     return [{"offset": one, "hub": hub, "machines": machines} for one in offsets]
 
 
-class _Watching:
-    """Waits until a run is over.
-
-    Args:
-        watch: looks at the records meanwhile and may end the run.
-        show: is handed what is seen at each look.
-        patience: seconds that the run goes on after a rank has raised.
-        clock: of this process, since the run began: its stops are no fault of the ranks.
-    """
-
-    def __init__(
-        self, engines: Engines, run: Run, folder: Path, begin: float, watch: Watcher | None,
-        show: Show | None, patience: float, clock: Stopwatch,
-    ) -> None:  # fmt: skip
-        self._engines, self._run, self._begin = engines, run, begin
-        self._watch, self._show, self._patience, self._clock = watch, show, patience, clock
-        self._deadline = begin + run.deadline
-        self._waiting = set(range(run.size))  # ranks that have not answered
-        self._dead: set[int] = set()
-        self._queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
-        self._queued_before = self._queued()
-        self._followers = [
-            reading.Follower(f"{folder}/{rank}.rec", rank, run.size) for rank in range(run.size)
-        ]
-
-    def until_over(self) -> set[int]:
-        """Returns the ranks that must be replaced: those that are still busy, and the dead."""
-        due = self._begin + POLL  # when to look at the records again
-        while self._waiting:
-            left = self._seconds_left()
-            if left <= 0:
-                self._hear(0.0)  # answers may have lain there for long
-                if self._waiting:
-                    self._time_is_up()
-                break
-            none_yet = len(self._waiting) == self._run.size
-            if self._hear(min(max(due - time.monotonic(), 0.0), left)):
-                self._end_within(GRACE)
-                due = 0.0
-            if none_yet and len(self._waiting) < self._run.size:
-                due = min(due, time.monotonic() + SOON)  # the others may hang already
-            if any(one.status == "raised" for one in self._run.outcomes):
-                self._end_within(self._patience)
-                self._patience = math.inf  # it counts from the first
-            if self._waiting and time.monotonic() >= due:
-                due = time.monotonic() + POLL
-                if self._watch is not None and self._look(self._watch):
-                    break
-        self._run.queued = self._waited()
-        return self._waiting | self._dead
-
-    def _waited(self) -> float:
-        """Seconds in which a busy machine let the ranks do nothing."""
-        waited = max(self._queued() - self._queued_before, 0.0)
-        return min(waited, MOST_QUEUED * self._run.deadline)
-
-    def _seconds_left(self) -> float:
-        """Until the deadline, which a busy machine puts off: it is not the fault of the ranks."""
-        self._clock.seconds()
-        left = self._deadline - time.monotonic()
-        if left <= 0 and not self._dead:
-            self._run.queued = self._waited()
-            left += self._run.queued + self._clock.stopped
-        return left
-
-    def _end_within(self, seconds: float) -> None:
-        self._deadline = min(self._deadline, time.monotonic() + seconds)
-
-    def _time_is_up(self) -> None:
-        self._run.timed_out = True
-        why = Finding("timeout", f"It had not ended after {self._run.deadline:g} s.")
-        self._tell(self._records(), why)
-
-    def _hear(self, timeout: float) -> bool:
-        """Take what ranks answer within `timeout` seconds; has one died?"""
-        before = len(self._dead)
-        for rank, reply in self._engines.receive(timeout):
-            self._waiting.discard(rank)
-            if reply is None or not _noted(self._run, rank, reply):
-                self._dead.add(rank)
-                self._run.outcomes[rank].status = "crashed"
-                self._run.outcomes[rank].seconds = time.monotonic() - self._begin
-        return len(self._dead) > before
-
-    def _records(self) -> list[events.RankRecord]:
-        return [follower.look() for follower in self._followers]
-
-    def _hear_and_look(self) -> list[events.RankRecord]:
-        self._hear(POLL)
-        return self._records()
-
-    def _look(self, watch: Watcher) -> bool:
-        """Have the watcher look at the records; has it ended the run?"""
-        seen = self._records()
-        finding = watch(seen, self._dead)
-        if finding and (settled := getattr(watch, "settled", None)):
-            finding = settled(finding, self._dead, self._hear_and_look)
-            seen = self._records()
-        if _cannot_begin(seen, self._waiting):
-            self._end_within(GRACE)
-        self._tell(seen, finding)
-        self._run.finding = finding
-        if finding:
-            self._hear_ended({rank for rank in self._waiting if seen[rank].ended})
-        return bool(finding)
-
-    def _tell(self, seen: Sequence[events.RankRecord], finding: Any) -> None:
-        """Hand a look to whoever shows the run."""
-        if self._show is not None:
-            self._show(seen, getattr(self._watch, "ledger", None), finding)
-
-    def _hear_ended(self, ended: set[int]) -> None:
-        """What ranks whose function has ended returned or raised is on its way: wait for it."""
-        now = time.monotonic()
-        end = min(max(self._deadline, now + GRACE), now + ANSWER)
-        while ended & self._waiting and time.monotonic() < end:
-            self._hear(POLL)
-
-
-def _cannot_begin(looks: Sequence[events.RankRecord], waiting: set[int]) -> bool:
-    """Does every rank that has not answered wait for a rank that ended before it joined them?"""
-    gone = any(not look.begin for look in looks if look.rank not in waiting)
-    return gone and not any(looks[rank].begin for rank in waiting)
-
-
 def _afterwards(watch: Watcher | None, question: str, run: Run, *more: Any) -> Any:
     """What a watcher says of a run that is over, if it has a method of this name."""
     ask = getattr(watch, question, None)
@@ -404,27 +223,6 @@ def _afterwards(watch: Watcher | None, question: str, run: Run, *more: Any) -> A
         return ask(run.records, *more) if ask else None
     except Exception:  # records that a student's code has tampered with can be any nonsense
         return None
-
-
-def _noted(run: Run, rank: int, reply: payload.Block) -> bool:
-    """Put a rank's reply into its outcome. False where it is no reply: student code can have
-    written it.
-    """
-    outcome = run.outcomes[rank]
-    try:
-        tree, output = payload.unpack(reply)
-        overwritten, seconds = bool(tree["overwritten"]), finite(tree["seconds"])
-        usable = bool(tree.get("usable"))
-        status, error = tree["status"], checked(tree["error"])
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-        return False
-    if status not in ("returned", "raised") or (status == "raised") != (error is not None):
-        return False
-    run.overwritten |= overwritten
-    run.usable &= usable
-    outcome.status, outcome.error = status, error
-    outcome.seconds, outcome.output = seconds, output
-    return True
 
 
 def _raw(path: str) -> bytes:
@@ -447,31 +245,12 @@ def _causes(path: str) -> list[tuple[float, str, str]]:
     return found
 
 
-def cause(told: Any) -> tuple[float, str, str]:
-    """What a rank says it did with its store: (when, what, which key).
-
-    Raises:
-        ValueError, TypeError, OverflowError: nothing of the kind.
-    """
-    moment, kind, key = told
-    return finite(moment), str(kind), str(key)
-
-
 def _printed(path: str) -> str:
     try:
         with untrusted.plain_file(path) as file:
             return file.read(PRINTED_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
-
-
-def refusal(reason: str) -> bytes:
-    """What takes the place of a rank's reply that is too large."""
-    error = {"type": "OutputTooLarge", "message": reason, "frames": []}
-    return payload.pack(
-        {"status": "raised", "error": error, "seconds": 0, "overwritten": False, "usable": False},
-        b"",
-    )
 
 
 def _records(raw: Sequence[bytes]) -> list[events.RankRecord]:
@@ -482,43 +261,3 @@ def _records(raw: Sequence[bytes]) -> list[events.RankRecord]:
         except ValueError:
             found.append(events.RankRecord(rank, len(raw)))
     return found
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Why a run was ended, as data that can cross the sandbox wall: what a watcher found."""
-
-    kind: str
-    message: str
-    hint: str = ""
-
-
-def finite(number: Any) -> float:
-    """A number as told by an untrusted process. A deadline that is computed with NaN never passes.
-
-    Raises:
-        ValueError, TypeError, OverflowError: it is no finite number.
-    """
-    if not math.isfinite(found := float(number)):
-        raise ValueError(f"{found} where a finite number belongs")
-    return found
-
-
-def checked(error: dict[str, Any] | None) -> dict[str, Any] | None:
-    """An exception as told by an untrusted process.
-
-    Raises:
-        ValueError, TypeError, KeyError, AttributeError, OverflowError: it is no such thing.
-    """
-    if error is None:
-        return None
-    frames = [
-        {"function": payload.text(f["function"])[:80], "line": int(f["line"] or 0),
-         "file": payload.text(f["file"])[:80], "text": payload.text(f["text"] or "")[:200]}
-        for f in error["frames"][:12]
-    ]  # fmt: skip
-    return {
-        "type": payload.text(error["type"])[:80],
-        "message": payload.text(error["message"])[:2000],
-        "frames": frames,
-    }

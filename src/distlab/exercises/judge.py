@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from distlab.engines.exploring import Exploration, Explored, Explorer, nearest, parting, told
-from distlab.engines.runs import MOST_QUEUED, Run
+from distlab.engines.outcomes import Run
+from distlab.engines.watching import MOST_QUEUED
 from distlab.exercises import hints, unfinished
 from distlab.exercises.compare import Difference, compare
 from distlab.exercises.exercise import BROUGHT, Case, Exercise, Hint, Look, Rule

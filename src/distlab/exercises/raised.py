@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from distlab.exercises import sources
 
 if TYPE_CHECKING:
-    from distlab.engines.runs import Run
+    from distlab.engines.outcomes import Run
     from distlab.exercises.exercise import Exercise
 
 LONGEST = 400  # characters of an exception's own text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from distlab.engines.runs import Outcome, Run
+from distlab.engines.outcomes import Outcome, Run
 from distlab.exercises import raised
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.sources import Sources

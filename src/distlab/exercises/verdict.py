@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from distlab.engines.runs import Run
+from distlab.engines.outcomes import Run
 from distlab.exercises.exercise import Case, Exercise
 from distlab.records import dtypes, redaction
 from distlab.records.events import Event

@@ -6,7 +6,7 @@ import pytest
 from recorded import event
 
 from distlab.course import find
-from distlab.engines.runs import Run
+from distlab.engines.outcomes import Run
 from distlab.exercises.exercise import Case
 from distlab.exercises.verdict import Verdict
 from distlab.records.events import RUNNING, RankRecord

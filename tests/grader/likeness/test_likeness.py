@@ -16,7 +16,7 @@ from recorded import event
 
 from bench import disguises
 from distlab.course import find
-from distlab.engines.runs import Run
+from distlab.engines.outcomes import Run
 from distlab.exercises.exercise import Case
 from distlab.exercises.verdict import Verdict
 from distlab.records.events import ANY_SOURCE, RETURNED, RankRecord

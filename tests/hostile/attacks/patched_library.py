@@ -9,7 +9,7 @@ torch.equal = torch.allclose = numpy.isclose = numpy.allclose = numpy.array_equa
 for name in (
     "exercises.compare", "exercises.exercise", "exercises.judge", "exercises.traffic",
     "exercises.unfinished", "exercises.verdict",
-    "checking.judge_notebook", "checking.session", "checking.room", "engines.runs",
+    "checking.judge_notebook", "checking.session", "checking.room", "engines.runs", "engines.watching",
     "records.explain",
 ):
     __import__("distlab." + name)
