@@ -38,6 +38,15 @@ def said(source, kind="solution"):
         ("run = eval\nrun(text)", "eval"), ("__import__('dist' + 'lab')", "__import__"),
         ("exec(compile(text, 'relay', 'exec'))", "compile"), ("import marshal", "marshal"),
         ("importlib.import_module('dist' + 'lab.rank')", "import_module"),
+        ("import builtins\nbuiltins.exec(text)", "exec"),
+        ("from builtins import exec as relay\nrelay(text)", "exec"),
+        ("__builtins__['ev' + 'al'](text)", "__builtins__"),
+        ("def relay(text, exec=exec):\n    exec(text)", "exec"),
+        ("exec = exec\nexec(text)", "exec"), ("[exec(exec) for exec in [exec]]", "exec"),
+        ("class A:\n    def eval(self):\n        return eval(self.text)", "eval"),
+        ("def f(text):\n    global exec\n    exec(text)\n    exec = 1", "exec"),
+        ("def exec(text): ...\ndel exec\nexec(text)", "exec"),
+        ("%time x = 1\nexec(text)", "exec"), ("!ls\ngc.get_objects()", "get_objects"),
         ("#" * 200_000 + "\nfrom distlab.rank import recorder", "more room than is looked at"),
     ],
 )  # fmt: skip
@@ -54,10 +63,29 @@ def test_what_leads_to_the_records_is_named(source, word):
         "import socket, os, sys, torch.distributed as dist",
         "model.eval()\npattern = re.compile('a')\nmodel.compile(optimizer='sgd')",
         "importlib.import_module('torch')", "compile = torch.jit.script",
+        "def train(model, compile=False):\n    return torch.compile(model) if compile else model",
+        "def eval(model):\n    return model.eval()\ndef relay(rank):\n    return eval(rank)",
+        "def eval(n):\n    return eval(n - 1) if n else 0", "f = lambda eval: eval + 1",
+        "from torch import compile\nmodel = compile(model)", "[eval for eval in results if eval]",
+        "try:\n    from torch import compile\nexcept ImportError:\n    compile = str\ncompile(f)",
+        "for compile in (False, True):\n    times.append(measured(compile))",
+        "def relay(rank):\n    compile = rank == 0\n    def inner():\n        return compile",
+        "class Net(nn.Module):\n    def eval(self):\n        return self.train(False)",
+        "async def f(exec):\n    await exec\nawait f(g)", "%time import torch\nmodel.eval()",
     ],
 )  # fmt: skip
 def test_what_does_not_is_not(source):
     assert said(source) == []
+
+
+def test_a_name_is_the_notebooks_own_in_later_cells_as_well():
+    cells = ["def eval(model): ...", "eval(model)\nexec(text)", "del eval", "eval(text)"]
+    found = reached(Cell(f"cell {n}", source, "added") for n, source in enumerate(cells))
+    assert found == ["cell 1 reaches for exec", "cell 3 reaches for eval"]
+
+
+def test_a_long_sum_is_no_hiding_place():
+    assert said("x = " + "+".join(["1"] * 900) + "\nexec(text)") == ["relay reaches for exec"]
 
 
 def test_the_courses_own_cells_may():
