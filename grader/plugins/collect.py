@@ -24,6 +24,7 @@ from typing import Any
 from nbgrader.exchange.default import ExchangeCollect
 
 from distlab.processes import untrusted
+from grader import writing
 from grader.judging import handed_in
 from grader.plugins.exchanges import is_accounts
 from grader.writing import FULL, NotWritten
@@ -82,9 +83,18 @@ class Collect(ExchangeCollect):
             return False
 
     def copy_files(self) -> None:
-        """One at a time: one that cannot be copied does not hold up the others."""
+        """One at a time: one that cannot be copied does not hold up the others. Of two commands
+        that collect at the same time, the second waits until the first has ended.
+        """
         if not self.src_records:
             super().copy_files()
+            return
+        # all that is handed in lies below the folder that this lies in, and nobody takes it for a
+        # student's
+        with writing.locked(self._place(".").parent / ".collect.lock"):
+            self._copy_files()
+
+    def _copy_files(self) -> None:
         full = None
         for record in list(self.src_records):
             self.src_records = [record]
@@ -104,10 +114,15 @@ class Collect(ExchangeCollect):
         return Path(self.coursedir.format_path(folder, student, lab))
 
     def _put_back(self, student: str) -> None:
-        """A crash has left nothing but the earlier submission, beside its place."""
+        """Where a crash has left nothing but the earlier submission, beside its place, it has that
+        again. One that a crash has left beside the new one goes: nobody is to be given it later.
+        """
         place = self._place(student)
-        if not place.exists() and _beside(place, "old").is_dir():
-            _beside(place, "old").rename(place)
+        earlier = _beside(place, "old")
+        if place.exists():
+            shutil.rmtree(earlier, ignore_errors=True)
+        elif earlier.is_dir():
+            earlier.rename(place)
 
     def _collect(self, record: dict[str, Any]) -> None:
         """As nbgrader does, which removes the earlier submission before it copies the new one."""

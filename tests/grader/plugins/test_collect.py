@@ -7,6 +7,7 @@ import os
 import pwd
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -311,6 +312,37 @@ def test_killed_at_any_moment_one_submission_is_there_or_put_back(tmp_path, coll
     assert (place / "answer").read_text() == "1" and os.listdir(place.parent) == [LAB]
     collect()
     assert (place / "answer").read_text() == "2" and os.listdir(place.parent) == [LAB]
+
+
+def test_what_a_crash_has_left_beside_a_submission_is_nobodys_later(tmp_path, collect):
+    hand_in(tmp_path, ME, answer="2")
+    place = collect() / ME / LAB
+    earlier = place.with_name(f".{LAB}.old")
+    earlier.mkdir()
+    (earlier / "answer").write_text("1")
+    collect(update=False)
+    assert os.listdir(place.parent) == [LAB] and (place / "answer").read_text() == "2"
+
+
+def test_two_that_collect_at_the_same_time_leave_a_whole_submission(tmp_path, collect, monkeypatch):
+    """A click in the formgrader while `nbgrader collect` is at work."""
+    copied, real = [], collecting._copied
+    second = threading.Thread(target=collect)
+
+    def copy(file, to, size):
+        copied.append(to.name)
+        if len(copied) == 2:
+            second.start()
+            second.join(1.0)  # it would be done by then
+        return real(file, to, size)
+
+    monkeypatch.setattr(collecting, "_copied", copy)
+    files = {f"file{number}": str(number) for number in range(4)}
+    hand_in(tmp_path, ME, **files)
+    place = collect() / ME / LAB
+    second.join()
+    assert {path.name for path in place.iterdir()} == {*files, "timestamp.txt"}
+    assert os.listdir(place.parent) == [LAB] and len(copied) == 5
 
 
 def test_a_file_that_is_exchanged_for_a_link_meanwhile_is_not_followed(tmp_path, collect):
