@@ -55,9 +55,34 @@ x = await task
     assert ran("import asyncio\nlock = asyncio.Lock()", waits, waits)["x"] == 1
 
 
+@pytest.mark.parametrize("before", ["", "await asyncio.sleep(0)\n", "%time await_ = 1\n"])
+def test_a_program_that_looks_whether_a_loop_runs_sees_that_one_does(before):
+    """And so does not wait in it, but begins a task, or takes a loop of its own in a thread."""
+    source = f"""
+import asyncio
+async def main():
+    return 3
+{before}loop = asyncio.get_event_loop()
+task = loop.create_task(main()) if loop.is_running() else loop.run_until_complete(main())
+"""
+    waits = "%time x = await task\nseen = loop.is_running()"
+    found = ran(source, waits)
+    assert found["x"] == 3 and found["seen"] and not found["loop"].is_running()
+
+
+def test_code_that_torch_compiles_waits_in_a_loop_of_its_own():
+    from torch._inductor.await_utils import await_sync
+
+    namespace = {"await_sync": await_sync}
+    source = "import asyncio\nx = await_sync(asyncio.sleep(0, 3))"
+    notebook.run_cell(notebook.Cell("cell 1", source, "solution"), namespace)
+    assert namespace["x"] == 3
+
+
 def test_a_timed_line_of_a_cell_that_awaits_may_await():
     source = "import asyncio\nawait asyncio.sleep(0)\n%time x = await asyncio.sleep(0, 3)"
     assert ran(source)["x"] == 3
+    assert ran("import asyncio\nx = await asyncio.sleep(0, 1)")["x"] == 1  # it runs no more
 
 
 def test_what_a_cell_raises_in_the_loop_is_raised():

@@ -16,6 +16,20 @@ from typing import Any
 _of_thread = threading.local()
 
 
+class _Loop(asyncio.SelectorEventLoop):
+    """A loop that says it runs where it is seen as the running one: programs that look whether it
+    does begin a task or a loop of their own then.
+    """
+
+    is_seen = False
+
+    def is_running(self) -> bool:
+        return self.is_seen or self.runs()
+
+    def runs(self) -> bool:
+        return super().is_running()
+
+
 def run(code: types.CodeType, namespace: dict[str, Any]) -> None:
     """Run compiled code of a cell, and wait for what it awaits outside of functions.
 
@@ -26,7 +40,7 @@ def run(code: types.CodeType, namespace: dict[str, Any]) -> None:
     if not code.co_flags & inspect.CO_COROUTINE:
         with _seen(loop):
             eval(code, namespace)
-    elif loop.is_running():  # a timed line of a cell that awaits something
+    elif loop.runs():  # a timed line of a cell that awaits something
         with _seen(None):
             asyncio.run(eval(code, namespace))
     else:
@@ -39,20 +53,25 @@ async def _waited(code: types.CodeType, namespace: dict[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def _seen(loop: asyncio.AbstractEventLoop | None) -> Iterator[None]:
+def _seen(loop: _Loop | None) -> Iterator[None]:
     """Meanwhile this loop is the running one of this thread, or none is."""
     outer = asyncio._get_running_loop()
+    before = [(one, one.is_seen) for one in (outer, loop) if isinstance(one, _Loop)]
+    for one, _ in before:
+        one.is_seen = one is loop
     asyncio._set_running_loop(loop)
     try:
         yield
     finally:
+        for one, is_seen in before:
+            one.is_seen = is_seen
         asyncio._set_running_loop(outer)
 
 
-def _shared() -> asyncio.AbstractEventLoop:
-    loop: asyncio.AbstractEventLoop | None = getattr(_of_thread, "loop", None)
+def _shared() -> _Loop:
+    loop: _Loop | None = getattr(_of_thread, "loop", None)
     if loop is None or loop.is_closed():
-        loop = _of_thread.loop = asyncio.new_event_loop()
+        loop = _of_thread.loop = _Loop()
     return loop
 
 
