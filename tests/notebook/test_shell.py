@@ -122,3 +122,21 @@ def test_other_magics_do_nothing(line):
 )
 def test_a_cell_with_a_magic_binds_what_it_binds(source, names):
     assert notebook.Cell("", source, "solution").defines() == names
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["get_ipython().config.InlineBackend.figure_format = 'retina'",
+     "y = 2 if 'IPKernelApp' in get_ipython().config else 1", "get_ipython().kernel.do_shutdown(1)",
+     "get_ipython().events.register('post_run_cell', print)", "get_ipython().set_next_input('x')",
+     "get_ipython().config['InlineBackend']['rc'] = {}", "list(get_ipython().history_manager)",
+     "import copy, pickle\npickle.dumps(copy.copy(get_ipython()).user_ns['x'])"],
+)  # fmt: skip
+def test_what_else_the_shell_has_is_there(line):
+    assert ran(f"x = 1\n{line}\nz = x")["z"] == 1
+
+
+def test_magics_and_commands_may_be_asked_for_by_name():
+    found = ran("get_ipython().magic('%env RANKS 4')\nx = get_ipython().magic('env RANKS')",
+                "y = get_ipython().getoutput('echo 4', split=False)")  # fmt: skip
+    assert found["x"] == "4" and found["y"] == "4\n"

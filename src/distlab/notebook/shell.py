@@ -13,7 +13,8 @@ in IPython:
 | `!mkdir`, `!touch`, `!cp`, `!echo`, `!printf`, `!cat`, `!ls`, `!pwd` | the command is run |
 
 All others do nothing: they show something, take long, or are about the page. So do other commands,
-which would install, download or start what has nothing to do with an answer.
+which would install, download or start what has nothing to do with an answer. And whatever else of
+the shell a cell asks for is there, and does nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import shlex
 import subprocess
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +44,49 @@ _OPTIONS = re.compile(r"\s*(-[lsTD]\s*\S+|-[rqzc]+|--no-raise-error)(?=\s|$)")
 _RUN_OPTIONS = re.compile(r"-[nietpdGsTDlN]")
 
 
+class _Nothing:
+    """What a cell sets up the page with: can be called, looked into and set, to no effect."""
+
+    def __call__(self, *values: object, **named: object) -> None:
+        return None
+
+    def __getattr__(self, name: str) -> _Nothing:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Nothing()
+
+    def __getitem__(self, name: object) -> _Nothing:
+        return _Nothing()
+
+    def __setitem__(self, name: object, value: object) -> None:
+        return None
+
+    def __contains__(self, name: object) -> bool:
+        return False
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(())
+
+    def __bool__(self) -> bool:
+        return False
+
+
 class Shell:
     """Takes the place of IPython's shell for the cells that run in a namespace."""
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self.user_ns = namespace
         self._last_folder = ""
+
+    def __getattr__(self, name: str) -> _Nothing:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return _Nothing()
+
+    def magic(self, line: str) -> Any:
+        """The way that was before `run_line_magic`."""
+        name, _, rest = line.lstrip("%").partition(" ")
+        return self.run_line_magic(name, rest)
 
     def run_line_magic(self, name: str, line: str, *rest: object) -> Any:
         if name in ("time", "prun"):
@@ -74,8 +112,8 @@ class Shell:
     def system(self, command: str) -> None:
         self.getoutput(command)
 
-    def getoutput(self, command: str, *rest: object) -> list[str]:
-        """The lines that a command prints; none where it is not run."""
+    def getoutput(self, command: str, split: bool = True, depth: int = 0) -> list[str] | str:
+        """The lines that a command prints, or all in one; none where it is not run."""
         from IPython.utils.text import SList
 
         command = filled(command, self.user_ns)
@@ -89,7 +127,7 @@ class Shell:
                     stderr=subprocess.DEVNULL, timeout=_COMMAND_LIMIT, text=True, errors="replace",
                 ).stdout  # fmt: skip
         lines: list[str] = SList(printed.splitlines())
-        return lines
+        return lines if split else printed
 
     def _timed(self, line: str) -> Any:
         tree = _statement(line)
