@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import threading
 
 import pytest
 
@@ -89,6 +90,14 @@ def test_names_of_pylab_are_there():
 def test_commands_on_files_are_run(tmp_path):
     found = ran("!echo 4 > {'n'}.txt && touch b.txt", "names = !ls\nn = int(open('n.txt').read())")
     assert found["n"] == 4 and found["names"] == ["b.txt", "n.txt"] == found["names"].list
+
+
+def test_a_command_may_take_seconds_as_on_a_busy_machine(tmp_path):
+    os.mkfifo(tmp_path / "slow")
+    writing = threading.Timer(2.5, (tmp_path / "slow").write_text, ["4"])
+    writing.start()
+    assert ran("x = !cat slow")["x"] == ["4"]
+    writing.join()
 
 
 @pytest.mark.parametrize(
