@@ -30,6 +30,7 @@ _BUILTINS = {"builtins", "__builtins__"}
 _TEXT = re.compile(
     rf"distlab\.(?:{'|'.join(sorted(_PACKAGES))})\b|DISTLAB_RUN|\.rec\b|/proc/self/mem"
 )
+_WRITTEN = re.compile(r"\s*%%(?:write)?file\b.*")
 _LONGEST = 200_000  # characters of a cell that are looked at
 
 
@@ -53,6 +54,8 @@ def _words(source: str, own: set[str]) -> Iterator[str]:
         tree = notebook.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # IPython's magic, or nonsense
         yield from (match.group() for match in _TEXT.finditer(source))
+        if written := _WRITTEN.match(source):  # a module, for a later cell to import or run
+            source, own = source[written.end() :], set()
         try:
             tree = notebook.read(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -46,6 +46,7 @@ def said(source, kind="solution"):
         ("class A:\n    def eval(self):\n        return eval(self.text)", "eval"),
         ("def f(text):\n    global exec\n    exec(text)\n    exec = 1", "exec"),
         ("def exec(text): ...\ndel exec\nexec(text)", "exec"),
+        ("%%writefile mine.py\nexec(text)", "exec"),
         ("%time x = 1\nexec(text)", "exec"), ("!ls\ngc.get_objects()", "get_objects"),
         ("#" * 200_000 + "\nfrom distlab.rank import recorder", "more room than is looked at"),
     ],
@@ -72,6 +73,7 @@ def test_what_leads_to_the_records_is_named(source, word):
         "def relay(rank):\n    compile = rank == 0\n    def inner():\n        return compile",
         "class Net(nn.Module):\n    def eval(self):\n        return self.train(False)",
         "async def f(exec):\n    await exec\nawait f(g)", "%time import torch\nmodel.eval()",
+        "%%writefile a.sh\nexec distlab info\ncompile",
     ],
 )  # fmt: skip
 def test_what_does_not_is_not(source):
@@ -79,9 +81,12 @@ def test_what_does_not_is_not(source):
 
 
 def test_a_name_is_the_notebooks_own_in_later_cells_as_well():
-    cells = ["def eval(model): ...", "eval(model)\nexec(text)", "del eval", "eval(text)"]
+    cells = ["def eval(model): ...", "eval(model)\nexec(text)", "del eval", "eval(text)",
+             "%%writefile a.py\ndef compile(): ...", "compile(text)"]  # fmt: skip
     found = reached(Cell(f"cell {n}", source, "added") for n, source in enumerate(cells))
-    assert found == ["cell 1 reaches for exec", "cell 3 reaches for eval"]
+    assert found == [
+        "cell 1 reaches for exec", "cell 3 reaches for eval", "cell 5 reaches for compile"
+    ]  # fmt: skip
 
 
 def test_a_long_sum_is_no_hiding_place():
