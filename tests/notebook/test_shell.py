@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 import threading
 
@@ -149,3 +150,36 @@ def test_magics_and_commands_may_be_asked_for_by_name():
     found = ran("get_ipython().magic('%env RANKS 4')\nx = get_ipython().magic('env RANKS')",
                 "y = get_ipython().getoutput('echo 4', split=False)")  # fmt: skip
     assert found["x"] == "4" and found["y"] == "4\n"
+
+
+LOADS = """
+with open("runs", "a") as file:
+    file.write("1")
+from distlab import notebook
+found = notebook.load("lab.ipynb")
+if __name__ == "__main__":
+    assert found.answer() == 3
+"""
+SPAWNS = """
+    import multiprocessing
+    process = multiprocessing.get_context("spawn").Process(target=print)
+    process.start()
+    process.join()
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "processes"), [("%run", 1), ("a program", 1), ("a program that spawns", 2)]
+)
+def test_a_script_that_loads_the_notebook_that_runs_it_is_run_once(tmp_path, how, processes):
+    told = {"nbgrader": {"grade_id": "answer", "solution": True, "grade": False}}
+    source = "def answer():\n    return 3\n%run script.py\n%run lab.ipynb"
+    cell = {"cell_type": "code", "source": source, "metadata": told}
+    (tmp_path / "lab.ipynb").write_text(json.dumps({"cells": [cell], "nbformat": 4}))
+    (tmp_path / "script.py").write_text(LOADS + SPAWNS * (processes - 1))
+    if how == "%run":
+        ran("%run script.py")
+    else:
+        words = [sys.executable, "script.py"]
+        subprocess.run(words, cwd=tmp_path, check=True, timeout=100)
+    assert (tmp_path / "runs").read_text() == "1" * processes

@@ -29,7 +29,7 @@ import shlex
 import subprocess
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +184,15 @@ class Shell:
 
     def _run_file(self, name: str, options: list[str]) -> None:
         path = _found(os.path.expanduser(name))
+        if _is_same(path, [*_under_way, *_mains(), self.user_ns.get("__file__")]):
+            return
+        _under_way.append(path)
+        try:
+            self._run_found(path, options)
+        finally:
+            _under_way.remove(path)
+
+    def _run_found(self, path: Path, options: list[str]) -> None:
         if path.suffix == ".ipynb":
             for cell in notebook.cells(json.loads(path.read_bytes())):
                 notebook.run_cell(cell, self.user_ns)
@@ -217,6 +226,26 @@ _LINE: dict[str, Callable[[Shell, str], Any]] = {
     "run": Shell._run,
     "pylab": Shell._pylab,
 }
+
+
+#: what `%run` is running. Scripts of the labs load the notebook, whose cell may run the script: it
+#: is not run again within itself
+_under_way: list[Path] = []
+
+
+def _mains() -> list[Any]:
+    """The files of the program that this process runs, which Python itself runs or has run."""
+    mains = map(sys.modules.get, ("__main__", "__mp_main__"))
+    return [getattr(main, "__file__", None) for main in mains]
+
+
+def _is_same(path: Path, others: Iterable[Any]) -> bool:
+    """Is it one of these files?"""
+    for other in others:
+        with contextlib.suppress(OSError, TypeError):
+            if os.path.samefile(path, other):
+                return True
+    return False
 
 
 def _found(name: str) -> Path:
