@@ -345,6 +345,13 @@ def test_two_that_collect_at_the_same_time_leave_a_whole_submission(tmp_path, co
     assert os.listdir(place.parent) == [LAB] and len(copied) == 5
 
 
+def test_a_lock_that_cannot_be_had_keeps_nobody_from_collecting(tmp_path, collect):
+    """Another account of the course may have made its file."""
+    hand_in(tmp_path, ME, answer="1")
+    (tmp_path / "course/submitted/.collect.lock").mkdir(parents=True)
+    assert (collect() / ME / LAB / "answer").read_text() == "1"
+
+
 def test_a_file_that_is_exchanged_for_a_link_meanwhile_is_not_followed(tmp_path, collect):
     (tmp_path / "solution").write_text("the solution")
     folder = hand_in(tmp_path, ME, answer="own")
