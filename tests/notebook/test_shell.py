@@ -124,6 +124,8 @@ def test_other_magics_do_nothing(line):
         ("import torch\n%run mine.py", {"torch", "*"}),
         ("%pylab inline\nx = 1", {"*", "x"}),
         ("%running\nx = 1", {"x"}),
+        ("x, y = !ls\nif x:\n    z: int = %time f()\n%time a = 1", {"x", "y", "z"}),
+        ("def f(): ...\nrelay = %time f()\nd['a'] = !ls", {"f", "relay"}),
         ("%%writefile mine.py\ndef f(): ...", set()),
         ("%%bash\nx=1", set()),
         ("%%time\nx = 1", {"x"}),

@@ -59,8 +59,9 @@ def parse(source: str, filename: str = "<unknown>", mode: str = "exec") -> Any:
 
 def read(source: str) -> ast.Module:
     """The syntax tree of a cell, each of its magics replaced by `pass`, one that can bind any name
-    by an import of everything. In a source that is Python already nothing is taken for a magic:
-    neither an operator that begins a line nor a question mark in a string.
+    by an import of everything, and what one is assigned from by `None`. In a source that is Python
+    already nothing is taken for a magic: neither an operator that begins a line nor a question mark
+    in a string.
 
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: it cannot be parsed.
@@ -81,11 +82,14 @@ def read(source: str) -> ast.Module:
 _CELL_MAGIC = re.compile(r"\s*%%(\w+)")
 _RUN_HERE = ("time", "capture", "prun")  # cell magics that run their cell in the notebook
 _BINDS_ANY = re.compile(r"%(run|pylab)\b")
+_ASSIGNED = re.compile(r"([^%!=?]+=)[ \t]*[%!]")
 
 
 def _as_statement(magic: re.Match[str]) -> str:
-    binds = _BINDS_ANY.match(magic[0].lstrip())
-    return magic[1] + ("from notebook import *" if binds else "pass")
+    text = magic[0].lstrip()
+    if assigned := _ASSIGNED.match(text):
+        return f"{magic[1]}{assigned[1]} None"
+    return magic[1] + ("from notebook import *" if _BINDS_ANY.match(text) else "pass")
 
 
 @dataclass(frozen=True)
