@@ -36,10 +36,14 @@ def test_two_threads_in_a_collective_of_one_group_are_told_of(changes):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"thread": 0}, {"group_index": 1}, {"state": events.DONE, "end": 0.5}, {"flags": 0},
-        {"op": "recv"},
+        {"thread": 0}, {"group_index": 1}, {"flags": 0},
+        {"state": events.DONE, "begin": 0.2, "end": 0.5},
+        {"op": "recv"}, {"tag": 7}, {"state": events.FAILED, "begin": 0.2, "end": 0.5},
     ],
-    ids=["one thread", "another group", "one after the other", "not waited for", "a message"],
+    ids=[
+        "one thread", "another group", "not waited for", "one after the other", "a message",
+        "met by its name", "failed before",
+    ],
 )  # fmt: skip
 def test_who_has_a_group_for_itself_is_told_nothing(changes):
     assert not contended(beside(**changes))

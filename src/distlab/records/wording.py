@@ -7,7 +7,16 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from distlab.records.events import CHANGED, FAILED, NOT_STARTED, RAISED, RUNNING, Event, RankRecord
+from distlab.records.events import (
+    CHANGED,
+    FAILED,
+    NOT_STARTED,
+    POSTED,
+    RAISED,
+    RUNNING,
+    Event,
+    RankRecord,
+)
 from distlab.records.pairing import Collective, Pairs, either
 
 if TYPE_CHECKING:
@@ -160,14 +169,14 @@ def contended(records: Sequence[RankRecord]) -> str:
     and one of these has not ended; empty where there is nothing of the kind.
     """
     for record in records:
-        called = [event for event in record.events if event.is_collective and event.blocking]
+        called = [event for event in record.events if _takes_its_turn(event)]
         for event in called:
             beside = (
                 one
                 for one in called
                 if one.group_index == event.group_index and one.thread != event.thread
             )
-            if not event.done and any(not one.done or one.end > event.begin for one in beside):
+            if not event.done and any(_overlap(one, event) for one in beside):
                 return (
                     f"Two threads of rank {record.rank} are in a collective of one group at the "
                     "same time. Which of them comes first is the machine's choice on each rank, "
@@ -175,6 +184,19 @@ def contended(records: Sequence[RankRecord]) -> str:
                     "of its own, made by dist.new_group before the threads are started."
                 )
     return ""
+
+
+def _takes_its_turn(event: Event) -> bool:
+    """Is it a collective that a thread waits in, and that meets others by its place among them?
+    Those of a name (Horovod's) meet by that.
+    """
+    return event.is_collective and event.blocking and not event.is_named
+
+
+def _overlap(one: Event, other: Event) -> bool:
+    """Was there a moment at which both had begun, and neither had ended?"""
+    ends = [math.inf if event.state == POSTED else event.end for event in (one, other)]
+    return max(one.begin, other.begin) < min(ends)
 
 
 def advice(records: Sequence[RankRecord]) -> str:
