@@ -5,14 +5,17 @@ from __future__ import annotations
 import _thread
 import concurrent.futures
 import contextlib
+import gc
 import io
 import multiprocessing
 import signal
 import threading
+import weakref
 
 import pytest
 import tqdm
 
+from distlab.rank.recorder import Recorder
 from distlab.rank.threads import Threads
 
 
@@ -153,7 +156,13 @@ def test_a_join_that_can_end_before_its_thread_counts():
 def raised():
     """What was last told of a thread's exception."""
     told = [None]
-    threads = Threads(lambda *counts: None, raised=told.append)
+
+    def note(error):
+        if taken := "gloo" not in str(error):
+            told.append(error)
+        return taken
+
+    threads = Threads(lambda *counts: None, raised=note)
     threads.begin()
     yield told
     threads.close()
@@ -181,6 +190,40 @@ def test_what_a_call_given_to_an_executor_raises_is_told_until_somebody_asks(rai
         with contextlib.suppress(ZeroDivisionError):
             getattr(failed, ask)()
         assert raised[-1] is None
+
+
+def test_what_is_asked_for_is_told_no_more_though_others_failed_of_it(raised):
+    cause, consequence = concurrent.futures.Future(), concurrent.futures.Future()
+    cause.set_exception(ZeroDivisionError("the cause"))
+    consequence.set_exception(RuntimeError("gloo: connection closed"))
+    with contextlib.suppress(ZeroDivisionError):
+        cause.result()
+    assert raised[-1] is None
+
+
+def test_a_future_holds_a_class_of_exceptions_as_without_us(tmp_path):
+    record = Recorder(tmp_path / "0.rec", 0, 1)
+    record.started()
+    try:
+        future = concurrent.futures.Future()
+        future.set_exception(ZeroDivisionError)
+        with pytest.raises(ZeroDivisionError):
+            future.result()
+    finally:
+        record.closed()
+
+
+def test_a_thread_that_has_ended_goes_as_soon_as_nobody_holds_it(raised):
+    thread = threading.Thread(target=len, args=("",))
+    thread.start()
+    thread.join()
+    gone = weakref.ref(thread)
+    gc.disable()
+    try:
+        del thread
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("function", [lambda: None, lambda: _thread.exit()])

@@ -178,11 +178,13 @@ class Recorder:
         """Note what runs beside the function, before it can do anything."""
         _int(self._map, events.GOES_ON, min(pending, 0x7FFF) << 16 | min(agents, 0xFFFF))
 
-    def _raised(self, error: BaseException | None) -> None:
-        """Note what a thread has raised; with `None`, that somebody has taken notice of it."""
+    def _raised(self, error: BaseException | None) -> bool:
+        """Note what a thread has raised; with `None`, that somebody has taken notice of it. False
+        for what is no cause of anything.
+        """
         if error is None:
             events.BESIDE.pack_into(self._map, events.BESIDE_AT, 0, b"", b"", b"")
-            return
+            return True
         line, function = 0, b""
         for frame, number in traceback.walk_tb(error.__traceback__):
             if _kind(frame.f_code) == _STUDENT:
@@ -192,10 +194,11 @@ class Recorder:
         except Exception:
             text = ""
         if "/gloo/" in text:  # an operation failed because its peer had gone: that is no cause
-            return
+            return False
         kind = _bytes(type(error).__name__, _FUNCTION_BYTES)
         said = _bytes(text, _BESIDE_BYTES)
         events.BESIDE.pack_into(self._map, events.BESIDE_AT, line, function, kind, said)
+        return True
 
     def _thread(self) -> int:
         """A number for the thread that asks; the function's own is 0."""

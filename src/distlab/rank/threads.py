@@ -39,12 +39,12 @@ class Threads:
         place: called where a thread is about to be started; says where in the student's code that
             is, for `started_at`.
         raised: called with what a thread, or a call given to an executor, raises, and with `None`
-            once somebody has asked for that.
+            once somebody has asked for that. Says whether it takes note of it.
     """
 
     def __init__(
         self, changed: Callable[[int, int], None], place: Callable[[], Any] = lambda: None,
-        raised: Callable[[BaseException | None], None] = lambda error: None,
+        raised: Callable[[BaseException | None], bool] = lambda error: True,
     ) -> None:  # fmt: skip
         self._changed, self.place, self._raised = changed, place, raised
         self._noted: object = None  # whose exception was told last
@@ -124,10 +124,10 @@ class Threads:
 
     def note(self, owner: object, error: BaseException | None) -> None:
         """A thread, or a future, has an exception, which nobody may ever ask for."""
-        if error is None or isinstance(error, SystemExit) or os.getpid() != self._process:
-            return
-        self._noted = owner
-        self._raised(error)
+        # a future can also hold a class, of which an exception is made when it is raised
+        told = isinstance(error, BaseException) and not isinstance(error, SystemExit)
+        if told and os.getpid() == self._process and self._raised(error):
+            self._noted = owner
 
     def asked(self, owner: object) -> None:
         """Somebody has asked for what this future holds."""
@@ -205,13 +205,16 @@ def _counted_start(thread: Any) -> None:
 
 def _counted_run(thread: Any) -> None:
     counting: Threads | None = getattr(thread, "_distlab_counting", None)
-    if counting is not None:
-        thread._invoke_excepthook = _noting(counting, thread, thread._invoke_excepthook)
+    if counting is None:
+        _run(thread)
+        return
+    tell = thread._invoke_excepthook
+    thread._invoke_excepthook = _noting(counting, thread, tell)
     try:
         _run(thread)
     finally:
-        if counting is not None:
-            counting.gone(thread)
+        thread._invoke_excepthook = tell  # else it would keep the thread, and that what it holds
+        counting.gone(thread)
 
 
 def _noting(
