@@ -1,5 +1,6 @@
 """A machine that does not reach itself is told as that, and is no verdict on anybody's code."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -16,6 +17,15 @@ ANSWER = "\n".join(line for line in CHECKED.splitlines() if "RLIMIT" not in line
 
 def test_a_machine_that_reaches_itself_has_what_is_needed():
     assert loopback.need() is None
+
+
+def test_a_process_that_can_open_no_more_is_not_told_that_the_loopback_is_down(monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(loopback.socket, "socket", full)
+    with pytest.raises(loopback.Down, match="close what was left open"):
+        loopback.need()
 
 
 def without_loopback():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 
 PATIENCE = 5.0  # seconds for a connection that takes microseconds
@@ -29,6 +30,12 @@ def need() -> None:
             listener.listen()
             socket.create_connection(listener.getsockname(), PATIENCE).close()
     except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            raise Down(
+                f"no connection can be made here ({error.strerror}), without which ranks cannot "
+                "meet, so that nothing can be said of your code: close what was left open, or "
+                "start anew"
+            ) from error
         raise Down(
             f"this machine does not reach itself at 127.0.0.1 ({error.strerror or error}), where "
             "ranks meet, so that nothing can be said of your code: bring its loopback up "
