@@ -16,12 +16,24 @@ from distlab.processes import framing, payload
 from distlab.processes.framing import Incoming, write
 
 
+def of_package(folder):
+    """The files of a package and of those in it. Submissions lie in the grader's folder as well."""
+    inner = (one for one in folder.iterdir() if (one / "__init__.py").is_file())
+    return [*folder.glob("*.py"), *(path for one in inner for path in of_package(one))]
+
+
+def test_what_students_hand_in_is_of_no_package(tmp_path):
+    for name in ("__init__.py", "own.py", "part/__init__.py", "submitted/ada/lab/theirs.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert {path.name for path in of_package(tmp_path)} == {"__init__.py", "own.py"}
+
+
 @pytest.mark.parametrize("package", [distlab.__path__[0], *grader.__path__], ids=["src", "grader"])
 def test_nobody_waits_by_what_refuses_files_above_1023(package):
     calls = [
         f"{path}:{node.lineno}"
-        for path in Path(package).rglob("*.py")
-        if "answers" not in path.parts
+        for path in of_package(Path(package))
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Attribute) and ast.unparse(node) == "select.select"
     ]
