@@ -765,12 +765,26 @@ def wrapping(one):
     return companion
 
 
+class AsksElsewhere:
+    """Of a notebook, as its module has no file; what it stands for is not there yet."""
+
+    __module__ = "__a_notebook__"
+
+    @property
+    def __dict__(self):
+        raise RuntimeError
+
+
 @pytest.mark.parametrize(
     "companion",
-    [AttributesAreKeys(lr=0.1), torch.ops, wrapping(AttributesAreKeys(lr=0.1)), wrapping(None)],
-    ids=["keys", "ops", "wraps keys", "wraps itself"],
-)
+    [
+        AttributesAreKeys(lr=0.1), torch.ops, wrapping(AttributesAreKeys(lr=0.1)), wrapping(None),
+        AsksElsewhere(),
+    ],
+    ids=["keys", "ops", "wraps keys", "wraps itself", "stands for another"],
+)  # fmt: skip
 def test_what_else_the_notebook_holds_is_not_asked_for_its_source(monkeypatch, companion):
+    monkeypatch.setitem(sys.modules, "__a_notebook__", types.ModuleType("__a_notebook__"))
     scope = {"companion": companion}
     exec(compile("def f(rank, size): ...", "<a cell>", "exec"), scope)
     monkeypatch.setitem(linecache.cache, "<a cell>", (22, None, ["def f…"], "<a cell>"))

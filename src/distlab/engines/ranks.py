@@ -358,7 +358,7 @@ def _functions(value: Any) -> list[Any]:
         return []
     held = list(contents.values())
     if kind is not value:
-        with contextlib.suppress(AttributeError):  # it has slots
+        with contextlib.suppress(Exception):  # it has slots, or says otherwise what it holds
             held += object.__getattribute__(value, "__dict__").values()
     return [one for each in held if _is_function(each) for one in _functions(each)]
 
