@@ -324,6 +324,8 @@ def test_no_more_processes_is_an_answer_as_any_other(monkeypatch):
 def many_files():
     """More than `select` takes, on a server of many: so many may be open meanwhile."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= hard < 2048:
+        pytest.skip(f"this machine lets a process have {hard} files open")
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
     yield 1100
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
