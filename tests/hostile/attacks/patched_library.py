@@ -9,7 +9,8 @@ torch.equal = torch.allclose = numpy.isclose = numpy.allclose = numpy.array_equa
 for name in (
     "exercises.compare", "exercises.exercise", "exercises.judge", "exercises.traffic",
     "exercises.unfinished", "exercises.verdict",
-    "checking.judge_notebook", "checking.session", "checking.room", "engines.runs", "engines.watching",
+    "checking.judge_notebook", "checking.session", "checking.room", "engines.runs",
+    "engines.watching", "engines.outcomes",
     "records.explain",
 ):
     __import__("distlab." + name)
