@@ -201,6 +201,25 @@ def test_what_is_asked_for_is_told_no_more_though_others_failed_of_it(raised):
     assert raised[-1] is None
 
 
+class Large:
+    """What a call holds when it fails."""
+
+
+def test_what_a_call_that_failed_had_in_its_hands_goes_with_the_run():
+    threads = Threads(lambda *counts: None)
+    threads.begin()
+    future, large = concurrent.futures.Future(), Large()
+    future.set_exception(ZeroDivisionError(large))
+    gone = weakref.ref(large)
+    gc.disable()
+    try:
+        del future, large
+        threads.close()
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
 def test_a_future_holds_a_class_of_exceptions_as_without_us(tmp_path):
     record = Recorder(tmp_path / "0.rec", 0, 1)
     record.started()

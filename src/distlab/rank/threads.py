@@ -72,6 +72,7 @@ class Threads:
         global _counting
         if _counting is self:
             _counting = None
+        self._noted = None  # of its exception there hang frames, and all that these hold
 
     def _count(self, more: int) -> None:
         with self._lock:
@@ -126,7 +127,8 @@ class Threads:
         """A thread, or a future, has an exception, which nobody may ever ask for."""
         # a future can also hold a class, of which an exception is made when it is raised
         told = isinstance(error, BaseException) and not isinstance(error, SystemExit)
-        if told and os.getpid() == self._process and self._raised(error):
+        ours = _counting is self and os.getpid() == self._process
+        if told and ours and self._raised(error):
             self._noted = owner
 
     def asked(self, owner: object) -> None:
