@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from distlab.exercises.exercise import Case, Exercise, Hint
@@ -119,13 +120,24 @@ def _pretend_gpu(function, inputs) -> dict[str, Any]:
     return seen
 
 
-def _say_it_is_on(tensor, where) -> None:
+def _say_it_is_on(tensor, where) -> Any:
     """Let a tensor say that it is on this device, and what is detached from it: an answer may ask a
-    parameter, its `data`, or an entry of the state dict.
+    parameter, its `data`, or an entry of the state dict. Returns the tensor.
     """
-    kind: Any = type(tensor)  # a base of the class below
+    tensor.__class__ = _elsewhere(getattr(type(tensor), "plain", type(tensor)), where)
+    return tensor
+
+
+@functools.cache
+def _elsewhere(kind: Any, where) -> Any:
+    """The class of such tensors: `torch.Tensor` or `nn.Parameter`, on a device. What is made of
+    them is as plain as what is made of a parameter, so that they can be copied and saved.
+    """
+    import torch
 
     class Elsewhere(kind):
+        plain = kind
+        __torch_function__ = torch._C._disabled_torch_function_impl
         device = property(lambda self: where)
         is_cuda = property(lambda self: where.type == "cuda")
         is_cpu = property(lambda self: where.type == "cpu")
@@ -134,22 +146,26 @@ def _say_it_is_on(tensor, where) -> None:
             return -1 if where.index is None else where.index
 
         def detach(self):
-            return _there(super().detach(), where)
+            return _say_it_is_on(super().detach(), where)
 
         @property
         def data(self):
-            return _there(kind.data.__get__(self), where)
+            return _say_it_is_on(kind.data.__get__(self), where)
 
         @data.setter
         def data(self, value):
             kind.data.__set__(self, value)
 
-    tensor.__class__ = Elsewhere
+        def __deepcopy__(self, memo):
+            copied = super().detach().clone()
+            copied.__class__ = type(self)
+            return memo.setdefault(id(self), copied.requires_grad_(self.requires_grad))
 
+        def __reduce_ex__(self, protocol):
+            plain = self.as_subclass(kind) if kind is torch.Tensor else super()
+            return plain.__reduce_ex__(protocol)
 
-def _there(tensor, where):
-    _say_it_is_on(tensor, where)
-    return tensor
+    return Elsewhere
 
 
 exercise = Exercise(
