@@ -23,12 +23,7 @@ from distlab.course.lab09_when_it_breaks.meeting import (
     Meeting,
     raise_what_ended,
 )
-from distlab.course.lab09_when_it_breaks.rounds import (
-    NOT_HELD,
-    filled_up,
-    promptly,
-    until_met,
-)
+from distlab.course.lab09_when_it_breaks.rounds import filled_up, promptly, until_met
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
 from distlab.rank.sharing import among_ranks
@@ -118,9 +113,11 @@ def _held(function, inputs: dict, factor: float) -> tuple[list[dict], bool, floa
             met &= _judge(found, nodes, answers, planned, seconds, lag, near)
             if not met:
                 break
-    for one in found:
-        filled_up(one["returned"], len(inputs["rounds"]))
-        filled_up(one["moments"], len(inputs["rounds"]))
+    rounds = [_planned(nodes, moments, inputs["seconds"], slow) for _, moments in inputs["rounds"]]
+    for worker, one in enumerate(found):
+        told = [planned[worker] for planned in rounds]
+        filled_up(one["returned"], told)
+        filled_up(one["moments"], [t if t == ABSENT else IN_TIME for t in told])
     return found, met or slow, lag  # a slow store's is not repeated: load makes no members disagree
 
 
@@ -229,12 +226,8 @@ _PAIR = re.compile(r"[(\[](\d+), (\d+)[)\]]")
 
 
 def _returned(look: Look) -> dict[str, list[str]]:
-    """What each worker got in each rendezvous that was held, by its name."""
-    return {
-        node: [one for one in told if one != NOT_HELD]
-        for got in look.got
-        for node, told in got["membership"].items()
-    }
+    """What each worker got in each rendezvous, by its name."""
+    return {node: told for got in look.got for node, told in got["membership"].items()}
 
 
 def _moments(look: Look) -> list[str]:
@@ -243,9 +236,8 @@ def _moments(look: Look) -> list[str]:
 
 def _last(look: Look) -> dict[str, str]:
     """What each worker got in the last rendezvous that was held: the one that went wrong."""
-    got = _returned(look)
-    number = max(map(len, got.values())) - 1
-    return {node: told[number] for node, told in got.items() if len(told) > number}
+    number = _which(look)
+    return {node: told[number] for node, told in _returned(look).items()}
 
 
 def _pairs(look: Look) -> dict[str, tuple[int, int]]:
@@ -254,7 +246,17 @@ def _pairs(look: Look) -> dict[str, tuple[int, int]]:
 
 
 def _which(look: Look) -> int:
-    return max(map(len, _returned(look).values())) - 1
+    """The number of the rendezvous that went wrong."""
+    return min(
+        number
+        for want, got in zip(look.expected, look.got, strict=True)
+        for right, told in (
+            *((right, got["membership"][node]) for node, right in want["membership"].items()),
+            *zip(want["moment of the return"], got["moment of the return"], strict=True),
+        )
+        for number, (one, other) in enumerate(zip(right, told, strict=True))
+        if one != other
+    )
 
 
 def _kept_from_before(look: Look) -> bool:
@@ -321,10 +323,16 @@ exercise = Exercise(
     ),
     advice=(
         Advice(
-            "bytes", "is not in list|not supported between instances of 'bytes'|bytes-like|"
-            "must be str, not bytes|can only concatenate str",
+            "bytes", "not supported between instances of 'bytes'|bytes-like|must be str, not bytes|"
+            r'can only concatenate str \(not "bytes"\)',
             "What a store gives back is bytes, and a name is a text: decode() makes one of the "
             "other.",
+        ),
+        Advice(
+            "not on the list", "is not in list",
+            "A worker is looked for on a list on which it is not. One that comes when it is over "
+            "is on none, and returns None. (Or the list holds no names yet: what a store gives "
+            "back is bytes, and a name is a text. decode() makes one of the other.)",
         ),
     ),
     hints=(

@@ -17,12 +17,7 @@ from distlab.course.lab09_when_it_breaks.meeting import (
     Meeting,
     raise_what_ended,
 )
-from distlab.course.lab09_when_it_breaks.rounds import (
-    NOT_HELD,
-    filled_up,
-    promptly,
-    until_met,
-)
+from distlab.course.lab09_when_it_breaks.rounds import filled_up, promptly, until_met
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.sharing import among_ranks
 
@@ -79,10 +74,19 @@ def _held(function, size: int, inputs: dict, factor: float) -> tuple[list[dict],
                 met &= _judge(rank, answers, moments, inputs["seconds"], seconds, lag, found[rank])
             if not met:
                 break
-    for one in found:
-        filled_up(one["returned"], len(inputs["calls"]))
-        filled_up(one["moment of the return"], len(inputs["calls"]))
+    for rank, one in enumerate(found):
+        lists = [_planned(moments, rank, inputs["seconds"]) for moments in inputs["calls"]]
+        filled_up(one["returned"], lists)
+        filled_up(one["moment of the return"], [t if t == ABSENT else IN_TIME for t in lists])
     return found, met, lag
+
+
+def _planned(moments: list, rank: int, seconds: float) -> str:
+    """What a rank returns if all call when they are to."""
+    own = moments[rank]
+    if own is None:
+        return ABSENT
+    return str([r for r, at in enumerate(moments) if at is None or at > own + seconds])
 
 
 def _judge(
@@ -109,13 +113,11 @@ def _judge(
         return False
     margin = max(0.1, 0.2 * seconds) + 3 * lag
     right = _may_be(answer.value, rank, answers, seconds, margin)
-    intended = [
-        other for other, at in enumerate(moments) if at is None or at > moments[rank] + planned
-    ]
+    intended = _planned(moments, rank, planned)
     shown = repr(answer.value)[:80]
-    if not right and shown == str(intended):  # right only if all ranks had called as planned
+    if not right and shown == intended:  # right only if all ranks had called as planned
         shown += ", by when that was no longer so"
-    found["returned"].append(str(intended) if right else shown)
+    found["returned"].append(intended if right else shown)
     moment = _moment(answer, answers, seconds, margin, lag)
     longer = "" if moment == IN_TIME or seconds == planned else f", tried again with {seconds:g} s"
     found["moment of the return"].append(moment + longer)
@@ -166,7 +168,7 @@ def _differing(look: Look):
     for rank, (want, got) in enumerate(zip(look.expected, look.got, strict=True)):
         pairs = zip(want["returned"], got["returned"], strict=False)
         for number, (right, returned) in enumerate(pairs):
-            if returned not in (right, NOT_HELD):
+            if right != returned:
                 yield rank, number, returned, right
 
 
@@ -198,6 +200,17 @@ def _in_earlier(look: Look, rank: int, number: int, listed: set, right: set) -> 
     return any(
         calls[number][other] is None and any(c[other] is not None for c in calls[:number])
         for other in right - listed
+    )
+
+
+def _stayed(look: Look) -> bool:
+    """Did a rank return late that was right in that all had called?"""
+    return any(
+        LONG_AFTER in moment and returned == right
+        for want, got in zip(look.expected, look.got, strict=True)
+        for right, returned, moment in zip(
+            want["returned"], got["returned"], got["moment of the return"], strict=True
+        )
     )
 
 
@@ -270,7 +283,7 @@ exercise = Exercise(
             "is left of it.",
         ),
         Hint(
-            "stayed to the end", lambda look: any(LONG_AFTER in one for one in _moments(look)),
+            "stayed to the end", _stayed,
             "All had called, and a rank still sat there. Look often, or wait for the keys, so that "
             "you can return as soon as the last one is there.",
         ),

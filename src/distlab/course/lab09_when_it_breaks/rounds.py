@@ -17,7 +17,6 @@ BUSY = 0.1  # seconds: where this process itself was as late as that, a failed r
 MOST = 4  # rounds on a machine that stays busy
 PROMISED = 0.5  # seconds within which the contracts have a worker return that need wait no longer
 SLACK = 0.2  # seconds that scheduling may add to that
-NOT_HELD = "not held"  # stands for a call after one that went wrong
 
 
 def until_met(hold: Callable[[float], tuple[Found, bool, float]]) -> Found:
@@ -36,11 +35,11 @@ def until_met(hold: Callable[[float], tuple[Found, bool, float]]) -> Found:
     return found
 
 
-def filled_up(told: list[str], number: int) -> None:
-    """Add to what a worker's calls told that the others of `number` calls were not held: a message
-    is about the call that went wrong then, and not about how many there are.
+def filled_up(told: list[str], planned: list[str]) -> None:
+    """Add to what a worker's calls told what is planned for those that were not held any more: the
+    difference, and with it the message, is then about the call that went wrong.
     """
-    told += [NOT_HELD] * (number - len(told))
+    told += planned[len(told) :]
 
 
 def promptly(late: float, lag: float, allowed: float = PROMISED) -> bool:
