@@ -99,6 +99,14 @@ class _Extension:
             self._open[handle] = record, _noted(record, about, "barrier", ())
         return handle
 
+    def horovod_torch_poll(self, handle: int) -> int:
+        """What has answered that it is over need not be waited for."""
+        over = self._real.horovod_torch_poll(handle)
+        record, at = self._open.get(handle, (None, -1))
+        if over and record is not None and record is recorder.active():
+            record.finish(at)
+        return over
+
     def horovod_torch_wait_and_clear(self, handle: int) -> None:
         record, at = self._open.pop(handle, (None, -1))
         if record is None or record is not recorder.active():
