@@ -165,9 +165,7 @@ exercise = Exercise(
             "entry) raises and raise one of your own, with the path in its message.",
         ),
         Hint(
-            "half loaded",
-            lambda look: "exception" in look.got[0]
-            and (_state_wrong(look) or "too late" in look.got[0]["exception"]),
+            "half loaded", lambda look: "exception" in look.got[0] and _state_wrong(look),
             "The exception came too late: model or optimizer were changed before it. See that "
             "everything is there first, then load. (Where you put back what was there before, copy "
             "it first: state_dict() gives the tensors themselves.)",
