@@ -320,7 +320,7 @@ COMMON = (
         "neighbour on one side alone, or, in a ring, the rank at the other end.",
     ),
     Advice(
-        "no such member", r"Rank -?\d+ is out of range",
+        "no such member", r"Rank -?\d+ is out of range|new group's rank should be within",
         "new_group takes the list of the ranks that are to be in the group, and ranks go from 0 to "
         "size − 1.",
     ),
