@@ -6,10 +6,11 @@ from distlab.course.lab05_scaling_up.formulas import NO_NUMBER
 from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Hint
-from distlab.exercises.formulas import case_of, formula, gives
+from distlab.exercises.formulas import as_given, case_of, formula, gives
 
 exercise = formula(
     points=1,
+    call=as_given,
     tolerance=Tolerance(),
     asks="effective_batch returns how many images stand behind one update of the weights, an int.",
     visible=(
