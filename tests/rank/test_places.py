@@ -3,7 +3,7 @@
 import pytest
 
 from distlab.rank.execute import describe
-from distlab.rank.recorder import function_of
+from distlab.rank.places import function_of
 
 
 class Sender:

@@ -36,6 +36,7 @@ from distlab.rank import (
     connections,
     leaving,
     own_modules,
+    places,
     recorder,
     reports,
     store,
@@ -352,7 +353,7 @@ def _is_own(path: str) -> bool:
 def _described(frame: types.FrameType, line: int) -> dict[str, Any]:
     code = frame.f_code
     return {
-        "function": recorder.function_of(code),
+        "function": places.function_of(code),
         "line": line,
         "file": os.path.basename(code.co_filename),
         "text": linecache.getline(code.co_filename, line, frame.f_globals).strip(),

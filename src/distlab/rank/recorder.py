@@ -16,27 +16,22 @@ import json
 import math
 import os
 import struct
-import sys
-import sysconfig
 import threading
 import time
-import traceback
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
-from torch.distributed import c10d_logger
 from torch.distributed import distributed_c10d as c10d
 
-from distlab.processes import origin
-from distlab.rank import buffers, threads
+from distlab.rank import buffers, places
 from distlab.rank.holdings import Holdings
 from distlab.rank.mapping import mapped
+from distlab.rank.places import Calls
 from distlab.rank.races import Races, watch_methods
 from distlab.rank.standing import Place, Standing
-from distlab.rank.threads import Threads, started_at
+from distlab.rank.threads import Threads
 from distlab.records import events
 from distlab.records.choices import Plan
 from distlab.records.events import ENTRY, HEADER, HEADER_BYTES, OP_CODE, PACK
@@ -45,13 +40,6 @@ if TYPE_CHECKING:
     from distlab.rank.stamps import Stamps
     from distlab.rank.work import RecordedWork
 
-_INSTALLED = (origin.ROOT, "<frozen ") + tuple(
-    sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")
-)
-_C10D = c10d.__file__
-_LOGGER = c10d_logger.__file__  # stands around each function of torch.distributed's
-_THREADS = threads.__file__  # and around what runs on a thread
-_RECORDING = origin.recording()
 _DTYPE_CODE = {getattr(torch, name): code for code, name in enumerate(events.DTYPES[1:-1], 1)}
 _OFFSET = {name: place[1] for name, place in (ENTRY.fields or {}).items()}
 _now = time.monotonic
@@ -60,13 +48,9 @@ _int = struct.Struct("<i").pack_into
 _unsigned = struct.Struct("<I").pack_into
 _short = struct.Struct("<H").pack_into
 _ident = threading.get_ident
-_TEXTS = "api", "function", "file"  # of an entry
-_STUDENT, _LIBRARY, _API, _OURS = range(4)
-_API_BYTES, _FUNCTION_BYTES, _FILE_BYTES = (ENTRY[name].itemsize for name in _TEXTS)
 _BESIDE_BYTES = 240
 _LONGEST = 2**31 - 1  # of a tensor's dimensions, as an entry can hold it
 _MOST_GROUPS = 2**15 - 1  # besides the default group, as an entry can hold their numbers
-_COMPREHENSIONS = {"<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>"}
 
 
 class Recorder:
@@ -99,7 +83,7 @@ class Recorder:
         self._offset = 0.0
         # requests nobody has waited for: dropped ones would take their messages along
         self.open: dict[int, RecordedWork] = {}
-        self._codes: dict[int, _Code] = {}
+        self._calls = Calls()
         self.plan, self.running = Plan(), False
         self._standing: Standing | None = None
         self._wait = -1  # the entry for which the function's own thread last began to wait
@@ -127,19 +111,7 @@ class Recorder:
             self._map, 0, self.rank, self.size, self._count, events.RUNNING, _now(), 0.0, 0, 0.0,
             self._offset,
         )  # fmt: skip
-        self._standing = Standing(self._last, self._students, self._seen)
-
-    def _students(self, frame) -> Place | None:
-        """The student's innermost frame, and what of torch.distributed it has called."""
-        called = b""
-        while frame is not None and (kind := _kind(frame.f_code)) != _STUDENT:
-            if kind != _OURS:
-                called = _bytes(frame.f_code.co_name, _API_BYTES) if kind == _API else b""
-            frame = frame.f_back
-        if frame is None:
-            return None
-        function = _bytes(function_of(frame.f_code), _FUNCTION_BYTES)
-        return function, frame.f_lineno, frame.f_lasti, called
+        self._standing = Standing(self._last, places.stands_at, self._seen)
 
     def _seen(self, place: Place | None, stands: bool) -> None:
         """Note where the function was seen, unless it waited in an operation there: the entry says
@@ -185,18 +157,15 @@ class Recorder:
         if error is None:
             events.BESIDE.pack_into(self._map, events.BESIDE_AT, 0, b"", b"", b"")
             return True
-        line, function = 0, b""
-        for frame, number in traceback.walk_tb(error.__traceback__):
-            if _kind(frame.f_code) == _STUDENT:
-                line, function = number, _bytes(function_of(frame.f_code), _FUNCTION_BYTES)
+        function, line = places.raised_at(error)
         try:
             text = str(error)
         except Exception:
             text = ""
         if "/gloo/" in text:  # an operation failed because its peer had gone: that is no cause
             return False
-        kind = _bytes(type(error).__name__, _FUNCTION_BYTES)
-        said = _bytes(text, _BESIDE_BYTES)
+        kind = places.cut(type(error).__name__, places.FUNCTION_BYTES)
+        said = places.cut(text, _BESIDE_BYTES)
         events.BESIDE.pack_into(self._map, events.BESIDE_AT, line, function, kind, said)
         return True
 
@@ -266,9 +235,9 @@ class Recorder:
         """
         if self._paused and not also & events.GIVEN:
             return -1
-        flags, api, function, file, line = self._caller()
+        flags, api, function, file, line = self._calls.caller()
         if called is not None:
-            flags, api = 0, _bytes(called, _API_BYTES)
+            flags, api = 0, places.cut(called, places.API_BYTES)
         shape, dtype, value, crc = (), 0, float("nan"), 0
         if tensor is not None:
             shape = tuple(min(length, _LONGEST) for length in tensor.shape[:6])
@@ -358,7 +327,7 @@ class Recorder:
         """Note that a buffer was "read" or "changed" before its wait; the first time counts."""
         if at < 0 or self._raced(at):
             return
-        _, _, function, _, line = self._caller()
+        _, _, function, _, line = self._calls.caller()
         note = bytes(self._map[at + _OFFSET["note"] : at + _OFFSET["note"] + 48]).rstrip(b"\0")
         told = b" ".join(part for part in (note, f"{how} {line}".encode(), function) if part)
         self._map[at + _OFFSET["note"] : at + _OFFSET["note"] + 48] = told[:48].ljust(48, b"\0")
@@ -435,77 +404,10 @@ class Recorder:
         self._groups += 1
         return self._groups - 1
 
-    def _caller(self):
-        """(flags, API name, function, file, line) of the call in the student's code."""
-        codes, flags = self._codes, 0
-        frame: types.FrameType | None = sys._getframe(2)
-        api = outermost = b""
-        while frame is not None:
-            code = frame.f_code
-            known = codes.get(id(code))  # to hash a code takes longer than all the rest
-            if known is None:
-                known = codes[id(code)] = _Code(code)
-            kind = known.kind
-            if kind == _STUDENT:
-                place, line = known.place, frame.f_lineno
-                break
-            if kind != _OURS:
-                outermost = known.name
-                if kind == _API:
-                    api = outermost
-            frame = frame.f_back
-        else:  # a thread whose target is no code of the student's
-            started = started_at()
-            place, line = started or ((b"", b""), 0)
-            flags = events.FROM_START if started else 0
-            if not (started or outermost):  # C++ alone: autograd's own thread for a GPU
-                outermost = b"backward"
-        if not api:
-            return flags | events.INTERNAL, outermost, *place, line
-        return flags | (0 if api is outermost else events.INDIRECT), api, *place, line
-
     def _place(self):
         """((function, file), line) of the student's code that runs now; None for none."""
-        flags, _, *place, line = self._caller()
+        flags, _, *place, line = self._calls.caller()
         return (tuple(place), line) if place[0] else None
-
-
-class _Code:
-    """What an entry says of a function, and whose that is."""
-
-    __slots__ = ("code", "kind", "name", "place")
-
-    def __init__(self, code: types.CodeType) -> None:
-        self.code = code  # kept: its id must not become another's
-        self.kind = _kind(code)
-        self.name = _bytes(code.co_name, _API_BYTES)
-        file = os.path.basename(code.co_filename).encode("utf-8", "replace")[-_FILE_BYTES:]
-        self.place = (
-            _bytes(function_of(code), _FUNCTION_BYTES),
-            file.decode("utf-8", "ignore").encode(),
-        )
-
-
-def _bytes(name: str, most: int) -> bytes:
-    """A name in UTF-8, cut behind a whole character."""
-    return name.encode("utf-8", "replace")[:most].decode("utf-8", "ignore").encode()
-
-
-def function_of(code: types.CodeType) -> str:
-    """The name of a function; of a comprehension that of the function in which it stands."""
-    if code.co_name not in _COMPREHENSIONS:
-        return code.co_name
-    within = getattr(code, "co_qualname", "").split(".<locals>.")  # since Python 3.11
-    names = [name.rpartition(".")[2] for name in within]  # a method has its class's in front
-    return next((name for name in names[::-1] if name not in _COMPREHENSIONS), code.co_name)
-
-
-def _kind(code: types.CodeType) -> int:
-    if code.co_filename in _RECORDING or code.co_filename in (_LOGGER, _THREADS):
-        return _OURS
-    if code.co_filename == _C10D and not code.co_name.startswith("_"):
-        return _API
-    return _LIBRARY if code.co_filename.startswith(_INSTALLED) else _STUDENT
 
 
 _active: Recorder | None = None
