@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.equivalents import EQUIVALENTS
 from distlab import course
-from distlab.processes.forkserver import Zygote
+from distlab.processes.zygote import Zygote
 from grader import collected, coursedir
 from grader.judging import demo
 

@@ -9,7 +9,7 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])  # in place of this folde
 
 from distlab import course  # noqa: E402
 from distlab.processes import frameworks  # noqa: E402
-from distlab.processes.forkserver import PRELOAD, Zygote  # noqa: E402
+from distlab.processes.zygote import PRELOAD, Zygote  # noqa: E402
 from grader.collected import answers, grader, handed_in  # noqa: E402
 
 

@@ -20,7 +20,7 @@ hypothesis.settings.load_profile("course")
 
 @pytest.fixture(scope="session")
 def zygote():
-    from distlab.processes.forkserver import Zygote
+    from distlab.processes.zygote import Zygote
 
     with Zygote() as made:
         yield made
@@ -31,7 +31,7 @@ def zygote_for(zygote):
     """The zygote that a lab's ranks are forked from: another one for other frameworks."""
     from distlab import course
     from distlab.processes import frameworks
-    from distlab.processes.forkserver import PRELOAD, Zygote
+    from distlab.processes.zygote import PRELOAD, Zygote
 
     made = {(): zygote}
 

@@ -19,8 +19,8 @@ from distlab.checking.session import SessionLost, Source
 from distlab.checking.submission import Plan
 from distlab.exercises.verdict import Verdict
 from distlab.processes import frameworks
-from distlab.processes.forkserver import TRAINS, Forked, Zygote, ZygoteLost
 from distlab.processes.isolation import Limits
+from distlab.processes.zygote import TRAINS, Forked, Zygote, ZygoteLost
 from grader import coursedir
 from grader.coursedir import NotGraded
 from grader.judging.ledger import Line, line

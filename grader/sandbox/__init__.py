@@ -19,8 +19,8 @@ from traitlets.config.loader import PyFileConfigLoader
 import distlab
 from distlab.processes.entry_points import ROOM_PRELOAD, ROOM_PREPARE, WALLS_TRIAL
 from distlab.processes.environment import loopback
-from distlab.processes.forkserver import FIRST_PRELOAD, TRAINING_PRELOAD, Zygote
 from distlab.processes.isolation import Limits
+from distlab.processes.zygote import FIRST_PRELOAD, TRAINING_PRELOAD, Zygote
 from grader.paths import ROOT
 from grader.sandbox import bubblewrap
 

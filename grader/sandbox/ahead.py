@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from distlab.processes.forkserver import Zygote
+    from distlab.processes.zygote import Zygote
     from grader.sandbox import Grading, Sandbox
     from grader.sandbox.cgroup import Groups
 

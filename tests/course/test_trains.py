@@ -16,8 +16,9 @@ from pathlib import Path
 import cloudpickle
 
 from distlab.processes import forkserver
+from distlab.processes.zygote import FIRST_PRELOAD
 
-for name in forkserver.FIRST_PRELOAD:
+for name in FIRST_PRELOAD:
     forkserver.load_ahead(name)
 
 from distlab import course, notebook

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from distlab.engines.ranks import end_local
-from distlab.processes.forkserver import PRELOAD
+from distlab.processes.zygote import PRELOAD
 
 
 @pytest.fixture

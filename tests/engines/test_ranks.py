@@ -36,8 +36,8 @@ from distlab.engines.ipyparallel import LocalEngines
 from distlab.engines.ranks import clustered, end_local, local, sources_of
 from distlab.engines.warm import WarmRanks
 from distlab.processes import disk_room
-from distlab.processes.forkserver import ZygoteLost
 from distlab.processes.ports import Held
+from distlab.processes.zygote import ZygoteLost
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 KINDS = {"bare": (local, WarmRanks), "ipyparallel": (clustered, LocalEngines)}

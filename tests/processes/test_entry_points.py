@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from distlab.processes import entry_points, origin
-from distlab.processes.forkserver import Zygote
 from distlab.processes.spawned import Spawner
+from distlab.processes.zygote import Zygote
 from grader.paths import ROOT
 
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from distlab.processes import forkserver
-from distlab.processes.forkserver import NoFork, Zygote
+from distlab.processes.zygote import NoFork, Zygote
 
 
 def test_it_outlives_the_thread_that_asked_for_it():

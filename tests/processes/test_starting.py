@@ -6,9 +6,9 @@ import time
 import pytest
 
 from distlab.processes import run_delay, starting
-from distlab.processes.forkserver import Zygote
 from distlab.processes.run_delay import RunDelay
 from distlab.processes.spawned import Spawner
+from distlab.processes.zygote import Zygote
 from distlab.rank import standing
 
 

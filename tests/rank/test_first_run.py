@@ -11,10 +11,11 @@ from pathlib import Path
 import cloudpickle
 
 from distlab.processes import forkserver
+from distlab.processes.zygote import NEEDED, PRELOAD
 from distlab.processes.entry_points import ROOM_PRELOAD, ROOM_PREPARE
 
-early = forkserver.PRELOAD[: forkserver.PRELOAD.index(forkserver.NEEDED) + 1]
-complete = (*forkserver.PRELOAD, *ROOM_PRELOAD, *ROOM_PREPARE)
+early = PRELOAD[: PRELOAD.index(NEEDED) + 1]
+complete = (*PRELOAD, *ROOM_PRELOAD, *ROOM_PREPARE)
 for name in early if sys.argv[1] == "early" else complete:
     forkserver.load_ahead(name)
 

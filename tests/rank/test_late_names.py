@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from distlab.processes import forkserver
+from distlab.processes.zygote import NEEDED, PRELOAD
 
 #: modules by the names that lead to them, however long
 REACHED = """
@@ -28,7 +28,7 @@ print(json.dumps([name for name in asked if reached(name)]))
 """
 #: distlab's own names are imported by whoever uses them; no rank exports a model
 NOT_MEANT = ("distlab", "torch.onnx")
-EARLY = forkserver.PRELOAD[: forkserver.PRELOAD.index(forkserver.NEEDED) + 1]
+EARLY = PRELOAD[: PRELOAD.index(NEEDED) + 1]
 
 
 def reached(preload, asked=()):
@@ -46,7 +46,7 @@ def is_meant(name):
 
 
 def test_what_is_reached_without_an_import_does_not_depend_on_when_a_rank_was_forked():
-    complete = reached(forkserver.PRELOAD)
+    complete = reached(PRELOAD)
     early = reached(EARLY)
     begun = {name.partition(".")[0] for name in early}  # the rest has to be imported by name
     asked = {name for name in complete if name.partition(".")[0] in begun and is_meant(name)}

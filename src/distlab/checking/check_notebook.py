@@ -18,7 +18,7 @@ from distlab.exercises.exercise import Exercise
 from distlab.exercises.sources import Sources
 from distlab.exercises.verdict import Verdict
 from distlab.processes import frameworks, starting
-from distlab.processes.forkserver import PRELOAD
+from distlab.processes.zygote import PRELOAD
 
 
 def lab_of(path: Path, content: dict[str, Any]) -> str:

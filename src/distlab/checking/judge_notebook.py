@@ -28,9 +28,9 @@ from distlab.exercises.sources import Sources
 from distlab.exercises.verdict import Verdict
 from distlab.notebook import Cell
 from distlab.processes import disk_room, loopback
-from distlab.processes.forkserver import ZygoteLost
 from distlab.processes.isolation import Limits
 from distlab.processes.stopped import Stopwatch
+from distlab.processes.zygote import ZygoteLost
 from distlab.records.choices import Schedule
 
 CELL_LIMIT = 10.0  # seconds that a cell may take

@@ -64,7 +64,7 @@ def needs(lab: str) -> tuple[str, ...]:
 
 def trains(lab: str) -> bool:
     """Do its ranks need what `torch.optim` and DDP import at their first use
-    (`forkserver.TRAINING_PRELOAD`)? Where they don't, a lab's package says `TRAINS = False`, and a
+    (`zygote.TRAINING_PRELOAD`)? Where they don't, a lab's package says `TRAINS = False`, and a
     single submission is graded without waiting for it.
     """
     return getattr(importlib.import_module(LABS[lab]), "TRAINS", True)

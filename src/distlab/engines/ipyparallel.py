@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from distlab.processes import clocks, entry_points, forkserver, frameworks, ports, starting
-from distlab.processes.forkserver import ENGINE_PRELOAD, PRELOAD
 from distlab.processes.run_delay import RunDelay
+from distlab.processes.zygote import ENGINE_PRELOAD, PRELOAD, ZygoteLost
 
 if TYPE_CHECKING:  # nothing here imports NumPy before the zygote is on its way
     from traitlets.config import Config
@@ -210,7 +210,7 @@ class LocalEngines(AttachedEngines):
         try:
             whole = self._source.forks(len(new), entry_points.ENGINE, folder=str(self.folder))
             self._late.update(zip(new, whole.pids(), strict=True))
-        except forkserver.ZygoteLost:  # others begin the next time
+        except ZygoteLost:  # others begin the next time
             self.close()
             raise
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from distlab.engines import progress
 from distlab.engines.outcomes import Run
 from distlab.processes import frameworks, machine, starting
-from distlab.processes.forkserver import PRELOAD
+from distlab.processes.zygote import PRELOAD
 
 if TYPE_CHECKING:
     from distlab.engines import live

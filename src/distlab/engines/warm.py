@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from distlab.engines.spawned import SpawnedRanks
 from distlab.processes import entry_points, payload
-from distlab.processes.forkserver import NEEDED, TRAINS, ZygoteLost
 from distlab.processes.starting import Children, Source
+from distlab.processes.zygote import NEEDED, TRAINS, ZygoteLost
 
 IDLE = 300.0  # seconds after a run for which ranks are kept
 HOLD = 1.0  # seconds, at most, for which the source stops importing in favour of the first ranks

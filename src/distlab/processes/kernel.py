@@ -22,6 +22,7 @@ from collections.abc import Sequence
 
 from distlab.processes import framing
 from distlab.processes.environment import at_begin, environment
+from distlab.processes.zygote import NEEDED, PRELOAD
 
 NURSERY = "DISTLAB_TEMPLATE"  # the variable that says where a nursery listens
 BEGUN = b"begun"  # what a template of a nursery says first
@@ -71,12 +72,12 @@ def prepare() -> tuple[str, ...]:
     if not limited:
         del os.environ["OMP_NUM_THREADS"]
     gc.disable()
-    at = forkserver.PRELOAD.index(forkserver.NEEDED) + 1
-    for name in forkserver.PRELOAD[:at]:
+    at = PRELOAD.index(NEEDED) + 1
+    for name in PRELOAD[:at]:
         forkserver.load_ahead(name)
     importlib.import_module(_KERNEL)
     gc.collect()
-    return forkserver.PRELOAD[at:]
+    return PRELOAD[at:]
 
 
 def begin(

@@ -26,6 +26,7 @@ from typing import Any
 from distlab.processes import entry_points, forkserver, framing, standard_files
 from distlab.processes.entry_points import SPAWNED
 from distlab.processes.environment import environment
+from distlab.processes.zygote import PRELOAD
 
 PARTING = 10.0  # seconds that a killed process is given to end
 
@@ -40,7 +41,7 @@ class Spawner:
 
     ripens = False
 
-    def __init__(self, preload: Iterable[str] = forkserver.PRELOAD, spares: int = 1) -> None:
+    def __init__(self, preload: Iterable[str] = PRELOAD, spares: int = 1) -> None:
         self._owner = os.getpid()
         standard_files.occupy()
         self._preload, self._spares = tuple(preload), spares

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from distlab.processes.forkserver import PRELOAD, Zygote
+from distlab.processes.zygote import PRELOAD, Zygote
 
 SETTING = "DISTLAB_PROCESSES"  # "spawn": the portable way, also where the other one works
 

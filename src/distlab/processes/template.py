@@ -176,7 +176,7 @@ def _status(pid: int, options: int = 0) -> int | None:
 
 
 def _zygote(request: dict[str, Any], given: Sequence[int], others: Sequence[socket.socket]) -> None:
-    """Be what `forkserver.Zygote` has asked for."""
+    """Be what `Zygote` has asked for."""
     for connection in others:
         connection.close()
     os.setsid()

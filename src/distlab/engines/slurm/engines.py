@@ -25,7 +25,7 @@ from typing import Any
 
 from distlab.engines.ipyparallel import AttachedEngines, cache, start_controller
 from distlab.engines.slurm.job import LOOK, Job, SlurmFailed, Status, call
-from distlab.processes.forkserver import Zygote
+from distlab.processes.zygote import Zygote
 
 START = 120.0  # seconds in which the engines of a job that runs have to be there
 PERIOD = 500  # milliseconds between two heartbeats of the controller
