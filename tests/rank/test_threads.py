@@ -245,6 +245,7 @@ def test_a_thread_that_has_ended_goes_as_soon_as_nobody_holds_it(raised):
         gc.enable()
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("function", [lambda: None, lambda: _thread.exit()])
 def test_a_thread_that_returns_or_exits_tells_nothing(raised, function):
     thread = threading.Thread(target=function)
