@@ -1,6 +1,7 @@
 """Functions travel by value, and what they use of modules by its name."""
 
 import functools
+import gc
 import importlib.machinery
 import itertools
 import logging
@@ -10,6 +11,7 @@ import random
 import subprocess
 import sys
 import threading
+import time
 import types
 from random import random as draw
 from random import seed as seed_python
@@ -83,13 +85,15 @@ def test_of_modules_only_those_are_looked_at_that_have_come_or_grown(monkeypatch
 
 
 def test_another_thread_may_import_meanwhile(monkeypatch):
-    """What it imports is entered into the packages that are being looked at."""
+    """What it imports is entered into the packages that are being looked at. It has its turn each
+    time garbage is collected, which making a list does.
+    """
     package = types.ModuleType("a_package")
     package.__spec__ = importlib.machinery.ModuleSpec("a_package", None)
     for number in range(20_000):
         setattr(package, f"one{number}", object())
     monkeypatch.setitem(sys.modules, "a_package", package)
-    over = threading.Event()
+    over, turns = threading.Event(), [0]
 
     def enter():
         for number in itertools.count():
@@ -97,17 +101,31 @@ def test_another_thread_may_import_meanwhile(monkeypatch):
             if number % 1000 == 999:
                 for one in range(1000):
                     delattr(package, f"new{one}")
+            turns[0] += 1
             if over.is_set():
                 return
 
-    other, interval = threading.Thread(target=enter), sys.getswitchinterval()
+    def have_a_turn(phase, _):
+        before = turns[0]
+        while phase == "start" and turns[0] == before and threading.current_thread() is not other:
+            time.sleep(0)
+
+    other, interval, often = (
+        threading.Thread(target=enter),
+        sys.getswitchinterval(),
+        gc.get_threshold(),
+    )
     sys.setswitchinterval(1e-5)
     other.start()
+    gc.callbacks.append(have_a_turn)
+    gc.set_threshold(500)
     try:
         for number in range(10):
             monkeypatch.setitem(sys.modules, f"a_module{number}", types.ModuleType("a_module"))
             by_value.dumps(lambda: 3)
     finally:
+        gc.set_threshold(*often)
+        gc.callbacks.remove(have_a_turn)
         over.set()
         other.join()
         sys.setswitchinterval(interval)

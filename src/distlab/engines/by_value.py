@@ -19,7 +19,7 @@ import io
 import sys
 import sysconfig
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import cloudpickle
@@ -105,7 +105,7 @@ def _notebooks() -> list[types.ModuleType]:
     found = []
     # there are thousands at each check: those that Python's own loaders made are not asked again
     known = _imported.get
-    new = [(name, one) for name, one in list(sys.modules.items()) if known(name) is not one]
+    new = [(name, one) for name, one in _items(sys.modules) if known(name) is not one]
     for name, module in new:
         if not issubclass(type(module), types.ModuleType):
             continue
@@ -238,14 +238,14 @@ def _place_of(obj: Any) -> tuple[str, str] | None:
     if place is None or _still(place, obj):
         return place
     # something else has taken its name; the module may hold it under another one
-    held = list(_contents(sys.modules.get(place[0])).items())
+    held = _items(_contents(sys.modules.get(place[0])))
     name = next((name for name, one in held if one is obj), None)
     return None if name is None else (place[0], name)
 
 
 def _place_of_module(module: types.ModuleType) -> tuple[str, str] | None:
     """Modules of classes of their own, which cloudpickle cannot send: `torch.backends.cudnn`."""
-    found = (name for name, one in list(sys.modules.items()) if one is module)
+    found = (name for name, one in _items(sys.modules) if one is module)
     name = next(found, None)
     return (name, "") if name else _place_above(module)
 
@@ -313,8 +313,7 @@ def _places() -> dict[int, tuple[str, str]]:
 
 
 def _look_at(name: str, module: Any) -> None:
-    # all at once: another thread may import something into it meanwhile
-    for attribute, value in list(_contents(module).items()):
+    for attribute, value in _items(_contents(module)):
         # its type is asked, not its __class__: asking that can run anything
         if type(value) not in _PLAIN and not _still(_known.get(id(value)), value):
             _known[id(value)] = name, attribute
@@ -350,7 +349,7 @@ def _changed() -> list[tuple[str, Any]]:
     the modules inside them.
     """
     found = []
-    for name, module in list(sys.modules.items()):
+    for name, module in _items(sys.modules):
         if not issubclass(type(module), types.ModuleType):
             continue
         contents = _contents(module)
@@ -387,3 +386,10 @@ def _installed(module: Any) -> bool:
 def _contents(module: Any) -> dict[str, Any]:
     """What a module holds. (Asking a lazy module for an attribute would make it load itself.)"""
     return {} if module is None else object.__getattribute__(module, "__dict__")
+
+
+def _items(held: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+    """What a dict holds now: another thread may import something meanwhile. (To make a list of it
+    can collect garbage, at whose end other threads have their turn; to copy a dict cannot.)
+    """
+    return held.copy().items()

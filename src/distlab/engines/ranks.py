@@ -332,7 +332,7 @@ def sources_of(function: Callable[..., Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     own = _functions(function)
     scopes = [getattr(plain, "__globals__", {}) for plain in own]
-    companions = {id(one): one for scope in scopes for one in list(scope.values())}
+    companions = {id(one): one for scope in scopes for one in scope.copy().values()}
     for companion in [*own, *(one for each in companions.values() for one in _functions(each))]:
         name = file_of(companion)
         cell = "ipykernel" in name or name.startswith("<")

@@ -9,6 +9,12 @@ from grader.judging.ledger import Entry, Line
 from grader.reports.progress import Live, in_work
 
 
+@pytest.fixture(autouse=True)
+def moves(monkeypatch):
+    """A terminal in which lines can move, whatever these tests are run in."""
+    monkeypatch.setenv("TERM", "xterm")
+
+
 def printed(terminal: bool) -> str:
     out = io.StringIO()
     console = Console(file=out, force_terminal=terminal, width=120, color_system=None)

@@ -232,7 +232,7 @@ def sources(records: Iterable[RankRecord]) -> dict[str, str]:
     files = {event.file for record in records for event in record.events}
     cells = {
         PurePath(name).name[-32:]: "".join(told[2])
-        for name, told in list(linecache.cache.items())
+        for name, told in linecache.cache.copy().items()
         if "ipykernel" in name and len(told) == 4
     }
     return {name: text for name, text in cells.items() if name in files}
