@@ -11,7 +11,6 @@ import random
 import subprocess
 import sys
 import threading
-import time
 import types
 from random import random as draw
 from random import seed as seed_python
@@ -93,7 +92,7 @@ def test_another_thread_may_import_meanwhile(monkeypatch):
     for number in range(20_000):
         setattr(package, f"one{number}", object())
     monkeypatch.setitem(sys.modules, "a_package", package)
-    over, turns = threading.Event(), [0]
+    over, entered = threading.Event(), threading.Event()
 
     def enter():
         for number in itertools.count():
@@ -101,14 +100,14 @@ def test_another_thread_may_import_meanwhile(monkeypatch):
             if number % 1000 == 999:
                 for one in range(1000):
                     delattr(package, f"new{one}")
-            turns[0] += 1
+            entered.set()
             if over.is_set():
                 return
 
     def have_a_turn(phase, _):
-        before = turns[0]
-        while phase == "start" and turns[0] == before and threading.current_thread() is not other:
-            time.sleep(0)
+        if phase == "start" and threading.current_thread() is not other:
+            entered.clear()
+            assert entered.wait(60)
 
     other, interval, often = (
         threading.Thread(target=enter),

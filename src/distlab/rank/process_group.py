@@ -10,7 +10,6 @@ import contextlib
 import datetime
 import functools
 import math
-import operator
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -19,23 +18,16 @@ import torch
 import torch.distributed as dist
 from torch.distributed import distributed_c10d as c10d
 
-from distlab.rank import buffers
+from distlab.rank import arguments, buffers
 from distlab.rank.amounts import bytes_of, elements, shares
 from distlab.rank.recorder import Recorder, active, make_group
 from distlab.rank.uncompiled import uncompiled
 from distlab.rank.work import NO_TIMEOUT, From, RecordedWork, Sent, waited
 from distlab.records import events
 
-_LARGEST_TAG = 2**31 - 1
 _CONNECTION = "gloo/transport/"  # what gloo's errors on connections have in them
 #: called with each new group, which `distlab.simulation.slow_links` puts on links of a cluster
 made: Callable[[RecordedGroup], None] | None = None
-#: by torch's own number
-_REDUCTION_CODE = {
-    int(op): events.REDUCTIONS.index(name.lower())  # type: ignore[call-overload]  # it is
-    for name, op in dist.ReduceOp.RedOpType.__members__.items()
-    if name.lower() in events.REDUCTIONS
-}
 
 
 class RecordedGroup(dist.ProcessGroup):
@@ -140,7 +132,7 @@ class RecordedGroup(dist.ProcessGroup):
 
     def _partner(self, number: Any, what: str) -> int:
         """The rank of a message's other end: gloo waits for ever for one that there is not."""
-        rank = _whole(number, f"{what} rank")
+        rank = arguments.whole(number, f"{what} rank")
         if not 0 <= rank < len(self._ranks):
             raise ValueError(
                 f"Invalid {what} rank {rank}: this group has ranks 0 to {len(self._ranks) - 1}."
@@ -151,7 +143,7 @@ class RecordedGroup(dist.ProcessGroup):
 
     # point to point
     def send(self, tensors, dst, tag=0):
-        dst, tag, tensor = self._partner(dst, "destination"), _tag(tag), tensors[0]
+        dst, tag, tensor = self._partner(dst, "destination"), arguments.tag(tag), tensors[0]
         at = self._begin_message("send", tensor, self._global(dst), tag)
         if self._recorder.strict:
             self._recorder.touches(tensors, ())
@@ -179,12 +171,12 @@ class RecordedGroup(dist.ProcessGroup):
         return RecordedWork(Sent(), recorder, at)
 
     def recv(self, tensors, src, tag=0):
-        src, tag = self._partner(src, "source"), _tag(tag)
+        src, tag = self._partner(src, "source"), arguments.tag(tag)
         at = self._begin_message("recv", tensors[0], self._global(src), tag)
         return self._receive(at, tensors[0], lambda buffer: self._group.recv([buffer], src, tag))
 
     def recv_anysource(self, tensors, tag=0):
-        tag, chosen = _tag(tag), self._recorder.plan.source()
+        tag, chosen = arguments.tag(tag), self._recorder.plan.source()
         if chosen not in self._ranks:
             at = self._begin_message("recv", tensors[0], -2, tag)
             return self._receive(
@@ -281,12 +273,13 @@ class RecordedGroup(dist.ProcessGroup):
         if students:
             read, written = self._touched(op, args, root)
             self._recorder.touches(read, written)
-            if after is None and not _waits(opts) and self._has_result(op, root):
+            if after is None and not arguments.waits(opts) and self._has_result(op, root):
                 args, after = buffers.apart(args)
                 kept = written if after is not None else kept
         made = self._start(
-            at, after, getattr(self._group, method), *args, waits=_waits(opts), results=results
-        )
+            at, after, getattr(self._group, method), *args, waits=arguments.waits(opts),
+            results=results,
+        )  # fmt: skip
         if students and made is not None:
             made.watch(read, written, kept)
         return made
@@ -310,15 +303,16 @@ class RecordedGroup(dist.ProcessGroup):
     # collectives: each method of ProcessGroup once; newer names of the same stand beside the older
     def allreduce(self, tensors, opts=None):
         tensors = [tensors] if isinstance(tensors, torch.Tensor) else tensors
-        opts = dist.AllreduceOptions() if opts is None else _options(opts, dist.AllreduceOptions)
+        opts = arguments.options(opts, dist.AllreduceOptions)
         return self._collective(
-            "all_reduce", "allreduce", tensors[0], (tensors, opts), reduction=_reduction(opts)
-        )
+            "all_reduce", "allreduce", tensors[0], (tensors, opts),
+            reduction=arguments.reduction(opts),
+        )  # fmt: skip
 
     def allreduce_coalesced(self, tensors, opts):
         return self._collective(
             "all_reduce", "allreduce_coalesced", tensors[0], (tensors, opts),
-            reduction=_reduction(opts), pieces=len(tensors), nbytes=bytes_of(tensors),
+            reduction=arguments.reduction(opts), pieces=len(tensors), nbytes=bytes_of(tensors),
         )  # fmt: skip
 
     def broadcast(self, tensors, opts=None):
@@ -334,7 +328,7 @@ class RecordedGroup(dist.ProcessGroup):
         tensors = [tensors] if isinstance(tensors, torch.Tensor) else tensors
         return self._collective(
             "reduce", "reduce", tensors[0], (tensors, opts), self._global(opts.rootRank),
-            _reduction(opts),
+            arguments.reduction(opts),
         )  # fmt: skip
 
     def allgather(self, outputs, inputs, *opts):
@@ -360,7 +354,7 @@ class RecordedGroup(dist.ProcessGroup):
     def reduce_scatter(self, outputs, inputs, *opts):
         return self._collective(
             "reduce_scatter", "reduce_scatter", outputs[0], (outputs, inputs, *opts),
-            reduction=_reduction(*opts), pieces=len(inputs[0]), nbytes=bytes_of(inputs[0]),
+            reduction=arguments.reduction(*opts), pieces=len(inputs[0]), nbytes=bytes_of(inputs[0]),
         )  # fmt: skip
 
     def alltoall(self, outputs, inputs, *opts):
@@ -373,7 +367,7 @@ class RecordedGroup(dist.ProcessGroup):
         opts = next((one for one in (*args, *kwargs.values())), None)
         at = self._recorder.begin("barrier", self._index, lasts=self._lasts(opts))
         call = functools.partial(self._group.barrier, *args, **kwargs)
-        return self._start(at, None, call, waits=_waits(opts))
+        return self._start(at, None, call, waits=arguments.waits(opts))
 
     def monitored_barrier(self, timeout=None, wait_all_ranks=False):
         self._of_now()
@@ -393,7 +387,7 @@ def _flat_collective(op: str, method: str):
         opts = next((r for r in (*rest, *options.values()) if hasattr(r, "reduceOp")), None)
         at_args = (output, input, *rest, *options.values())
         return self._collective(
-            op, method, listed[0], at_args, reduction=_reduction(opts), pieces=len(listed),
+            op, method, listed[0], at_args, reduction=arguments.reduction(opts), pieces=len(listed),
             nbytes=bytes_of(listed),
         )  # fmt: skip
 
@@ -440,42 +434,6 @@ def _limits_of(group):
             if isinstance(options._timeout, datetime.timedelta):
                 return options
     return None
-
-
-def _whole(number: Any, what: str) -> int:
-    """A rank or tag as an int: of anything else torch says only which C++ signatures it has."""
-    try:
-        return operator.index(number)
-    except TypeError:
-        raise TypeError(
-            f"Invalid {what} {number!r}: it has to be an int, not {type(number).__name__}."
-        ) from None
-
-
-def _tag(number: Any) -> int:
-    tag = _whole(number, "tag")
-    if not 0 <= tag <= _LARGEST_TAG:
-        raise ValueError(f"Invalid tag {tag}: it has to be from 0 to {_LARGEST_TAG}.")
-    return tag
-
-
-def _waits(opts) -> bool:
-    """Does this call return when it has ended, rather than with a request?"""
-    return not getattr(opts, "asyncOp", True)
-
-
-def _options(opts, kind):
-    """torch also takes a bare ReduceOp where its C++ signature has options."""
-    if isinstance(opts, kind):
-        return opts
-    made = kind()
-    made.reduceOp = opts
-    return made
-
-
-def _reduction(opts=None) -> int:
-    op = getattr(opts, "reduceOp", None)
-    return 0 if op is None else _REDUCTION_CODE.get(int(getattr(op, "op", op)), 0)
 
 
 def maker(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
