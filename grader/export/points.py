@@ -20,8 +20,8 @@ from grader.export.sheet import Unusable
 from grader.policy import exact as decimals
 from grader.policy import lateness, settle
 from grader.policy.lateness import UTC, Lateness
-from grader.policy.policy import Policy
 from grader.policy.roster import Roster
+from grader.policy.rules import Policy
 
 _GRADES = """
 SELECT s.student_id, a.name, s.timestamp, n.id, n.late_submission_penalty, c.name,

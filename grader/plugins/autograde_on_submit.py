@@ -29,8 +29,8 @@ from grader.policy import policy as policies
 from grader.policy.attempts import Attempts
 from grader.policy.lateness import UTC
 from grader.policy.pages import Pages
-from grader.policy.policy import Policy, PolicyError
 from grader.policy.roster import Roster, RosterFile
+from grader.policy.rules import Policy, PolicyError
 from grader.reports.progress import Live
 from grader.variants.hand_out import HandingOut
 from grader.writing import NotWritten

@@ -22,7 +22,7 @@ from distlab.exchange.manifest import File, Manifest
 from grader.coursedir import GradingFailed
 from grader.looks.inbox import ExchangeInbox, Inbox, ServiceInbox
 from grader.plugins.release import put_notice
-from grader.policy.policy import Policy
+from grader.policy.rules import Policy
 
 SETTLED = 60.0  # seconds without a change after which a submission counts as complete
 _NOT_FOUND = 404

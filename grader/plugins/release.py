@@ -17,7 +17,7 @@ from grader import writing
 from grader.coursedir import GradingFailed
 from grader.policy import notice
 from grader.policy import policy as policies
-from grader.policy.policy import Policy
+from grader.policy.rules import Policy
 
 
 class _WithNotice:

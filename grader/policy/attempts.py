@@ -15,7 +15,7 @@ from pathlib import Path
 from grader import writing
 from grader.paths import GRADES
 from grader.policy.lateness import UTC
-from grader.policy.policy import OnSubmit, Policy
+from grader.policy.rules import OnSubmit, Policy
 
 MOST = 10_000  # attempts that are kept of a student in a lab: a higher limit is none
 

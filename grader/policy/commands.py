@@ -12,8 +12,8 @@ from grader.judging import grade
 from grader.paths import GRADES
 from grader.policy import policy as policies
 from grader.policy import reading, telling
-from grader.policy.policy import Policy, PolicyError
 from grader.policy.roster import MOST_MEMBERS, Extension, Roster, RosterFile
+from grader.policy.rules import Policy, PolicyError
 
 NEW = "--new"  # allows names of students who are not known yet
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grader.policy import telling
-from grader.policy.policy import Policy
+from grader.policy.rules import Policy
 
 CELL = "course-policy"  # the cell's id and, for formats that have none, its tag
 

@@ -12,8 +12,8 @@ from grader.judging.ledger import Ledger
 from grader.looks import told
 from grader.looks.diary import Diary
 from grader.policy import policy as policies
-from grader.policy.policy import Policy
 from grader.policy.roster import Roster, RosterFile
+from grader.policy.rules import Policy
 from grader.policy.settle import Settled, settle
 from grader.policy.standing import Standing, standings
 

@@ -17,7 +17,7 @@ import yaml
 from distlab import course
 from grader.policy import lateness
 from grader.policy.lateness import Duration, Late
-from grader.policy.policy import Policy, PolicyError, Rules
+from grader.policy.rules import Policy, PolicyError, Rules
 
 LARGEST = 200_000  # bytes
 MOST_PROBLEMS = 20  # that are told

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 from grader import writing
 from grader.paths import GRADES
 from grader.policy.lateness import UTC, Duration
-from grader.policy.policy import Policy, PolicyError
+from grader.policy.rules import Policy, PolicyError
 
 LARGEST = 10_000_000  # bytes
 MOST_MEMBERS = 100  # of a group

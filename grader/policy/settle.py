@@ -19,8 +19,8 @@ from distlab import course
 from grader.policy import lateness
 from grader.policy.exact import exact
 from grader.policy.lateness import UTC, Lateness
-from grader.policy.policy import Policy
 from grader.policy.roster import Roster
+from grader.policy.rules import Policy
 
 
 @dataclass(frozen=True)

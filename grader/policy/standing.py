@@ -11,8 +11,8 @@ from grader.paths import GRADES
 from grader.policy import policy as policies
 from grader.policy import telling
 from grader.policy.attempts import Attempts
-from grader.policy.policy import Policy
 from grader.policy.roster import Roster, RosterFile
+from grader.policy.rules import Policy
 from grader.policy.settle import Settled, settle
 
 

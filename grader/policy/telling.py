@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from grader.policy.exact import exact
 from grader.policy.lateness import Late, Lateness
-from grader.policy.policy import OnSubmit, Policy, share
+from grader.policy.rules import OnSubmit, Policy, share
 from grader.policy.settle import Settled
 
 

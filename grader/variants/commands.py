@@ -9,8 +9,8 @@ from distlab.cli import labs
 from distlab.records import redaction
 from grader.judging.judges import local_judges
 from grader.policy.commands import students
-from grader.policy.policy import PolicyError
 from grader.policy.roster import RosterFile
+from grader.policy.rules import PolicyError
 from grader.variants.hand_out import course_exchange, default_folder, hand_out, warning
 
 

@@ -29,8 +29,8 @@ from grader.judging.local import LocalJudges
 from grader.plugins.exchanges import CourseExchange
 from grader.policy import policy as policies
 from grader.policy.commands import students
-from grader.policy.policy import PolicyError
 from grader.policy.roster import RosterFile
+from grader.policy.rules import PolicyError
 from grader.sandbox import NoSandbox
 from grader.variants import references
 from grader.variants import variant as variants

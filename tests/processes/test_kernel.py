@@ -214,8 +214,8 @@ def test_what_just_fits_into_no_message_ends_nobody(kernel):
     """Between what is read of a message and what Linux sends of one."""
     code = """
 import json, os
-from distlab.processes import children, template
-left = template.LONGEST + 5_000 - len(json.dumps(dict(os.environ)))
+from distlab.processes import children, framing
+left = framing.LONGEST + 5_000 - len(json.dumps(dict(os.environ)))
 children.forks[0](["x"], [], {**os.environ, "LARGE": "x" * left}) is None
 """
     assert kernel.run(code) is True and kernel.run("1 + 1") == 2

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import builtins
 import dis
-import functools
-import importlib
 import io
 import sys
 import sysconfig
@@ -117,12 +115,6 @@ def _notebooks() -> list[types.ModuleType]:
     return found
 
 
-def attribute(module: str, name: str) -> Any:
-    """What `module` holds under `name`, which may have dots; itself where `name` is empty."""
-    found = importlib.import_module(module)
-    return functools.reduce(getattr, name.split("."), found) if name else found
-
-
 class _Reference:
     """Stands for an attribute of a module while it is pickled."""
 
@@ -130,7 +122,7 @@ class _Reference:
         self._place = module, name
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str, str]]:
-        return attribute, self._place
+        return made_anew.attribute, self._place
 
 
 def _same_memory(storage: Any, dtype: Any) -> Any:
@@ -156,7 +148,7 @@ class _Pickler(cloudpickle.CloudPickler):
             return NotImplemented  # by its own name
         place = _place_of(obj)
         if place:
-            return attribute, place
+            return made_anew.attribute, place
         return self._made_anew(obj) if reduced is NotImplemented else reduced
 
     def _made_anew(self, obj: Any) -> Any:
@@ -168,7 +160,7 @@ class _Pickler(cloudpickle.CloudPickler):
                 return _bytes_of, (self._first(obj),)
         way, writes = made_anew.way_of(kind)
         if writes and (name := made_anew.stream(obj)):
-            return attribute, ("sys", name)
+            return made_anew.attribute, ("sys", name)
         return NotImplemented if way is None or _named(obj) else way(obj)
 
     def _memory(self, storage: Any) -> Any:

@@ -12,6 +12,7 @@ import contextvars
 import copyreg
 import functools
 import gc
+import importlib
 import os
 import queue
 import struct
@@ -150,6 +151,12 @@ def _text(obj: Any) -> Any:
     return open, (os.devnull, obj.mode)
 
 
+def attribute(module: str, name: str) -> Any:
+    """What `module` holds under `name`, which may have dots; itself where `name` is empty."""
+    found = importlib.import_module(module)
+    return functools.reduce(getattr, name.split("."), found) if name else found
+
+
 def _method(obj: types.MethodType) -> Any:
     """A method of a standard stream, which may be of another class in the other process."""
     return (getattr, (obj.__self__, obj.__name__)) if stream(obj.__self__) else NotImplemented
@@ -193,8 +200,6 @@ def _operator(obj: Any) -> Any:
     """An operator of torch, by its name. One that the notebook has registered is refused: no other
     process has it.
     """
-    from distlab.engines import by_value
-
     registered = sys.modules.get("torch._library.custom_ops")
     name = obj._qualified_op_name.partition(".")[0] if hasattr(obj, "_qualified_op_name") else ""
     path = name or obj._name.partition(".")[0]
@@ -203,7 +208,7 @@ def _operator(obj: Any) -> Any:
     named = f"ops.{path.replace('::', '.')}"
     if hasattr(obj, "_overloadname"):
         named += f".{obj._overloadname}"
-    return by_value.attribute, ("torch", named)
+    return attribute, ("torch", named)
 
 
 def _thread(obj: threading.Thread) -> Any:

@@ -6,13 +6,12 @@ import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from distlab.exercises import sources
 
 if TYPE_CHECKING:
     from distlab.engines.outcomes import Run
-    from distlab.exercises.exercise import Exercise
 
 LONGEST = 400  # characters of an exception's own text
 _OF_A_PROCESS = re.compile(r"-- Process (\d+) terminated with the following error:")
@@ -32,6 +31,17 @@ def text(error: dict[str, Any]) -> str:
     return f"{error['type']}: {said}" if said else error["type"]
 
 
+class Asked(Protocol):
+    """What advice has to know of the exercise."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def group(self) -> bool: ...
+    @property
+    def advice(self) -> tuple[Advice, ...]: ...
+
+
 @dataclass(frozen=True)
 class Raised:
     """An exception that ended a run, as advice sees it. `answer` is the syntax tree of the function
@@ -41,7 +51,7 @@ class Raised:
     rank: int
     error: dict[str, Any]
     run: Run
-    exercise: Exercise
+    exercise: Asked
     answer: ast.AST | None = None
 
 

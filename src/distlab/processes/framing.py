@@ -7,6 +7,9 @@ import socket
 from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
+#: bytes of a message that is sent in one piece on a socket which keeps messages apart: between a
+#: notebook's kernel, its template and a nursery
+LONGEST = 200_000
 _SMALL = 1 << 14  # bytes of a message that is sent in one piece
 _PART = 1 << 18  # bytes asked for at once: no socket here holds more
 

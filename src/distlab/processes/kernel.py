@@ -26,7 +26,6 @@ from distlab.processes.zygote import NEEDED, PRELOAD
 
 NURSERY = "DISTLAB_TEMPLATE"  # the variable that says where a nursery listens
 BEGUN = b"begun"  # what a template of a nursery says first
-LONGEST = 200_000  # bytes of a request or an answer, each of which is one message
 PATIENCE = 30.0  # seconds to wait for that: longer than importing everything takes
 #: the settings that this process, or the one that it was forked from, was started with
 BEGAN = at_begin(os.environ)
@@ -175,7 +174,7 @@ def _hand_on(connection: socket.socket) -> int:
     while os.getppid() == _PARENT:
         if framing.readable([connection], _LOOK):
             with contextlib.suppress(OSError):
-                return int(connection.recv(LONGEST) or -signal.SIGKILL)
+                return int(connection.recv(framing.LONGEST) or -signal.SIGKILL)
             break
     return -signal.SIGKILL
 

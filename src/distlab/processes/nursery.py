@@ -50,7 +50,7 @@ def _begin(connection: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     connection.settimeout(kernel.PATIENCE)
     peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
-    message, files, _, _ = socket.recv_fds(connection, kernel.LONGEST, 3)
+    message, files, _, _ = socket.recv_fds(connection, framing.LONGEST, 3)
     if _PEER.unpack(peer)[1] != os.getuid() or len(files) != 3:
         sys.exit("somebody else has asked for a kernel")
     asked = json.loads(message)

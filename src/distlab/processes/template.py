@@ -19,7 +19,6 @@ from typing import Any
 
 from distlab.processes import cheap_forks, children, forkserver, framing
 from distlab.processes.environment import at_begin, environment
-from distlab.processes.kernel import LONGEST
 
 LOOK = 1.0  # seconds between two checks that what started the template is still there
 
@@ -52,10 +51,10 @@ class Forks:
         with self._lock:
             self._asked += 1
             request = json.dumps({**what, "number": self._asked}).encode()
-            if len(request) > LONGEST:
+            if len(request) > framing.LONGEST:
                 raise OSError("too much for a message")
             socket.send_fds(self._connection, [request], list(given))
-            while answer := self._connection.recv(LONGEST):
+            while answer := self._connection.recv(framing.LONGEST):
                 number, told = json.loads(answer)
                 if number == self._asked:  # else that of an interrupted request
                     return told
@@ -134,9 +133,9 @@ class Template:
                 one.recv(4096)
             return
         if one is self._starter:
-            self._pass_on(one.recv(LONGEST))
+            self._pass_on(one.recv(framing.LONGEST))
             return
-        message, given, _, _ = socket.recv_fds(one, LONGEST, 8)
+        message, given, _, _ = socket.recv_fds(one, framing.LONGEST, 8)
         if not message:  # the kernel is about to end
             self._watched.remove(one)
             return

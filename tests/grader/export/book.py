@@ -9,7 +9,7 @@ from nbgrader.api import Gradebook as Database
 
 from grader.plugins import gradebook  # noqa: F401  # nbgrader's database is made faster by it
 from grader.policy.lateness import UTC, Late
-from grader.policy.policy import Policy, Rules
+from grader.policy.rules import Policy, Rules
 
 LAB, OTHER = "01-message-passing", "02-toy-model"
 DUE = datetime.datetime(2026, 11, 1, 22, 59, 59, tzinfo=UTC)

@@ -10,8 +10,8 @@ from nbgrader.api import Gradebook as Database
 
 from grader.export import points
 from grader.export.sheet import Unusable
-from grader.policy.policy import Policy
 from grader.policy.roster import Extension, Roster
+from grader.policy.rules import Policy
 from grader.policy.settle import settle
 
 

@@ -20,7 +20,7 @@ from grader.coursedir import GradingFailed
 from grader.plugins import exchanges
 from grader.plugins.autograde_on_submit import Arrivals
 from grader.policy.lateness import UTC
-from grader.policy.policy import Policy, Rules
+from grader.policy.rules import Policy, Rules
 
 REAL = "01-message-passing"
 WHEN = "2026-11-02 10:00:00.000000 UTC"

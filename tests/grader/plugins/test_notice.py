@@ -16,7 +16,7 @@ from grader.plugins.release import put_notice
 from grader.policy import notice
 from grader.policy.lateness import UTC, Duration, Late
 from grader.policy.partial import Partial
-from grader.policy.policy import OnSubmit, Policy, Rules
+from grader.policy.rules import OnSubmit, Policy, Rules
 
 LAB = "01-message-passing"
 DUE = datetime.datetime(2026, 11, 1, 22, 59, 59, tzinfo=UTC)

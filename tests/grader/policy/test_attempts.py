@@ -15,11 +15,10 @@ from grader.plugins import autograde_on_submit as on_submit
 from grader.plugins.exchanges import SharedFolder
 from grader.plugins.gradebook import Gradebook, NotCollected
 from grader.policy import attempts as noting
-from grader.policy import policy as policies
 from grader.policy.attempts import Attempts
 from grader.policy.lateness import UTC, Duration
-from grader.policy.policy import OnSubmit, Policy, PolicyError, Rules
 from grader.policy.roster import Roster
+from grader.policy.rules import OnSubmit, Policy, PolicyError, Rules
 from grader.writing import NotWritten
 
 LAB = "01-message-passing"
@@ -355,7 +354,7 @@ def test_labs_are_released_when_their_time_has_come(tmp_path):
     (tmp_path / "outbound" / "04-ring-allreduce").mkdir(parents=True)  # was released by hand
     released = []
     book = types.SimpleNamespace(exchange=SharedFolder(tmp_path), release=released.append)
-    on_submit._release(book, policies.Policy(True, labs=rules))
+    on_submit._release(book, Policy(True, labs=rules))
     assert released == [LAB]
 
 
@@ -371,7 +370,7 @@ def test_a_lab_that_cannot_be_released_keeps_no_other_one_back(tmp_path):
 
     book = types.SimpleNamespace(exchange=SharedFolder(tmp_path), release=release)
     with pytest.raises(coursedir.GradingFailed, match="could not release it"):
-        on_submit._release(book, policies.Policy(True, labs=rules))
+        on_submit._release(book, Policy(True, labs=rules))
     assert released == ["02-toy-model"]
 
 

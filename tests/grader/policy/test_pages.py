@@ -10,7 +10,7 @@ from grader.judging.ledger import Ledger
 from grader.looks.diary import Diary
 from grader.plugins.gradebook import GradebookBusy
 from grader.policy import pages
-from grader.policy.policy import Policy
+from grader.policy.rules import Policy
 from grader.policy.standing import Standing
 
 LAB, OTHER = "01-message-passing", "02-toy-model"

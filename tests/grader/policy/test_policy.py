@@ -12,7 +12,7 @@ from grader.paths import ROOT
 from grader.policy import policy as policies
 from grader.policy import reading, telling
 from grader.policy.lateness import UTC, Duration, Late, Lateness
-from grader.policy.policy import Policy, PolicyError, Rules
+from grader.policy.rules import Policy, PolicyError, Rules
 from grader.policy.settle import Settled
 
 LAB = "01-message-passing"

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.policy.lateness import UTC, Duration
-from grader.policy.policy import Policy, PolicyError, Rules
 from grader.policy.roster import Extension, Roster, RosterFile
+from grader.policy.rules import Policy, PolicyError, Rules
 
 LAB = "01-message-passing"
 DUE = datetime.datetime(2026, 11, 1, 22, 59, 59, tzinfo=UTC)

@@ -11,8 +11,8 @@ from nbgrader.api import Gradebook as Database
 
 from grader.plugins import gradebook  # noqa: F401  # nbgrader's database is made faster by it
 from grader.policy.lateness import UTC, Duration, Late
-from grader.policy.policy import Policy, Rules
 from grader.policy.roster import Extension, Roster
+from grader.policy.rules import Policy, Rules
 from grader.policy.settle import set_due_dates, settle
 
 ONE, TWO = "01-message-passing", "02-toy-model"

@@ -7,7 +7,7 @@ from distlab.exchange import manifest as manifests
 from grader.coursedir import GradingFailed, NotGraded
 from grader.plugins.exchanges import SharedFolder
 from grader.policy import policy
-from grader.policy.policy import PolicyError
+from grader.policy.rules import PolicyError
 from grader.sandbox import NoSandbox
 from grader.variants import hand_out
 
