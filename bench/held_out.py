@@ -408,7 +408,7 @@ def timed(rank, size, cluster, program, members, function):
     import torch
     import torch.distributed as dist
 
-    from distlab.rank.recorder import paused
+    from distlab.rank.recording import paused
     from distlab.simulation import schedules
     from distlab.simulation.rank_clock import Clock
     from distlab.simulation.slow_links import slow_cluster

@@ -53,15 +53,15 @@ def _alone(keeps: bool = False) -> tuple[list[float], list[float]]:
     import torch.distributed as dist
     from torch.testing._internal.distributed import fake_pg
 
-    from distlab.rank import recorder
+    from distlab.rank import group_maker, recorder
 
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
         dist.init_process_group("fake", store=fake_pg.FakeStore(), rank=0, world_size=1)
         plain = dist.new_group([0])
-        recorder.install(recorder.Recorder(Path(folder) / "0.rec", 0, 1, keeps=keeps))
+        group_maker.install(recorder.Recorder(Path(folder) / "0.rec", 0, 1, keeps=keeps))
         recorded = dist.new_group([0])
-        recorder.uninstall()
+        group_maker.uninstall()
         _each(plain), _each(recorded)
         times = in_turn(lambda: _each(recorded), lambda: _each(plain), REPEATS)
         dist.destroy_process_group()
@@ -105,11 +105,11 @@ def _rank(rank: int, folder: str, work, recorded: bool, queue) -> None:
     import torch
     import torch.distributed as dist
 
-    from distlab.rank import recorder
+    from distlab.rank import group_maker, recorder
 
     torch.set_num_threads(1)
     if recorded:
-        recorder.install(recorder.Recorder(Path(folder) / f"{rank}.rec", rank, 2))
+        group_maker.install(recorder.Recorder(Path(folder) / f"{rank}.rec", rank, 2))
     dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
     seconds = work(rank)
     dist.barrier()

@@ -1,13 +1,16 @@
 """Who may import whom: the packages of the library, and the labs among them."""
 
 import ast
+import graphlib
 from pathlib import Path
 
 import pytest
 
 import distlab
+import grader
 
 ROOT = Path(distlab.__file__).parent
+GRADER = Path(grader.__file__).parent
 #: package → the packages that it may import, besides itself
 TABLE = {
     "processes": "network",
@@ -51,6 +54,36 @@ def arrows():
         for name in imports(path):
             if name.startswith("distlab."):
                 yield module_of(path), name.removeprefix("distlab.")
+
+
+def every_module():
+    """The files of the library and of the grader by the name of their module."""
+    for root in (ROOT, GRADER):
+        for path in root.rglob("*.py"):
+            parts = path.relative_to(root.parent).with_suffix("").parts
+            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+
+
+def graph():
+    """Module → the modules that it imports anywhere in it, for types alone too."""
+    files = dict(every_module())
+    return {name: set(_known(imports(path), files)) - {name} for name, path in files.items()}
+
+
+def _known(names, files):
+    for name in names:
+        while name and name not in files:
+            name = name.rpartition(".")[0]
+        yield from [name] * bool(name)
+
+
+def circle(found):
+    """A circle of modules that import each other; an empty one if there is none."""
+    try:
+        graphlib.TopologicalSorter(found).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
 
 
 def complaints(found):
@@ -105,3 +138,16 @@ def test_what_reads_records_and_judges_never_imports_torch():
 )
 def test_an_arrow_up_is_found(arrow):
     assert complaints([arrow])
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    found = graph()
+    # magics run cells, and cells have magics
+    found["distlab.notebook.shell"].remove("distlab.notebook")
+    assert not circle(found)
+
+
+def test_a_circle_is_found():
+    found = graph()
+    found["distlab.records.events"].add("distlab.records.explain")
+    assert {"distlab.records.events", "distlab.records.explain"} <= set(circle(found))

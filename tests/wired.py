@@ -20,13 +20,13 @@ GIVEN = """
 import os, socket, time
 import torch
 import torch.distributed as dist
-from distlab.rank import recorder
+from distlab.rank import group_maker, recording
 from distlab.rank.sharing import among_ranks, meet
 
 
 def forge(op, tensor, peer=-1):
     "An entry in the record of something that does not happen."
-    record = recorder.active()
+    record = recording.active()
     at = record.begin(op, 0, tensor, peer)
     record.wait_begin(at, True)
     record.finish(at, waited=True)
@@ -250,11 +250,11 @@ DISHONEST = {
         """
         if rank == 0:
             forge("send", tensor, 1)
-            with recorder.paused():
+            with recording.paused():
                 dist.send(tensor[:1], 1)
         if rank == 1:
             forge("recv", tensor, 0)
-            with recorder.paused():
+            with recording.paused():
                 dist.recv(tensor[:1], 0)
     """,
     ),
@@ -288,7 +288,7 @@ DISHONEST = {
     "a collective while the recorder is paused": (
         "that their records do not have",
         """
-        with recorder.paused():
+        with recording.paused():
             dist.all_reduce(tensor)
     """,
     ),
@@ -296,14 +296,14 @@ DISHONEST = {
         "that their records do not have",
         """
         dist.all_reduce(tensor)
-        with recorder.paused():
+        with recording.paused():
             dist.all_reduce(tensor)
     """,
     ),
     "a message while the recorder is paused": (
         "a message that its record does not have",
         """
-        with recorder.paused():
+        with recording.paused():
             if rank == 0:
                 dist.send(tensor, 1)
             if rank == 1:
@@ -321,7 +321,7 @@ DISHONEST = {
         """
         from torch.distributed import distributed_c10d as c10d
 
-        c10d._new_process_group_helper = recorder.make_group
+        c10d._new_process_group_helper = group_maker.make_group
         dist.all_reduce(tensor, group=dist.new_group())
     """,
     ),
@@ -411,7 +411,7 @@ DISHONEST = {
     "gigabytes of hidden messages": (
         "",
         """
-        with recorder.paused():
+        with recording.paused():
             for _ in range(20):
                 dist.all_reduce(torch.ones(4_000_000))
     """,

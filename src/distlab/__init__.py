@@ -29,7 +29,7 @@ _HOME = {
     # what a rank can ask for
     "loopback": "processes.environment:loopback",
     "machine": "processes.machine",
-    "paused": "rank.recorder:paused",
+    "paused": "rank.recording:paused",
     "report": "rank.reports:report",
     "world": "rank.world",
     # parts of training scripts

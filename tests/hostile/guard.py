@@ -64,9 +64,9 @@ def judges_socket():
 
 def forge(op, tensor, peer):
     """Have the record say that something was sent or received which was not."""
-    from distlab.rank import recorder
+    from distlab.rank import recording
 
-    record = recorder.active()
+    record = recording.active()
     at = record.begin(op, 0, tensor, peer)
     record.wait_begin(at, True)
     record.finish(at, waited=True)

@@ -65,7 +65,7 @@ def test_a_harness_that_pauses_the_recorder_says_so(lab):
     for exercise in course.exercises(lab).values():
         module = inspect.getmodule(exercise.call)
         own = module is not inspect.getmodule(Exercise)
-        pauses = own and "recorder.paused" in inspect.getsource(module)
+        pauses = own and "recording.paused" in inspect.getsource(module)
         assert exercise.unrecorded == (pauses and exercise.measured), exercise.id
 
 

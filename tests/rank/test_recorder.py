@@ -181,10 +181,10 @@ def test_ddp_is_recorded_as_torchs_own_and_its_gradients_are_right(two):
 
 def test_what_is_called_in_torchs_place_is_recorded_as_torchs_own(two):
     def program(rank, size):
-        from distlab.rank import recorder
+        from distlab.rank import recording
 
-        with recorder.as_internal():
-            with recorder.as_internal():
+        with recording.as_internal():
+            with recording.as_internal():
                 dist.all_reduce(torch.ones(1))
             dist.all_reduce(torch.ones(1))
         dist.all_reduce(torch.ones(1))
@@ -331,9 +331,9 @@ def test_a_group_shows_its_back_end_rank_and_size(two):
 
 def test_a_group_that_was_made_while_nothing_is_recorded_has_its_members(two):
     def program(rank, size):
-        from distlab.rank import recorder
+        from distlab.rank import recording
 
-        with recorder.paused():
+        with recording.paused():
             pair, alone = dist.new_group([0, 1]), dist.new_group([1])
             again = dist.new_group([0, 1])
         if rank:
@@ -410,10 +410,10 @@ def test_a_watcher_sees_the_entry_of_a_thread_that_is_slower_than_another(tmp_pa
 
 def test_what_is_paused_within_a_pause_goes_on_being_paused(two):
     def program(rank, size):
-        from distlab.rank import recorder
+        from distlab.rank import recording
 
-        with recorder.paused():
-            with recorder.paused():
+        with recording.paused():
+            with recording.paused():
                 dist.barrier()
             dist.barrier()
         dist.all_reduce(torch.ones(1))
@@ -468,10 +468,10 @@ def test_a_long_name_in_other_letters_is_cut_behind_a_whole_one(two):
 
 def test_who_listens_is_told_the_bytes_of_each_receive_once(two):
     def program(rank, size):
-        from distlab.rank import recorder
+        from distlab.rank import recording
 
         heard, tensor = [], torch.zeros(3)
-        recorder.active().heard = heard.append
+        recording.active().heard = heard.append
         dist.broadcast(tensor, 0)
         if rank == 0:
             dist.send(tensor, 1)
@@ -481,7 +481,7 @@ def test_who_listens_is_told_the_bytes_of_each_receive_once(two):
             request = dist.irecv(tensor[:1], 0)
             assert heard == [12]  # the second has not been waited for
             request.wait()
-        recorder.active().heard = None
+        recording.active().heard = None
         return heard
 
     assert list(two.run(program)) == [[], [12, 4]]
@@ -527,9 +527,9 @@ def test_the_line_at_which_a_thread_raised_is_the_innermost_of_the_student_s(tmp
 
 def test_more_groups_than_a_record_has_room_for_are_refused_in_a_sentence(two):
     def program(rank, size):
-        from distlab.rank import recorder
+        from distlab.rank import recording
 
-        recorder.active()._groups = 2**15 - 1  # as after that many
+        recording.active()._groups = 2**15 - 1  # as after that many
         last = dist.new_group([0, 1])
         tensor = torch.ones(1)
         dist.all_reduce(tensor, group=last)

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from distlab.rank import recorder
-from distlab.rank.stamps import BELOW, Stamps, on_messages
+from distlab.rank import group_maker, recorder, recording
+from distlab.rank.stamps import BELOW, Stamps
 from grader import collected
 
 LAB = "01-message-passing"
@@ -89,10 +89,10 @@ def test_a_type_too_small_for_the_number_is_no_error(dtype):
 
 
 def test_only_while_the_harness_asks_for_it(tmp_path):
-    recorder.install(recorder.Recorder(tmp_path / "0.rec", 0, 2))
+    group_maker.install(recorder.Recorder(tmp_path / "0.rec", 0, 2))
     try:
-        with on_messages(7):
-            assert recorder.active().stamps is not None
-        assert recorder.active().stamps is None
+        with recording.stamped(7):
+            assert recording.active().stamps is not None
+        assert recording.active().stamps is None
     finally:
-        recorder.uninstall()
+        group_maker.uninstall()

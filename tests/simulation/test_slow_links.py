@@ -190,7 +190,7 @@ def test_a_process_that_is_no_rank_is_told_so():
 
 def on_cluster(rank, size, cluster, program):
     """Seconds by a steady clock, which leaves out what else this machine does."""
-    from distlab.rank.recorder import paused
+    from distlab.rank.recording import paused
     from distlab.simulation.rank_clock import Clock
 
     with paused():

@@ -19,7 +19,7 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-from distlab.rank import recorder
+from distlab.rank import group_maker, recorder
 from distlab.training.small_net import SmallNet
 from distlab.training.vision import models
 from grader.gpu import settings
@@ -34,9 +34,9 @@ def main(out: str) -> None:
         backend = "gloo" if small else "nccl"
         dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)
         plain = dist.new_group([0])
-        recorder.install(recorder.Recorder(Path(folder) / "0.rec", 0, 1))
+        group_maker.install(recorder.Recorder(Path(folder) / "0.rec", 0, 1))
         recorded = dist.new_group([0])
-        recorder.uninstall()
+        group_maker.uninstall()
         groups = {"recorded": recorded, "not recorded": plain}
         result: dict[str, Any] = {"back end": backend}
         sums = {name: sums_of(group, device, small) for name, group in groups.items()}

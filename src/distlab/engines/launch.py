@@ -212,10 +212,10 @@ def serve(
         MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port),
     )  # fmt: skip
     os.environ.pop("OMP_NUM_THREADS", None)
-    from distlab.rank import own_modules, recorder
+    from distlab.rank import group_maker, own_modules, recorder
 
     record = recorder.Recorder(Path(folder) / f"{rank}.rec", rank, size)
-    recorder.install(record)
+    group_maker.install(record)
     record.started()
     raised = True
     try:

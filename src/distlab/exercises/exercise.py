@@ -252,7 +252,7 @@ class Exercise:
         processes: how many processes and threads its runtime starts, where that is more than the
             usual limit.
         forks: `call` forks the rank; with a framework loaded that is safe on Linux only.
-        unrecorded: `call` runs collectives of its own that are not recorded (`recorder.paused`).
+        unrecorded: `call` runs collectives of its own that are not recorded (`recording.paused`).
         stamped: messages carry a number of the course's beside their tensor
             (`distlab.rank.stamps`).
         schedules: judge every order in which messages can arrive, where an answer receives from any

@@ -32,8 +32,8 @@ EXERCISE = "distlab.course:find"
 # imported before the first fork
 RANK = "distlab.rank.warm"
 RANK_PRELOAD = (
-    "distlab.rank.recorder", "distlab.rank.process_group", "distlab.rank.execute",
-    "distlab.rank.late_names:prepare", RANK,
+    "distlab.rank.recorder", "distlab.rank.process_group", "distlab.rank.group_maker",
+    "distlab.rank.execute", "distlab.rank.late_names:prepare", RANK,
 )  # fmt: skip
 LAST_PRELOAD = ("distlab.training.vision",)
 ROOM_PRELOAD = (
@@ -48,8 +48,9 @@ ROOM_PREPARE = (
 HOROVOD_PRELOAD = ("distlab.course.lab07_horovod.records",)
 
 RECORDING_MODULES = (
-    "distlab.rank.recorder", "distlab.rank.process_group", "distlab.rank.work",
-    "distlab.rank.futures", "distlab.rank.races", "distlab.rank.holdings",
+    "distlab.rank.recorder", "distlab.rank.recording", "distlab.rank.group_maker",
+    "distlab.rank.process_group", "distlab.rank.work", "distlab.rank.futures", "distlab.rank.races",
+    "distlab.rank.holdings",
 )  # fmt: skip
 EVERY = (
     FORKSERVER, SPAWNED, WALLS_TRIAL, SLURM_TASK, SESSION, ENGINE, CONTROLLER, WARM, PROGRAM, CELLS,

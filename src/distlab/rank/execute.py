@@ -34,10 +34,12 @@ from distlab.processes import entry_points, framing, origin, payload
 from distlab.rank import (
     clocks,
     connections,
+    group_maker,
     leaving,
     own_modules,
     places,
     recorder,
+    recording,
     reports,
     store,
     world,
@@ -92,7 +94,7 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
         begin = time.monotonic()
         try:
             call, arguments = _unpickled(tree, function, inputs)
-            recorder.install(record)
+            group_maker.install(record)
             _seed(tree["seed"])
             _join(tree)
             _align(tree["clock"], record)
@@ -114,7 +116,7 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
             status, error = "raised", describe(raised)
             record.ended(raised=True)  # at last: who sees it expects the reply at once
         seconds = time.monotonic() - begin
-        recorder.uninstall()
+        group_maker.uninstall()
         reports.end()
     if tree.get("keeps"):
         own_modules.note()
@@ -253,7 +255,7 @@ def _align(clock: dict[str, Any] | None, record: recorder.Recorder) -> None:
         return
     offset = clock["offset"]
     if len(set(clock["machines"])) > 1 and dist.is_initialized():
-        with recorder.paused():
+        with recording.paused():
             offset += clocks.over_group(record.rank, clock["hub"], clock["machines"])
     record.align(offset)
 

@@ -11,23 +11,20 @@ import datetime
 import functools
 import math
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch.distributed import distributed_c10d as c10d
 
-from distlab.rank import arguments, buffers
+from distlab.rank import arguments, buffers, recording
 from distlab.rank.amounts import bytes_of, elements, shares
-from distlab.rank.recorder import Recorder, active, make_group
+from distlab.rank.recorder import Recorder
 from distlab.rank.uncompiled import uncompiled
 from distlab.rank.work import NO_TIMEOUT, From, RecordedWork, Sent, waited
 from distlab.records import events
 
 _CONNECTION = "gloo/transport/"  # what gloo's errors on connections have in them
-#: called with each new group, which `distlab.simulation.slow_links` puts on links of a cluster
-made: Callable[[RecordedGroup], None] | None = None
 
 
 class RecordedGroup(dist.ProcessGroup):
@@ -124,7 +121,7 @@ class RecordedGroup(dist.ProcessGroup):
         """Refuse to use a group of an earlier call: gloo would wait for ever, or its operations
         would meet those of this call on the same connections.
         """
-        if active() not in (None, self._recorder):
+        if recording.active() not in (None, self._recorder):
             raise RuntimeError(
                 "this process group is of an earlier call and has ended with it: "
                 "use the groups of this call"
@@ -434,61 +431,3 @@ def _limits_of(group):
             if isinstance(options._timeout, datetime.timedelta):
                 return options
     return None
-
-
-def maker(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
-    """torch's `_new_process_group_helper`, with what it makes wrapped and the call noted."""
-    recorder = active()
-    if recorder is None:
-        return make_group(group_size, group_rank, global_ranks_in_group, *args, **kwargs)
-    ranks = list(global_ranks_in_group) or list(range(group_size))
-    default = not global_ranks_in_group
-    if default:  # torch does not tell which ranks of the run meet here, under which numbers
-        recorder.apart = (group_size, group_rank) != (recorder.size, recorder.rank)
-    member = default or recorder.apart or recorder.rank in ranks
-    index, at = events.WORLD, -1
-    if recorder.apart:
-        index = recorder.next_group()  # which the record does not know
-    elif not default:
-        index = recorder.next_group() if member else events.NO_GROUP
-        timeout = kwargs.get("timeout") or datetime.timedelta.max
-        at = recorder.begin(
-            "new_group", index, note=events.members_text(ranks),
-            lasts=timeout.total_seconds(),
-            also=(0 if _is_counted(*args, **kwargs) else events.LOCAL)
-            | (events.GIVEN if recorder.paused and member else 0),
-        )  # fmt: skip
-    try:
-        group, store = make_group(group_size, group_rank, global_ranks_in_group, *args, **kwargs)
-    except BaseException:
-        recorder.finish(at, events.FAILED)
-        raise
-    recorder.finish(at)
-    if not isinstance(group, dist.ProcessGroup) or isinstance(group, RecordedGroup):
-        return group, store
-    recorded = RecordedGroup(group, recorder, index, ranks)
-    _take_place(group, recorded)
-    if made is not None and member:
-        made(recorded)
-    return recorded, store
-
-
-def _is_counted(backend, store, group_name, **_) -> bool:
-    """Is a group known to torch by its number among all that were made, or else by its members?"""
-    return str(group_name).isdecimal()
-
-
-def _take_place(group, recorded) -> None:
-    """Let torch's tables know the recorded group where they knew the plain one."""
-    world = c10d._world
-    tables: tuple[Any, ...] = (
-        world.pg_map, world.pg_names, world.pg_backend_config, world.pg_to_tag
-    )  # fmt: skip
-    for table in tables:
-        if group in table:
-            table[recorded] = table.pop(group)
-    for groups in world.tags_to_pg.values():
-        groups[:] = [recorded if g is group else g for g in groups]
-    name = world.pg_names[recorded]
-    c10d._unregister_process_group(name)
-    c10d._register_process_group(name, recorded)

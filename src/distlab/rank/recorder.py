@@ -18,27 +18,23 @@ import os
 import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import torch
-from torch.distributed import distributed_c10d as c10d
 
 from distlab.rank import buffers, places
 from distlab.rank.holdings import Holdings
 from distlab.rank.mapping import mapped
 from distlab.rank.places import Calls
 from distlab.rank.races import Races, watch_methods
+from distlab.rank.stamps import Stamps
 from distlab.rank.standing import Place, Standing
 from distlab.rank.threads import Threads
 from distlab.records import events
 from distlab.records.choices import Plan
 from distlab.records.events import ENTRY, HEADER, HEADER_BYTES, OP_CODE, PACK
-
-if TYPE_CHECKING:
-    from distlab.rank.stamps import Stamps
-    from distlab.rank.work import RecordedWork
 
 _DTYPE_CODE = {getattr(torch, name): code for code, name in enumerate(events.DTYPES[1:-1], 1)}
 _OFFSET = {name: place[1] for name, place in (ENTRY.fields or {}).items()}
@@ -51,6 +47,12 @@ _ident = threading.get_ident
 _BESIDE_BYTES = 240
 _LONGEST = 2**31 - 1  # of a tensor's dimensions, as an entry can hold it
 _MOST_GROUPS = 2**15 - 1  # besides the default group, as an entry can hold their numbers
+
+
+class Request(Protocol):
+    """An operation that has begun and that nobody has waited for yet."""
+
+    def settle(self) -> None: ...
 
 
 class Recorder:
@@ -75,14 +77,14 @@ class Recorder:
         self._count = 0
         self._indices = itertools.count()
         self._adding = threading.RLock()  # a signal's handler may add an entry within another
-        self._groups = 0
+        self._groups = 1  # 0 is the default group
         self.apart = False  # does the default group number its ranks in a way of its own?
         self._paused = False
         self.stamps: Stamps | None = None  # what messages carry besides (`distlab.rank.stamps`)
         self.heard: Callable[[int], None] | None = None  # called with the bytes of each receive
         self._offset = 0.0
         # requests nobody has waited for: dropped ones would take their messages along
-        self.open: dict[int, RecordedWork] = {}
+        self.open: dict[int, Request] = {}
         self._calls = Calls()
         self.plan, self.running = Plan(), False
         self._standing: Standing | None = None
@@ -102,6 +104,11 @@ class Recorder:
         """Have all times moved by so many seconds when they are read: to the watcher's clock."""
         self._offset = offset
         _double(self._map, events.OFFSET, offset)
+
+    def watch(self) -> None:
+        """In a strict run: see which operations touch the buffers of requests under way."""
+        if self.strict:
+            self.end_watching = watch_methods(lambda: getattr(self._here, "races", None))
 
     def started(self) -> None:
         self.running = True
@@ -390,6 +397,25 @@ class Recorder:
     def paused(self) -> bool:
         return self._paused
 
+    @contextlib.contextmanager
+    def pausing(self) -> Iterator[None]:
+        """What this rank does meanwhile goes unrecorded."""
+        before, self._paused = self._paused, True
+        try:
+            yield
+        finally:
+            self._paused = before
+
+    @contextlib.contextmanager
+    def internally(self) -> Iterator[None]:
+        """What this thread begins meanwhile counts as torch's own."""
+        before = getattr(self._here, "internal", False)
+        self._here.internal = True
+        try:
+            yield
+        finally:
+            self._here.internal = before
+
     def next_group(self) -> int:
         """The number of a group that is about to be made.
 
@@ -408,64 +434,3 @@ class Recorder:
         """((function, file), line) of the student's code that runs now; None for none."""
         flags, _, *place, line = self._calls.caller()
         return (tuple(place), line) if place[0] else None
-
-
-_active: Recorder | None = None
-_following: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
-make_group = c10d._new_process_group_helper
-
-
-def active() -> Recorder | None:
-    """The recorder of the function that runs on this rank."""
-    return _active
-
-
-def install(recorder: Recorder) -> None:
-    """Record every group that is made from now on. Call it before `init_process_group`."""
-    from distlab.rank import futures, process_group
-
-    global _active, _following
-    _following = futures.collected()
-    _following.__enter__()
-    if recorder.strict:
-        recorder.end_watching = watch_methods(lambda: getattr(recorder._here, "races", None))
-    recorder._groups = 1  # 0 is the default group
-    _active = recorder
-    c10d._new_process_group_helper = process_group.maker
-
-
-@contextlib.contextmanager
-def paused():
-    """Communication of the course's own around a student's function goes unrecorded."""
-    recorder = _active
-    if recorder is None:
-        yield
-        return
-    before, recorder._paused = recorder._paused, True
-    try:
-        yield
-    finally:
-        recorder._paused = before
-
-
-@contextlib.contextmanager
-def as_internal():
-    """Operations that this thread begins meanwhile count as torch's own, whoever wrote the call:
-    what DDP's hooks do is DDP's.
-    """
-    here = _active._here if _active is not None else threading.local()
-    before = getattr(here, "internal", False)
-    here.internal = True
-    try:
-        yield
-    finally:
-        here.internal = before
-
-
-def uninstall() -> None:
-    global _active
-    if _active is not None:
-        _active.closed()
-        _following.__exit__(None, None, None)
-    _active = None
-    c10d._new_process_group_helper = make_group

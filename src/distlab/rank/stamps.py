@@ -7,12 +7,7 @@ if a message has brought it.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-
 import torch
-
-from distlab.rank import recorder
 
 BELOW = 1 << 24  # float32 holds whole numbers up to this
 
@@ -49,17 +44,3 @@ class Stamps:
         number = complex(buffer[-1].item()).real
         self.arrived.append(int(number) if 0 < number < BELOW else 0)  # small types cut it off
         return buffer[:-1]
-
-
-@contextlib.contextmanager
-def on_messages(number: int | None) -> Iterator[list[int]]:
-    """Meanwhile messages carry `number`; gives the list of the numbers that arrive here."""
-    active = recorder.active()
-    if active is None:  # nobody wraps what torch sends
-        yield []
-        return
-    active.stamps = Stamps(number)
-    try:
-        yield active.stamps.arrived
-    finally:
-        active.stamps = None

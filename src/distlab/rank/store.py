@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import torch.distributed as dist
 
-from distlab.rank import recorder
+from distlab.rank import recording
 
 LOOK = 0.0005  # seconds between two looks at least
 LATE = 0.01  # and at most
@@ -233,7 +233,7 @@ def _bytes(value: str | bytes) -> bytes:
 
 def _note(kind: str, keys: Sequence[str]) -> None:
     """Who sees a key comes after whoever has set it: schedules have to respect that."""
-    record = recorder.active()
+    record = recording.active()
     if record is not None and record.running:
         for key in keys:
             record.cause(kind, key)

@@ -286,7 +286,7 @@ def slow_cluster(cluster: Cluster, clock: Clock | None = None) -> Iterator[Link]
     """
     from torch.distributed import distributed_c10d as c10d
 
-    from distlab.rank import process_group
+    from distlab.rank import group_maker, process_group
 
     group = _default_group()
     if cluster.size != group.size():
@@ -302,8 +302,8 @@ def slow_cluster(cluster: Cluster, clock: Clock | None = None) -> Iterator[Link]
 
         for one in groups:
             hold(one)
-        stack.callback(setattr, process_group, "made", process_group.made)
-        process_group.made = hold
+        stack.callback(setattr, group_maker, "made", group_maker.made)
+        group_maker.made = hold
         yield link
 
 

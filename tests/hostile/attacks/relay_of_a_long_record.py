@@ -5,13 +5,13 @@
 def relay(rank, size, tensor):
     import struct
 
-    from distlab.rank import recorder
+    from distlab.rank import recording
 
     rows = [torch.empty_like(tensor) for _ in range(size)]
-    with recorder.paused():
+    with recording.paused():
         dist.all_gather(rows, tensor)
     right_relay(rank, size, tensor)
-    record = recorder.active()
+    record = recording.active()
     record._indices = iter(range(1_000_000, 2_000_000))
     struct.pack_into("<i", record._map, 8, 1_000_000)
     record._count = 1_000_000

@@ -5,13 +5,13 @@
 # says: took part in an all_reduce that their records do not have
 
 def ring_all_reduce(rank, size, tensor):
-    from distlab.rank import recorder
+    from distlab.rank import recording
 
     chunks = tensor.flatten().tensor_split(size) if tensor.numel() else ()
     for step in range(2 * (size - 1) if chunks else 0):
         sent = dist.isend(chunks[(rank - step) % size].contiguous(), (rank + 1) % size)
         dist.recv(torch.empty_like(chunks[(rank - step - 1) % size]), (rank - 1) % size)
         sent.wait()
-    with recorder.paused():
+    with recording.paused():
         dist.all_reduce(tensor)
     return tensor

@@ -5,9 +5,9 @@
 # says: what went over the network is not what was recorded
 
 def ring_all_reduce(rank, size, tensor):
-    from distlab.rank import recorder
+    from distlab.rank import recording
 
-    with recorder.paused():
+    with recording.paused():
         dist.all_reduce(tensor)
     if tensor.numel():
         chunks = tensor.flatten().tensor_split(size)

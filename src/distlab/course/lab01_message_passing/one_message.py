@@ -17,9 +17,9 @@ def _stamp_on_rank_0(case: Case) -> list[dict]:
 
 def _with_stamp(function, rank, size, inputs):
     """Call it while messages carry a stamp; hand back the one that arrived, if any."""
-    from distlab.rank import stamps
+    from distlab.rank import recording
 
-    with stamps.on_messages(inputs["stamp"]) as arrived:
+    with recording.stamped(inputs["stamp"]) as arrived:
         result = function(rank, size)
     return {"returned": result, BROUGHT: arrived[0] if arrived else None}
 

@@ -34,14 +34,14 @@ def _hooks_are_ddps():
     """Record what a communication hook does as DDP's own, like the all-reduce that it replaces."""
     from torch.nn.parallel import DistributedDataParallel
 
-    from distlab.rank import recorder
+    from distlab.rank import recording
 
     registered = DistributedDataParallel.register_comm_hook
 
     def register_comm_hook(self, state, hook):
         @functools.wraps(hook)  # DDP looks at its signature and its name
         def own(state, bucket):
-            with recorder.as_internal():
+            with recording.as_internal():
                 return hook(state, bucket)
 
         return registered(self, state, own if callable(hook) else hook)

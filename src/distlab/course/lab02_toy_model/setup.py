@@ -104,7 +104,7 @@ def _group_as_found(port: int, asked: list[str], number: int) -> dict:
     import torch.distributed as dist
     from torch.distributed import distributed_c10d as c10d
 
-    from distlab.rank import recorder
+    from distlab.rank import recording
 
     if not dist.is_initialized():
         return dict.fromkeys(_FOUND)
@@ -114,7 +114,7 @@ def _group_as_found(port: int, asked: list[str], number: int) -> dict:
     host, at = getattr(store, "host", type(store).__name__), getattr(store, "port", None)
     host = "127.0.0.1" if host == "localhost" else host
     total = torch.tensor([number], device="cpu")  # whatever device is the default by now
-    with recorder.paused():
+    with recording.paused():
         dist.all_reduce(total)
     values = (
         f"rank {dist.get_rank()} of {dist.get_world_size()}",
@@ -128,7 +128,7 @@ def _group_as_found(port: int, asked: list[str], number: int) -> dict:
 def _call_setup(function, rank, size, inputs):
     import torch.distributed as dist
 
-    from distlab.rank import recorder
+    from distlab.rank import recording
 
     found, before = [], dict(os.environ)
     try:
@@ -148,7 +148,7 @@ def _call_setup(function, rank, size, inputs):
                 found.append(found[0])
                 break
             if turn == 0:
-                with recorder.paused():
+                with recording.paused():
                     dist.barrier()
                 dist.destroy_process_group()
     finally:

@@ -46,9 +46,9 @@ class Turns:
     @contextlib.contextmanager
     def listening(self, answer: int) -> Iterator[None]:
         """Meanwhile a push has been answered when `answer` bytes have arrived in messages."""
-        from distlab.rank import recorder
+        from distlab.rank import recording
 
-        active = recorder.active()
+        active = recording.active()
         if active is None:  # nothing tells what arrives
             yield
             return

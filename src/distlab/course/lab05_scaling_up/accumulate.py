@@ -107,7 +107,7 @@ def _loss(kind: str):
 
 
 def _accumulate(function, rank, size, inputs):
-    from distlab.rank import recorder
+    from distlab.rank import recording
 
     device = world.here().device
     batches = [
@@ -117,7 +117,7 @@ def _accumulate(function, rank, size, inputs):
     loss_fn, passes = _loss(inputs["loss"]), _Passes()
     small = {"bucket_cap_mb": 0.0002} if inputs["buckets"] == "many" else {}
     model = in_ddp(_watched(inputs["weights"], passes), **small)
-    with recorder.paused():
+    with recording.paused():
         # two steps: after the first one DDP settles its buckets, and the second one leaves
         # gradients behind
         last = _of_last_alone(model, batches, loss_fn)

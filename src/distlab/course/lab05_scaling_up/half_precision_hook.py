@@ -62,7 +62,7 @@ def _model(gradients):
 
 
 def _call_hook(function, rank, size, inputs):
-    from distlab.rank import recorder
+    from distlab.rank import recording
 
     device, group = world.here().device, _group(inputs["groups"], rank)
     found: dict[str, list] = {_GRADIENTS: [], _VALUE: []}
@@ -70,7 +70,7 @@ def _call_hook(function, rank, size, inputs):
         given = [g.to(device) for g in gradients]
         model = in_ddp(_model(given), process_group=group)
         model.register_comm_hook(group, _watched(function, found[_VALUE]))
-        with recorder.paused():
+        with recording.paused():
             loss = model(given)
         loss.backward()
         found[_GRADIENTS].append([part.grad.clone() for part in model.module.parts])

@@ -13,10 +13,10 @@ def initialised(rank: int, size: int):
     import horovod.torch as hvd
 
     from distlab.course.lab07_horovod import ranks
-    from distlab.rank import recorder
+    from distlab.rank import recording
 
     ranks.prepare(rank, size, on_each_of_two_machines(size))
-    with recorder.paused():
+    with recording.paused():
         hvd.init()
     return hvd
 

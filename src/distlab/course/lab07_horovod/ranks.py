@@ -106,7 +106,7 @@ def with_horovod(
         import os
 
         from distlab.course.lab07_horovod.ranks import prepare, restrain_tensorflow
-        from distlab.rank import recorder
+        from distlab.rank import recording
         from distlab.rank.leaving import end_later
 
         hvd = importlib.import_module(f"horovod.{framework}")
@@ -115,7 +115,7 @@ def with_horovod(
         prepare(rank, size, per_node)
         os.environ.update(variables)
         end_later(lambda: [os.environ.pop(name, None) for name in variables])
-        with recorder.paused():
+        with recording.paused():
             hvd.init()
         return function(rank, size, *args)
 

@@ -24,7 +24,7 @@ from horovod.common.basics import HorovodBasics
 from horovod.runner.http import http_server  # noqa: F401  for whoever starts one
 from horovod.torch import mpi_ops, optimizer
 
-from distlab.rank import recorder
+from distlab.rank import recorder, recording
 from distlab.records import events
 
 _HOROVOD = mpi_ops.__file__.removesuffix("torch/mpi_ops.py")
@@ -84,7 +84,7 @@ class _Extension:
 
     def _begin(self, about: _Function, function: Callable, *arguments: Any) -> int:
         handle = function(*arguments)
-        record = recorder.active()
+        record = recording.active()
         if record is not None and arguments[about.members] == 0:
             given = arguments[about.name]
             name = given.decode("utf-8", "replace") if given else f"noname.{handle}"
@@ -93,7 +93,7 @@ class _Extension:
 
     def horovod_torch_barrier(self, members: int) -> int:
         handle = self._real.horovod_torch_barrier(members)
-        record = recorder.active()
+        record = recording.active()
         if record is not None and members == 0:
             about = _Function("barrier", "barrier", 0, 0)
             self._open[handle] = record, _noted(record, about, "barrier", ())
@@ -103,13 +103,13 @@ class _Extension:
         """What has answered that it is over need not be waited for."""
         over = self._real.horovod_torch_poll(handle)
         record, at = self._open.get(handle, (None, -1))
-        if over and record is not None and record is recorder.active():
+        if over and record is not None and record is recording.active():
             record.finish(at)
         return over
 
     def horovod_torch_wait_and_clear(self, handle: int) -> None:
         record, at = self._open.pop(handle, (None, -1))
-        if record is None or record is not recorder.active():
+        if record is None or record is not recording.active():
             return self._real.horovod_torch_wait_and_clear(handle)
         record.wait_begin(at, blocking=True)
         return _ended(record, at, lambda: self._real.horovod_torch_wait_and_clear(handle))
@@ -176,7 +176,7 @@ def _whole(op: str, name: str, called: str, function: Callable, root: int | None
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        record = recorder.active()
+        record = recording.active()
         if record is None:
             return function(*args, **kwargs)
         at = record.begin(

@@ -75,11 +75,11 @@ def _call_tape_step(function, rank, size, inputs):
     import tensorflow as tf
 
     from distlab.course.lab07_horovod import ranks
-    from distlab.rank import recorder
+    from distlab.rank import recording
 
     ranks.restrain_tensorflow()
     ranks.prepare(rank, size, on_each_of_two_machines(size))
-    with recorder.paused():
+    with recording.paused():
         hvd.init()
     # Horovod matches by name, and Keras counts names on: ranks have not had equally many cases
     keras.utils.clear_session()

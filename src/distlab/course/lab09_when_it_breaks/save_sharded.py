@@ -279,9 +279,9 @@ def _save_in_vain(function, rank: int, size: int, inputs: dict, folder: Path) ->
     """In the new process: save, on one rank without room for the file."""
     import resource
 
-    from distlab.rank import recorder
+    from distlab.rank import group_maker
 
-    recorder.uninstall()  # the record is the rank's, not of this process
+    group_maker.uninstall()  # the record is the rank's, not of this process
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     _join(rank, size, "failing group")
     piece = _piece(rank, inputs, 9)

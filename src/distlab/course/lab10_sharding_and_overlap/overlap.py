@@ -19,7 +19,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from distlab.rank.recorder import paused
+from distlab.rank.recording import paused
 from distlab.simulation.schedules import BACKWARD, COLOURS, Slot, Work
 from distlab.simulation.slow_links import Link, Transfer
 
