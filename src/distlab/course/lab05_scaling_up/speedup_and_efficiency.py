@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from distlab.course.lab05_scaling_up.formulas import EXACT
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Hint, Look
@@ -34,6 +36,31 @@ def _without_base(throughputs: dict, size: int) -> float:
 
 def _pair(speedup: float, size: int) -> tuple[float, float]:
     return speedup, speedup / size
+
+
+def _cut(throughputs: dict, size: int, most: float) -> tuple[float, float]:
+    """A speed-up of at most `most`, and an efficiency of at most 1."""
+    speedup = _speedup(throughputs, size)
+    return min(speedup, most), min(speedup / size, 1.0)
+
+
+def _rounded(look: Look) -> bool:
+    """Is every figure the right one, less some of its digits?"""
+    got, wanted = look.got[0], look.expected[0]
+    return (
+        isinstance(got, dict)
+        and got.keys() == wanted.keys()
+        and all(all(map(_lacks_digits, pair, wanted[size])) for size, pair in got.items())
+    )
+
+
+def _lacks_digits(found: float, right: float) -> bool:
+    """Rounded or cut off after some decimal, or to float32?"""
+    ways = [round(right, digits) for digits in range(10)]
+    ways += [math.floor(right * 10**digits) / 10**digits for digits in range(10)]
+    return math.isclose(found, right, rel_tol=1e-6) or any(
+        math.isclose(found, way, rel_tol=1e-9) for way in ways
+    )
 
 
 exercise = formula(
@@ -76,12 +103,15 @@ exercise = formula(
             "Throughput is work per second, not seconds: more of it is faster.",
         ),
         Hint(
+            "cut off at perfect",
+            lambda look: _both(lambda t, s: _cut(t, s, s))(look)
+            or _both(lambda t, s: _cut(t, s, math.inf))(look),
+            "More than perfect is told as it is: a speed-up may be larger than the size, and an "
+            "efficiency than 1.",
+        ),
+        Hint(
             "rounded",
-            lambda look: isinstance(look.got[0], dict) and all(
-                abs(g - w) < 0.51
-                for s, want in look.expected[0].items()
-                for g, w in zip(look.got[0][s], want, strict=True)
-            ),
+            _rounded,
             "Nearly right: return the figures unrounded, as floats, and round when you print.",
         ),
         Hint(
