@@ -12,13 +12,17 @@ from distlab.course.lab03_cifar10_ddp.looks import same_on_all
 from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.rank.pretended_gpus import PretendedGpus, noted_seeds
 
+_LARGEST = 2**32 - 1
+
 
 def _seed_twice(function, rank, size, inputs):
     def seeded(seed: int) -> dict[str, Any]:
         of_gpus = _seeds_of_gpus(function, seed)
         return {**_draw(), "seed of CUDA": of_gpus[-1] if of_gpus else None}  # the last one counts
 
-    first, between, again = (seeded(inputs[name]) for name in ("seed", "other", "seed"))
+    # of a large seed the other one is the largest, which has to be taken as well
+    other = _LARGEST if 2**31 <= inputs["seed"] < _LARGEST else inputs["other"]
+    first, between, again = map(seeded, (inputs["seed"], other, inputs["seed"]))
     repeats = {name: first[name] == again[name] for name in ("Python", "NumPy", "torch")}
     # GPUs may be seeded with a number that was drawn, such as random.getrandbits(63)
     on_gpus = [(drawn["seed of CUDA"], drawn.get("CUDA")) for drawn in (first, again)]
