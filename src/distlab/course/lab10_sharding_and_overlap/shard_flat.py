@@ -27,10 +27,12 @@ def _call(function, rank, size, inputs):
 
     tensors = inputs["tensors"]
     before = [tensor.clone() for tensor in tensors]
-    piece = function(rank, size, list(tensors))
+    given = list(tensors)
+    piece = function(rank, size, given)
     left = {
         "returned": shortened(piece),
-        _CHANGED: sum(not torch.equal(a, b) for a, b in zip(tensors, before, strict=True)),
+        _CHANGED: sum(not torch.equal(a, b) for a, b in zip(tensors, before, strict=True))
+        + (list(map(id, given)) != list(map(id, tensors))),  # the list is an argument, too
         _BEYOND: 0,
         _SHARED: 0,
     }
@@ -130,7 +132,8 @@ exercise = Exercise(
         Hint(
             "arguments changed",
             lambda look: any(got[_CHANGED] for got in look.got),
-            "The tensors that it was given are different afterwards: work on a copy.",
+            "What it was given, a tensor or the list of them, is different afterwards: work on a "
+            "copy.",
         ),
         Hint(
             "not flat",
