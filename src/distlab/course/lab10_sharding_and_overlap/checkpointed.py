@@ -21,6 +21,8 @@ _RANDOM = "next random numbers: how far off"
 _OUTPUT = "output: how far off"
 _OF_INPUT = "gradient of the input: how far off"
 _OF_PARAMETERS = "gradients of the parameters: how far off"
+_ONCE = "an nn.Module that is right in its first step alone"
+_NEAR = 1e-5  # a difference up to which two results are equal
 _COUNTS = (_PARAMETERS, _BEYOND, _FEWER, _TOO_OFTEN, _ORDER)
 _GAPS = (_OUTPUT, _OF_INPUT, _OF_PARAMETERS, _RANDOM)
 
@@ -119,12 +121,25 @@ def _call(function, rank, size, inputs):
         [p.grad for p in twin.parameters()], [p.grad for s in stages for p in s.parameters()]
     )
     gaps[_OUTPUT] = max(gaps[_OUTPUT], _apart(*_without_gradients(twin, module, inputs)))
+    again = len(inputs["inputs"]) > 1 and max(gaps.values()) <= _NEAR
+    later = _of_a_later_step(twin, module, stages, inputs) if again else 0.0
     return {
-        "returned": "an nn.Module",
+        "returned": _ONCE if later > _NEAR else "an nn.Module",
         _PARAMETERS: len(own ^ {id(p) for p in module.parameters()}),
         **{name: found[name] for name in _COUNTS if name in found},
         **gaps,
     }
+
+
+def _of_a_later_step(twin, module, stages, inputs) -> float:
+    """The largest difference in one more step, with a pass in it that has no backward pass."""
+    parameters = [p for stage in stages for p in stage.parameters()]
+    for parameter in (*twin.parameters(), *parameters):
+        parameter.grad = None
+    expected, found = (_step(one, inputs, _Log([]), evaluated=True) for one in (twin, module))
+    expected[_OF_PARAMETERS] = [p.grad for p in twin.parameters()]
+    found[_OF_PARAMETERS] = [p.grad for p in parameters]
+    return max(_apart(expected[name], found[name]) for name in _GAPS)
 
 
 def _without_gradients(twin, module, inputs) -> tuple[list, list]:
@@ -139,8 +154,10 @@ def _without_gradients(twin, module, inputs) -> tuple[list, list]:
     return outputs[0], outputs[1]
 
 
-def _step(module, inputs, log: _Log) -> dict:
-    """One step: as many forward passes as there are inputs, then one backward pass."""
+def _step(module, inputs, log: _Log, evaluated: bool = False) -> dict:
+    """One step: as many forward passes as there are inputs, another one under `no_grad` if the
+    module is `evaluated` in between, then one backward pass.
+    """
     import torch
 
     from distlab.training import memory
@@ -154,6 +171,9 @@ def _step(module, inputs, log: _Log) -> dict:
         gc.collect()  # what nobody can reach does not count
         held = used.now
     forward = log.taken()
+    if evaluated:
+        with torch.no_grad():
+            module(given[0])
     loss = sum((y * w).sum() for y, w in zip(outputs, inputs["weights"], strict=True))
     kept = [y.detach().clone() for y in outputs]
     if loss.requires_grad:
@@ -212,6 +232,15 @@ def _of(look: Look, key: str):
 
 
 _HINTS = (
+    Hint(
+        "first step alone",
+        lambda look: look.got[0]["returned"] == _ONCE,
+        "The first step is right. In the next one the module was also called under "
+        "torch.no_grad(), as in an evaluation, before the backward pass, and the step differs from "
+        "that of an nn.Sequential. What a forward pass notes (its input, the state of the random "
+        "numbers) belongs to that pass, not to a list or a count of the module: not every pass has "
+        "a backward pass that takes it out again.",
+    ),
     Hint(
         "no module",
         lambda look: look.got[0]["returned"] != "an nn.Module",
@@ -325,7 +354,7 @@ exercise = Exercise(
     make=_stages,
     call=_call,
     group=False,
-    tolerance=Tolerance(rtol=0.0, atol=1e-5),
+    tolerance=Tolerance(rtol=0.0, atol=_NEAR),
     asks="checkpointed(stages, every) returns an nn.Module that computes what "
     "nn.Sequential(*stages) does, keeps the output of every `every`-th stage alone, and runs the "
     "stages between them again in the backward pass.",

@@ -1,0 +1,39 @@
+# hint: first step alone
+def checkpointed(stages, every):
+    stack = []
+
+    class Segment(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, part, x, *parameters):
+            ctx.part, state = part, torch.get_rng_state()
+            stack.append(state)
+            ctx.save_for_backward(x)
+            for stage in part:
+                x = stage(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, down):
+            (x,) = ctx.saved_tensors
+            x = leaf = x.detach().requires_grad_()
+            own = [p for s in ctx.part for p in s.parameters()]
+            after = torch.get_rng_state()
+            torch.set_rng_state(stack.pop())
+            with torch.enable_grad():
+                for stage in ctx.part:
+                    x = stage(x)
+            torch.set_rng_state(after)
+            return None, *torch.autograd.grad(x, [leaf, *own], down)
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.stages = nn.ModuleList(stages)
+
+        def forward(self, x):
+            for i in range(0, len(self.stages), every):
+                part = self.stages[i : i + every]
+                x = Segment.apply(part, x, *[p for s in part for p in s.parameters()])
+            return x
+
+    return Net()
