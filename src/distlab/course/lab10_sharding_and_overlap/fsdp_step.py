@@ -222,6 +222,10 @@ def _losses(look: Look) -> list[tuple[float, object]]:
     ]
 
 
+def _plain_losses(look: Look) -> bool:
+    return all(isinstance(got, (int, float)) for _, got in _losses(look))
+
+
 def _times(look: Look, factor: float) -> bool:
     pairs = _gradients(look)
     return len(pairs) == look.size > 1 and all(
@@ -294,6 +298,12 @@ _HINTS = (
         "with one 1-D piece for each layer.",
     ),
     Hint(
+        "no list of gradients",
+        lambda look: len(_gradients(look)) < len(_losses(look)),
+        "The gradients are to be a list of tensors, one 1-D piece for each layer. (A generator or "
+        "a map is none yet: list(…) makes one of it.)",
+    ),
+    Hint(
         "read before wait",
         lambda look: any(hints.poisoned(g) for _, got in _gradients(look) for g in got)
         or any(isinstance(got, float) and np.isnan(got) for _, got in _losses(look)),
@@ -303,7 +313,7 @@ _HINTS = (
     ),
     Hint(
         "loss of all ranks",
-        lambda look: _right_gradients(look) and look.size > 1
+        lambda look: _right_gradients(look) and look.size > 1 and _plain_losses(look)
         and len({got for _, got in _losses(look)}) == 1
         and len({want for want, _ in _losses(look)}) > 1,
         "The gradients are right. The loss is the same on every rank: this rank's own is asked "
@@ -373,8 +383,9 @@ _HINTS = (
     ),
     Hint(
         "tensor for float",
-        lambda look: any(isinstance(got, np.ndarray) for _, got in _losses(look)),
-        "The loss is to be a plain float: .item() makes one of a tensor that holds a single value.",
+        lambda look: not _plain_losses(look),
+        "The loss is to be a plain float: .item() makes one of a tensor that holds a single value, "
+        "and of a number of NumPy.",
     ),
     Hint(
         "another loss",
