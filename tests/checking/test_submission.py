@@ -176,6 +176,46 @@ def test_metadata_that_was_changed_is_restored():
     assert repaired == ["the metadata of the cell relay was restored"]
 
 
+def without(*lost):
+    """What a program leaves that keeps no cell ids (Colab), or no metadata either."""
+
+    def drop(cells):
+        for each in cells:
+            each.update({key: {} if key == "metadata" else "" for key in lost})
+
+    return drop
+
+
+@pytest.mark.parametrize("lost", [("id",), ("id", "metadata")])
+def test_own_cells_stand_where_they_stood_though_nothing_but_texts_tells_the_courses(lost):
+    def change(cells):
+        cells[2]["source"] = ANSWER
+        cells.insert(2, cell("X = Ranks", id="x"))
+        without(*lost)(cells)
+
+    plan, repaired, rebuilt = graded(change)
+    assert plan.answered == {"relay"}
+    sources = [c["source"] for c in rebuilt["cells"] if c["source"] != STUB]
+    assert sources == [
+        "import torch", "Ranks(4)", "X = Ranks", ANSWER, "check(relay)",
+        COURSE["cells"][4]["source"], "check(exchange)", "Why?",
+    ]  # fmt: skip
+    assert [c.source for c in plan.cells if "relay" in c.takes] == [ANSWER]
+    if "metadata" in lost:
+        assert "the metadata of the cell test_relay was restored" in repaired
+        assert "the metadata of the cell exchange was restored" in repaired
+    else:
+        assert repaired == []
+
+
+def test_a_copy_of_one_of_the_courses_cells_moves_nothing():
+    def change(cells):
+        cells[2]["source"] = ANSWER
+        cells += [cell("import torch", id="copy"), cell("X = relay", id="x")]
+
+    assert graded(change)[2]["cells"][-1]["source"] == "X = relay"
+
+
 def test_a_retyped_cell_answers_nothing():
     plan, repaired, _ = graded(lambda cells: cells[2].update(source=ANSWER, cell_type="markdown"))
     assert plan.answered == set()

@@ -176,8 +176,9 @@ def _upgraded(content: Content, name: str) -> Content:
 def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
     """The course's notebook with a student's answers in it, and what was repaired.
 
-    Solution cells are found by `grade_id`, else by cell id. A cell that the student has added comes
-    after the same course cell as in the student's notebook, a demonstration that was changed after
+    Solution cells are found by `grade_id`, else by cell id, else by their text (Colab keeps no cell
+    ids, and some programs no metadata). A cell that the student has added comes after the same
+    course cell as in the student's notebook, a demonstration that was changed after
     the original. A second copy of a solution cell counts as an added one, so that the check below
     it finds what it finds in the student's notebook; where the first copy is as it was released,
     the second takes its place.
@@ -185,8 +186,7 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
     result = copy.deepcopy(course)
     for cell in result["cells"]:
         cell["source"] = notebook.source_of(cell)
-    known = {cell.get("id"): cell for cell in result["cells"] if cell.get("id")}
-    named = {_grade_id(cell): cell for cell in result["cells"] if _grade_id(cell)}
+    known = _Known(result["cells"], student)
     places = {id(cell): place for place, cell in enumerate(result["cells"])}
     sources = {_bare(cell) for cell in course["cells"]}
     repaired: list[str] = []
@@ -197,7 +197,7 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
     for number, cell in enumerate(student["cells"], 1):
         if not isinstance(cell, Mapping):
             continue
-        mine = named.get(_grade_id(cell)) or known.get(str(cell.get("id")))
+        mine = known.find(cell)
         if mine is not None and _is_answer(mine):
             place = places[id(mine)]
             if place not in filled:
@@ -222,13 +222,44 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
             f"{own.left_out} of your own cells were left out: at most {ADDED_CELLS} with "
             f"{ADDED_LIMIT} characters together are taken over"
         )
-    _note_missing(result["cells"], filled, student, repaired)
+    _note_missing(result["cells"], filled, known.told_by_text, student, repaired)
     if more := repaired[MOST_REPAIRED:]:
         repaired[MOST_REPAIRED:] = [f"and {len(more)} repairs more"]
     result["cells"] = extra.get(-1, []) + [
         each for i, cell in enumerate(result["cells"]) for each in (cell, *extra.get(i, []))
     ]
     return result, repaired
+
+
+class _Known:
+    """Finds the course's cell that a cell of a student's is.
+
+    A text tells it only for a course cell that nothing else in the notebook claims to be, and only
+    once: where the cell itself is there, others of the same text are copies, which may stand
+    anywhere.
+    """
+
+    def __init__(self, course: list[Content], student: Content) -> None:
+        self._by_id = {cell["id"]: cell for cell in course if cell.get("id")}
+        self._by_name = {_grade_id(cell): cell for cell in course if _grade_id(cell)}
+        claimed = [self._claimed(cell) for cell in student["cells"] if isinstance(cell, Mapping)]
+        there = {id(cell) for cell in claimed if cell is not None}
+        self._by_text: dict[str, list[Content]] = {}
+        for cell in course:
+            if id(cell) not in there and _bare(cell):
+                self._by_text.setdefault(_bare(cell), []).append(cell)
+        self.told_by_text: set[str] = set()  # the `grade_id` of cells that were found so
+
+    def find(self, cell: Mapping[str, Any]) -> Content | None:
+        """The course's cell; `None` for a cell that the student has added."""
+        mine = self._claimed(cell)
+        if mine is None and (same := self._by_text.get(_bare(cell))):
+            mine = same.pop(0)
+            self.told_by_text |= {_grade_id(mine)} - {""}
+        return mine
+
+    def _claimed(self, cell: Mapping[str, Any]) -> Content | None:
+        return self._by_name.get(_grade_id(cell)) or self._by_id.get(str(cell.get("id")))
 
 
 def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
@@ -328,7 +359,11 @@ def _bare(cell: Mapping[str, Any]) -> str:
 
 
 def _note_missing(
-    cells: list[Content], filled: set[int], student: Content, repaired: list[str]
+    cells: list[Content],
+    filled: set[int],
+    told_by_text: set[str],
+    student: Content,
+    repaired: list[str],
 ) -> None:
     theirs = {
         _grade_id(c): notebook.source_of(c) for c in student["cells"] if isinstance(c, Mapping)
@@ -338,6 +373,8 @@ def _note_missing(
         if _is_answer(cell):
             if number not in filled:
                 repaired.append(f"the cell {name} was missing")
+        elif grading.get("grade") and name in told_by_text:
+            repaired.append(f"the metadata of the cell {name} was restored")
         elif grading.get("grade") and theirs.get(name, "").strip() != _bare(cell):
             what = "changed" if name in theirs else "missing"
             repaired.append(f"the test cell {name} was {what}")
