@@ -265,6 +265,16 @@ def test_a_file_that_is_no_notebook_is_refused_in_one_line(tmp_path, content, sa
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_an_unresolved_conflict_is_named(tmp_path, end):
+    lines = json.dumps(COURSE, indent=1).split("\n")
+    lines[5:6] = ["<<<<<<< HEAD", lines[5], "=======", lines[5], ">>>>>>> theirs"]
+    path = tmp_path / "a.ipynb"
+    path.write_bytes(end.join(lines).encode())
+    with pytest.raises(Unreadable, match="a.ipynb holds an unresolved git conflict"):
+        submission.read(path)
+
+
 def test_what_may_not_be_read_is_not_said_to_be_missing(tmp_path, monkeypatch):
     path = tmp_path / "lab.ipynb"
     path.write_text(json.dumps(COURSE))

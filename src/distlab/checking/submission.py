@@ -12,6 +12,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -140,12 +141,21 @@ _TOO_MUCH = {
 
 
 def _parsed(data: bytearray, name: str) -> Any:
+    text = ""
     try:
         text = data.decode("utf-8")
         data.clear()  # bytes, text and tree at once would take too much memory
         return json.loads(text)
     except (ValueError, RecursionError, MemoryError) as error:
+        if _CONFLICT.search(text):
+            raise Unreadable(
+                f"{name} holds an unresolved git conflict (lines that begin with <<<<<<<): resolve "
+                "it, open the notebook in Jupyter and hand it in again"
+            ) from error
         raise _no_notebook(name, error) from error
+
+
+_CONFLICT = re.compile(r"^<{7} ", re.M)  # no string in JSON goes over the end of a line
 
 
 def _no_notebook(name: str, error: Exception) -> Unreadable:
