@@ -265,6 +265,14 @@ def test_a_file_that_is_no_notebook_is_refused_in_one_line(tmp_path, content, sa
     assert "\n" not in str(refused.value)
 
 
+def test_no_line_is_named_where_it_would_be_another_one_in_the_file(tmp_path):
+    content = copy.deepcopy(COURSE)
+    content["cells"][0]["outputs"] = [{"text": ["1"] * 50}]
+    (tmp_path / "a.ipynb").write_text(json.dumps(content, indent=1)[:-2] + ",")
+    with pytest.raises(Unreadable, match=r"a.ipynb is no notebook \([^\d]*\)"):
+        submission.read(tmp_path / "a.ipynb")
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_an_unresolved_conflict_is_named(tmp_path, end):
     lines = json.dumps(COURSE, indent=1).split("\n")

@@ -159,7 +159,9 @@ _CONFLICT = re.compile(r"^<{7} ", re.M)  # no string in JSON goes over the end o
 
 
 def _no_notebook(name: str, error: Exception) -> Unreadable:
-    reason = " ".join(str(error).split())[:120]
+    # without the line: the text was read without outputs, and has fewer lines than the file
+    said = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+    reason = " ".join(said.split())[:120]
     return Unreadable(f"{name} is no notebook ({reason}): save it again in Jupyter")
 
 
