@@ -56,6 +56,9 @@ def served(application: str, folder: Path):
     options = ("--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
                "--ServerApp.port_retries=0", "--IdentityProvider.token=",
                f"--ServerApp.root_dir={folder}")  # fmt: skip
+    saves = Path(own["JUPYTERLAB_SETTINGS_DIR"], "@jupyterlab", "docmanager-extension")
+    saves.mkdir(parents=True)  # a notebook that saves itself would hide that a key does not
+    (saves / "plugin.jupyterlab-settings").write_text('{"autosave": false}')
     with (folder / "server.log").open("w") as log:
         server = subprocess.Popen(
             [sys.executable, "-m", "jupyter", application, *options],
@@ -129,6 +132,7 @@ class Page:
         from selenium.webdriver.common.keys import Keys
 
         self.until("document.querySelectorAll('.jp-CodeCell .cm-line').length > 20")
+        self.until("document.querySelector('.jp-Notebook-ExecutionIndicator[data-status=idle]')")
         self.driver.find_elements("css selector", ".jp-CodeCell .cm-content")[0].click()
         for number in range(len(CELLS)):
             self.press(Keys.ENTER, held=Keys.SHIFT)

@@ -201,6 +201,33 @@ def test_keys_step_zoom_and_go_to_both_ends(driver, view):
     assert ask("return v.run.rank[v.event]") == 1
 
 
+def test_keys_are_its_own_but_those_with_ctrl_are_heard_around_it(driver, view):
+    """The notebook saves at Ctrl+S wherever the focus is, and the browser does not ask where to."""
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    ask = view(exchange())
+    driver.execute_script(_HEAR)
+    ask("v.stage.focus()")
+    keys(driver, "s", Keys.ARROW_RIGHT)  # of which the second is one of its own
+    ActionChains(driver).key_down(Keys.CONTROL).send_keys("s").key_up(Keys.CONTROL).perform()
+    assert driver.execute_script("return window.heard") == [["s", 83, True]]
+    assert driver.execute_script("return window.prevented") == [False, True, False, True]
+
+
+_HEAR = """
+window.heard = [], window.prevented = [];
+document.addEventListener("keydown", e => {
+  if (e.key === "Control") return;
+  heard.push([e.key, e.keyCode, e.ctrlKey]);
+  e.preventDefault();
+});
+document.addEventListener("keydown", e => {
+  if (e.isTrusted) setTimeout(() => window.prevented.push(e.defaultPrevented));
+}, true);
+"""
+
+
 def test_the_slider_scrubs_and_says_where_it_is(driver, view):
     ask = view(exchange())
     ask("v.slider.value = 4; v.slider.dispatchEvent(new Event('input')); v.tellNow()")

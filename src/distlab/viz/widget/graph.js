@@ -8,6 +8,19 @@ function h(name, attributes = {}, ...children) {
   return element;
 }
 
+/**
+ * Keys and clicks in a picture are its own: a notebook would select the cell, or begin to edit it.
+ * With Ctrl or ⌘ keys are the notebook's (save, for one), which would not look for them in here.
+ */
+function keepsToItself(root) {
+  for (const kind of ["mousedown", "dblclick"]) root.addEventListener(kind, e => e.stopPropagation());
+  root.addEventListener("keydown", e => {
+    e.stopPropagation();
+    if (!(e.ctrlKey || e.metaKey) || !root.parentElement) return;
+    if (!root.parentElement.dispatchEvent(new KeyboardEvent("keydown", e))) e.preventDefault();
+  });
+}
+
 function svg(name, attributes = {}, ...children) {
   return made(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 }

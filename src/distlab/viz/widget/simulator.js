@@ -27,8 +27,7 @@ class SimulatorView {
       h("div", {class: "ds-sliders", role: "group", "aria-label": "what the run is timed for"}, ...this.sliders.map(one => one.row)),
       this.said, this.heard, this.result);
     this.root.view = this; // for whoever measures it
-    // a notebook would select another cell
-    for (const kind of ["keydown", "mousedown", "dblclick"]) this.root.addEventListener(kind, e => e.stopPropagation());
+    keepsToItself(this.root);
     frame.append(this.root);
     this.show(spec.answer);
   }

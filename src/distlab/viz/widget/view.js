@@ -90,8 +90,7 @@ class View {
   listen() {
     const {stage, picture} = this;
     stage.addEventListener("keydown", e => this.key(e));
-    // a notebook would select the cell, or begin to edit it
-    for (const kind of ["keydown", "mousedown", "dblclick"]) this.root.addEventListener(kind, e => e.stopPropagation());
+    keepsToItself(this.root);
     stage.addEventListener("wheel", e => {
       const sideways = e.shiftKey ? e.deltaY || e.deltaX : e.deltaX;
       if (e.ctrlKey || e.metaKey) picture.zoom(Math.exp(-e.deltaY / 300), picture.atX(this.over(e).x));
