@@ -30,7 +30,7 @@ from grader.plugins.exchanges import CourseExchange
 from grader.policy import policy as policies
 from grader.policy.commands import students
 from grader.policy.roster import RosterFile
-from grader.policy.rules import PolicyError
+from grader.policy.rules import Policy, PolicyError
 from grader.sandbox import NoSandbox
 from grader.variants import references
 from grader.variants import variant as variants
@@ -155,7 +155,7 @@ class HandingOut:
         self._left: list[_Wanted] = []
         self._failed: dict[_Wanted, float] = {}  # when: the disk was full then, say
         self._seen: set[_Wanted] = set()  # there already: reading all of a class's takes long
-        self._looked = -LOOK_AGAIN
+        self._looked, self._policy = -LOOK_AGAIN, Policy()  # as of the last look
 
     def one(self) -> str:
         """Make one student's file, if one is missing; returns what there is to say of it.
@@ -163,8 +163,7 @@ class HandingOut:
         Raises:
             PolicyError: the policy cannot be read, or has changed; a later look tries again.
         """
-        if not self._left and time.monotonic() - self._looked > LOOK_AGAIN:
-            self._looked = time.monotonic()
+        if not self._left and self._time_to_look():
             try:
                 self._left = sorted(self._missing())
             except GradingFailed as error:
@@ -182,6 +181,14 @@ class HandingOut:
         except (GradingFailed, OSError) as error:
             return f"{whose}: {error}"  # the next look tries again
         return f"{whose}: own inputs handed out"
+
+    def _time_to_look(self) -> bool:
+        """Has it been long ago, or is another policy in force? Then everybody is looked through."""
+        policy, now = policies.current(), time.monotonic()
+        if now - self._looked <= LOOK_AGAIN and policy == self._policy:
+            return False
+        self._looked, self._policy = now, policy
+        return True
 
     def _missing(self) -> Iterator[_Wanted]:
         given = self._exchange.own_inputs()

@@ -71,6 +71,17 @@ def test_a_course_that_changes_while_files_are_handed_out_makes_them_anew(course
     assert judges.asked == 2 * [(LAB, "ada"), (LAB, "ben")]
 
 
+def test_where_the_policy_changes_nobody_waits_for_the_next_look(course):
+    """It looks once a minute through all students, which takes long in a large class."""
+    file = course / "policy.yaml"
+    switched_on = file.read_text()
+    file.write_text("free_late_days: 0\n")
+    handing = hand_out.HandingOut(SharedFolder(course), Judges())
+    assert handing.one() == ""
+    file.write_text(switched_on)
+    assert handing.one() == f"ada {LAB}: own inputs handed out"
+
+
 def test_files_that_are_there_are_read_once_and_one_that_is_gone_is_made_anew(course, monkeypatch):
     monkeypatch.setattr(hand_out, "LOOK_AGAIN", -1.0)
     first = hand_out.HandingOut(SharedFolder(course), Judges())
