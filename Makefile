@@ -44,12 +44,15 @@ $(AXE): tests/viz/package-lock.json
 
 test-slow: $(READY) $(AXE) ## the slower suites: programs that hang or dawdle on real ranks (SLOW=short: those of seconds)
 	$(BIN)/python -m pytest -m 'slow and not alone and not slurm $(SHORT)' $(SIDE_BY_SIDE)
-	$(BIN)/python -m pytest -m 'slow and alone and not slurm $(SHORT)'
+	$(BIN)/python -m pytest -m 'slow and alone and not slurm $(SHORT)' $(call with,mark\.alone)
+
+# the files with such marks: to collect from all others takes longer than most of these tests
+with = $(shell grep -rlE '$1' --include='*.py' tests)
 
 SHORT = $(if $(filter short,$(SLOW)),and not long)
 
 test-frameworks: $(READY) ## labs 07 and 08, where Horovod and TensorFlow are installed (SLOW=all: all collected answers)
-	$(BIN)/python -m pytest -m 'frameworks $(if $(filter all,$(SLOW)),,and not slow)'
+	$(BIN)/python -m pytest -m 'frameworks $(if $(filter all,$(SLOW)),,and not slow)' $(call with,mark\.frameworks|import optional|from optional)
 
 test-slurm: $(READY) ## every lab on a real Slurm of two nodes on this machine (as root; SLURM=short: some)
 	$(BIN)/python -m pytest $(if $(filter short,$(SLURM)),-m 'slurm and not slow' $(SLURM_SHORT),-m slurm tests/slurm)
