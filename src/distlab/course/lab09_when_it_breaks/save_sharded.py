@@ -250,6 +250,8 @@ def _fail(function, rank: int, size: int, inputs: dict, folder: Path) -> dict[st
     found = {"index": "there" if index else "none"}
     if rank == inputs["fails"]:
         found["end of the rank that failed"] = told["end"]
+    elif told["end"] == AS_IF_NOTHING and not index:
+        found["index"] = RETURNED_WITHOUT
     meet("failure seen", rank, size, 2 * LONGEST)
     if rank == 0 and index:
         index_file(folder, inputs["step"]).unlink()
@@ -257,6 +259,7 @@ def _fail(function, rank: int, size: int, inputs: dict, folder: Path) -> dict[st
 
 
 RAISED, AS_IF_NOTHING = "no normal return", "a return as if nothing had happened"
+RETURNED_WITHOUT = "none, and a return all the same"
 
 
 def _outcome(process) -> dict[str, str]:
@@ -348,6 +351,15 @@ exercise = Exercise(
                 for got in look.got
             ),
             "A rank whose save failed returned as if nothing had happened: let the exception out.",
+        ),
+        Hint(
+            "returned after another's failure",
+            lambda look: any(
+                got.get(FAILED, {}).get("index") == RETURNED_WITHOUT for got in look.got
+            ),
+            "Another rank's save failed, so that there is no index, and a rank returned as if the "
+            "step were saved: no rank returns before the index is there. Raise on every rank when "
+            "one has failed.",
         ),
         Hint(
             "file missing",
