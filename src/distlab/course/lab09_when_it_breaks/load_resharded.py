@@ -18,6 +18,10 @@ from distlab.exercises.raised import Advice
 STEP = 12
 OWN, SHARED = "one of its own", "one that holds more than it"
 AGAIN, OF_FIRST = "another tensor", "the first call's own tensor"
+#: a later checkpoint in the same folder: by so many ranks that their names, as strings, stand in
+#: another order than their numbers, and no two neighbours of whose files are equally long
+LATER, BY_MANY = 30, [1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3]
+OF_LATER = f"wrong elements of step {LATER}, which {len(BY_MANY)} ranks have saved"
 #: what is asked for where there is nothing to load
 NOTHING = ("no folder", "no step", "no index")
 
@@ -89,10 +93,21 @@ def _storage(function, rank: int, size: int, folder: Path, loaded: Any) -> dict[
     own = loaded.untyped_storage().nbytes() == loaded.numel() * loaded.element_size()
     again = function(rank, size, str(folder), STEP)
     kept = loaded.numel() and again.data_ptr() == loaded.data_ptr()
-    return {
-        "storage": OWN if own else SHARED,
-        "result of a second call": OF_FIRST if kept else AGAIN,
-    }
+    second = OF_FIRST if kept else AGAIN if _later(function, rank, size, folder) else OF_LATER
+    return {"storage": OWN if own else SHARED, "result of a second call": second}
+
+
+def _later(function, rank: int, size: int, folder: Path) -> bool:
+    """Is a second checkpoint, that many ranks have saved, loaded as it should be?"""
+    import torch
+
+    checkpoints.lay_down(folder, LATER, BY_MANY, seed=97)
+    flat = checkpoints.flat_of(BY_MANY, 97)
+    begin, end = rank * len(flat) // size, (rank + 1) * len(flat) // size
+    loaded = function(rank, size, str(folder), LATER)
+    return isinstance(loaded, torch.Tensor) and bool(
+        np.array_equal(loaded.detach().numpy(), flat[begin:end])
+    )
 
 
 # what hints ask
@@ -196,6 +211,14 @@ exercise = Exercise(
             "kept between calls",
             lambda look: any(got["result of a second call"] == OF_FIRST for got in look.got),
             "Two calls gave one and the same tensor: whoever changes one changes both.",
+        ),
+        Hint(
+            "another checkpoint",
+            lambda look: any(got["result of a second call"] == OF_LATER for got in look.got),
+            f"Another step of the same folder, which {len(BY_MANY)} ranks have saved, is not "
+            "loaded as it should be. Does each call read the index of its own step? And is each "
+            "file found by its rank's number? In a sorted list of names rank-10.pt stands before "
+            "rank-2.pt.",
         ),
         Hint(
             "shape or dtype", lambda look: any(
