@@ -19,6 +19,7 @@ from distlab.course.lab09_when_it_breaks.meeting import (
 )
 from distlab.course.lab09_when_it_breaks.rounds import filled_up, promptly, until_met
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.raised import Advice
 from distlab.rank.sharing import among_ranks
 
 PATIENCE = 1.5  # seconds after the latest deadline for which answers are waited for
@@ -62,7 +63,7 @@ def _held(function, size: int, inputs: dict, factor: float) -> tuple[list[dict],
     met, lag = True, 0.0
     with Meeting(function, size, inputs["store"]) as meeting:
         for number, moments in enumerate(inputs["calls"]):
-            name = f"step {number + 1}"
+            name = _name(number)
             calls = [
                 None if at is None else Call(at * factor, (name, rank, size, seconds))
                 for rank, at in enumerate(moments)
@@ -79,6 +80,13 @@ def _held(function, size: int, inputs: dict, factor: float) -> tuple[list[dict],
         filled_up(one["returned"], lists)
         filled_up(one["moment of the return"], [t if t == ABSENT else IN_TIME for t in lists])
     return found, met, lag
+
+
+def _name(number: int) -> str:
+    """Of the roll call of that number, counted from 0. Followed by the number of rank 1 it is the
+    name of the next one: two keys are one where nothing stands between name and rank.
+    """
+    return "step " + "1" * (number + 1)
 
 
 def _planned(moments: list, rank: int, seconds: float) -> str:
@@ -255,6 +263,15 @@ exercise = Exercise(
                     "calls": [[0.0, None, None, 0.9]]}),
         Case(3, 2, {"store": stores.TCP, "seconds": 0.6,
                     "calls": [[0.0, 0.2, None], [None, 0.0, None]]}),
+    ),
+    advice=(
+        Advice(
+            "add to a text", r"\bstoll\b|Failed to recv|Connection was likely closed",
+            "A store that is asked to add to a key that holds a text breaks off (a TCPStore by "
+            "closing the connection). Is one key used for both? Keys of this roll call and of an "
+            "earlier one can be the same text, too: \"step 1\" followed by rank 1 is \"step 11\", "
+            "the name of the next. Put something between name and rank.",
+        ),
     ),
     hints=(
         Hint(
