@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 from distlab.course.lab08_tensorflow_strategies.addresses import (
     HINTS,
+    TEXT,
     addresses,
     call,
     got,
@@ -47,6 +51,45 @@ def _slurm(nodes: str, tasks: list[int], rank: int, port: int, seed: int) -> Cas
     return Case(1, seed, {"nodes": nodes, "tasks": tasks, "rank": rank, "port": port})
 
 
+OTHERWISE = "other workers where the nodes are written "
+
+
+def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
+    """Where the list has ranges, ask again with their numbers one by one, as Slurm writes numbers
+    that do not follow each other. What comes of that is judged if it differs by leading zeros.
+    """
+    found = call(function, rank, size, inputs)
+    nodes = inputs["env"]["SLURM_JOB_NODELIST"]
+    alone = _one_by_one(nodes)
+    if alone == nodes or found["returned"] != TEXT:
+        return found
+    env = {name: alone if value == nodes else value for name, value in inputs["env"].items()}
+    try:
+        again = call(function, rank, size, inputs | {"env": env})
+    except Exception:  # what the case's own list gave is judged
+        return found
+    one, other = _named(found), _named(again)
+    if one == other or [_bare(host) for host in one] != [_bare(host) for host in other]:
+        return found
+    return again | {"returned": OTHERWISE + alone}
+
+
+def _named(found: dict[str, Any]) -> list[str]:
+    """The hosts of the workers in a TF_CONFIG, as it was read."""
+    return _hosts((found["cluster"] or {}).get("worker", []))
+
+
+def _one_by_one(nodes: str) -> str:
+    """n[08-10] → n[08,09,10]"""
+
+    def numbers(span: re.Match) -> str:
+        first, last = span.groups()
+        return ",".join(f"{i:0{len(first)}}" for i in range(int(first), int(last) + 1))
+
+    brackets = re.compile(r"\[[^\]]*\]")
+    return brackets.sub(lambda inside: re.sub(r"(\d+)-(\d+)", numbers, inside[0]), nodes)
+
+
 def _hosts(addresses: list[str]) -> list[str]:
     return [address.rpartition(":")[0] for address in addresses]
 
@@ -58,7 +101,7 @@ def _ports(addresses: list[str]) -> list[str]:
 exercise = with_tensorflow(
     points=3,
     make=_job,
-    call=call,
+    call=_call,
     asks="tf_config_from_slurm returns the TF_CONFIG of this task out of a Slurm job's variables: "
     "one worker for each task, node by node, the tasks of a node on successive ports.",
     visible=(
@@ -66,6 +109,12 @@ exercise = with_tensorflow(
         _slurm("gpu[08-10],login", [2, 2, 2, 1], rank=3, port=20000, seed=2),
     ),
     hints=(
+        Hint(
+            "numbers alone",
+            lambda look: str(look.got[0].get("returned")).startswith(OTHERWISE),
+            "Slurm writes n[08-10] where numbers follow each other, and n[08,10] where they do "
+            "not. A number that stands alone in the brackets keeps its width, too: n08 and n10.",
+        ),
         *HINTS,
         Hint(
             "list not expanded",
