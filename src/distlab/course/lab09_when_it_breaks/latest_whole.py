@@ -241,7 +241,8 @@ exercise = Exercise(
         ),
         Hint(
             "not the highest", lambda look: look.got[0]["returned"] in _steps(look),
-            "There is a later one. As strings, step-9 comes after step-10: compare numbers.",
+            "There is a later one. Are steps compared as numbers? As strings, step-9 comes after "
+            "step-10. And does it count as whole with other files beside those of its ranks?",
         ),
         Hint(
             "gave up early",
