@@ -1,5 +1,7 @@
 """What is said of an exception, and what helps."""
 
+import ast
+
 import pytest
 
 from distlab import course
@@ -54,10 +56,10 @@ NO_TENSOR = (
 )
 
 
-def advised(exercise, kind, message, size=2):
+def advised(exercise, kind, message, size=2, answer=None):
     found = course.find(exercise)
     run = Run([Outcome(r) for r in range(size)], [RankRecord(r, size) for r in range(size)], 0, 1)
-    advice = raised.advice(raised.Raised(0, error(kind, message), run, found))
+    advice = raised.advice(raised.Raised(0, error(kind, message), run, found, answer))
     return advice.name if advice else None
 
 
@@ -134,7 +136,27 @@ def advised(exercise, kind, message, size=2):
         ("exchange", "AttributeError", "module 'torch.distributed' has no attribute 'iSend'",
          "nothing of that name"),
         ("exchange", "ZeroDivisionError", "division by zero", None),
+        ("demo_checkpoint", "EOFError", "EOF when reading a line", "no keyboard"),
+        ("relay", "BdbQuit", "", "no keyboard"),
+        ("relay", "RecursionError", "maximum recursion depth exceeded", "endless recursion"),
     ],
 )  # fmt: skip
 def test_common_exceptions_get_advice_that_fits_the_exercise(exercise, kind, message, name):
     assert advised(exercise, kind, message) == name
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "attribute", "name"),
+    [
+        ("dist.send(tensor, 1)", "int", "send", "module replaced"),
+        ("dist.send(tensor, 1)", "builtin_function_or_method", "send", "module replaced"),
+        ("torch.zeros(1)", "list", "zeros", "module replaced"),
+        ("tensor.sned(1)", "Tensor", "sned", None),
+        ("dist.send(requests.wait, 1)", "method", "clone", "not called"),
+    ],
+)
+def test_a_module_whose_name_was_given_to_something_else_is_told_from_an_object_s_own_lack(
+    source, kind, attribute, name
+):
+    message = f"'{kind}' object has no attribute '{attribute}'"
+    assert advised("relay", "AttributeError", message, answer=ast.parse(source)) == name

@@ -109,6 +109,20 @@ def _barriers(raised: Raised, rank: int) -> int:
     return sum(event.op == "barrier" for event in raised.run.records[rank].events)
 
 
+def _module_replaced(raised: Raised) -> bool:
+    """Does the function take from one of the notebook's modules what was not found there?"""
+    sought = re.search(_NO_ATTRIBUTE, raised.error["message"])
+    if sought is None or raised.answer is None:
+        return False
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == sought[1]
+        and isinstance(node.value, ast.Name)
+        and node.value.id in MODULES
+        for node in ast.walk(raised.answer)
+    )
+
+
 def _several(raised: Raised) -> bool:
     return raised.run.size > 1
 
@@ -118,6 +132,9 @@ def _at_the_call(raised: Raised) -> bool:
     return not raised.error["frames"] and f"{raised.exercise.name}()" in raised.error["message"]
 
 
+#: what a notebook's first cell imports, by the names that it has there
+MODULES = ("dist", "torch", "nn", "np", "math", "time", "os")
+_NO_ATTRIBUTE = r"object has no attribute '(\w+)'"
 #: for exercises that write checkpoints
 STATE_DICT = Advice(
     "objects saved", "PicklingError|Can't pickle",
@@ -154,6 +171,17 @@ COMMON = (
         "exit(), quit() and sys.exit() end the whole program, so that the function returns "
         "nothing, and ranks that communicate with this one wait for nothing. `return` ends a "
         "function.",
+    ),
+    Advice(
+        "no keyboard", "EOF when reading a line|^BdbQuit",
+        "Ranks have no keyboard: input() and debuggers (breakpoint(), pdb) find nobody to ask. "
+        "Print what you want to know instead.",
+    ),
+    Advice(
+        "endless recursion", "^RecursionError",
+        "A function calls itself, at once or by way of another one, and never stops. Is that meant "
+        "to be another function of the same name? Else there has to be a case in which it returns "
+        "without a further call.",
     ),
     Advice(
         "barrier missed", f"{_FILE}|{_HALF_A_FILE}",
@@ -348,6 +376,13 @@ COMMON = (
         "not an operation", r"Invalid ``op``",
         "P2POp takes the function first, dist.isend or dist.irecv itself, not called, then the "
         "tensor, then the other rank.",
+    ),
+    Advice(
+        "module replaced", f"AttributeError: .*{_NO_ATTRIBUTE}",
+        "A name that stands for a module, dist or torch say, means something else by now: a line "
+        "has assigned it, or `import *` has brought another one. Choose another name there, and "
+        "run the cell with the imports again.",
+        _module_replaced,
     ),
     Advice(
         "not called", r"'(method|function|builtin_function_or_method)'",
