@@ -116,8 +116,17 @@ def test_the_name_of_the_exercise_can_be_given():
 
 
 def test_a_function_that_is_no_exercise_is_said_to_be_none():
-    with pytest.raises(ValueError, match="there is no exercise 'exchagne'"):
+    with pytest.raises(ValueError, match="there is no exercise 'exchagne': did you mean exchange?"):
         check(exchange, "exchagne")
+    with pytest.raises(course.NoExercise, match="there is no exercise '<lambda>'$") as failed:
+        check(lambda rank, size: rank)
+    assert failed.value._render_traceback_() == [f"NoExercise: {failed.value}"]
+
+
+@pytest.mark.parametrize("answer", ["exchange", None, 3, torch.zeros(2)])
+def test_who_hands_over_something_else_than_the_function_is_told_how_it_is_done(answer):
+    with pytest.raises(course.NoExercise, match=r"without quotes and without parentheses"):
+        check(answer)
 
 
 def test_a_notebook_away_from_its_folder_is_told_so(monkeypatch, tmp_path):

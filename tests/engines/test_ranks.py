@@ -33,7 +33,7 @@ import torch.distributed as dist
 
 from distlab import Ranks, RunFailed, each
 from distlab.engines.ipyparallel import LocalEngines
-from distlab.engines.ranks import clustered, end_local, local, sources_of
+from distlab.engines.ranks import NoFunction, clustered, end_local, local, sources_of
 from distlab.engines.warm import WarmRanks
 from distlab.processes import disk_room
 from distlab.processes.ports import Held
@@ -251,6 +251,13 @@ def test_a_precision_by_its_newer_name_fails_no_run_and_does_not_reach_the_next(
     before = list(ranks.run(find))
     assert list(ranks.run(change)) == [pid for pid, _ in before]
     assert list(ranks.run(find)) == before
+
+
+@pytest.mark.parametrize("given", [None, 3, torch.zeros(1), "hello"])
+def test_who_calls_the_function_instead_of_handing_it_over_is_told_so(ranks, given):
+    with pytest.raises(NoFunction, match="name without parentheses") as failed:
+        ranks.run(given)
+    assert failed.value._render_traceback_() == [f"NoFunction: {failed.value}"]
 
 
 def test_whatever_a_function_raises_is_an_exception_and_ends_no_rank(ranks):

@@ -48,6 +48,7 @@ def check(answer: Any, name: str | None = None) -> None:
 
     Raises:
         CheckFailed: it is not right yet.
+        NoExercise: there is no exercise of this name, or `answer` is no function.
         Missing: it needs a framework that is not installed.
         NoRoom: the answer failed, and the disk is full.
         Down: the answer failed, and this machine does not reach itself.
@@ -55,7 +56,7 @@ def check(answer: Any, name: str | None = None) -> None:
     """
     if os.environ.get("DISTLAB_GRADING"):
         return
-    exercise = _asked(name or str(getattr(answer, "__name__", "")))
+    exercise = _asked(name or _name_of(answer))
     if exercise.forks:
         starting.refuse_elsewhere(exercise.name)
     frameworks.need(*exercise.needs, what=exercise.name)
@@ -68,6 +69,16 @@ def check(answer: Any, name: str | None = None) -> None:
     _show(Shown(verdict, said))
     if verdict.status != "passed":
         raise CheckFailed(verdict)
+
+
+def _name_of(answer: Any) -> str:
+    """The name that a function was defined by."""
+    if not isinstance(name := getattr(answer, "__name__", None), str):
+        raise course.NoExercise(
+            f"check takes a function, and this is of type {type(answer).__name__}: write the "
+            "function's name without quotes and without parentheses, check(exchange) say"
+        )
+    return name
 
 
 def _asked(name: str) -> Exercise:

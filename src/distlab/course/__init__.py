@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib
 import pkgutil
@@ -9,6 +10,14 @@ import pkgutil
 from distlab.exercises.defaults import completed
 from distlab.exercises.exercise import Exercise
 from distlab.processes import frameworks
+
+
+class NoExercise(ValueError):
+    """There is no exercise of this name."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What Jupyter shows: the message is enough."""
+        return [f"NoExercise: {self}"]
 
 
 def _found() -> dict[str, str]:
@@ -84,10 +93,14 @@ def find(id: str) -> Exercise:
     """The exercise "lab/name", or the one of that name in any lab.
 
     Raises:
-        ValueError: there is no such exercise.
+        NoExercise: there is no such exercise.
     """
     lab, _, name = id.rpartition("/")
     for candidate in [lab] if lab else LABS:
         if name in exercises(candidate):
             return exercises(candidate)[name]
-    raise ValueError(f"there is no exercise {id!r}")
+    known = [one for candidate in LABS for one in exercises(candidate)]
+    like = difflib.get_close_matches(name, known, 1)
+    raise NoExercise(
+        f"there is no exercise {id!r}" + (f": did you mean {like[0]}?" if like else "")
+    )

@@ -54,6 +54,14 @@ class each:
         self.values = list(values)
 
 
+class NoFunction(TypeError):
+    """What was to be run on the ranks is no function."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What Jupyter shows: the message is enough."""
+        return [f"NoFunction: {self}"]
+
+
 class Ranks:
     """`size` warm ranks: processes of their own, one per GPU with NCCL where there are enough, else
     gloo.
@@ -166,7 +174,14 @@ class Ranks:
             RunFailed: a rank raised, hung or died, and `may_fail` is false.
             NotSent: the function or an argument uses something that cannot leave this process.
             ValueError: `schedules` names no schedule of this function.
+            NoFunction: `function` is something else.
         """
+        if not callable(function):
+            raise NoFunction(
+                f"run takes a function, and this is of type {type(function).__name__}: write the "
+                "function's name without parentheses, ranks.run(hello) say. What it takes after "
+                "rank and size follows a comma: ranks.run(hello, 3)"
+            )
         from distlab.engines import by_value, live, runs  # NumPy: ranks begin to start before it
         from distlab.engines.exploring import IMPOSSIBLE, Explorer
         from distlab.engines.results import AllSchedules, Result, RunFailed
