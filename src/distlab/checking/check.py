@@ -11,6 +11,7 @@ from typing import Any
 
 from distlab import course
 from distlab.checking import own_inputs
+from distlab.checking.printed import printed
 from distlab.engines import by_value, live, progress
 from distlab.engines.outcomes import Outcome, Run
 from distlab.exercises import reference
@@ -210,7 +211,16 @@ class Shown:
         ):  # fmt: skip
             if text:
                 lines.append(f"  {label:>8}: {text}")
+        if text := self._printed():
+            lines += ["  what your function printed:", *(f"    {x}" for x in text.splitlines())]
         return "\n".join(lines)
+
+    def _printed(self) -> str:
+        """What ranks have printed, where the answer is not right: it may have been meant to find
+        out why.
+        """
+        v = self.verdict
+        return printed(v.run) if v.run is not None and v.status != "passed" else ""
 
     def _repr_html_(self) -> str:
         v = self.verdict
@@ -229,6 +239,12 @@ class Shown:
             )
             if text and v.status != "passed"
         )
+        if text := self._printed():
+            rows += (
+                "<tr><td style='text-align:right;vertical-align:top;opacity:.7'>what your function "
+                "printed</td><td style='text-align:left'>"
+                f"<pre style='white-space:pre-wrap;margin:0'>{html.escape(text)}</pre></td></tr>"
+            )
         return (
             f"<div style='border-left:4px solid {colour};padding-left:.8em'>"
             f"<b><span style='color:{colour}'>{mark}</span> {html.escape(self._headline())}</b>"
