@@ -182,3 +182,10 @@ def test_results_that_hold_themselves_are_compared_all_the_same():
     own.append(own)
     assert not schedules(own, own).others
     assert schedules(own, []).others
+
+
+def test_the_place_of_a_function_that_calls_itself_is_told_once():
+    outer, inner = ({"function": "f", "line": n, "text": f"  f({n})", "file": ""} for n in (1, 2))
+    error = {"type": "RecursionError", "message": "too deep", "frames": [outer, *[inner] * 11]}
+    said = told(Outcome(0, "raised", error=error), RankRecord(0, 2, RAISED, begin=1.0), "returned")
+    assert "too deep\n    f:1  f(1)\n    f:2  f(2)  (11 times)\nrank 1 returned" in said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import io
+import itertools
 import operator
 import sys
 from collections import defaultdict
@@ -374,10 +375,13 @@ def _told(
         lines = [f"rank {outcome.rank} raised {error['type']}: {error['message']}"]
         if event := record.gave_up():
             lines.append(f"    rank {outcome.rank} {gave_up(event)}")
-        for frame in error["frames"]:
-            lines.append(
-                f"    {frame['function']}:{frame['line']}  {(frame['text'] or '').strip()}"
-            )
+        places = (
+            f"{frame['function']}:{frame['line']}  {(frame['text'] or '').strip()}"
+            for frame in error["frames"]
+        )
+        for place, same in itertools.groupby(places):  # once of a function that calls itself
+            times = len(list(same))
+            lines.append(f"    {place}" + (f"  ({times} times)" if times > 1 else ""))
         return "\n".join(lines)
     if outcome.status == "returned":
         return f"rank {outcome.rank} returned"

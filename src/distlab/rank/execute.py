@@ -6,6 +6,7 @@ ipyparallel engine, or a bare process of a notebook or of the grader.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import datetime
 import functools
@@ -327,6 +328,11 @@ def _warned_as_usual(tree: dict[str, Any]):
         yield
 
 
+#: what `except*` handles; Python 3.10 does not have it
+_GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())
+MEMBERS = 8  # of a group of exceptions, so many are told
+
+
 def describe(error: BaseException) -> dict[str, Any]:
     """An exception as data: its type, its message, and the frames that are the student's own."""
     described: dict[str, Any] | None = getattr(error, "described", None)
@@ -337,13 +343,22 @@ def describe(error: BaseException) -> dict[str, Any]:
         for frame, line in traceback.walk_tb(error.__traceback__)
         if _is_own(frame.f_code.co_filename)
     ]
-    try:
-        message = str(error)
-    except Exception:
-        message = ""
+    message = _message(error)
     if message.startswith(_TRACED):
         message, frames = _traced(message, frames)
     return {"type": type(error).__name__, "message": message[:2000], "frames": frames[-12:]}
+
+
+def _message(error: BaseException) -> str:
+    """An exception's own text; of a group, what its first members say as well."""
+    try:
+        message = str(error)
+        if not isinstance(error, _GROUP):
+            return message
+        members = [f"{type(one).__name__}: {one}" for one in error.exceptions[:MEMBERS]]
+        return f"{message}: {'; '.join(members)}"
+    except Exception:  # a class of the student's own can raise anything here
+        return ""
 
 
 def _is_own(path: str) -> bool:
