@@ -3,6 +3,7 @@
 import types
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from recorded import event
 
@@ -205,3 +206,22 @@ def test_ranks_that_raised_something_else_are_not_said_to_have_raised_the_same(t
     exercise = course.exercises("01-message-passing")["relay"]
     verdict = unfinished.judged(exercise, Case(3, hidden=hidden), run, Sources())
     assert said in verdict.happened
+
+
+def test_of_a_buffer_that_is_used_again_nothing_is_said_about_its_values():
+    """Each rank's rows are right, so every hint on wrong ones would be untrue."""
+    exercise = course.exercises("11-long-sequences-and-experts")["sequence_parallel_mlp"]
+    case = Case(2, 1, {"n": 2, "d": 3, "hidden": 4})
+    rows = [np.full((2, 3), float(rank), "float32") for rank in range(2)]
+
+    def calls(rank):
+        return [event(rank, at, op) for at, op in enumerate(("all_gather", "reduce_scatter"))]
+
+    run = Run(
+        [Outcome(rank, "returned", payload.encode(rows[rank])) for rank in range(2)],
+        [events.RankRecord(rank, 2, events.RETURNED, events=calls(rank)) for rank in range(2)],
+        1.0, 10.0, overwritten=True,
+    )  # fmt: skip
+    verdict = judge._wrong(exercise, case, exercise.inputs(case), rows, run, Sources())
+    assert verdict.happened.startswith("What an earlier call had returned was changed")
+    assert not verdict.hint and not verdict.look

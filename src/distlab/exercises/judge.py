@@ -236,6 +236,12 @@ def _places(run: Run) -> set[tuple[str, int]]:
     return events | {(f["function"], f["line"]) for error in errors for f in error["frames"]}
 
 
+#: hints on requests, which may be why a result that was right did not stay so
+_OF_REQUESTS = (
+    hints.EARLY.name, hints.CHANGED.name, hints.FUNCTIONAL.name, hints.UNWAITED.name,
+)  # fmt: skip
+
+
 def _wrong(
     exercise: Exercise, case: Case, inputs: list[dict[str, Any]], expected: list[Any], run: Run,
     sources: Sources,
@@ -274,7 +280,11 @@ def _wrong(
             "What an earlier call had returned was changed by a later call: return a tensor of "
             "its own, not a buffer that is used again."
         )
-    hint = next((hint for hint in exercise.hints if _shows(hint, look)), None)
+    # where only a buffer was used again, this call's values and traffic are right: what a hint says
+    # of wrong ones would be untrue
+    right = different is None and broken is None
+    asked = [h for h in exercise.hints if not right or h.name in _OF_REQUESTS]
+    hint = next((hint for hint in asked if _shows(hint, look)), None)
     if hint:
         verdict.hint, verdict.look = hint.name, hint.says
         races = hint.name in (hints.EARLY.name, hints.CHANGED.name)
