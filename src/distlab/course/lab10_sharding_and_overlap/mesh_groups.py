@@ -104,6 +104,15 @@ def _plain(look: Look) -> bool:
     )
 
 
+def _tuple_for_list(look: Look) -> str | None:
+    """A tuple equals a list for the comparison of values, and here a list is asked for."""
+    for asked, got in zip(look.inputs[0]["ranks"], returned(look)[0], strict=True):
+        for name, ranks in got.items():
+            if isinstance(ranks, tuple):
+                return f"the ranks of {name!r} are a tuple for rank {asked}, and not a list."
+    return None
+
+
 exercise = Exercise(
     points=2,
     make=_mesh,
@@ -114,7 +123,7 @@ exercise = Exercise(
         Case(1, 1, {"shape": [2, 3], "names": ["replica", "shard"]}),
         Case(1, 2, {"shape": [2, 2, 3], "names": ["pipeline", "data", "tensor"]}),
     ),
-    rules=(silent("mesh_groups"),),
+    rules=(silent("mesh_groups"), _tuple_for_list),
     hints=(
         Hint(
             "nothing returned",
@@ -131,7 +140,8 @@ exercise = Exercise(
         Hint(
             "no plain ints",
             lambda look: not _plain(look),
-            "Each value is a list of plain ints: .tolist() makes one of a tensor or an array.",
+            "Each value is a list of plain ints: .tolist() makes one of a tensor or an array, and "
+            "list(…) one of a tuple.",
         ),
         Hint(
             "not sorted",
