@@ -227,3 +227,14 @@ def hints_on_values(heads_first: bool) -> tuple[Hint, ...]:
             "included, and how many times does it have to receive?",
         ),
     )
+
+
+LARGE_SCORES = Hint(
+    "large scores",
+    lambda look: (
+        bool(look.case.get("steep")) and not all(map(look.same, wanted(look), returned(look)))
+    ),
+    "Scores are in the hundreds here; cases with small ones came out right. Subtract each row's "
+    "maximum before exp, and leave the differences as they are: cutting scores off at a bound "
+    "(clamp), or taking them in a narrower type, changes the weights.",
+)

@@ -65,6 +65,20 @@ def misplaced(want: Any, got: Any) -> bool:
     return bool(np.array_equal(*alike)) and not np.array_equal(want, got)
 
 
+def _nearly(look: Look) -> bool:
+    """Are the results wrong, and nowhere farther off than a hundredth of the largest element?"""
+    pairs = list(zip(wanted(look), returned(look), strict=True))
+    return not all(look.same(w, g) for w, g in pairs) and all(
+        bool(np.abs(g - w).max(initial=0) <= 0.01 * np.abs(w).max(initial=0)) for w, g in pairs
+    )
+
+
+NEARLY = Hint(
+    "nearly right",
+    _nearly,
+    "This is nearly right, and farther off than rounding would leave it. Was something computed in "
+    "a narrower type, or sent in one? (torch.autocast and .bfloat16() keep three digits.)",
+)
 CHANGED = Hint(
     "arguments changed",
     lambda look: any(got.get(ARGUMENTS) == "changed" for got in look.got),

@@ -6,7 +6,12 @@ from __future__ import annotations
 
 from distlab.course.lab11_long_sequences_and_experts import attention
 from distlab.course.lab11_long_sequences_and_experts.carried import elements
-from distlab.course.lab11_long_sequences_and_experts.returning import any_nan, shape_of, shortened
+from distlab.course.lab11_long_sequences_and_experts.returning import (
+    NEARLY,
+    any_nan,
+    shape_of,
+    shortened,
+)
 from distlab.exercises import hints, traffic
 from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
@@ -189,6 +194,8 @@ exercise = Exercise(
             "queries against one block of keys. Take in each block as it comes, and keep only o "
             "and lse. (A mask over all positions is such a tensor too.)",
         ),
+        attention.LARGE_SCORES,
+        NEARLY,
         Hint(
             "another block than thought",
             lambda look: bool(look.case.get("causal")) and _values_wrong(look),

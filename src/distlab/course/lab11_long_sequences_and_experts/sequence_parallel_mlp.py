@@ -9,6 +9,7 @@ import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import carried
 from distlab.course.lab11_long_sequences_and_experts.returning import (
+    NEARLY,
     misplaced,
     shape_of,
     shortened,
@@ -206,6 +207,7 @@ exercise = Exercise(
             "The rows are right and on another rank or in another order: row block r belongs to "
             "rank r.",
         ),
+        NEARLY,
         Hint(
             "pieces not contiguous",
             lambda look: look.size > 1,

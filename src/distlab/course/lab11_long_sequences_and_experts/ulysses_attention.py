@@ -6,6 +6,7 @@ import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import attention, carried
 from distlab.course.lab11_long_sequences_and_experts.returning import (
+    NEARLY,
     any_nan,
     misplaced,
     one,
@@ -139,6 +140,8 @@ exercise = Exercise(
             "The values are right and lie in other places: look at what the result looks like "
             "before it goes back.",
         ),
+        attention.LARGE_SCORES,
+        NEARLY,
         Hint(
             "swapped wrongly",
             lambda look: look.size > 1,
