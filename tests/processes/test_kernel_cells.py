@@ -106,6 +106,12 @@ def all_told(folder, **environment):
         }
 
 
+@pytest.fixture(scope="module")
+def usual(folder):
+    """What each cell says in a kernel that is not forked, which others are compared with."""
+    return all_told(folder, DISTLAB_PROCESSES="spawn")
+
+
 def same(told):
     """Without what differs from one process to the next."""
     return re.sub(r"ipykernel_\d+|/\d+\.py|0x[0-9a-f]+|\x1b\[[\d;]*m", "", told)
@@ -113,8 +119,7 @@ def same(told):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["alone", "of a nursery"])
-def test_every_cell_says_what_it_says_in_any_kernel(way, folder, tmp_path):
-    usual = all_told(folder, DISTLAB_PROCESSES="spawn")
+def test_every_cell_says_what_it_says_in_any_kernel(way, usual, folder, tmp_path):
     for name, (_, _, said) in CELLS.items():
         assert said in usual[name], json.dumps(usual)
     if way == "alone":
