@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from distlab import course
+from grader import gradebook_file
 from grader.export.sheet import Unusable
 from grader.policy import exact as decimals
 from grader.policy import lateness, settle
@@ -132,6 +133,7 @@ def read(path: Path, policy: Policy, roster: Roster) -> list[Result]:
 
     Raises:
         Unusable: it is not there, or cannot be read.
+        NotWritten: it is damaged, or of another version.
     """
     if not path.exists():
         raise Unusable("nothing was graded yet: run `distlab grade` first")
@@ -140,6 +142,8 @@ def read(path: Path, policy: Policy, roster: Roster) -> list[Result]:
             database.execute("BEGIN")  # both queries see the same state
             notebooks = _notebooks(database)
     except sqlite3.Error as error:
+        if (said := gradebook_file.unusable(str(error), path)) is not None:
+            raise said from error
         raise Unusable(
             f"the gradebook {path} cannot be read ({error}): if others are grading, say it again"
         ) from error

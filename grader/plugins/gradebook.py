@@ -23,12 +23,12 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import Exchange
 from nbgrader.utils import capture_log, temp_attrs
 from sqlalchemy.engine import Engine
-from sqlalchemy.exc import OperationalError, SAWarning
+from sqlalchemy.exc import DatabaseError, OperationalError, SAWarning
 from traitlets.config.loader import Config, PyFileConfigLoader
 
 from distlab import course
 from distlab.records import redaction
-from grader import coursedir, writing
+from grader import coursedir, gradebook_file, writing
 from grader.coursedir import GradingFailed
 from grader.looks import code
 from grader.plugins import exchanges, rows
@@ -38,6 +38,7 @@ from grader.writing import NotWritten
 
 #: an error of this course's own in nbgrader's log, whatever it was raised from: its message
 _OURS = re.compile(r"\s*(?:distlab|grader)\.[\w.]+: (.+)")
+_OF_DATABASE = re.compile(r"(?:sqlite3|sqlalchemy\.exc)\.")  # an error's module there
 # nbgrader's own use of its session, which autoflushes while it makes rows
 warnings.filterwarnings("ignore", category=SAWarning)
 
@@ -54,7 +55,8 @@ def _newest_revision() -> str | None:
 api.get_alembic_version = _newest_revision
 # nbgrader opens the database a dozen times for a submission, each time with a new engine, which
 # compiles the same statements again
-api.create_engine = functools.cache(api.create_engine)
+_engine = functools.cache(api.create_engine)
+api.create_engine = _engine
 
 
 class _Tables:
@@ -258,15 +260,16 @@ class Gradebook:
 
         Raises:
             GradebookBusy: somebody else is writing it.
-            NotWritten: the disk is full.
+            NotWritten: its file cannot be used: it is damaged, say, or the disk is full.
         """
         try:
             with Database(self._api.coursedir.db_url, self._api.coursedir.course_id) as database:
                 yield database
-        except OperationalError as error:
-            if "is full" in str(error.orig):
-                path = Path(self._api.coursedir.db_url.removeprefix("sqlite:///"))
-                raise NotWritten.full(path, "the disk is full") from error
+        except DatabaseError as error:
+            if (said := _unusable(str(error.orig))) is not None:
+                raise said from error
+            if not isinstance(error, OperationalError):
+                raise
             raise GradebookBusy(f"the gradebook cannot be used now ({error.orig})") from error
 
     @staticmethod
@@ -282,7 +285,17 @@ class Gradebook:
             why = why or (reasons[0] if reasons else "see its log")
             if "disk is full" in why or os.strerror(errno.ENOSPC) in why:
                 raise NotWritten.full(coursedir.GRADES, why)
+            if _OF_DATABASE.match(why) and (unusable := _unusable(why)) is not None:
+                raise unusable
             raise GradingFailed(f"nbgrader could not {what}: {why}")
+
+
+def _unusable(why: str) -> NotWritten | None:
+    """What an error of SQLite's says against the gradebook's file, if it does."""
+    said = gradebook_file.unusable(why)
+    if said is not None:
+        _engine.cache_clear()  # it has the file open, and another one may take its place
+    return said
 
 
 def _by_hand(state: list[list[Any]], waits: bool) -> list[str]:

@@ -13,6 +13,7 @@ from grader.export.sheet import Unusable
 from grader.policy.roster import Extension, Roster
 from grader.policy.rules import Policy
 from grader.policy.settle import settle
+from grader.writing import NotWritten
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ def test_no_gradebook_and_no_database_are_said(tmp_path):
     with pytest.raises(Unusable, match="run `distlab grade` first"):
         points.read(tmp_path / "gradebook.db", Policy(), Roster())
     (tmp_path / "gradebook.db").write_text("this is no database, and long enough to be one")
-    with pytest.raises(Unusable, match="cannot be read"):
+    with pytest.raises(NotWritten, match="gradebook.db is damaged"):
         points.read(tmp_path / "gradebook.db", Policy(), Roster())
 
 
