@@ -265,6 +265,15 @@ def test_a_file_that_is_no_notebook_is_refused_in_one_line(tmp_path, content, sa
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("content", [b'{"cells": [', b"\xff", b"[]", b'{"nbformat": 3}'])
+def test_nobody_is_told_to_save_what_jupyter_cannot_open(tmp_path, content):
+    path = tmp_path / "lab.ipynb"
+    path.write_bytes(content)
+    with pytest.raises(Unreadable, match="download the lab again") as refused:
+        submission.read(path)
+    assert "save it" not in str(refused.value)
+
+
 def test_no_line_is_named_where_it_would_be_another_one_in_the_file(tmp_path):
     content = copy.deepcopy(COURSE)
     content["cells"][0]["outputs"] = [{"text": ["1"] * 50}]

@@ -90,7 +90,7 @@ def read(path: str | Path, folder: int | None = None, left: Room | None = None) 
     try:
         notebook.cells(content)
     except ValueError as error:
-        raise Unreadable(f"{name}: {error}") from error
+        raise Unreadable(f"{name}: {error}: {_ANOTHER}") from error
     for cell in content["cells"]:
         if isinstance(cell, dict):  # of a longer cell nothing is run anyway
             cell["source"] = notebook.source_of(cell)[: ADDED_LIMIT + 1]
@@ -158,11 +158,18 @@ def _parsed(data: bytearray, name: str) -> Any:
 _CONFLICT = re.compile(r"^<{7} ", re.M)  # no string in JSON goes over the end of a line
 
 
+# Jupyter cannot open it either
+_ANOTHER = (
+    "hand in a copy of it that Jupyter opens, or download the lab again and write your answers "
+    "into that"
+)
+
+
 def _no_notebook(name: str, error: Exception) -> Unreadable:
     # without the line: the text was read without outputs, and has fewer lines than the file
     said = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
     reason = " ".join(said.split())[:120]
-    return Unreadable(f"{name} is no notebook ({reason}): save it again in Jupyter")
+    return Unreadable(f"{name} is no notebook ({reason}): {_ANOTHER}")
 
 
 def locked(name: str, error: OSError) -> Unreadable:
@@ -181,7 +188,7 @@ def _upgraded(content: Content, name: str) -> Content:
     except Exception as error:
         raise Unreadable(
             f"{name} is in notebook format {content['nbformat']}, which cannot be brought up to "
-            "date: open and save it in Jupyter"
+            f"date: {_ANOTHER}"
         ) from error
 
 

@@ -194,7 +194,7 @@ def test_the_page_of_an_unreadable_file_says_so_on_top_and_calls_nothing_unanswe
     soup = BeautifulSoup(page(grades, "gus"), "html.parser")
     banner = soup.select_one(".banner")
     assert "This submission could not be read" in text(banner)
-    assert f"{NAME} is no notebook" in text(banner) and "save it again in Jupyter" in text(banner)
+    assert f"{NAME} is no notebook" in text(banner) and "download the lab again" in text(banner)
     assert soup.find("section") in banner.find_all_next("section")
     for name in course.exercises(LAB):
         section = soup.find(id=html.anchor(name))
