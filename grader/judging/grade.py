@@ -11,6 +11,7 @@ import signal
 import tempfile
 import threading
 import types
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -268,9 +269,7 @@ def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -
         live.began(one.student)
     try:
         if not named_well(one.student):
-            raise NotGraded(
-                f"the name of the folder cannot be a student's: rename it to {NAME_HAS}"
-            )
+            raise NotGraded(_misnamed(one.student))
         return _judged(referee, one, staged)
     except (NoSandbox, GradingFailed):
         raise
@@ -282,6 +281,18 @@ def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -
             "--student and --debug, and report that"
         )
         return not_graded(one.assignment, one.student, said)
+
+
+def _misnamed(student: str) -> str:
+    """Why a folder is not graded that has no student's name, and what to do."""
+    whole = unicodedata.normalize("NFC", student)
+    if whole != student and named_well(whole):
+        # it looks right: whoever reads of letters and digits alone sees nothing else in it
+        return (
+            "the name of the folder has its accents as signs of their own, as macOS writes them: "
+            f"rename it to {whole!r}, typed anew"
+        )
+    return f"the name of the folder cannot be a student's: rename it to {NAME_HAS}"
 
 
 def named_well(student: str) -> bool:

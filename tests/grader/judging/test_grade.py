@@ -224,6 +224,14 @@ def test_a_folder_that_has_no_students_name_gets_no_zero(tmp_path):
         assert [row["score"] for row in csv.DictReader(file)] == [""]
 
 
+def test_a_folder_named_as_macos_writes_accents_is_told_so(tmp_path):
+    for name, said in (("Mu\N{COMBINING DIAERESIS}ller", "rename it to 'Müller'"),
+                       ("Mu\N{COMBINING DIAERESIS}ller?", "letters, digits")):  # fmt: skip
+        one = grading.Submission(name, LAB, tmp_path / name / LAB)
+        entry = grading._judge(None, one, tmp_path, None)
+        assert said in entry.not_graded, entry
+
+
 def test_a_file_that_cannot_be_read_costs_its_own_points_alone(graded):
     one = by_student(graded[1])["unreadable"]
     assert one["status"] == "unreadable" and "exercises" not in one
