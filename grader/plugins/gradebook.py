@@ -284,10 +284,16 @@ class Gradebook:
             why = next((one[1] for one in map(_OURS.match, said) if one), None)
             why = why or (reasons[0] if reasons else "see its log")
             if "disk is full" in why or os.strerror(errno.ENOSPC) in why:
-                raise NotWritten.full(coursedir.GRADES, why)
+                raise _full(why)
             if _OF_DATABASE.match(why) and (unusable := _unusable(why)) is not None:
                 raise unusable
             raise GradingFailed(f"nbgrader could not {what}: {why}")
+
+
+def _full(why: str) -> NotWritten:
+    """A full disk, by the file that did not go onto it: that may be a temporary one."""
+    files = re.findall(r"'(/[^']+)'", why)
+    return NotWritten.full(Path(files[-1]) if files else coursedir.GRADES, "the disk is full")
 
 
 def _unusable(why: str) -> NotWritten | None:

@@ -343,6 +343,12 @@ def test_a_full_disk_within_nbgrader_is_told_apart_from_its_other_failures(log):
     assert not isinstance(failed.value, NotWritten)
 
 
+def test_a_disk_that_is_full_is_named_by_the_file_that_found_no_room_there():
+    log = "OSError: [Errno 28] No space left on device: '/srv/a' -> '/tmp/x/b'"
+    with pytest.raises(NotWritten, match=r"^/tmp/x/b cannot be written \(the disk is full\)"):
+        Gradebook._checked({"success": False, "log": log, "error": None}, "autograde it")
+
+
 def test_labs_are_released_when_their_time_has_come(tmp_path):
     now = datetime.datetime.now(UTC)
     rules = {
