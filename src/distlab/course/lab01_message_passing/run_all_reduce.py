@@ -20,7 +20,9 @@ from distlab.exercises.inputs import tensor_per_rank
 
 
 def _whole_group_used(look: Look) -> str | None:
-    """A group of all ranks is made by `new_group` on every rank, and something runs in it."""
+    """A group of all ranks is made by `new_group` on every rank, and something travels in it: a
+    barrier there carries nothing of a sum that is taken elsewhere.
+    """
     everybody = set(look.ranks)
     for record in look.records:
         calls = [e for e in record.events if e.op == "new_group"]
@@ -35,11 +37,12 @@ def _whole_group_used(look: Look) -> str | None:
                 f"rank {record.rank} made a group of the ranks {sorted(calls[0].group)} at "
                 f"{calls[0].place}, and the group should hold all ranks of the world."
             )
-        used = any(e.group_index in whole for e in record.events if e.op != "new_group")
-        if not used and look.size > 1:
+        used = {e.op for e in record.events if e.group_index in whole} - {"new_group"}
+        if not used - {"barrier"} and look.size > 1:
+            did = "only waited in a barrier of it" if used else "did nothing in it"
             return (
-                f"rank {record.rank} made its group at {calls[0].place} and then did nothing in "
-                "it: a collective runs in the default group unless it is given another one."
+                f"rank {record.rank} made its group at {calls[0].place} and then {did}: "
+                "a collective runs in the default group unless it is given another one."
             )
     return None
 
