@@ -19,6 +19,7 @@ from distlab.course.lab06_model_parallel.tensor_parallel import (
     times_size,
 )
 from distlab.exercises import hints
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
@@ -39,6 +40,7 @@ exercise = Exercise(
     make=layer("out"),
     share=own_part,
     call=call_linear,
+    tolerance=KEEPS_FLOAT64,
     asks="In column_parallel_linear, each rank computes its own slice of the outputs with its "
     "slice of weight and bias alone, and after backward() x has the gradient of the full layer.",
     visible=(

@@ -16,6 +16,7 @@ from distlab.course.lab06_model_parallel.pipeline import (
     stage_of,
 )
 from distlab.exercises import hints, traffic
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
@@ -49,6 +50,7 @@ exercise = Exercise(
     make=model_inputs,
     share=_own_part_and_activations,
     call=_call_backward,
+    tolerance=KEEPS_FLOAT64,
     asks="In stage_backward, the last rank begins from the loss, every other rank from the "
     "gradient of its output that it receives from the rank behind; each sends the gradient of its "
     "inputs back. After it every gradient is the undivided model's.",

@@ -15,6 +15,7 @@ from distlab.course.lab06_model_parallel.pipeline import (
     stage_of,
 )
 from distlab.exercises import traffic
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.exercises.hints import NOTHING, returned, wanted
 
@@ -45,6 +46,7 @@ exercise = Exercise(
     make=model_inputs,
     share=own_part,
     call=_call_forward,
+    tolerance=KEEPS_FLOAT64,
     asks="In stage_forward, rank 0 runs its stage on the batch, every other rank on the "
     "activations that it receives from the rank before; each sends its output on and returns it "
     "with its graph.",
