@@ -10,4 +10,4 @@ def train_epoch(model, loader, optimizer, device, epoch):
         optimizer.step()
         total += loss.item() * len(labels)
     dist.all_reduce(total)
-    return (total / len(loader.dataset)).item()
+    return (total / len(loader.sampler)).item()

@@ -15,6 +15,8 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank import world
 from distlab.rank.ddp import in_ddp
 
+_TIMES = 2  # the dataset holds this many times the samples of a rank's share
+
 
 def _shares(case: Case) -> list[dict]:
     """Per rank: equally many batches, the last ones of unequal sizes."""
@@ -58,14 +60,16 @@ def _network(weights):
     return model
 
 
-def _noting_sampler(dataset, told: list):
-    """A sampler like DistributedSampler that notes what epoch it was told, and when it was used."""
+def _noting_sampler(n: int, told: list):
+    """A sampler of the first `n` samples, like DistributedSampler, that notes what epoch it was
+    told, and when it was used.
+    """
     import torch
     from torch.utils.data.distributed import DistributedSampler
 
     class Sampler(DistributedSampler):
         def __init__(self):
-            super().__init__(dataset, num_replicas=1, rank=0, seed=5)
+            super().__init__(range(n), num_replicas=1, rank=0, seed=5)
 
         def set_epoch(self, epoch):
             self.epoch = epoch
@@ -73,10 +77,10 @@ def _noting_sampler(dataset, told: list):
         def __iter__(self):
             told.append(int(self.epoch))
             generator = torch.Generator().manual_seed(5 + int(self.epoch))
-            return iter(torch.randperm(len(dataset), generator=generator).tolist())
+            return iter(torch.randperm(n, generator=generator).tolist())
 
         def __len__(self):
-            return len(dataset)
+            return n
 
     sampler = Sampler()
     sampler.epoch = -1  # nobody has told it yet
@@ -88,9 +92,11 @@ def _train_one_epoch(function, rank, size, inputs):
     from torch.utils.data import DataLoader, TensorDataset
 
     device = world.here().device
-    dataset = TensorDataset(inputs["images"], inputs["labels"])
+    images, labels = inputs["images"], inputs["labels"]
+    # longer than this rank's share, as a dataset is that a sampler divides
+    dataset = TensorDataset(images.repeat(_TIMES, 1, 1, 1), labels.repeat(_TIMES))
     told: list[int] = []
-    sampler = _noting_sampler(dataset, told)
+    sampler = _noting_sampler(len(labels), told)
     loader = DataLoader(dataset, inputs["batch_size"], sampler=sampler)
     bare = _network(inputs["weights"])
     model = in_ddp(bare)
@@ -170,6 +176,17 @@ exercise = Exercise(
                 for r in look.ranks
             ),
             "The parameters are those from before: the optimizer has not made a step.",
+        ),
+        Hint(
+            "divided by the dataset",
+            lambda look: _values_right(look)
+            and (
+                returned_number(look, [e["returned"] / _TIMES for e in look.expected])
+                or returned_number(look, [figure / _TIMES for figure in _over_own_samples(look)])
+            ),
+            "Training is right, but the sum was divided by len(loader.dataset): that is the whole "
+            "dataset, of which the sampler gives this rank a share. Count the samples that come "
+            "out of the loader.",
         ),
         Hint(
             "divided by own samples",
