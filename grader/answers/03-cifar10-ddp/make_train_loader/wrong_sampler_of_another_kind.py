@@ -1,4 +1,4 @@
-# hint: shuffled without sampler
+# hint: divided without DistributedSampler
 # says: 'MySampler' in the sampler where 'DistributedSampler' was expected
 class MySampler(torch.utils.data.Sampler):
     def __init__(self, n, rank, size, seed):

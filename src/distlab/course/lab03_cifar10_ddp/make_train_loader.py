@@ -62,6 +62,17 @@ exercise = Exercise(
             "Return a torch.utils.data.DataLoader.",
         ),
         Hint(
+            "divided without DistributedSampler",
+            lambda look: (
+                look.got[0]["sampler"] != "DistributedSampler"
+                and len(_indices(look, 0)) == _expected_count(look, 0) < look.inputs[0]["n"]
+            ),
+            "This rank got a share of the dataset, but loader.sampler is no DistributedSampler: it "
+            "is a sampler of your own, or one that a DataLoader makes for itself where it has a "
+            "batch_sampler or a part of the dataset. Give the loader the whole dataset and, as "
+            "sampler=, a DistributedSampler: train_epoch tells loader.sampler the epoch.",
+        ),
+        Hint(
             "shuffled without sampler",
             lambda look: look.got[0]["sampler"] != "DistributedSampler",
             "loader.sampler is no DistributedSampler: every rank would go through the whole "
