@@ -164,7 +164,19 @@ def _first_answer_lost(look: Look) -> bool:
     return not others and len(got) > 1 and not look.same(want[1], got[1])
 
 
+def _no_count(look: Look) -> bool:
+    """Is `updates` or `max_staleness` there, and no plain int?"""
+    told = [_told(look, name) for name in ("updates", "max_staleness")]
+    return any(one is not None and type(one) is not int for one in told)
+
+
 _STALENESS = (
+    Hint(
+        "no plain int",
+        _no_count,
+        "`updates` and `max_staleness` are counts: return them as plain ints. int() makes one of "
+        "a float, a NumPy number or a tensor that holds a single value.",
+    ),
     Hint(
         "itself counted",
         lambda look: (
