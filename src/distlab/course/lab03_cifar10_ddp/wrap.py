@@ -86,24 +86,43 @@ def _pretend_gpu(function, inputs) -> dict[str, Any]:
     device = torch.device("cuda", inputs["index"])
     gpus = PretendedGpus(device.index + 1)
     seen: dict[str, Any] = {"moved to": None, "device_ids": None, "moved": "never"}
+    model, as_ever = _small_model(inputs["weight"], inputs["bias"]), torch.Tensor.to
 
-    def moved(model, where):
+    def there(where) -> Any:
+        """The device that is named, as what lies on it names it."""
         where = torch.device("cuda", where) if isinstance(where, int) else torch.device(where)
-        if where.type == "cuda" and where.index is None:
-            where = torch.device("cuda", gpus.current)
+        whole = where.type != "cuda" or where.index is not None
+        return where if whole else torch.device("cuda", gpus.current)
+
+    def note(where) -> None:
         seen["moved to"] = str(where)
         if seen["moved"] == "never":
             seen["moved"] = "before wrapping" if seen["device_ids"] is None else "after wrapping"
+
+    def to(module, *args, **kwargs):
+        if (where := _device_named(*args, **kwargs)) is not None:
+            note(there(where))
+            for parameter in module.parameters():
+                _say_it_is_on(parameter, there(where))
+        return module
+
+    def cuda(module, device=None):
+        return to(module, gpus.current if device is None else device)
+
+    def tensor_to(tensor, *args, **kwargs):
+        """An answer may move a model's parameters, or their data, one by one."""
+        where = _device_named(*args, **kwargs)
+        if where is None or there(where).type != "cuda":
+            return as_ever(tensor, *args, **kwargs)
         for parameter in model.parameters():
-            _say_it_is_on(parameter, where)
-        return model
+            if parameter.data_ptr() == tensor.data_ptr():
+                _say_it_is_on(parameter, there(where))
+        if all(parameter.device == there(where) for parameter in model.parameters()):
+            note(there(where))
+        return _say_it_is_on(tensor.detach(), there(where))
 
-    def to(model, where=None, *args, device=None, **kwargs):
-        where = device if where is None else getattr(where, "device", where)
-        return model if where is None or isinstance(where, torch.dtype) else moved(model, where)
-
-    def cuda(model, device=None):
-        return moved(model, gpus.current if device is None else device)
+    def tensor_cuda(tensor, device=None, *args, **kwargs):
+        return tensor_to(tensor, gpus.current if device is None else device)
 
     def wrap(self, module, device_ids=None, *args, **kwargs):
         nn.Module.__init__(self)
@@ -114,10 +133,23 @@ def _pretend_gpu(function, inputs) -> dict[str, Any]:
         gpus.there(),
         mock.patch.object(nn.Module, "to", to),
         mock.patch.object(nn.Module, "cuda", cuda),
+        mock.patch.object(torch.Tensor, "to", tensor_to),
+        mock.patch.object(torch.Tensor, "cuda", tensor_cuda),
         mock.patch.object(DistributedDataParallel, "__init__", wrap),
     ):
-        function(_small_model(inputs["weight"], inputs["bias"]), device)
+        function(model, device)
     return seen
+
+
+def _device_named(where=None, *args, device=None, **kwargs) -> Any:
+    """What a call of `to` names as the device: one, or a tensor that lies there; `None` for a dtype
+    alone.
+    """
+    import torch
+
+    named = kwargs.get("other", kwargs.get("tensor", device)) if where is None else where
+    named = getattr(named, "device", named)
+    return None if isinstance(named, torch.dtype) else named
 
 
 def _say_it_is_on(tensor, where) -> Any:
