@@ -47,7 +47,7 @@ test-slow: $(READY) $(AXE) ## the slower suites: programs that hang or dawdle on
 	$(BIN)/python -m pytest -m 'slow and alone and not slurm $(SHORT)' $(call with,mark\.alone)
 
 # the files with such marks: to collect from all others takes longer than most of these tests
-with = $(shell grep -rlE '$1' --include='*.py' tests)
+with = $(shell grep -rlE '$1' --include='test_*.py' tests)
 
 SHORT = $(if $(filter short,$(SLOW)),and not long)
 
