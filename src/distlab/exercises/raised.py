@@ -110,17 +110,13 @@ def _barriers(raised: Raised, rank: int) -> int:
 
 
 def _module_replaced(raised: Raised) -> bool:
-    """Does the function take from one of the notebook's modules what was not found there?"""
+    """Does the line take from one of the notebook's modules what was not found there?"""
     sought = re.search(_NO_ATTRIBUTE, raised.error["message"])
-    if sought is None or raised.answer is None:
+    frames = raised.error["frames"]
+    if sought is None or not frames:
         return False
-    return any(
-        isinstance(node, ast.Attribute)
-        and node.attr == sought[1]
-        and isinstance(node.value, ast.Name)
-        and node.value.id in MODULES
-        for node in ast.walk(raised.answer)
-    )
+    from_a_module = rf"(?<![\w.])({'|'.join(MODULES)})\.{sought[1]}\b"
+    return re.search(from_a_module, frames[-1]["text"]) is not None
 
 
 def _several(raised: Raised) -> bool:
