@@ -1,6 +1,5 @@
 """What is said of an exception, and what helps."""
 
-
 import pytest
 
 from distlab import course
