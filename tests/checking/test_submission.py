@@ -216,6 +216,53 @@ def test_a_copy_of_one_of_the_courses_cells_moves_nothing():
     assert graded(change)[2]["cells"][-1]["source"] == "X = relay"
 
 
+def sources_of(course, content):
+    rebuilt, _ = submission.rebuild(course, content)
+    return [c["source"] for c in rebuilt["cells"]]
+
+
+def with_demonstrations():
+    """The course with a demonstration of the same text behind each check."""
+    course = copy.deepcopy(COURSE)
+    course["cells"].insert(4, cell("picture()", id="one"))
+    course["cells"].insert(7, cell("picture()", id="other"))
+    return course
+
+
+def test_of_two_equal_cells_the_one_is_there_that_stands_between_the_same_neighbours():
+    course = with_demonstrations()
+    content = copy.deepcopy(course)
+    content["cells"].insert(8, cell("X = exchange", id="x"))
+    del content["cells"][4]
+    without("id")(content["cells"])
+    found = sources_of(course, content)
+    assert found.index("X = exchange") > found.index("check(exchange)")
+
+
+@pytest.mark.parametrize(("taken", "put"), [(7, 2), (1, 7)])
+def test_who_cuts_out_a_demonstration_and_puts_it_elsewhere_moves_no_cell_behind_it(taken, put):
+    """In JupyterLab it has lost its id."""
+    course = with_demonstrations()
+    course["cells"][7]["source"] = "another()"
+    content = copy.deepcopy(course)
+    moved = content["cells"].pop(taken)
+    content["cells"].insert(put, {**moved, "id": "new"})
+    content["cells"].insert(put + 1, cell("X = 1", id="x"))
+    before = next(c for c in reversed(content["cells"][:put]) if c is not moved)["source"]
+    found = sources_of(course, content)
+    assert found[found.index("X = 1") - 1] == before
+
+
+def test_of_two_equal_questions_without_metadata_the_second_is_not_the_first():
+    course = copy.deepcopy(COURSE)
+    course["cells"].insert(3, cell("Why?", "markdown", grade_id="first", solution=True, grade=True))
+    content = copy.deepcopy(course)
+    content["cells"][3]["source"] = "Because."
+    content["cells"].append(cell("X = relay", id="x"))
+    without("id", "metadata")(content["cells"])
+    assert sources_of(course, content)[-1] == "X = relay"
+
+
 def test_a_retyped_cell_answers_nothing():
     plan, repaired, _ = graded(lambda cells: cells[2].update(source=ANSWER, cell_type="markdown"))
     assert plan.answered == set()

@@ -205,7 +205,7 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
     result = copy.deepcopy(course)
     for cell in result["cells"]:
         cell["source"] = notebook.source_of(cell)
-    known = _Known(result["cells"], student)
+    found, told_by_text = _recognised(result["cells"], student)
     places = {id(cell): place for place, cell in enumerate(result["cells"])}
     sources = {_bare(cell) for cell in course["cells"]}
     repaired: list[str] = []
@@ -213,10 +213,9 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
     own = _Added()
     filled: set[int] = set()
     anchor = -1
-    for number, cell in enumerate(student["cells"], 1):
+    for number, (cell, mine) in enumerate(zip(student["cells"], found, strict=True), 1):
         if not isinstance(cell, Mapping):
             continue
-        mine = known.find(cell)
         if mine is not None and _is_answer(mine):
             place = places[id(mine)]
             if place not in filled:
@@ -241,7 +240,7 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
             f"{own.left_out} of your own cells were left out: at most {ADDED_CELLS} with "
             f"{ADDED_LIMIT} characters together are taken over"
         )
-    _note_missing(result["cells"], filled, known.told_by_text, student, repaired)
+    _note_missing(result["cells"], filled, told_by_text, student, repaired)
     if more := repaired[MOST_REPAIRED:]:
         repaired[MOST_REPAIRED:] = [f"and {len(more)} repairs more"]
     result["cells"] = extra.get(-1, []) + [
@@ -250,35 +249,49 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
     return result, repaired
 
 
-class _Known:
-    """Finds the course's cell that a cell of a student's is.
+def _recognised(course: list[Content], student: Content) -> tuple[list[Content | None], set[str]]:
+    """The course's cell that each cell of a student's is, `None` for those that were added; and the
+    `grade_id` of the course's cells that only their text told.
 
-    A text tells it only for a course cell that nothing else in the notebook claims to be, and only
-    once: where the cell itself is there, others of the same text are copies, which may stand
-    anywhere.
+    A text tells it only for a course cell that nothing else in the notebook claims to be, only
+    once, and only between the same others as in the course: a copy may stand anywhere, and what
+    comes after it has not moved with it.
     """
-
-    def __init__(self, course: list[Content], student: Content) -> None:
-        self._by_id = {cell["id"]: cell for cell in course if cell.get("id")}
-        self._by_name = {_grade_id(cell): cell for cell in course if _grade_id(cell)}
-        claimed = [self._claimed(cell) for cell in student["cells"] if isinstance(cell, Mapping)]
-        there = {id(cell) for cell in claimed if cell is not None}
-        self._by_text: dict[str, list[Content]] = {}
-        for cell in course:
-            if id(cell) not in there and _bare(cell):
-                self._by_text.setdefault(_bare(cell), []).append(cell)
-        self.told_by_text: set[str] = set()  # the `grade_id` of cells that were found so
-
-    def find(self, cell: Mapping[str, Any]) -> Content | None:
-        """The course's cell; `None` for a cell that the student has added."""
-        mine = self._claimed(cell)
-        if mine is None and (same := self._by_text.get(_bare(cell))):
-            mine = same.pop(0)
-            self.told_by_text |= {_grade_id(mine)} - {""}
-        return mine
-
-    def _claimed(self, cell: Mapping[str, Any]) -> Content | None:
-        return self._by_name.get(_grade_id(cell)) or self._by_id.get(str(cell.get("id")))
+    by_id = {cell["id"]: cell for cell in course if cell.get("id")}
+    by_name = {_grade_id(cell): cell for cell in course if _grade_id(cell)}
+    theirs: list[Mapping[str, Any]] = [
+        cell if isinstance(cell, Mapping) else {} for cell in student["cells"]
+    ]
+    found = [by_name.get(_grade_id(cell)) or by_id.get(str(cell.get("id"))) for cell in theirs]
+    places = {id(cell): place for place, cell in enumerate(course)}
+    there: set[int] = set()
+    claimed: list[int | None] = []  # `None` for a second copy too: it tells nothing of neighbours
+    for mine in found:
+        place = None if mine is None else places[id(mine)]
+        claimed.append(None if place in there else place)
+        there |= set() if place is None else {place}
+    by_text: dict[str, list[int]] = {}
+    for place, cell in enumerate(course):
+        if place not in there and _bare(cell):
+            by_text.setdefault(_bare(cell), []).append(place)
+    ends, end = list[int](), len(course)
+    for own in reversed(claimed):
+        ends.append(end)
+        end = end if own is None else own
+    told, begin, last = set[str](), -1, -1
+    for number, each in enumerate(theirs):
+        if (own := claimed[number]) is not None:
+            begin = last = own
+        if found[number] is not None:
+            continue
+        same = by_text.get(_bare(each), [])
+        fitting = [place for place in same if begin < place < ends[-1 - number]]
+        if fitting:
+            last = next((place for place in fitting if place > last), fitting[0])
+            same.remove(last)
+            found[number] = course[last]
+            told |= {_grade_id(course[last])} - {""}
+    return found, told
 
 
 def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
