@@ -11,9 +11,11 @@ import numpy as np
 
 from distlab.course.lab09_when_it_breaks import checkpoints
 from distlab.course.lab09_when_it_breaks.file_watch import watched
+from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
+from distlab.processes.payload import ODD_TENSOR, Foreign
 
 STEP = 12
 OWN, SHARED = "one of its own", "one that holds more than it"
@@ -105,9 +107,10 @@ def _later(function, rank: int, size: int, folder: Path) -> bool:
     flat = checkpoints.flat_of(BY_MANY, 97)
     begin, end = rank * len(flat) // size, (rank + 1) * len(flat) // size
     loaded = function(rank, size, str(folder), LATER)
-    return isinstance(loaded, torch.Tensor) and bool(
-        np.array_equal(loaded.detach().numpy(), flat[begin:end])
-    )
+    if not isinstance(loaded, torch.Tensor) or loaded.shape != (end - begin,):
+        return False
+    # of whatever type, on whatever device: what the first call gave is judged by those
+    return torch.equal(loaded.detach().double().cpu(), torch.from_numpy(flat[begin:end]).double())
 
 
 # what hints ask
@@ -137,6 +140,11 @@ def _floor(flat: np.ndarray, rank: int, size: int) -> np.ndarray:
 def _dropped(flat: np.ndarray, rank: int, size: int) -> np.ndarray:
     width = len(flat) // size
     return flat[rank * width : (rank + 1) * width]
+
+
+def _of_odd_type(got: Any) -> bool:
+    """Is it a tensor of a type that NumPy does not have, such as bfloat16?"""
+    return isinstance(got, Foreign) and got.type_name.startswith(f"{ODD_TENSOR}dtype ")
 
 
 def _is_asked_in_vain(look: Look) -> bool:
@@ -174,7 +182,9 @@ exercise = Exercise(
         ),
         Hint(
             "not a tensor",
-            lambda look: any(not isinstance(got["returned"], np.ndarray) for got in look.got),
+            lambda look: any(
+                not isinstance(got["returned"], np.ndarray) and not _of_odd_type(got["returned"])
+                for got in look.got),
             "Return a tensor, on every rank: torch.empty(0) where nothing falls to it.",
         ),
         Hint(
@@ -213,18 +223,19 @@ exercise = Exercise(
             "Two calls gave one and the same tensor: whoever changes one changes both.",
         ),
         Hint(
+            "shape or dtype", lambda look: any(
+                _of_odd_type(got["returned"]) or got["returned"].ndim != 1
+                or got["returned"].dtype != np.float32 for got in look.got),
+            "Return a 1-D float32 tensor.",
+        ),
+        Hint(
             "another checkpoint",
-            lambda look: any(got["result of a second call"] == OF_LATER for got in look.got),
+            lambda look: all(map(look.same, hints.wanted(look), hints.returned(look))) and any(
+                got["result of a second call"] == OF_LATER for got in look.got),
             f"Another step of the same folder, which {len(BY_MANY)} ranks have saved, is not "
             "loaded as it should be. Does each call read the index of its own step? And is each "
             "file found by its rank's number? In a sorted list of names rank-10.pt stands before "
             "rank-2.pt.",
-        ),
-        Hint(
-            "shape or dtype", lambda look: any(
-                got["returned"].ndim != 1 or got["returned"].dtype != np.float32
-                for got in look.got),
-            "Return a 1-D float32 tensor.",
         ),
     ),
 )  # fmt: skip
