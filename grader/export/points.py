@@ -135,7 +135,7 @@ def read(path: Path, policy: Policy, roster: Roster) -> list[Result]:
         Unusable: it is not there, or cannot be read.
         NotWritten: it is damaged, or of another version.
     """
-    if not path.exists():
+    if not path.exists() or not path.stat().st_size:
         raise Unusable("nothing was graded yet: run `distlab grade` first")
     try:
         with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:

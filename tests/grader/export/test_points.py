@@ -1,6 +1,7 @@
 """The gradebook is read as nbgrader and the policy would settle it, and is not written."""
 
 import datetime
+import sqlite3
 import time
 from fractions import Fraction
 
@@ -67,6 +68,19 @@ def test_without_a_policy_a_penalty_that_nbgrader_has_counts(book):
 
 def test_labs_come_in_the_order_of_the_course(book):
     assert [key for key in read(book) if key[0] == "ada"] == [("ada", LAB), ("ada", OTHER)]
+
+
+def test_who_reads_while_the_first_grading_makes_the_gradebook_is_not_told_of_another_version(
+    tmp_path,
+):
+    path = tmp_path / "gradebook.db"
+    path.touch()
+    with pytest.raises(Unusable, match="nothing was graded yet"):
+        points.read(path, Policy(), Roster())
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE first (id)")  # of many
+    with pytest.raises(Unusable, match="if others are grading, say it again"):
+        points.read(path, Policy(), Roster())
 
 
 def test_no_gradebook_and_no_database_are_said(tmp_path):
