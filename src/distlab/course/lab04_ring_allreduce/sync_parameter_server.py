@@ -88,18 +88,18 @@ def _answered_early(look: Look) -> bool:
 def _nothing_left_out(look: Look) -> str | None:
     """As many bytes as the tensors hold travel each way: gradients and parameters come exactly.
 
-    What goes over the store is not recorded: a worker without messages is judged by the values.
+    What goes over the store is not recorded: a way without messages is judged by the values.
     """
     for record, inputs in zip(look.records[1:], look.inputs[1:], strict=True):
         pushed = sum(e.nbytes for e in record.sends())
         answered = sum(e.nbytes for e in record.receives())
         asked = sum(g.nbytes for g in inputs["gradients"])
-        if (pushed or answered) and min(pushed, answered) < asked:
-            what, found = ("sent", pushed) if pushed < asked else ("received", answered)
-            return (
-                f"rank {record.rank} {what} {found} bytes where its tensors have {asked}. A "
-                "smaller dtype on the way rounds the values."
-            )
+        for what, found in (("sent", pushed), ("received", answered)):
+            if 0 < found < asked:
+                return (
+                    f"rank {record.rank} {what} {found} bytes where its tensors have {asked}. A "
+                    "smaller dtype on the way rounds the values."
+                )
     return None
 
 
