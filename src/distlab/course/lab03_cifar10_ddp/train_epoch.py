@@ -15,7 +15,9 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank import world
 from distlab.rank.ddp import in_ddp
 
-_TIMES = 2  # the dataset holds this many times the samples of a rank's share
+#: the dataset holds this many times the samples of a rank's share. No number of ranks or batches:
+#: a figure that was divided by one of these is told apart
+_TIMES = 7
 
 
 def _shares(case: Case) -> list[dict]:
@@ -60,16 +62,16 @@ def _network(weights):
     return model
 
 
-def _noting_sampler(n: int, told: list):
-    """A sampler of the first `n` samples, like DistributedSampler, that notes what epoch it was
-    told, and when it was used.
+def _noting_sampler(n: int, rank: int, size: int, told: list):
+    """A sampler of the first `n` samples, like this rank's DistributedSampler, that notes what
+    epoch it was told, and when it was used.
     """
     import torch
     from torch.utils.data.distributed import DistributedSampler
 
     class Sampler(DistributedSampler):
         def __init__(self):
-            super().__init__(range(n), num_replicas=1, rank=0, seed=5)
+            super().__init__(range(n * size), num_replicas=size, rank=rank, seed=5)
 
         def set_epoch(self, epoch):
             self.epoch = epoch
@@ -96,7 +98,7 @@ def _train_one_epoch(function, rank, size, inputs):
     # longer than this rank's share, as a dataset is that a sampler divides
     dataset = TensorDataset(images.repeat(_TIMES, 1, 1, 1), labels.repeat(_TIMES))
     told: list[int] = []
-    sampler = _noting_sampler(len(labels), told)
+    sampler = _noting_sampler(len(labels), rank, size, told)
     loader = DataLoader(dataset, inputs["batch_size"], sampler=sampler)
     bare = _network(inputs["weights"])
     model = in_ddp(bare)
@@ -194,6 +196,13 @@ exercise = Exercise(
             and returned_number(look, _over_own_samples(look), 1e-4),
             "Training is right, but the sum over all ranks was divided by this rank's own number "
             "of samples: that number has to be added up over the ranks too.",
+        ),
+        Hint(
+            "divided by ranks as well",
+            lambda look: _values_right(look) and look.size > 1
+            and returned_number(look, [e["returned"] / look.size for e in look.expected]),
+            "Training is right, but the figure is the mean, divided by the number of ranks once "
+            "more: each sample counts once in what the sum over all ranks is divided by.",
         ),
         Hint(
             "each rank its own", lambda look: _values_right(look) and unequal_results(look),
