@@ -59,8 +59,11 @@ class _Marks:
         self._counters[place] = min(self._counters[place] + 1, 255)
 
     def of_all_ranks(self) -> np.ndarray:
+        """How many ranks have counted at each place: a rank may well fill up a batch with a sample
+        that it has evaluated already, and not count it again.
+        """
         found = np.frombuffer(bytes(self._counters), dtype=np.uint8)
-        return found.reshape(self._shape).sum(0, dtype=np.int64)
+        return (found.reshape(self._shape) > 0).sum(0, dtype=np.int64)
 
 
 def _marked_model(weight, samples, rank: int, size: int):
@@ -75,7 +78,9 @@ def _marked_model(weight, samples, rank: int, size: int):
     n = len(samples)
 
     def is_sample(row, i: int) -> bool:
-        return 0 <= i < n and torch.allclose(row.float().cpu(), samples[i], rtol=0.1, atol=0.1)
+        if not 0 <= i < n or row.shape != samples[i].shape:
+            return False
+        return torch.allclose(row.float().cpu(), samples[i], rtol=0.1, atol=0.1)
 
     class Marked(nn.Module):
         def __init__(self):
@@ -119,7 +124,7 @@ def _count_evaluated(function, rank, size, inputs):
 
 
 def _times(look: Look) -> np.ndarray:
-    """How often each sample was evaluated, as the rank that returned last has seen it."""
+    """By how many ranks each sample was evaluated, as the rank that returned last has seen it."""
     return np.max([got["times each sample was evaluated"] for got in look.got], axis=0)
 
 
