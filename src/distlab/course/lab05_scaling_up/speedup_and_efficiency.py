@@ -50,7 +50,11 @@ def _rounded(look: Look) -> bool:
     return (
         isinstance(got, dict)
         and got.keys() == wanted.keys()
-        and all(all(map(_lacks_digits, pair, wanted[size])) for size, pair in got.items())
+        and all(
+            _lacks_digits(found, right)
+            for size, pair in got.items()
+            for found, right in zip(pair, wanted[size], strict=True)
+        )
     )
 
 
