@@ -50,7 +50,7 @@ def test_what_ranks_printed_before_it_went_wrong_stands_below_the_verdict(answer
         check(answer, "exchange")
     told = capsys.readouterr().out
     assert told.splitlines()[-3:] == [
-        "  what your function printed:", "    [rank 0] <before> 0", "    [rank 1] <before> 1",
+        "  what was printed:", "    [rank 0] <before> 0", "    [rank 1] <before> 1",
     ]  # fmt: skip
     page = Shown(failed.value.verdict)._repr_html_()
     assert "[rank 0] &lt;before&gt; 0\n[rank 1] &lt;before&gt; 1" in page

@@ -212,7 +212,7 @@ class Shown:
             if text:
                 lines.append(f"  {label:>8}: {text}")
         if text := self._printed():
-            lines += ["  what your function printed:", *(f"    {x}" for x in text.splitlines())]
+            lines += ["  what was printed:", *(f"    {x}" for x in text.splitlines())]
         return "\n".join(lines)
 
     def _printed(self) -> str:
@@ -241,8 +241,8 @@ class Shown:
         )
         if text := self._printed():
             rows += (
-                "<tr><td style='text-align:right;vertical-align:top;opacity:.7'>what your function "
-                "printed</td><td style='text-align:left'>"
+                "<tr><td style='text-align:right;vertical-align:top;opacity:.7'>what was printed"
+                "</td><td style='text-align:left'>"
                 f"<pre style='white-space:pre-wrap;margin:0'>{html.escape(text)}</pre></td></tr>"
             )
         return (
