@@ -5,8 +5,10 @@ import torch
 from distlab.course.lab03_cifar10_ddp import make_model
 
 
-def test_a_model_that_is_returned_on_another_device_is_tried_there():
+def test_a_model_that_is_returned_on_another_device_is_tried_there(monkeypatch):
     """An answer may end in `.to(device)`; a machine with a GPU has one."""
+    norm = torch.Tensor.norm  # on this device there are no numbers
+    monkeypatch.setattr(torch.Tensor, "norm", lambda tensor: norm(torch.zeros(tensor.shape)))
 
     def answer(num_classes):
         from distlab.training.vision import models

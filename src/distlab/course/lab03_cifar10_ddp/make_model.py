@@ -8,6 +8,8 @@ import zlib
 from distlab.course.lab03_cifar10_ddp.looks import was_left
 from distlab.exercises.exercise import Case, Exercise, Hint
 
+_OTHER_OUTPUTS = "Module with other outputs than ResNet-18's for the same weights"
+
 
 @contextlib.contextmanager
 def _no_downloads(asked: list[str]):
@@ -39,6 +41,27 @@ def _no_downloads(asked: list[str]):
             setattr(module, name, was)
 
 
+def _computes(model, num_classes, images) -> tuple[list[int], bool]:
+    """The shape of a model's output, and whether torchvision's network has the same output with the
+    same weights. (Of a state dict that does not fit it the comparison of names and shapes tells.)
+    """
+    import torch
+
+    from distlab.training.vision import models
+
+    with torch.device("meta"):  # without drawing weights that are replaced
+        theirs = models.resnet18(num_classes=num_classes)
+    with torch.no_grad():
+        output = model.eval()(images)
+        try:
+            theirs.load_state_dict(model.state_dict(), assign=True)
+        except RuntimeError:
+            return list(output.shape), True
+        expected = theirs.eval()(images)
+    apart = output.shape == expected.shape and (output - expected).norm() > 0.05 * expected.norm()
+    return list(output.shape), not apart
+
+
 def _build_twice(function, rank, size, inputs):
     import torch
 
@@ -54,10 +77,10 @@ def _build_twice(function, rank, size, inputs):
         for name in ("conv1.weight", "layer4.1.bn2.running_var", "fc.weight", "fc.bias")
     }
     place = next((value.device for value in state.values()), None)  # perhaps a GPU
-    with torch.no_grad():
-        output = list(model.eval()(torch.zeros(2, 3, 32, 32, device=place)).shape)
+    images = torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(0)).to(place)
+    output, alike = _computes(model, inputs["num_classes"], images)
     return {
-        "returned": "Module",
+        "returned": "Module" if alike else _OTHER_OUTPUTS,
         "weights downloaded": bool(asked),
         "shapes": shapes,
         "number of entries": len(entries),
@@ -76,6 +99,14 @@ exercise = Exercise(
     "untrained and with every parameter trainable.",
     visible=(Case(1, 0, {"num_classes": 10}), Case(1, 0, {"num_classes": 3})),
     hints=(
+        Hint(
+            "other outputs",
+            was_left("returned", _OTHER_OUTPUTS),
+            "Names and shapes of the weights are resnet18's, but with the same weights "
+            "torchvision's own network computes other numbers. Layers without weights belong to it "
+            "too, such as maxpool and relu: leave them as they are, also for 32×32 images, and "
+            "return what fc returns, without a softmax.",
+        ),
         Hint(
             "no module",
             lambda look: look.got[0]["returned"] != "Module",
