@@ -7,5 +7,5 @@ HIDDEN = (
     Case(3, 102),
     Case(3, 103),
     Case(5, 104, {"rows": 1}),
-    Case(2, 105, {"rows": 64}),
+    Case(2, 105, {"rows": 64, "features": 7}),
 )

@@ -18,11 +18,11 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
 def _step_inputs(case: Case) -> list[dict]:
-    rows = case.get("rows", 6)
+    rows, there = case.get("rows", 6), np.arange(10) < case.get("features", 10)
     return [
         {
             "weights": pinned_weights(case, rank),
-            "inputs": case.draw(rank, (rows, 10)),
+            "inputs": case.draw(rank, (rows, 10)) * there,
             "targets": 3 * case.draw(rank + 50, (rows, 5)),
         }
         for rank in range(case.size)
@@ -69,6 +69,20 @@ def _reduced_by_ddp(look: Look) -> str | None:
     return None
 
 
+def _by_gradients_alone(look: Look) -> str | None:
+    """A feature that is 0 in all samples gives its weights a gradient of exactly 0."""
+    unseen = ~np.any([given["inputs"].any(0) for given in look.inputs], axis=0)
+    begin = look.inputs[0]["weights"][0]
+    for r, (want, got) in enumerate(zip(look.expected, look.got, strict=True)):
+        if look.same(want, got) and (got["parameters"][0] != begin)[:, unseen].any():
+            return (
+                f"on rank {r} weights moved a little whose gradient is zero. Plain SGD moves each "
+                "by its gradient times the learning rate, and by nothing else: a weight_decay, for "
+                "one, pulls all of them towards zero."
+            )
+    return None
+
+
 def _moved(look: Look, r: int) -> tuple[np.ndarray, np.ndarray]:
     """How far the parameters moved from rank 0's first ones, flat: (expected, got)."""
     begin = np.concatenate([w.ravel() for w in look.inputs[0]["weights"]])
@@ -103,7 +117,7 @@ exercise = Exercise(
     asks="demo_basic makes one SGD step (lr 0.001) on a ToyModel wrapped in DDP and returns this "
     "rank's own MSE loss before the step and the parameters after it.",
     visible=(Case(2, 1), Case(4, 2, {"rows": 3})),
-    rules=(_reduced_by_ddp,),
+    rules=(_reduced_by_ddp, _by_gradients_alone),
     tolerance=Tolerance(rtol=1e-5, atol=2e-6),
     hints=(
         Hint(
