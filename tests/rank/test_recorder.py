@@ -13,7 +13,7 @@ from torch.distributed import all_reduce as imported_by_name
 from distlab import Ranks
 from distlab.rank import buffers
 from distlab.rank.recorder import Recorder
-from distlab.records.events import CHANGED
+from distlab.records.events import CHANGED, LOCAL
 from distlab.records.reading import Follower, read
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -235,6 +235,31 @@ def test_the_source_of_a_receive_from_anybody_is_filled_in(two):
 
     (event,) = events(two, program)
     assert event.peer == 1
+
+
+def test_an_empty_tensor_can_come_from_anybody(two):
+    """gloo alone raises here: `offset < this->size`."""
+
+    def program(rank, size):
+        received = torch.zeros(0, 3)
+        if rank:
+            dist.send(torch.zeros(0, 3), 0)
+            return None
+        return dist.recv(received), received.shape
+
+    assert two.run(program)[0] == (1, torch.Size([0, 3]))
+
+
+def test_a_group_that_members_make_alone_is_noted_on_ranks_that_asked_for_it_too(two):
+    def program(rank, size):
+        return dist.new_group([0], use_local_synchronization=True) is None
+
+    result = two.run(program)
+    assert list(result) == [False, True]
+    for record in result.records:
+        (event,) = record.events
+        assert event.op == "new_group" and event.group == (0,) and event.flags & LOCAL
+        assert event.place.startswith("program:")
 
 
 def test_records_outlive_a_rank_that_is_killed(two):

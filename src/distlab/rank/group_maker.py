@@ -16,6 +16,7 @@ from distlab.rank.recorder import Recorder
 from distlab.records import events
 
 make_group = c10d._new_process_group_helper
+make_new_group = c10d._new_group_with_tag
 #: called with each new group, which `distlab.simulation.slow_links` puts on links of a cluster
 made: Callable[[RecordedGroup], None] | None = None
 _following: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
@@ -28,6 +29,7 @@ def install(recorder: Recorder) -> None:
     _following.__enter__()
     recording.begin(recorder)
     c10d._new_process_group_helper = _recorded
+    c10d._new_group_with_tag = _also_from_outside
 
 
 def uninstall() -> None:
@@ -36,6 +38,7 @@ def uninstall() -> None:
         recording.end()
         _following.__exit__(None, None, None)
     c10d._new_process_group_helper = make_group
+    c10d._new_group_with_tag = make_new_group
 
 
 def _recorded(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
@@ -73,6 +76,18 @@ def _recorded(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
     if made is not None and member:
         made(recorded)
     return recorded, store
+
+
+def _also_from_outside(ranks=None, *args, **kwargs):
+    """torch's `new_group`, with the call noted of a rank that is no member and makes nothing, as
+    with `use_local_synchronization=True`.
+    """
+    group, recorder = make_new_group(ranks, *args, **kwargs), recording.active()
+    if group is None and recorder is not None and not recorder.apart:
+        note = events.members_text(sorted(ranks))
+        at = recorder.begin("new_group", events.NO_GROUP, note=note, also=events.LOCAL)
+        recorder.finish(at)
+    return group
 
 
 def _is_counted(backend, store, group_name, **_) -> bool:

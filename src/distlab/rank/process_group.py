@@ -176,12 +176,13 @@ class RecordedGroup(dist.ProcessGroup):
         tag, chosen = arguments.tag(tag), self._recorder.plan.source()
         if chosen not in self._ranks:
             at = self._begin_message("recv", tensors[0], -2, tag)
-            return self._receive(
-                at,
-                tensors[0],
-                lambda buffer: self._group.recv_anysource([buffer], tag),
-                any_source=True,
-            )
+
+            def from_any(buffer):
+                # gloo refuses an empty buffer here, and nowhere else
+                room = buffer if buffer.numel() else buffer.new_empty(1)
+                return self._group.recv_anysource([room], tag)
+
+            return self._receive(at, tensors[0], from_any, any_source=True)
         at = self._begin_message(
             "recv", tensors[0], -2, tag, also=events.FORCED, note=str(chosen).encode()
         )
