@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 _STATEMENTS = "ABCDEF"
@@ -11,7 +13,7 @@ A_SET = "a set of letters"
 def _letters(answer) -> set[str] | None:
     """A set of letters out of a variable or of what a function returns."""
     answer = answer() if callable(answer) else answer
-    if not isinstance(answer, (set, frozenset, list, tuple)):
+    if not isinstance(answer, (Set, list, tuple)):
         return None
     if not all(isinstance(letter, str) for letter in answer):
         return None

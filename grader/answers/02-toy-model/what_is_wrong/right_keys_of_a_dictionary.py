@@ -1,0 +1,1 @@
+what_is_wrong = dict.fromkeys("ABD").keys()
