@@ -6,7 +6,7 @@ import numpy as np
 
 from distlab.course.lab04_ring_allreduce import rings
 from distlab.course.lab04_ring_allreduce.chunks import in_place
-from distlab.exercises import traffic
+from distlab.exercises import hints, traffic
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
@@ -16,7 +16,8 @@ def _one_chunk_of_each_rank(case: Case) -> list[dict]:
     shape, dtype = case.get("shape", [2]), case.get("dtype", "float32")
     inputs = []
     for rank in range(case.size):
-        chunks = list(case.draw(rank, [case.size, *shape], dtype) + np.dtype(dtype).type(100))
+        other = np.dtype(dtype).type(case.get("others", 100))
+        chunks = list(case.draw(rank, [case.size, *shape], dtype) + other)
         chunks[(rank + 1) % case.size] = case.draw(100 + rank, shape, dtype)
         inputs.append({"chunks": chunks})
     return inputs
@@ -74,6 +75,13 @@ exercise = Exercise(
     visible=(Case(4, 1, {"shape": [3]}), Case(2, 2), Case(4, 3, {"shape": [3]})),
     traffic=(traffic.no_collective_but_barrier, rings.one_chunk_each),
     hints=(
+        Hint(
+            "NaN from before",
+            lambda look: hints.poisoned(look.inputs) and hints.poisoned(look.got),
+            "The chunks that are not finished may hold anything on entry, NaN too, which stays NaN "
+            "when it is multiplied by 0 or subtracted from itself. Write over such a chunk: with "
+            "copy_, or by receiving straight into it.",
+        ),
         *rings.HALF,
         Hint(
             "nothing written",
