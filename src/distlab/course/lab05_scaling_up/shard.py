@@ -20,12 +20,21 @@ from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.rank.sharing import among_ranks
 
 
+def _arguments(case: Case) -> list[dict]:
+    """`later`: how many epochs on the order is asked for again, where that is not the next one."""
+    told = {
+        "n": case.get("n"), "epoch": case.get("epoch", 0), "seed": case.get("seed", case.number()),
+        **({"later": case.get("later")} if case.get("later") else {}),
+    }  # fmt: skip
+    return [dict(told) for _ in range(case.size)]
+
+
 def _call_shard(function, rank, size, inputs):
-    n, epoch, seed = inputs["n"], inputs["epoch"], inputs["seed"]
+    n, epoch, seed, later = inputs["n"], inputs["epoch"], inputs["seed"], inputs.get("later", 1)
 
     def ask() -> list[list[int]] | str:
         answers = []
-        calls = ((epoch, seed), (epoch, seed), (epoch + 1, seed), (epoch, seed + 7919))
+        calls = ((epoch, seed), (epoch, seed), (epoch + later, seed), (epoch, seed + 7919))
         for turn, epoch_and_seed in enumerate(calls):
             _draw(turn + rank)  # what others draw in between must not matter
             with _hashing_as_another_python(function, rank):
@@ -38,7 +47,10 @@ def _call_shard(function, rank, size, inputs):
         if not isinstance(one, list):
             return {"returned": one or "nothing", **dict.fromkeys(_asked(n, size), "not asked")}
     shares = [[answers[turn] for answers in told] for turn in range(4)]
-    return {"returned": "a list of ints", **_judged(n, rank, shares)}
+    facts = _judged(n, rank, shares)
+    if later > 1:
+        facts = {name.replace("the next", "a later"): said for name, said in facts.items()}
+    return {"returned": "a list of ints", **facts}
 
 
 @contextlib.contextmanager
@@ -102,7 +114,7 @@ def _asked(n: int, size: int) -> tuple[str, ...]:
 
 
 def _judged(n: int, rank: int, shares: list[list[list[int]]]) -> dict[str, Any]:
-    """What four calls gave, [call][rank]: this one, again, the next epoch, another seed."""
+    """What four calls gave, [call][rank]: this one, again, a later epoch, another seed."""
     now, again, later, other = shares
     size = len(now)
     lengths = [len(share) for share in now]
@@ -157,18 +169,16 @@ def _left(name: str, *values: str):
 
 def _coverage_says(word: str):
     return lambda look: any(
-        word in look.got[r].get(name, "")
+        word in look.got[r][name]
         for r in look.ranks
-        for name in ("indices of all ranks", "indices of all ranks in the next epoch")
+        for name in look.got[r]
+        if name.startswith("indices of all ranks")
     )
 
 
 exercise = Exercise(
     points=3,
-    make=lambda case: [
-        {"n": case.get("n"), "epoch": case.get("epoch", 0), "seed": case.get("seed", case.number())}
-        for _ in range(case.size)
-    ],
+    make=_arguments,
     call=_call_shard,
     asks="shard returns this rank's indices as a list of ints: over all ranks every index once, "
     "lengths that differ by one at most, order and division drawn afresh each epoch, the same for "
@@ -230,6 +240,11 @@ exercise = Exercise(
         Hint(
             "epoch ignored", _left("order in the next epoch", "the same"),
             "The next epoch has the same order: the epoch has to go into what you seed with.",
+        ),
+        Hint(
+            "order comes back", _left("order in a later epoch", "the same"),
+            "After some epochs an order came back: each epoch has one of its own. (epoch % k has k "
+            "values, however many epochs there are.)",
         ),
         Hint(
             "seed ignored", _left("order for another seed", "the same"),

@@ -97,6 +97,15 @@ exercise = formula(
             "The first size in the dict was taken for the base: keys come in any order.",
         ),
         Hint(
+            "slowest taken for smallest",
+            lambda look: (
+                _both(lambda t, s: _pair(_speedup(t, s, min(t, key=t.__getitem__)), s))(look)
+                or _both(lambda t, s: _pair(t[s] * min(t) / min(t.values()), s))(look)
+            ),
+            "The lowest throughput was taken for the base, which is the throughput of the smallest "
+            "size: it need not be the lowest.",
+        ),
+        Hint(
             "percent",
             _both(lambda t, s: (_speedup(t, s), 100 * _speedup(t, s) / s)),
             "Efficiency is a fraction here: 1.0 is perfect.",
