@@ -36,6 +36,7 @@ def _plan(case: Case) -> list[dict]:
         "form": case.get("form", "png"),
         "epochs": case.get("epochs", 2),
         "seed": case.number(2**31),
+        **({"left": True} if case.get("left") else {}),  # by `break`, before the epochs
     }
     return [dict(told) for _ in range(case.size)]
 
@@ -207,6 +208,8 @@ def _feed(function, rank, size, inputs):
 
     def all_epochs() -> list[list[int]]:
         loader = function(str(folder), rank, size, inputs["batch_size"])
+        if inputs.get("left") and isinstance(loader, Iterable):
+            next(iter(loader), None)
         epochs.extend(_read(loader, shards) for _ in range(inputs["epochs"]))
         return [epoch.numbers for epoch in epochs]
 
@@ -364,6 +367,14 @@ _HINTS = (
         ),
         "The second `for` over the loader found nothing: a generator is used up after one pass. "
         "Return something that begins anew in its __iter__, such as a DataLoader.",
+    ),
+    Hint(
+        "goes on after break",
+        lambda look: bool(look.case.get("left"))
+        and _any("samples", "missing", "more than once")(look),
+        "A `for` was left by `break`, and the next one is a whole epoch all the same: `__iter__` "
+        "has to begin anew, and nothing that was left of the old epoch, or prepared for it, comes "
+        "then.",
     ),
     Hint(
         "every worker everything",
