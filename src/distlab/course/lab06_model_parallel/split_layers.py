@@ -45,7 +45,7 @@ def _call_split(function, rank, size, inputs):
     members = [list(s.children()) if isinstance(s, nn.Module) else [] for s in stages]
     counts = [sum(p.numel() for layer in held for p in layer.parameters()) for held in members]
     return {
-        "returned": f"{type(stages).__name__} of {len(stages)}",
+        "returned": f"{'list' if isinstance(stages, list) else 'tuple'} of {len(stages)}",
         _KINDS: ", ".join(sorted({_kind(stage) for stage in stages})),
         "number of empty stages": sum(not held for held in members),
         _LAYERS: [numbers.get(id(layer), -1) for held in members for layer in held],
