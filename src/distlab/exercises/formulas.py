@@ -40,7 +40,7 @@ def call(function: Callable[..., Any], rank: int, size: int, inputs: dict[str, A
 def formula(hints: tuple[Hint, ...] = (), **about: Any) -> Exercise:
     """An exercise whose function gets the parameters of its case; there is no process group."""
     given = {"make": arguments, "call": call, "tolerance": EXACT, "group": False, "formula": True}
-    return Exercise(**{**given, **about, "hints": (IN_SINGLE, *hints)})
+    return Exercise(**{**given, **about, "hints": (A_BOOL, IN_SINGLE, *hints)})
 
 
 def gives(*formulas: Callable[..., float]) -> Callable[[Look], bool]:
@@ -70,6 +70,10 @@ def _in_single(look: Look) -> bool:
     )
 
 
+A_BOOL = Hint(
+    "bool for number", lambda look: isinstance(look.got[0], bool),
+    "True and False are no numbers here. (`n > 1 and n / 2` is False, not 0, where n is 1.)",
+)  # fmt: skip
 IN_SINGLE = Hint(
     "single precision", _in_single,
     "Only about seven digits are right: that is float32, which torch makes of Python's numbers. "
