@@ -68,7 +68,13 @@ exercise = Exercise(
         ),
         Hint(
             "partial sums",
-            lambda look: look.size > 1 and not any(map(look.same, *output(look))),
+            lambda look: (
+                look.size > 1
+                and not any(map(look.same, *output(look)))
+                and all(
+                    getattr(g, "dtype", None) == w.dtype for w, g in zip(*output(look), strict=True)
+                )
+            ),
             "No rank has the output of the full layer. Each rank's product is one term of a sum: "
             "the terms of all ranks have to be added up, on every rank, and the columns of "
             "`weight` have to be those that belong to this rank's slice of x.",
