@@ -100,8 +100,15 @@ def test_memory_that_is_shared_counts_once_and_given_memory_not_at_all():
     assert elements([[given.view(2, 3), torch.zeros(1)]], besides=[given]) == Kept(1, 0)
 
 
-def test_global_variables_are_not_looked_at():
-    assert elements([closure(None), Slots, torch, test_global_variables_are_not_looked_at]) == (
-        0,
-        0,
+def test_a_complex_number_is_two_and_a_list_of_floats_is_told_apart():
+    pair = torch.complex(torch.zeros(3), torch.zeros(3))
+    assert elements([{"pair": pair, "view": pair[:2]}]) == Kept(6, 0)
+    assert elements([{"pair": pair.numpy()}]) == Kept(6, 0)
+    assert elements([{"lists": ([0.0] * 3, (1.5,)), "steps": 2, "t": torch.zeros(1)}]) == Kept(
+        1, 0, 4
     )
+
+
+def test_global_variables_are_not_looked_at():
+    functions = [closure(None), Slots, torch, test_global_variables_are_not_looked_at]
+    assert elements(functions) == Kept(0, 0)

@@ -18,12 +18,13 @@ _OF_OPTIMIZERS = {"defaults", "param_groups", "state"}
 
 
 class Kept(NamedTuple):
-    """Elements of tensors. `passing`: those that only a suspended generator's variables hold, where
-    what it was sent last lies beside what it keeps.
+    """Elements of tensors, complex ones as two. `passing`: those that only a suspended generator's
+    variables hold, where what it was sent last lies beside what it keeps. `floats`: plain ones.
     """
 
     lasting: int
     passing: int
+    floats: int = 0
 
 
 def elements(roots: Iterable[Any], besides: Iterable[torch.Tensor] = ()) -> Kept:
@@ -37,18 +38,24 @@ def elements(roots: Iterable[Any], besides: Iterable[torch.Tensor] = ()) -> Kept
     """
     others = {_memory(tensor)[0] for tensor in besides}
     found: dict[Any, tuple[int, int, bool]] = {}
+    floats = 0
     for tensor, suspended in _tensors(roots):
+        if isinstance(tensor, int):
+            floats += tensor
+            continue
         key, room = _memory(tensor)
         if key not in others:
             _, counted, before = found.get(key, (0, 0, True))
             found[key] = room, counted + _number(tensor), before and suspended
     lasting = sum(min(room, count) for room, count, passing in found.values() if not passing)
     together = sum(min(room, count) for room, count, _ in found.values())
-    return Kept(lasting, together - lasting)
+    return Kept(lasting, together - lasting, floats)
 
 
 def _number(tensor: torch.Tensor | np.ndarray) -> int:
-    return tensor.size if isinstance(tensor, np.ndarray) else tensor.numel()
+    if isinstance(tensor, np.ndarray):
+        return tensor.size * (2 if np.iscomplexobj(tensor) else 1)
+    return tensor.numel() * (2 if tensor.is_complex() else 1)
 
 
 def _memory(tensor: torch.Tensor | np.ndarray) -> tuple[Any, int]:
@@ -56,11 +63,12 @@ def _memory(tensor: torch.Tensor | np.ndarray) -> tuple[Any, int]:
     if isinstance(tensor, np.ndarray) or tensor.layout != torch.strided:
         return id(tensor), _number(tensor)
     storage = tensor.untyped_storage()
-    return ("storage", storage.data_ptr()), storage.nbytes() // tensor.element_size()
+    one = tensor.element_size() // (2 if tensor.is_complex() else 1)
+    return ("storage", storage.data_ptr()), storage.nbytes() // one
 
 
-def _tensors(roots: Iterable[Any]) -> Iterator[tuple[torch.Tensor | np.ndarray, bool]]:
-    """(a tensor, was it found among the variables of what is suspended?)"""
+def _tensors(roots: Iterable[Any]) -> Iterator[tuple[torch.Tensor | np.ndarray | int, bool]]:
+    """(a tensor or a number of floats, was it found among the variables of what is suspended?)"""
     todo = [(root, False) for root in roots]
     seen: dict[int, Any] = {}  # with the objects, so that no id comes again
     while todo and len(seen) < _MOST:
@@ -71,7 +79,9 @@ def _tensors(roots: Iterable[Any]) -> Iterator[tuple[torch.Tensor | np.ndarray, 
         if isinstance(one, (torch.Tensor, np.ndarray)):
             yield one, suspended
         suspended = suspended or isinstance(one, _SUSPENDED)
-        todo += [(inner, suspended) for inner in _inside(one)]
+        inside = list(_inside(one))
+        yield sum(isinstance(inner, float) for inner in inside), suspended
+        todo += [(inner, suspended) for inner in inside if not isinstance(inner, _PLAIN)]
 
 
 def _inside(one: Any) -> Iterable[Any]:

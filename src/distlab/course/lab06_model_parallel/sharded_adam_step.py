@@ -79,8 +79,9 @@ class _Model:
         self.beyond = max(
             self.beyond, kept.lasting - 2 * share - FEW, held - 2 * share - FEW - _PASSING * share
         )
-        # where all but the last share are rounded up, the last is so much shorter
-        self.short = max(self.short, 2 * (count // size - size) - held)
+        # where all but the last share are rounded up, the last is so much shorter; a list of floats
+        # holds moments as well
+        self.short = max(self.short, 2 * (count // size - size) - held - kept.floats)
 
 
 SUM, OWN, NOTHING = "the sum of the gradients", "the rank's own gradients", "nothing changed"
