@@ -80,7 +80,7 @@ class _Memory:
 
     def _inputs_there(self) -> int:
         self._inputs = [one for one in self._inputs if not one.expired()]
-        return len(self._inputs)
+        return len(set(self._inputs))  # one that went forward again, to be recomputed, is one
 
     def _save(self, tensor: Any) -> _Saved:
         saved = _Saved(tensor, self.part)
