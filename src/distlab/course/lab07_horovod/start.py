@@ -16,7 +16,7 @@ UNSEEN = "none: it does not see a GPU number"
 def _start_inputs(case: Case) -> list[dict]:
     return [
         {
-            "seed": case.number(),
+            "seed": case.get("seed", case.number()),
             "use_cuda": case.get("use_cuda", False),
             "per_node": case.get("per_node", case.size),
             "gpus": case.get("gpus", 0),
@@ -101,6 +101,13 @@ def _chosen(look: Look, number) -> bool:
     )
 
 
+def _by_a_rest(look: Look) -> bool:
+    """Is each GPU what remains of the rank and the number of GPUs, or of workers on its machine?"""
+    gpus, per_node = look.inputs[0]["gpus"], look.inputs[0]["per_node"]
+    beside = [min(per_node, look.size - r // per_node * per_node) for r in look.ranks]
+    return _chosen(look, lambda r: r % gpus) or _chosen(look, lambda r: r % beside[r])
+
+
 def _same_items(look: Look) -> bool:
     """Is what was returned right but for the order?"""
     pairs = [(look.expected[r]["returned"], look.got[r]["returned"]) for r in look.ranks]
@@ -152,6 +159,13 @@ exercise = Exercise(
             "on each machine from 0, like local ranks, and ranks are counted over all of them.",
         ),
         Hint(
+            "GPU by the rest of a rank",
+            _by_a_rest,
+            "What remains of the rank when it is divided by the number of GPUs, or of workers on a "
+            "machine, is the local rank only by luck: a machine need not have as many workers as "
+            "GPUs, nor as many as the others. hvd.local_rank() knows it.",
+        ),
+        Hint(
             "no GPU chosen",
             lambda look: look.inputs[0]["use_cuda"] and left("GPU", "none chosen")(look),
             "No GPU was chosen although use_cuda is true: all workers of a machine would crowd "
@@ -167,6 +181,12 @@ exercise = Exercise(
             lambda look: look.size > 1 and len({g["seed of torch"] for g in look.got}) > 1,
             "The workers were seeded differently. Use the seed as it is given: what has to differ "
             "from worker to worker here, the sampler takes care of.",
+        ),
+        Hint(
+            "not seeded with 0",
+            lambda look: look.inputs[0]["seed"] == 0 and not left("seed of torch", 0)(look),
+            "torch was not seeded with the given seed. Does an `if` or an `or` stand before it? "
+            "They take 0 for no seed, and it is one like any other.",
         ),
         Hint(
             "not seeded",

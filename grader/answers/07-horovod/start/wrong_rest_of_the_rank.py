@@ -1,0 +1,8 @@
+# hint: GPU by the rest of a rank
+def start(seed, use_cuda):
+    hvd.init()
+    torch.manual_seed(seed)
+    if use_cuda:
+        torch.cuda.set_device(hvd.rank() % torch.cuda.device_count())
+    torch.set_num_threads(1)
+    return hvd.rank(), hvd.size(), hvd.local_rank()
