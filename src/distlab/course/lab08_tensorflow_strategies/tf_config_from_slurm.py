@@ -192,6 +192,5 @@ exercise = with_tensorflow(
 
 
 def _bare(host: str) -> str:
-    """A host's name with its number as a number: n08 and n8 are the same."""
-    stem = host.rstrip("0123456789")
-    return f"{stem}{int(host[len(stem) :] or 0)}"
+    """A host's name without leading zeros: n08-ib and n8-ib are the same."""
+    return re.sub(r"(?<!\d)0+(?=\d)", "", host)
