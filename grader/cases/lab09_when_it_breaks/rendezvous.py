@@ -27,17 +27,21 @@ def _rendezvous(chance: Chance, nodes: list[str], *rounds: list, **params: Any) 
 
 
 def _odd_names(chance: Chance) -> dict:
-    """Names with a comma and with more than ASCII in them; another one comes late."""
+    """Names with a comma, with more than ASCII in them, and with a capital, which comes before all
+    small letters; another one comes late.
+    """
     odd = [f"rack {chance.whole(2, 9)}, gpu {chance.whole(0, 7)}", f"Ä{chance.whole(1, 99)}"]
-    plain = chance.order([f"{letter}{chance.whole(1, 99)}" for letter in "ab"])
+    plain = chance.order([f"{letter}{chance.whole(1, 99)}" for letter in "YZ"])
     nodes = [*sorted([*odd, plain[0]], reverse=True), plain[1]]
     rounds = [chance.whole(1, 10**6), [0.0, 0.1, 0.5, 1.5]]
     return _rendezvous(chance, nodes, rounds, store=TCP, seconds=0.8)
 
 
 def _three_generations(chance: Chance) -> dict:
-    first, second = chance.rising(2, 1, 10**6)
-    rounds = [[first, [0.0, 1.0]], [second, [0.0, 0.1]], [0, [None, 0.0]]]
+    """The second is called like the first and its worker 1, written side by side; the last is 0,
+    which whoever writes `generation or 1` takes for the first.
+    """
+    rounds = [[1, [0.0, 0.1]], [11, [0.0, 1.0]], [0, [None, 0.0]]]
     return _rendezvous(chance, _names(chance, 2), *rounds, store=HASH, seconds=0.5)
 
 

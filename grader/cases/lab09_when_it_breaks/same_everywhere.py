@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from distlab.course.lab09_when_it_breaks.same_everywhere import DIFFERENT, EQUAL
+from distlab.course.lab09_when_it_breaks.same_everywhere import DIFFERENT, EQUAL, IN_A_MODEL
 from grader.cases import Chance, Drawn
 
 
@@ -24,7 +24,7 @@ HIDDEN = (
     _situations(2, 105, "empty shape", "scalar or not", "cut elsewhere"),
     _situations(3, 106, "nothing on one rank", "one more, empty", odd=0),
     _situations(2, 107, "equal, one requires a gradient", "equal, in other strides", odd=0),
-    _situations(4, 108, "last of many", odd=2),
+    _situations(4, 108, "last of many", IN_A_MODEL, odd=2),
     _situations(2, 109, "nothing anywhere", "more and less", "one more"),
     _situations(4, 110, "equal, with NaN", "minus zero", "shape", odd=1),
 )

@@ -30,6 +30,8 @@ SLOWNESS = 0.2  # seconds that an operation takes some workers; the others a ten
 APART = 1000.0  # seconds between the clocks of two workers, where they differ
 CONNECTING = 30.0  # seconds that workers have for their connections
 LOOK = 0.01  # seconds between two looks at workers that have not answered
+#: what a store says that is asked to add to a key that holds a text; a TCPStore, by hanging up
+ADDED_TO_A_TEXT = r"\bstoll\b|Failed to recv|Connection was likely closed"
 SOON = 0.02  # seconds from telling the workers to begin until the clock starts
 #: the store's server and gloo look up the names of their peers, even on loopback: give up soon
 _RESOLVER = {"RES_OPTIONS": "timeout:1 attempts:1"}

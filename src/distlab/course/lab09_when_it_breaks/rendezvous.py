@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 from distlab.course.lab09_when_it_breaks.meeting import (
+    ADDED_TO_A_TEXT,
     HASH,
     PREFIXED_TCP,
     SLOW,
@@ -334,6 +335,13 @@ exercise = Exercise(
             "is on none, and returns None. (Or the list holds no names yet: what a store gives "
             "back is bytes, and a name is a text. decode() makes one of the other.)",
         ),
+        Advice(
+            "add to a text", ADDED_TO_A_TEXT,
+            "A store that is asked to add to a key that holds a text breaks off (a TCPStore by "
+            "closing the connection). Is one key used for both? Keys of two generations can be the "
+            "same text, too: 1, followed by a worker's number 1, reads like 11, which is a "
+            "generation of its own. Put something between them.",
+        ),
     ),
     hints=(
         Hint(
@@ -360,7 +368,9 @@ exercise = Exercise(
         Hint(
             "an earlier generation counts", _kept_from_before,
             "The first rendezvous was right, the next one on the same store was not. Keys stay in "
-            "a store: the generation has to be part of every one.",
+            "a store: the generation has to be part of every one, and no key may be that "
+            "of another generation. (0 is a generation too: `generation or 1` takes it for 1. And "
+            "1, followed by a worker's number 1, reads like 11.)",
         ),
         Hint(
             "None to everybody",
@@ -407,7 +417,7 @@ exercise = Exercise(
         Hint(
             "another order", _permuted,
             "The ranks are a permutation of the right ones: they follow the names, compared as "
-            "strings, so that n10 comes before n9.",
+            "strings, so that n10 comes before n9, and N9 before n1.",
         ),
         Hint(
             "no pair", lambda look: any(

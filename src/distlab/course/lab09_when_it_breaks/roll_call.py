@@ -266,7 +266,7 @@ exercise = Exercise(
     ),
     advice=(
         Advice(
-            "add to a text", r"\bstoll\b|Failed to recv|Connection was likely closed",
+            "add to a text", stores.ADDED_TO_A_TEXT,
             "A store that is asked to add to a key that holds a text breaks off (a TCPStore by "
             "closing the connection). Is one key used for both? Keys of this roll call and of an "
             "earlier one can be the same text, too: \"step 1\" followed by rank 1 is \"step 11\", "
@@ -294,10 +294,17 @@ exercise = Exercise(
             "in a store: is the name part of every one? And is every rank looked for, rank 0 too?",
         ),
         Hint(
-            "time for each rank", lambda look: any(LATE in one for one in _moments(look)),
+            "time for each rank",
+            lambda look: look.size > 2 and any(LATE in one for one in _moments(look)),
             "`seconds` is for all ranks together, from the call on. When the first absent rank has "
             "used it up, nothing is left for the next: work out a deadline once, and wait for what "
             "is left of it.",
+        ),
+        Hint(
+            "waited longer", lambda look: any(LATE in one for one in _moments(look)),
+            "A rank gave up only after its time was up. `seconds` need not be a whole number: "
+            "round and math.ceil make another time of it. And no pause between two looks may be "
+            "longer than what is left of it.",
         ),
         Hint(
             "stayed to the end", _stayed,
@@ -325,7 +332,8 @@ exercise = Exercise(
         Hint(
             "did not wait", lambda look: any(EARLY in one for one in _moments(look)),
             "A rank returned with ranks on its list before its time was up: they might still have "
-            "come.",
+            "come. (`seconds` need not be a whole number: round makes 0 of less than a half, and "
+            "int of less than 1.)",
         ),
         Hint(
             "no note left", lambda look: _some(look, lambda *found: _had_called(look, *found)),

@@ -33,6 +33,8 @@ DIFFERENT = (
     "shape", "empty shape", "scalar or not", "dtype", "dtype of one width", "cut elsewhere",
     "one more", "one more, empty", "nothing on one rank", "last of many", "two and two",
 )  # fmt: skip
+#: as many tensors as a model has: the limit for each of them counts there
+IN_A_MODEL, TENSORS = "one bit of a model", 80
 
 
 def _inputs(case: Case) -> list[dict]:
@@ -84,6 +86,10 @@ def _made(name: str, rank: int, size: int, odd: int, seed: int) -> list:
         torch.randn(4, generator=generator).to(torch.bfloat16),
     ]
     differs = rank == odd
+    if name == IN_A_MODEL:
+        model = [torch.randn(1 + n % 3, generator=generator) for n in range(TENSORS)]
+        model[-20].view(torch.int32)[0] ^= int(differs)
+        return model
     if name in EQUAL:
         return _equal(name, base, differs, generator)
     if name == "two and two":
@@ -317,9 +323,10 @@ exercise = Exercise(
             "One rank has another number of tensors. zip stops at the shorter list.",
         ),
         Hint(
-            "not all of it", lambda look: _wrong(look, "last bit", "last of many", got=True),
-            "One element differs in one bit, and it was not noticed: every element has to go into "
-            "the comparison, with all its bits.",
+            "not all of it",
+            lambda look: _wrong(look, "last bit", "last of many", IN_A_MODEL, got=True),
+            "One element differs in one bit, and it was not noticed: every element of every tensor "
+            "has to go into the comparison, with all its bits.",
         ),
         Hint(
             "too many bytes", lambda look: gives_little(look) is not None,
