@@ -18,7 +18,9 @@ _PIECES = "pieces"
 
 
 def _gradients(case: Case) -> list[dict]:
-    """`shapes`: of each rank's pieces; `scale`: of their elements."""
+    """`shapes`: of each rank's pieces; `scale`: of their elements; `share`: of the norm, taken for
+    `max_norm`.
+    """
     dtype, scale = case.get("dtype", "float32"), case.get("scale", 1.0)
     made = []
     for rank in range(case.size):
@@ -26,6 +28,9 @@ def _gradients(case: Case) -> list[dict]:
         drawn = [generator.standard_normal(shape) for shape in case.params["shapes"][rank]]
         pieces = [np.asarray(array * scale, dtype) for array in drawn]
         made.append({"pieces": pieces, "max_norm": case.get("max_norm", 1.0)})
+    if share := case.get("share"):
+        norm = math.hypot(*(float(x) for one in made for p in one["pieces"] for x in p.flat))
+        made = [{**one, "max_norm": share * norm} for one in made]
     return made
 
 
@@ -218,6 +223,13 @@ exercise = Exercise(
             "small gradients made larger",
             lambda look: _right_norm(look) and any(f > 1.0001 for f in _factors(look)),
             "The gradient was shorter than max_norm, and was stretched: the factor is at most 1.",
+        ),
+        Hint(
+            "only just too long",
+            lambda look: bool(look.case.get("share")) and _right_norm(look)
+            and _scaled_by(lambda look: 1.0)(look),
+            "The norm is right, and only a little above max_norm, and the pieces are as they were: "
+            "they are scaled as soon as max_norm/(norm + 1e-6) is below 1.",
         ),
         Hint(
             "not scaled",
