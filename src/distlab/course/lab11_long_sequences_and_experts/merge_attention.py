@@ -17,10 +17,15 @@ from distlab.exercises.hints import returned, wanted
 
 _LARGEST = 1e4  # of |lse|
 _ATOL = {"float32": 1e-5, "float64": 1e-11}
+_ALL = [0, 1, 2, 3]
+#: by a case's `empty`: which of each four rows have no keys on the first side, and on the second
+_EMPTY = {None: ([], []), True: ([1, 3], [2, 3]), "first": (_ALL, []), "second": ([], _ALL)}
 
 
 def _make(case: Case) -> list[dict]:
-    """Two attentions over the same queries; `empty`: some rows have no keys on one side or both.
+    """Two attentions over the same queries; `empty`: some rows have no keys on one side or both, or
+    a whole side has none ("first", "second"). `apart`: how far apart the lse of a row are at most,
+    in equal steps from row to row.
 
     `o` stays within −1 … 1: the precision that is asked for is absolute.
     """
@@ -31,11 +36,12 @@ def _make(case: Case) -> list[dict]:
     rows = np.arange(lse1.size).reshape(shape)
     near = np.clip(lse1 + drawn.normal(0, 1, shape), -scale, scale)
     lse2 = np.where(rows % 3 == 0, -0.9 * lse1, np.where(rows % 3 == 1, near, lse1))
+    if apart := case.get("apart"):
+        lse2 = lse1 + np.linspace(-apart, apart, rows.size).reshape(shape)
     lse1, lse2 = lse1.astype(dtype), lse2.astype(dtype)
-    if case.get("empty"):
-        for o, lse, missing in ((o1, lse1, (1, 3)), (o2, lse2, (2, 3))):
-            without = np.isin(rows % 4, missing)
-            lse[without], o[without] = -np.inf, 0
+    for o, lse, missing in zip((o1, o2), (lse1, lse2), _EMPTY[case.get("empty")], strict=True):
+        without = np.isin(rows % 4, missing)
+        lse[without], o[without] = -np.inf, 0
     return [{"o1": o1, "lse1": lse1, "o2": o2, "lse2": lse2} for _ in range(case.size)]
 
 
@@ -170,6 +176,7 @@ exercise = Exercise(
     hints=(
         hints.NOTHING,
         returning.CHANGED,
+        returning.ARGUMENT_RETURNED,
         Hint(
             "no pair",
             lambda look: pair(returned(look)[0]) is None,
@@ -255,7 +262,7 @@ exercise = Exercise(
             "nearly right",
             _narrow,
             "This is nearly right, and farther off than rounding would leave it. Was something "
-            "small added, or something computed in a narrower type?",
+            "small added, a small weight left out, or something computed in a narrower type?",
         ),
     ),
 )

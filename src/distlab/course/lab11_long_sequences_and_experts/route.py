@@ -14,7 +14,9 @@ from distlab.exercises.hints import returned, wanted
 
 
 def _make(case: Case) -> list[dict]:
-    """Logits; `kind`: "ties" are small integers, "close" differ in their last bit alone."""
+    """Logits; `kind`: "ties" are small integers, "close" differ in their last bit alone, "low"
+    lie far below 0, from token to token deeper.
+    """
     tokens, experts = case.get("tokens", 6), case.get("experts", 3)
     drawn, dtype = case.generator(), case.get("dtype", "float32")
     logits = drawn.standard_normal((tokens, experts)).astype(dtype)
@@ -26,6 +28,8 @@ def _make(case: Case) -> list[dict]:
         winner = drawn.integers(0, experts, tokens)
         base[np.arange(tokens), winner] = np.nextafter(base[0, 0], np.asarray(30, dtype))
         logits = base
+    elif kind == "low":
+        logits -= (10.0 ** (np.arange(tokens) % 7))[:, None].astype(dtype)
     elif kind == "one":
         logits[:, case.get("expert", 0)] += 100
     return [{"logits": logits, "capacity": case.get("capacity", 2)} for _ in range(case.size)]
@@ -86,6 +90,11 @@ def _another_expert(look: Look) -> bool:
     """Is a token with another expert than the best one, and not dropped?"""
     expert, best = pair(returned(look)[0])[0], _best(look)
     return bool(((expert != best) & (expert >= 0)).any())
+
+
+def _lost_below_zero(look: Look) -> bool:
+    expert, right = pair(returned(look)[0])[0], pair(wanted(look)[0])[0]
+    return look.case.get("kind") == "low" and bool((expert != right).any())
 
 
 exercise = Exercise(
@@ -171,6 +180,13 @@ exercise = Exercise(
             "last come first",
             _as(_from_behind),
             "Earlier tokens come first: the last ones are those that find no room.",
+        ),
+        Hint(
+            "low logits",
+            _lost_below_zero,
+            "All logits of a token lie far below 0 here; cases with larger ones came out right. A "
+            "search for the largest begins with the first of them, or with −inf, and not with a "
+            "number such as 0 or −1000, below which nothing would be chosen.",
         ),
         Hint(
             "another expert",
