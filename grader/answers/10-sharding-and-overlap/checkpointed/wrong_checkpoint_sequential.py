@@ -1,4 +1,4 @@
-# hint: last segment kept
+# hint: one segment kept
 from torch.utils.checkpoint import checkpoint_sequential
 
 

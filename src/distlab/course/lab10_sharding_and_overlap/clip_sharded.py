@@ -129,6 +129,16 @@ def _scaled_by(of):
     return shows
 
 
+def _other_factors(look: Look) -> bool:
+    """Was each rank's gradient multiplied by one factor, and not by the same one on all ranks?"""
+    factors = _factors(look)
+    scaled = zip(factors, (one for one in _left(look) if one[0].any()), strict=True)
+    return max(factors) > 1.0005 * min(factors) and all(
+        np.allclose(found, before * factor, rtol=1e-4, atol=0.0)
+        for factor, (before, _, found) in scaled
+    )
+
+
 def _right_norm(look: Look) -> bool:
     return all(isinstance(got, float) and look.same(_norm(look), got) for got in returned(look))
 
@@ -255,9 +265,17 @@ exercise = Exercise(
         ),
         Hint(
             "factors differ",
-            lambda look: _right_norm(look) and len({round(f, 6) for f in _factors(look)}) > 1,
+            lambda look: _right_norm(look) and _other_factors(look),
             "Ranks have multiplied by different factors: it is the norm over all ranks that says "
             "whether to clip, and by how much.",
+        ),
+        Hint(
+            "pieces nearly right",
+            lambda look: _right_norm(look) and all(
+                np.allclose(found, want, rtol=1e-2, atol=0.0) for _, want, found in _left(look)
+            ),
+            "The norm is right, and so are the pieces but for their last digits: was something "
+            "computed or kept in a narrower type?",
         ),
     ),
 )  # fmt: skip
