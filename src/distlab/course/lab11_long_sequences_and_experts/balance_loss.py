@@ -201,6 +201,12 @@ exercise = Exercise(
             "with many. Add up, over all ranks, and divide by the number of all tokens.",
         ),
         Hint(
+            "single expert",
+            lambda look: look.case.get("experts") == 1,
+            "There is a single expert here, to which all tokens go: E, f and P are 1, and so is "
+            "the loss.",
+        ),
+        Hint(
             "factor E missing",
             _is(lambda look: wanted(look)[0] / look.case.get("experts", 3)),
             "The factor E is missing: with it the loss of a perfect balance is 1, however many "

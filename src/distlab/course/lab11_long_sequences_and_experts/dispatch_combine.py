@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import carried
-from distlab.course.lab11_long_sequences_and_experts.returning import one, shape_of, shortened
+from distlab.course.lab11_long_sequences_and_experts.returning import (
+    NEARLY,
+    one,
+    shape_of,
+    shortened,
+)
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
@@ -252,6 +257,7 @@ exercise = Exercise(
             lambda look: look.size > 1 and _wrong_only(look, lambda expert, rank: expert == rank),
             "The tokens whose expert lives on their own rank are wrong, the others are right.",
         ),
+        NEARLY,
         Hint(
             "sent back to others",
             lambda look: look.size > 1,

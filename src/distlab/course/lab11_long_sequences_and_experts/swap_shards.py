@@ -8,6 +8,7 @@ import numpy as np
 
 from distlab.course.lab11_long_sequences_and_experts import carried
 from distlab.course.lab11_long_sequences_and_experts.returning import (
+    NEARLY,
     misplaced,
     one,
     shape_of,
@@ -177,6 +178,7 @@ exercise = Exercise(
             "With to='heads' the result is (size·n, heads/size, d), with to='sequence' (n, heads, "
             "d)."
         ),
+        NEARLY,
         Hint(
             "memory cut, not dimensions",
             _memory_cut,
