@@ -1,6 +1,5 @@
 """What a rank looks at between two runs."""
 
-import builtins
 import os
 import resource
 import socket
@@ -51,9 +50,3 @@ def test_a_rank_with_as_many_as_a_run_needs_goes_on_wherever_they_lie(connection
         opened.remove(one)
     assert execute._can_open(connection)
     assert execute._can_open(connection)  # which has left none open
-
-
-def test_of_a_group_of_exceptions_the_members_are_told():
-    group = getattr(builtins, "ExceptionGroup", None) or pytest.skip("Python 3.10 has none")
-    told = execute.describe(group("many", [ValueError("b"), KeyError("a")]))
-    assert told["message"] == "many (2 sub-exceptions): ValueError: b; KeyError: 'a'"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from distlab.rank.execute import describe
+from distlab.rank.exceptions import describe
 from distlab.rank.places import function_of
 
 

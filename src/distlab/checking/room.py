@@ -417,7 +417,7 @@ def serve_cells(connection: socket.socket) -> None:
     import torch
 
     from distlab.engines import by_value
-    from distlab.rank import execute
+    from distlab.rank import exceptions
 
     torch.set_num_threads(1)
     own_modules.find_beside()  # modules that cells write, too
@@ -438,7 +438,7 @@ def serve_cells(connection: socket.socket) -> None:
                     by_value.need_room(tree["name"], blob)
                     reply = payload.parts({"error": None, "number": tree["number"]}, blob)
                 except BaseException as error:
-                    told = {"error": execute.describe(error), "number": tree["number"]}
+                    told = {"error": exceptions.describe(error), "number": tree["number"]}
                     reply = payload.parts(told, b"")
         framing.write(connection, *reply)
 
@@ -465,12 +465,12 @@ class _Answer:
 def _run_cell(
     cell: Cell, namespace: dict[str, Any], answers: dict[str, _Answer]
 ) -> dict[str, Any] | None:
-    from distlab.rank import execute
+    from distlab.rank import exceptions
 
     try:
         notebook.run_cell(cell, namespace, keep_going=cell.kind == "added")
     except BaseException as error:  # asyncio's CancelledError is no Exception
-        return {"status": "error", **execute.describe(error)}
+        return {"status": "error", **exceptions.describe(error)}
     finally:
         for name in cell.takes:
             if name in namespace:

@@ -22,7 +22,7 @@ LIMIT = 64 << 20  # bytes that a process may tell
 
 
 class Raised(Exception):
-    """What was raised in a process of its own, as `distlab.rank.execute.describe` tells it."""
+    """What was raised in a process of its own, as `distlab.rank.exceptions.describe` tells it."""
 
     def __init__(self, described: dict[str, Any]) -> None:
         super().__init__(f"{described['type']}: {described['message']}")
@@ -94,12 +94,12 @@ class Process:
 
 
 def _outcome(function: Callable[[], Any]) -> bytes:
-    from distlab.rank import execute
+    from distlab.rank import exceptions
 
     try:
         told = {"result": cloudpickle.dumps(function()), "error": None}
     except BaseException as error:
-        told = {"result": b"", "error": execute.describe(error)}
+        told = {"result": b"", "error": exceptions.describe(error)}
     return pickle.dumps(told)
 
 

@@ -6,7 +6,6 @@ ipyparallel engine, or a bare process of a notebook or of the grader.
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import datetime
 import functools
@@ -14,15 +13,12 @@ import io
 import linecache
 import os
 import random
-import re
 import resource
 import select
 import socket
 import sys
-import sysconfig
 import time
 import traceback
-import types
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -31,14 +27,14 @@ import cloudpickle
 import torch
 import torch.distributed as dist
 
-from distlab.processes import entry_points, framing, origin, payload
+from distlab.processes import entry_points, framing, payload
 from distlab.rank import (
     clocks,
     connections,
+    exceptions,
     group_maker,
     leaving,
     own_modules,
-    places,
     recorder,
     recording,
     reports,
@@ -54,13 +50,7 @@ _MOST_DESCRIPTORS = 1 << 16  # a system may grant fewer than a limit that is lar
 _GROUP_TIMEOUT = datetime.timedelta(minutes=30)  # deadlines are the watcher's business
 #: inputs of exercises lie on the CPU, where NCCL alone could not carry them
 _BACKENDS = {"gloo": "gloo", "nccl": "cpu:gloo,cuda:nccl"}
-_TORCH = os.path.dirname(torch.__file__)
-_PYTHON = sysconfig.get_path("stdlib")
 _store: dist.Store | None = None  # of the default group
-#: frames that nobody here has written; Python has some of its own in its binary ("<frozen os>")
-_NOT_OWN = ("site-packages", "__autograph_generated_file", "<frozen ")
-_TRACED = "in user code:"  # how TensorFlow begins to tell what was raised in a tf.function
-_TRACED_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 
 
 def execute(task: tuple[Any, ...]) -> list[payload.Block]:
@@ -114,7 +104,7 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
         except BaseException as raised:  # `CancelledError` of asyncio is no `Exception`
             _end_child(process, raised)
             traceback.clear_frames(raised.__traceback__)  # what they hold may be all the memory
-            status, error = "raised", describe(raised)
+            status, error = "raised", exceptions.describe(raised)
             record.ended(raised=True)  # at last: who sees it expects the reply at once
         seconds = time.monotonic() - begin
         group_maker.uninstall()
@@ -326,68 +316,6 @@ def _warned_as_usual(tree: dict[str, Any]):
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         yield
-
-
-#: what `except*` handles; Python 3.10 does not have it
-_GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())
-MEMBERS = 8  # of a group of exceptions, so many are told
-
-
-def describe(error: BaseException) -> dict[str, Any]:
-    """An exception as data: its type, its message, and the frames that are the student's own."""
-    described: dict[str, Any] | None = getattr(error, "described", None)
-    if described:  # in another process, by this function
-        return described
-    frames = [
-        _described(frame, line)
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if _is_own(frame.f_code.co_filename)
-    ]
-    message = _message(error)
-    if message.startswith(_TRACED):
-        message, frames = _traced(message, frames)
-    return {"type": type(error).__name__, "message": message[:2000], "frames": frames[-12:]}
-
-
-def _message(error: BaseException) -> str:
-    """An exception's own text; of a group, what its first members say as well."""
-    try:
-        message = str(error)
-        if not isinstance(error, _GROUP):
-            return message
-        members = [f"{type(one).__name__}: {one}" for one in error.exceptions[:MEMBERS]]
-        return f"{message}: {'; '.join(members)}"
-    except Exception:  # a class of the student's own can raise anything here
-        return ""
-
-
-def _is_own(path: str) -> bool:
-    """Is this a file of the student's?"""
-    ours = path.startswith((_TORCH, _PYTHON)) or origin.ours(path)
-    return not ours and not any(part in path for part in _NOT_OWN)
-
-
-def _described(frame: types.FrameType, line: int) -> dict[str, Any]:
-    code = frame.f_code
-    return {
-        "function": places.function_of(code),
-        "line": line,
-        "file": os.path.basename(code.co_filename),
-        "text": linecache.getline(code.co_filename, line, frame.f_globals).strip(),
-    }
-
-
-def _traced(message: str, frames: list[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
-    """TensorFlow quotes a whole traceback, that of the code which it has made a graph of."""
-    for name, line, function in _TRACED_FRAME.findall(message):
-        if not any(part in name for part in _NOT_OWN):
-            text = linecache.getline(name, int(line))
-            file = os.path.basename(name)
-            frames = [
-                *frames,
-                {"function": function, "line": int(line), "file": file, "text": text},
-            ]
-    return message.strip().splitlines()[-1].strip(), frames
 
 
 def serve(connection: socket.socket) -> None:

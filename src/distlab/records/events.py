@@ -305,7 +305,7 @@ class RankRecord:
     computes: str = ""  # "function:line" where it was seen last, and computed
     stands: str = ""  # or stood still, in no operation that is recorded
     stands_in: str = ""  # the function of torch.distributed's that it called there, if any
-    #: what a thread raised that nobody has taken notice of, as `execute.describe` tells exceptions
+    #: what a thread raised that nobody has taken notice of, told by `exceptions.describe`
     beside: dict[str, Any] | None = None
     stopped: float = 0.0  # when its process was ended, if it was
     offset: float = 0.0  # seconds by which all its times were moved to get the watcher's

@@ -52,7 +52,7 @@ class Answer:
 
     `returned` is `None` for a worker that had not returned when the patience was over. `value` is
     data (`distlab.processes.payload`), `error` an exception as described by
-    `distlab.rank.execute.describe`.
+    `distlab.rank.exceptions.describe`.
     """
 
     called: float
@@ -262,7 +262,7 @@ def _as_slow(kind: str, made, worker: int, slowness: float):
 
 
 def _make(call: Call, start: float, function, store, worker: int, tell) -> None:
-    from distlab.rank import execute
+    from distlab.rank import exceptions
 
     value, error = None, None
     time.sleep(max(start + call.at - _now(), 0.0))
@@ -270,5 +270,5 @@ def _make(call: Call, start: float, function, store, worker: int, tell) -> None:
     try:
         value = function(store, *call.args)
     except (Exception, SystemExit, KeyboardInterrupt) as raised:
-        error = execute.describe(raised)
+        error = exceptions.describe(raised)
     tell(worker, called, _now(), payload.encode(value, arrays=False), error)

@@ -1,0 +1,112 @@
+"""Exceptions of a student's code as data."""
+
+import builtins
+
+import pytest
+
+from distlab.rank import exceptions
+
+
+def raised(source: str) -> dict:
+    """What is told of an exception that a notebook's cell with this source raises."""
+    try:
+        exec(compile(source, "<cell>", "exec"), {})
+    except BaseException as error:
+        return exceptions.describe(error)
+    raise AssertionError("nothing was raised")
+
+
+class Silent(ValueError):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def test_of_a_group_of_exceptions_the_members_are_told():
+    group = getattr(builtins, "ExceptionGroup", None) or pytest.skip("Python 3.10 has none")
+    told = exceptions.describe(group("many", [ValueError("b"), KeyError("a")]))
+    assert told["message"] == "many (2 sub-exceptions): ValueError: b; KeyError: 'a'"
+
+
+def test_a_group_keeps_its_text_when_a_member_has_none():
+    group = getattr(builtins, "ExceptionGroup", None) or pytest.skip("Python 3.10 has none")
+    told = exceptions.describe(group("many", [Silent(), KeyError("a")]))
+    assert told["message"] == "many (2 sub-exceptions): Silent; KeyError: 'a'"
+
+
+FROM = """
+def load():
+    try:
+        {}["model"]
+    except KeyError as error:
+        raise ValueError("cannot be read") from error
+load()
+"""
+
+
+def test_what_an_exception_was_raised_from_is_told_with_its_line():
+    told = raised(FROM)
+    assert told["type"] == "ValueError"
+    assert told["message"] == "cannot be read; its cause at load:4: KeyError: 'model'"
+    assert [frame["line"] for frame in told["frames"]][-2:] == [7, 6]
+
+
+def test_what_was_being_handled_when_another_was_raised_is_told():
+    told = raised(FROM.replace(" from error", ""))
+    assert told["message"] == "cannot be read; before it at load:4: KeyError: 'model'"
+
+
+def test_what_was_raised_from_none_stands_alone():
+    assert raised(FROM.replace("from error", "from None"))["message"] == "cannot be read"
+
+
+def test_a_cause_that_the_text_quotes_is_told_once():
+    told = raised(FROM.replace('"cannot be read"', 'f"cannot be read: {error}"'))
+    assert told["message"] == "cannot be read: 'model'"
+
+
+LIBRARY = """
+def found():
+    try:
+        {}["inner"]
+    except KeyError:
+        raise ValueError("mine")
+"""
+
+
+def test_what_a_library_handled_itself_is_not_told():
+    scope: dict = {}
+    exec(compile(LIBRARY, "/usr/site-packages/library.py", "exec"), scope)
+    with pytest.raises(ValueError, match="mine") as caught:
+        exec(compile("found()", "<cell>", "exec"), scope)
+    assert isinstance(caught.value.__context__, KeyError)
+    assert exceptions.describe(caught.value)["message"] == "mine"
+
+
+CHAIN = """
+try:
+    try:
+        1 / 0
+    except ZeroDivisionError as first:
+        raise KeyError("b") from first
+except KeyError as second:
+    raise ValueError from second
+"""
+
+
+def test_a_chain_is_told_from_its_end_to_its_beginning():
+    said = raised(CHAIN)["message"]
+    cause, first = said.split("; ")
+    assert cause == "its cause at <module>:6: KeyError: 'b'"
+    assert first == "its cause at <module>:4: ZeroDivisionError: division by zero"
+
+
+def test_an_exception_that_is_its_own_cause_is_told_once():
+    error, other = ValueError("a"), KeyError("b")
+    error.__cause__, other.__cause__ = other, error
+    assert exceptions.describe(error)["message"] == "a; its cause: KeyError: 'b'"
+
+
+def test_a_cause_without_a_text_is_told_by_its_type():
+    error = ValueError("a")
+    error.__cause__ = Silent()
+    assert exceptions.describe(error)["message"] == "a; its cause: Silent"
