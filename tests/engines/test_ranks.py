@@ -260,6 +260,22 @@ def test_who_calls_the_function_instead_of_handing_it_over_is_told_so(ranks, giv
     assert failed.value._render_traceback_() == [f"NoFunction: {failed.value}"]
 
 
+def test_a_run_that_fails_shows_what_ranks_printed_and_what_an_exception_was_raised_from(ranks):
+    def fail(rank, size):
+        print("about to fail")
+        try:
+            {}["model"]
+        except KeyError as error:
+            raise ValueError("cannot be read") from error
+
+    with pytest.raises(RunFailed, match="raised ValueError: cannot be read\n") as failed:
+        ranks.run(fail)
+    assert "\n    its cause: KeyError: 'model' at " in str(failed.value)
+    story, *printed = failed.value._render_traceback_()
+    assert story == f"RunFailed: {failed.value}"
+    assert printed == [f"[rank {rank}] about to fail" for rank in range(4)]
+
+
 def test_whatever_a_function_raises_is_an_exception_and_ends_no_rank(ranks):
     def stop(rank, size):
         raise asyncio.CancelledError(f"rank {rank} has seen enough")
@@ -508,8 +524,11 @@ def test_a_run_that_is_interrupted_leaves_nothing_for_the_next_one(ranks, tmp_pa
     try:
         for _ in range(2):
             threading.Thread(target=stop, daemon=True).start()
-            with pytest.raises(KeyboardInterrupt):
+            with pytest.raises(KeyboardInterrupt) as caught:
                 ranks.run(slow)
+            said, *stood = "\n".join(caught.value._render_traceback_()).splitlines()
+            assert said == "KeyboardInterrupt: interrupted while slow runs on 4 ranks. Until then:"
+            assert [line[:6] for line in stood] == ["rank 0", "rank 1", "rank 2", "rank 3"]
             assert list(ranks.run(lambda rank, size: rank)) == [0, 1, 2, 3]
     finally:
         signal.signal(signal.SIGINT, before)
@@ -1011,8 +1030,10 @@ def test_ranks_whose_start_is_interrupted_end_as_a_whole(bare, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("distlab.engines.spawned.await_ready", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as caught:
         Ranks(len(engines) + 1)
+    (said,) = caught.value._render_traceback_()
+    assert said.startswith("KeyboardInterrupt: interrupted while ") and "are being started" in said
     monkeypatch.undo()
     assert len(engines) == 0 and not owned.exists()
     assert list(bare.run(whose, 1)) == [1, 1] and local(2) is not engines

@@ -1,10 +1,13 @@
 """What is said of an exception, and what helps."""
 
+import dataclasses
+
 import pytest
 
 from distlab import course
 from distlab.engines.outcomes import Outcome, Run
-from distlab.exercises import raised
+from distlab.exercises import raised, unfinished
+from distlab.exercises.sources import Sources
 from distlab.records.events import RankRecord
 
 
@@ -45,6 +48,26 @@ def error(kind, message=""):
 )
 def test_an_exception_is_told_on_one_line_without_stacks(given, text):
     assert raised.text(given) == text
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_what_an_exception_was_raised_from_is_told_after_its_place_in_visible_cases(hidden):
+    frame = {"function": "exchange", "line": 6, "file": "<cell>", "text": "raise …"}
+    what = {**error("ValueError", "no"), "frames": [frame], "from": "its cause: KeyError: 'w'"}
+    exercise = course.find("exchange")
+    case = dataclasses.replace(exercise.visible[0], hidden=hidden)
+    outcomes = [Outcome(rank, "raised", error=what) for rank in range(2)]
+    run = Run(outcomes, [RankRecord(rank, 2) for rank in range(2)], 0, 1)
+    said = unfinished.judged(exercise, case, run, Sources({})).happened
+    told = "raised ValueError: no at exchange:6; its cause: KeyError: 'w'."
+    assert said.endswith(told) if not hidden else "KeyError" not in said
+
+
+def test_advice_on_what_an_exception_was_raised_from_is_given():
+    what = {**error("ValueError", "no"), "from": "its cause: MemoryError"}
+    run = Run([Outcome(0)], [RankRecord(0, 1)], 0, 1)
+    told = raised.advice(raised.Raised(0, what, run, course.find("exchange")))
+    assert told is not None and told.name == "memory"
 
 
 #: as torch has it, which breaks the line there

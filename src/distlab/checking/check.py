@@ -11,9 +11,9 @@ from typing import Any
 
 from distlab import course
 from distlab.checking import own_inputs
-from distlab.checking.printed import printed
 from distlab.engines import by_value, live, progress
 from distlab.engines.outcomes import Outcome, Run
+from distlab.engines.printed import printed
 from distlab.exercises import reference
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.judge import judge

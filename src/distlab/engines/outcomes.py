@@ -42,6 +42,7 @@ class Run:
     finding: Any = None  # what the watcher found, if it ended the run
     hindsight: Any = None  # what it found about ranks that timeouts of their own ended
     timed_out: bool = False
+    interrupt: KeyboardInterrupt | None = None  # that ended the run
     queued: float = 0.0  # of `seconds`, those in which ranks waited for a processor
     stopped: float = 0.0  # seconds, left out of `seconds`, in which this process was stopped itself
     overwritten: bool = False  # this call changed what an earlier one had returned
@@ -134,8 +135,10 @@ def checked(error: dict[str, Any] | None) -> dict[str, Any] | None:
          "file": payload.text(f["file"])[:80], "text": payload.text(f["text"] or "")[:200]}
         for f in error["frames"][:12]
     ]  # fmt: skip
+    causes = {"from": payload.text(error["from"])[:2000]} if "from" in error else {}
     return {
         "type": payload.text(error["type"])[:80],
         "message": payload.text(error["message"])[:2000],
         "frames": frames,
+        **causes,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import functools
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -17,21 +18,37 @@ PATIENCE = 2.0  # seconds before anything is said
 def line(what: str, patience: float = PATIENCE) -> Iterator[None]:
     """Say what the block waits for, once it has taken `patience` seconds and then each second; the
     line is gone when the block ends. Outside of a notebook nothing is said.
+
+    Of an interrupt Jupyter shows the same words and where ranks stood, not the machinery's frames.
     """
-    if not in_notebook():
-        yield
-        return
     done = threading.Event()
     # the context knows which cell the line belongs to
     telling = threading.Thread(
         target=contextvars.copy_context().run, args=(_tell, what, patience, done), daemon=True
     )
-    telling.start()
+    if in_notebook():
+        telling.start()
     try:
         yield
+    except KeyboardInterrupt as interrupt:
+        shown = functools.partial(_interrupted, what, interrupt)
+        interrupt._render_traceback_ = shown  # type: ignore[attr-defined]  # Jupyter looks for it
+        raise
     finally:
         done.set()
-        telling.join()
+        if telling.ident is not None:
+            telling.join()
+
+
+def _interrupted(what: str, interrupt: KeyboardInterrupt) -> list[str]:
+    said = f"KeyboardInterrupt: interrupted while {what}"
+    run = getattr(interrupt, "run", None)
+    if run is None:
+        return [said]
+    from distlab.engines.printed import printed
+    from distlab.engines.results import Result
+
+    return [f"{said}. Until then:", Result("", run).story(), *printed(run).splitlines()]
 
 
 def _tell(what: str, patience: float, done: threading.Event) -> None:

@@ -17,6 +17,7 @@ import cloudpickle
 
 from distlab.engines.exploring import Exploration, Explored, nearest, parting, told
 from distlab.engines.outcomes import Outcome, Run
+from distlab.engines.printed import printed
 from distlab.records.deadlock import CONFLICTS
 from distlab.records.events import POSTED, Event, RankRecord
 from distlab.records.matching import broken_off
@@ -41,8 +42,10 @@ class RunFailed(RuntimeError):
         self.result = result
 
     def _render_traceback_(self) -> list[str]:
-        """What Jupyter shows: the ranks' own story, not the machinery's frames."""
-        return [f"RunFailed: {self}"]
+        """What Jupyter shows: the ranks' own story and what they printed, to find out why, say;
+        not the machinery's frames.
+        """
+        return [f"RunFailed: {self}", *printed(self.result.run).splitlines()]
 
 
 @dataclass
@@ -382,6 +385,8 @@ def _told(
         for place, same in itertools.groupby(places):  # once of a function that calls itself
             times = len(list(same))
             lines.append(f"    {place}" + (f"  ({times} times)" if times > 1 else ""))
+        if causes := error.get("from"):
+            lines.append(f"    {causes}")
         return "\n".join(lines)
     if outcome.status == "returned":
         return f"rank {outcome.rank} returned"

@@ -90,6 +90,9 @@ def drive(
         device: where a `harness` gets the tensors of its inputs ("cuda": each rank on its GPU),
             and whether new tensors are made there too. By default inputs lie on the CPU, and a
             harness takes a GPU where its exercise says so.
+
+    Raises:
+        KeyboardInterrupt: the run was interrupted; the exception's `run` is what there is of it.
     """
     size = len(inputs)
     if schedule is not None and watch is not None:
@@ -149,6 +152,9 @@ def drive(
     for outcome in outcomes:
         outcome.printed = _printed(f"{folder}/{outcome.rank}.out")
     shutil.rmtree(folder, ignore_errors=True)
+    if run.interrupt is not None:
+        run.interrupt.run = run  # type: ignore[attr-defined]  # an exception takes any attribute
+        raise run.interrupt
     return run
 
 

@@ -65,7 +65,16 @@ class Watching:
         ]
 
     def until_over(self) -> set[int]:
-        """Returns the ranks that must be replaced: those that are still busy, and the dead."""
+        """Returns the ranks that must be replaced: those that are still busy, and the dead. Who
+        interrupts the run (a notebook's stop button) ends it: the run says so.
+        """
+        try:
+            self._until_over()
+        except KeyboardInterrupt as interrupt:
+            self._run.interrupt = interrupt
+        return self._waiting | self._dead
+
+    def _until_over(self) -> None:
         due = self._begin + POLL  # when to look at the records again
         while self._waiting:
             left = self._seconds_left()
@@ -88,7 +97,6 @@ class Watching:
                 if self._watch is not None and self._look(self._watch):
                     break
         self._run.queued = self._waited()
-        return self._waiting | self._dead
 
     def _waited(self) -> float:
         """Seconds in which a busy machine let the ranks do nothing."""

@@ -71,7 +71,8 @@ class Advice:
     shows: Callable[[Raised], bool] = lambda raised: True
 
     def applies(self, raised: Raised) -> bool:
-        told = " ".join(f"{raised.error['type']}: {raised.error['message']}".split())
+        error = raised.error
+        told = " ".join(f"{error['type']}: {error['message']}; {error.get('from', '')}".split())
         try:
             return bool(re.search(self.pattern, told, re.I)) and self.shows(raised)
         except Exception:  # records that a student's code has tampered with can be any nonsense

@@ -231,16 +231,17 @@ def _raised(exercise: Exercise, case: Case, failed: list[Outcome]) -> str:
 
 
 def _raised_at(error: dict[str, Any]) -> str:
-    """An exception with its place. Where it arose in a helper in another cell (it may be a given
-    one), also the place in the answer's cell from which that was called.
+    """An exception with its place, and what it was raised from. Where it arose in a helper in
+    another cell (it may be a given one), also the place in the answer's cell from which that was
+    called.
     """
-    said = raised.text(error).rstrip(".")
+    said, causes = raised.text(error).rstrip("."), f"; {error.get('from', '')}".removesuffix("; ")
     if not error["frames"]:
-        return said
+        return said + causes
     first, last = error["frames"][0], error["frames"][-1]
     here = next(one for one in reversed(error["frames"]) if one["file"] == first["file"])
     called = f", called at {_place(here)}" if last["file"] != here["file"] else ""
-    return f"{said} at {_place(last)}{called}"
+    return f"{said} at {_place(last)}{called}{causes}"
 
 
 def _place(frame: dict[str, Any]) -> str:

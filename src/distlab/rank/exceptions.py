@@ -9,6 +9,7 @@ import re
 import sysconfig
 import traceback
 import types
+from collections import Counter
 from typing import Any
 
 import torch
@@ -17,6 +18,8 @@ from distlab.processes import origin
 from distlab.rank import places
 
 MEMBERS = 8  # of a group of exceptions, or of a chain of causes, so many are told
+QUOTED = 4  # characters of a text that is found in another by no accident
+LONGEST = 400  # characters of the text of each
 #: what `except*` handles; Python 3.10 does not have it
 _GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())
 _TORCH = os.path.dirname(torch.__file__)
@@ -28,23 +31,37 @@ _TRACED_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 
 
 def describe(error: BaseException) -> dict[str, Any]:
-    """An exception as data: its type, its message, and the frames that are the student's own. The
-    message also tells the members of a group, and the exceptions that this one was raised from.
+    """An exception as data: its type, its message (with the members of a group), and the frames
+    that are the student's own; as "from" the exceptions that it was raised from, if there are any.
     """
     told = _described(error)
+    if causes := _causes(error, told["message"]):
+        told["from"] = causes[:2000]
+    return told
+
+
+def _causes(error: BaseException, told: str) -> str:
+    """What an exception was raised from, and that from what, as far as the text does not say so."""
+    found: list[str] = []
     seen = {id(error)}
     while (earlier := _earlier(error)) is not None and id(earlier[1]) not in seen:
         before, error = earlier
         seen.add(id(error))
         if len(seen) > MEMBERS:
             break
-        cause = _described(error)
-        if cause["message"] and cause["message"] in told["message"]:
-            continue  # as in `raise ValueError(f"{path}: {error}") from error`
-        said = f"{cause['type']}: {cause['message']}".removesuffix(": ")
-        at = "".join(f" at {one['function']}:{one['line']}" for one in cause["frames"][-1:])
-        told["message"] = f"{told['message']}; {before}{at}: {said}".removeprefix("; ")
-    return {**told, "message": told["message"][:2000]}
+        text = _message(error)
+        quoted = len(text) >= QUOTED and text in told  # as in `raise ValueError(str(e)) from e`
+        if not quoted:
+            found.append(f"{before}: {_in_words(error)}")
+    return "; ".join(found)
+
+
+def _in_words(error: BaseException) -> str:
+    """An exception's type, text and place on one line, without the stack that torch adds to it."""
+    told = _described(error)
+    text = " ".join(told["message"].partition("\nException raised from")[0].split())[:LONGEST]
+    at = "".join(f" at {one['function']}:{one['line']}" for one in told["frames"][-1:])
+    return (f"{told['type']}: {text}" if text else told["type"]) + at
 
 
 def _described(error: BaseException) -> dict[str, Any]:
@@ -75,10 +92,8 @@ def _message(error: BaseException) -> str:
     message = _text(error)
     if not isinstance(error, _GROUP):
         return message
-    members = (
-        f"{type(one).__name__}: {_text(one)}".removesuffix(": ")
-        for one in error.exceptions[:MEMBERS]
-    )
+    told = Counter(map(_in_words, error.exceptions[:MEMBERS]))
+    members = (one + (f" ({times} times)" if times > 1 else "") for one, times in told.items())
     return f"{message}: {'; '.join(members)}"
 
 

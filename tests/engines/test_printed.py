@@ -8,8 +8,8 @@ import torch.distributed as dist
 
 from distlab import check
 from distlab.checking.check import CheckFailed, Shown
-from distlab.checking.printed import LONGEST, MOST, printed
 from distlab.engines.outcomes import Outcome, Run
+from distlab.engines.printed import LONGEST, MOST, printed
 from distlab.records.events import RankRecord
 from grader.coursedir import LABS
 

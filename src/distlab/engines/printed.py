@@ -1,4 +1,4 @@
-"""What the ranks of a check have printed, as far as it is shown below a verdict."""
+"""What ranks have printed, as far as it is shown below a verdict or a failure."""
 
 from __future__ import annotations
 
