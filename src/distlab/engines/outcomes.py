@@ -42,7 +42,6 @@ class Run:
     finding: Any = None  # what the watcher found, if it ended the run
     hindsight: Any = None  # what it found about ranks that timeouts of their own ended
     timed_out: bool = False
-    interrupt: KeyboardInterrupt | None = None  # that ended the run
     queued: float = 0.0  # of `seconds`, those in which ranks waited for a processor
     stopped: float = 0.0  # seconds, left out of `seconds`, in which this process was stopped itself
     overwritten: bool = False  # this call changed what an earlier one had returned
@@ -52,6 +51,7 @@ class Run:
     causes: list[list[tuple[float, str, str]]] = field(default_factory=list)
     reports: list[list[reporting.Report]] = field(default_factory=list)  # by rank, where kept
     usable: bool = True  # do all ranks say that their connections can be used again?
+    interrupt: KeyboardInterrupt | None = None  # that ended the run
 
     @property
     def size(self) -> int:
