@@ -12,6 +12,7 @@ import pytest
 
 from distlab.course.lab09_when_it_breaks import job as jobs
 from distlab.course.lab09_when_it_breaks.job import Job
+from distlab.processes.wrong_argument import WrongArgument
 
 SAYS = f'{sys.executable} -c "import signal; {{}}"'
 
@@ -44,6 +45,15 @@ def test_its_environment_holds_what_it_was_given_and_how_gloo_finds_loopback():
     )
     job.wait()
     assert job.output.startswith("than before ")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [(["ls"], "as you would type it"), ("", "is empty"), ("torchrunn a.py", "no program 'torchr")],
+)
+def test_what_cannot_be_started_is_refused_in_a_sentence(command, told):
+    with pytest.raises(WrongArgument, match=told):
+        Job(command)
 
 
 def test_waiting_for_what_never_comes_says_what_was_printed():

@@ -15,6 +15,7 @@ from distlab.course.lab09_when_it_breaks.meeting import HASH, SLOW, TCP, Call, M
 from distlab.course.lab09_when_it_breaks.meeting_picture import meet
 from distlab.course.lab09_when_it_breaks.slow_store import SlowStore
 from distlab.engines.results import RunFailed
+from distlab.processes.wrong_argument import WrongArgument
 
 PATIENCE = 120.0
 
@@ -88,6 +89,12 @@ def test_a_drawn_meeting_ends_with_what_ended_a_worker(how, told):
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as functions of a notebook travel
     with pytest.raises(RunFailed, match=told):
         meet(fail, {"a": (0.0, ("return",)), "b": (0.1, (how,)), "c": None}, patience=PATIENCE)
+
+
+@pytest.mark.parametrize("calls", [3, [1, 2], {"a": 3}, {"a": (0.0, 3)}, {"a": ("b", ())}])
+def test_a_meeting_of_what_is_no_calls_is_refused_in_a_sentence(calls):
+    with pytest.raises(WrongArgument, match="takes the calls as a dictionary"):
+        meet(fail, calls)
 
 
 def tell_the_time(store):

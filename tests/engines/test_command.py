@@ -10,6 +10,7 @@ import textwrap
 import pytest
 
 from distlab.engines import command
+from distlab.processes.wrong_argument import WrongArgument
 
 
 def script(tmp_path, text):
@@ -44,6 +45,24 @@ def test_what_a_command_leaves_running_does_not_outlast_the_limit(tmp_path):
     """It has closed its output, and goes on."""
     path = script(tmp_path, "import os, signal\nos.closerange(0, 3)\nsignal.pause()")
     assert command.output_of(f"python {path}", limit=2) == ("", -signal.SIGTERM)
+
+
+def test_a_terminal_says_that_a_command_was_ended_and_not_which_signal_did_it(tmp_path, capsys):
+    path = script(tmp_path, "import signal\nprint('begun', flush=True)\nsignal.pause()")
+    command.terminal(f"python {path}", limit=2)
+    assert capsys.readouterr().out.splitlines()[-1] == "not done after 2 s, and ended"
+
+
+def test_a_program_that_is_not_there_is_told_as_a_shell_tells_it(capsys):
+    command.terminal("torchrunn --standalone mp.py")
+    said = ["$ torchrunn --standalone mp.py", "torchrunn: command not found", "exit status 127"]
+    assert capsys.readouterr().out.splitlines() == said
+
+
+@pytest.mark.parametrize("given", ["", "  ", ["ls"], None])
+def test_what_is_no_command_is_refused_in_words(given):
+    with pytest.raises(WrongArgument, match="takes a command as you would type it"):
+        command.terminal(given)
 
 
 @pytest.mark.parametrize("terminals", (True, False))

@@ -37,6 +37,7 @@ from distlab.engines.ranks import NoFunction, clustered, end_local, local, sourc
 from distlab.engines.warm import WarmRanks
 from distlab.processes import disk_room
 from distlab.processes.ports import Held
+from distlab.processes.wrong_argument import WrongArgument
 from distlab.processes.zygote import ZygoteLost
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -274,6 +275,50 @@ def test_a_run_that_fails_shows_what_ranks_printed_and_what_an_exception_was_rai
     story, *printed = failed.value._render_traceback_()
     assert story == f"RunFailed: {failed.value}"
     assert printed == [f"[rank {rank}] about to fail" for rank in range(4)]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Ranks("4"), lambda: Ranks(2.0), lambda: Ranks(0), lambda: Ranks(2, deadline="60"),
+        lambda: Ranks(2, deadline=-1), lambda: each(1),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_refused_in_a_sentence(wrong):
+    with pytest.raises(WrongArgument) as refused:
+        wrong()
+    assert refused.value._render_traceback_() == [f"WrongArgument: {refused.value}"]
+
+
+def test_a_number_of_ranks_may_be_of_numpy():
+    size = Ranks(numpy.int64(2)).size
+    assert size == 2 and type(size) is int
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"deadline": "3"}, "deadline is a number of seconds, deadline=30 say, and '3' is of type"),
+        ({"deadline": 0}, "above 0, and this is 0"), ({"seed": "a"}, "seed is a whole number"),
+        ({"schedules": True}, "True is of type bool"), ({"schedules": "al"}, "no schedule has"),
+    ],
+)  # fmt: skip
+def test_wrong_options_of_a_run_are_refused_in_a_sentence(ranks, options, told):
+    with pytest.raises(WrongArgument, match=told):
+        ranks.run(me, **options)
+
+
+def test_a_function_that_takes_no_rank_is_told_what_run_calls_it_with(ranks):
+    with pytest.raises(RunFailed, match="run calls it with rank and size"):
+        ranks.run(lambda: 3)
+
+
+def test_a_rank_that_the_run_does_not_have_is_told_so(ranks):
+    result = ranks.run(me)
+    assert result[-1] == result[3]
+    for none in (4, "a", slice(2)):
+        with pytest.raises(IndexError, match="this run has ranks 0 to 3, and none is"):
+            result[none]
 
 
 def test_whatever_a_function_raises_is_an_exception_and_ends_no_rank(ranks):

@@ -306,3 +306,15 @@ def test_a_cluster_of_another_size_is_refused():
 
     with pytest.raises(RunFailed, match="2 ranks are no cluster of 4 ranks"):
         Ranks(2).run(on_cluster, NODES, crossing)
+
+
+@pytest.mark.parametrize("link", [("a", 1e6), (0.001, 0), (-1, 1e6), (None, 1e6)])
+def test_what_is_no_link_is_refused_in_a_sentence(link):
+    with pytest.raises(ValueError, match="no link has a latency of"), slow_links(*link):
+        pass
+
+
+def test_links_of_a_process_that_is_no_rank_are_refused():
+    told = pytest.raises(RuntimeError, match="for ranks that `Ranks.run` started")
+    with told, slow_links(0.001, 1e6):
+        pass

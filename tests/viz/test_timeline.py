@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from types import SimpleNamespace
 
 import pytest
 
@@ -537,6 +538,13 @@ def test_after_the_reduce_scatter_rank_r_holds_chunk_r_plus_1():
     for rank in range(4):
         full = [chunk for chunk in range(4) if len(last[rank][chunk]) == 4]
         assert full == [(rank + 1) % 4]
+
+
+def test_pictures_are_drawn_of_a_result_as_of_its_records():
+    records = ring(4, 3)
+    result = SimpleNamespace(records=records)
+    assert ring_steps(result, 4).held == ring_steps(records, 4).held
+    assert timeline(result).records == timeline(records).records
 
 
 def test_an_all_gather_alone_starts_with_the_sums():

@@ -13,7 +13,7 @@ import tty
 from collections import Counter
 from dataclasses import dataclass, field
 
-from distlab.processes import run_delay
+from distlab.processes import run_delay, wrong_argument
 from distlab.processes.environment import interface
 
 #: variables that a launcher sets, and that a command run from here must not take for its own
@@ -30,8 +30,17 @@ def output_of(command: str, limit: float = 60) -> tuple[str, int]:
 
     Returns:
         What it printed, stdout and stderr together, and its exit status.
+
+    Raises:
+        WrongArgument: it is no text, or empty.
     """
-    words = command.split()
+    output, status, _ = _run(command, limit)
+    return output, status
+
+
+def _run(command: str, limit: float) -> tuple[str, int, bool]:
+    """What a command printed, its exit status, and whether the limit ended it."""
+    words = wrong_argument.text(command, "a terminal").split()
     if words[0] == "torchrun":
         words[:1] = [sys.executable, "-m", "torch.distributed.run"]
     elif words[0] == "python":
@@ -46,12 +55,15 @@ def output_of(command: str, limit: float = 60) -> tuple[str, int]:
             words, stdin=subprocess.DEVNULL, stdout=end, stderr=end, env=environment,
             start_new_session=True,
         )  # fmt: skip
+    except FileNotFoundError:
+        os.close(screen)
+        return f"{words[0]}: command not found\n", 127, False  # as a shell says it
     except BaseException:
         os.close(screen)
         raise
     finally:
         os.close(end)
-    shown = _Shown(screen)
+    shown, late = _Shown(screen), False
     try:
         latest = time.monotonic() + limit
         shown.join(limit)
@@ -59,10 +71,11 @@ def output_of(command: str, limit: float = 60) -> tuple[str, int]:
             process.wait(max(0.0, latest - time.monotonic()))
         if shown.is_alive() or process.returncode is None:
             _end(process, shown)
+            late = True
     except BaseException:  # the notebook's stop button
         _end(process, shown)
         raise
-    return shown.text(), process.returncode
+    return shown.text(), process.returncode, late
 
 
 def _terminal_pair() -> tuple[int, int]:
@@ -143,15 +156,15 @@ def terminal(command: str, only: str | tuple[str, ...] = "", limit: float = 60) 
         only: print lines that begin with this alone, or with one of these; and where the command
             fails, which exceptions it ended with.
     """
-    print("$", command)
-    output, status = output_of(command, limit)
+    print("$", wrong_argument.text(command, "terminal"))
+    output, status, late = _run(command, limit)
     for line in output.splitlines():
         if line.startswith(only):
             print(line)
     if status:
         for line in _ended_with(output) if only else ():
             print(line)
-        print("exit status", status)
+        print(f"not done after {limit:g} s, and ended" if late else f"exit status {status}")
 
 
 _TRACEBACK = "Traceback (most recent call last):"

@@ -24,12 +24,14 @@ from typing import TYPE_CHECKING, Any
 
 from distlab.engines import progress
 from distlab.engines.outcomes import Run
-from distlab.processes import frameworks, machine, starting
+from distlab.processes import frameworks, machine, starting, wrong_argument
+from distlab.processes.wrong_argument import WrongArgument
 from distlab.processes.zygote import PRELOAD
 
 if TYPE_CHECKING:
     from distlab.engines import live
     from distlab.engines.results import Result
+    from distlab.records.choices import Schedule
 
 SLURM = "slurm"  # as the name of a cluster: the ranks are a Slurm job
 DEADLINE = 60.0  # seconds
@@ -51,15 +53,12 @@ class each:
     """An argument that differs from rank to rank: `each([a, b])` gives rank 0 a and rank 1 b."""
 
     def __init__(self, values: Sequence[Any]) -> None:
-        self.values = list(values)
+        wanted = "each takes a list with a value for each rank, each([a, b]) say"
+        self.values = wrong_argument.listed(values, wanted)
 
 
-class NoFunction(TypeError):
+class NoFunction(WrongArgument):
     """What was to be run on the ranks is no function."""
-
-    def _render_traceback_(self) -> list[str]:
-        """What Jupyter shows: the message is enough."""
-        return [f"NoFunction: {self}"]
 
 
 class Ranks:
@@ -75,7 +74,8 @@ class Ranks:
         deadline: seconds after which a run is ended.
 
     Raises:
-        ValueError: more ranks than the machine can carry, or than the cluster has.
+        WrongArgument: no number of ranks, or more than the machine can carry.
+        ValueError: more ranks than the cluster has.
         SlurmFailed: Slurm is not here, refuses, or ended the job.
     """
 
@@ -84,8 +84,10 @@ class Ranks:
     ) -> None:
         if os.environ.get("DISTLAB_GRADING"):
             raise RuntimeError("while a notebook is graded, its cells start no ranks of their own")
-        self.size = min(4, max(2, machine.cores())) if size is None else size
-        self.deadline = deadline
+        wanted = "Ranks takes a number of ranks, Ranks(4) say"
+        usual = min(4, max(2, machine.cores()))
+        self.size = usual if size is None else wrong_argument.whole(size, wanted)
+        self.deadline = wrong_argument.seconds(deadline, "deadline")
         with progress.line(f"{self.size} processes are being started"):
             if cluster is None:
                 self._own = None
@@ -173,7 +175,8 @@ class Ranks:
         Raises:
             RunFailed: a rank raised, hung or died, and `may_fail` is false.
             NotSent: the function or an argument uses something that cannot leave this process.
-            ValueError: `schedules` names no schedule of this function.
+            WrongArgument: an argument cannot be used; `schedules` names no schedule of this
+                function, say.
             NoFunction: `function` is something else.
         """
         if not callable(function):
@@ -182,10 +185,12 @@ class Ranks:
                 "function's name without parentheses, ranks.run(hello) say. What it takes after "
                 "rank and size follows a comma: ranks.run(hello, 3)"
             )
+        within = self.deadline if deadline is None else wrong_argument.seconds(deadline, "deadline")
+        if seed is not None:
+            seed = wrong_argument.whole(seed, "seed is a whole number, seed=0 say")
         from distlab.engines import by_value, live, runs  # NumPy: ranks begin to start before it
         from distlab.engines.exploring import IMPOSSIBLE, Explorer
         from distlab.engines.results import AllSchedules, Result, RunFailed
-        from distlab.records.choices import Schedule
         from distlab.records.deadlock import Watcher
 
         self._settle()
@@ -199,7 +204,7 @@ class Ranks:
             with turn:
                 return runs.drive(
                     self._engines, pickled, inputs, sources=sources_of(function),
-                    deadline=deadline or self.deadline, watch=Watcher(), seed=seed, strict=strict,
+                    deadline=within, watch=Watcher(), seed=seed, strict=strict,
                     schedule=schedule, keeps=True, live=seen,
                 )  # fmt: skip
 
@@ -209,9 +214,9 @@ class Ranks:
                 result: Result = AllSchedules(name, found.explored[0].run, found)
             else:
                 with live.shown(f"{name} on {self.size} ranks") as seen:
-                    run = drive(Schedule.named(schedules) if schedules else None, seen)
+                    run = drive(_schedule(schedules), seen)
                 if run.finding is not None and run.finding.kind == IMPOSSIBLE:
-                    raise ValueError(f"{name} has no schedule {schedules!r}")
+                    raise WrongArgument(f"{name} has no schedule {schedules!r}")
                 result = Result(name, run)
         if not result.ok and not may_fail:
             raise RunFailed(result)
@@ -236,9 +241,24 @@ class Ranks:
 def _of(argument: Any, rank: int, size: int) -> Any:
     if not isinstance(argument, each):
         return argument
-    if len(argument.values) != size:
-        raise ValueError(f"each() has {len(argument.values)} values for {size} ranks")
+    if (count := len(argument.values)) != size:
+        values = "1 value" if count == 1 else f"{count} values"
+        raise WrongArgument(f"each() has {values} for {size} ranks: it takes one for each rank")
     return argument.values[rank]
+
+
+def _schedule(name: Any) -> Schedule | None:
+    """The schedule of a name, where one was given."""
+    from distlab.records.choices import Schedule
+
+    if not name:
+        return None
+    if not isinstance(name, str):
+        raise WrongArgument(f'schedules is "all" or a name, and {wrong_argument.quoted(name)}')
+    try:
+        return Schedule.named(name)
+    except ValueError as error:
+        raise WrongArgument(str(error)) from None
 
 
 def check_size(size: int, who: str) -> None:
@@ -248,7 +268,7 @@ def check_size(size: int, who: str) -> None:
         who: who asks for them, in the words of a message: "a notebook".
 
     Raises:
-        ValueError: these are too many, or none.
+        WrongArgument: these are too many, or none.
     """
     limit = machine.ranks()
     if 1 <= size <= limit:
@@ -256,7 +276,7 @@ def check_size(size: int, who: str) -> None:
     from distlab.rank import world  # GPUs are counted only where it matters: that imports torch
 
     if not 1 <= size <= world.gpu_count():
-        raise ValueError(
+        raise WrongArgument(
             f"{size} ranks where {who} may use {machine.told()}: ask for 1 to {limit}, or set "
             "DISTLAB_MAX_RANKS if you know that it can carry more"
         )

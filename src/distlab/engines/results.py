@@ -59,7 +59,11 @@ class Result:
         return self.run.size
 
     def __getitem__(self, rank: int) -> Any:
-        outcome = self.run.outcomes[rank]
+        try:
+            outcome = self.run.outcomes[operator.index(rank)]
+        except (IndexError, TypeError):
+            last = len(self) - 1
+            raise IndexError(f"this run has ranks 0 to {last}, and none is {rank!r}") from None
         if outcome.status != "returned":
             raise RunFailed(self)
         return cloudpickle.loads(outcome.output)
@@ -387,6 +391,8 @@ def _told(
             lines.append(f"    {place}" + (f"  ({times} times)" if times > 1 else ""))
         if causes := error.get("from"):
             lines.append(f"    {causes}")
+        if not error["frames"] and "positional argument" in error["message"]:
+            lines.append("    (run calls it with rank and size, then with what run was given)")
         return "\n".join(lines)
     if outcome.status == "returned":
         return f"rank {outcome.rank} returned"

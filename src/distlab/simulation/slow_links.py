@@ -253,8 +253,9 @@ def slow_links(latency: float, bandwidth: float) -> Iterator[Link]:
         ValueError: there is no such link.
         RuntimeError: this process is not a rank of this library.
     """
-    if not (latency >= 0 and bandwidth > 0):
-        raise ValueError(f"no link has a latency of {latency} s and {bandwidth} bytes a second")
+    numbers = all(hasattr(one, "__float__") for one in (latency, bandwidth))
+    if not numbers or not (latency >= 0 and bandwidth > 0):
+        raise ValueError(f"no link has a latency of {latency!r} s and {bandwidth!r} bytes a second")
     group = _default_group()
     link = Link(latency, bandwidth)
     cluster = Cluster(group.size(), 1, between=cost_model.Link(latency, bandwidth))
@@ -312,7 +313,7 @@ def _default_group() -> RecordedGroup:
 
     from distlab.rank.process_group import RecordedGroup
 
-    group = c10d._get_default_group()
+    group = c10d._get_default_group() if c10d.is_initialized() else None
     if not isinstance(group, RecordedGroup) or "DISTLAB_RUN" not in os.environ:
         raise RuntimeError("slow links are for ranks that `Ranks.run` started")
     return group

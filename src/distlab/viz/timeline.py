@@ -135,7 +135,7 @@ def timeline(
     """Draw a run from the records of all its ranks.
 
     Args:
-        records: one for each rank, in order: `Result.records` or `Run.records`.
+        records: one for each rank, in order: `Result.records`, `Run.records`, or what has them.
         title: a line over the picture.
         highlight: operations to outline, or ranks to mark.
         width: in pixels, `LEAST_WIDTH` at least.
@@ -147,4 +147,5 @@ def timeline(
     """
     if width < LEAST_WIDTH:
         raise ValueError(f"width={width} is too little: a picture needs {LEAST_WIDTH} pixels")
-    return Timeline(records, title, highlight or (), width, verdict, reports)
+    of_ranks = getattr(records, "records", records)
+    return Timeline(of_ranks, title, highlight or (), width, verdict, reports)

@@ -207,6 +207,7 @@ def ring_steps(
     """Draw a ring algorithm step by step, from the records of all ranks.
 
     Args:
+        records: one for each rank, in order, or what has them: `Result.records`, or the result.
         chunks: into how many chunks each rank has cut its tensor; a ring has one a rank.
         reduced: the run begins where a reduce-scatter ended: rank r holds the sum of chunk r + 1
             and nothing else. Say so for an all-gather alone.
@@ -217,4 +218,4 @@ def ring_steps(
     """
     if chunks < 1:
         raise ValueError(f"a tensor has at least 1 chunk, not {chunks}")
-    return Steps(records, chunks, reduced, title, width)
+    return Steps(getattr(records, "records", records), chunks, reduced, title, width)

@@ -16,7 +16,9 @@ import time
 import weakref
 from pathlib import Path
 
+from distlab.processes import wrong_argument
 from distlab.processes.environment import interface
+from distlab.processes.wrong_argument import WrongArgument
 
 PATIENCE = 300.0  # seconds to wait for something at most
 _WORKER = re.compile(r"rank (\d+)(?: of \d+)? is process (\d+)")
@@ -30,9 +32,13 @@ class Job:
     Args:
         command: as it would be typed. Programs installed beside this Python are found.
         environment: further variables.
+
+    Raises:
+        WrongArgument: it is no command, or there is no such program.
     """
 
     def __init__(self, command: str, **environment: str) -> None:
+        words = shlex.split(wrong_argument.text(command, "Job"))
         self.command, self._maker = command, os.getpid()
         folder = tempfile.mkdtemp(prefix="job-")
         weakref.finalize(self, _remove, folder, self._maker)
@@ -47,9 +53,11 @@ class Job:
             _MARK: folder,  # all that it starts inherits this
         }
         env.pop("TORCH_DISTRIBUTED_DEBUG", None)
+        if shutil.which(words[0], path=env["PATH"]) is None:
+            raise WrongArgument(f"there is no program {words[0]!r}")
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                shlex.split(command),
+                words,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=env | environment,

@@ -12,6 +12,7 @@ from distlab.course.lab09_when_it_breaks.meeting import (
     Meeting,
     raise_what_ended,
 )
+from distlab.processes.wrong_argument import WrongArgument
 
 PATIENCE = 3.0  # seconds after the last call and its `seconds`
 _BAR, _STILL = "#0072B2", "#D55E00"
@@ -72,6 +73,12 @@ class Met:
         plt.show()
 
 
+_CALLS = (
+    "meet takes the calls as a dictionary, {name: (second, (argument, …)), …}: who calls, when, "
+    "and with which arguments after the store. A tuple of one argument has a comma: (3,)"
+)
+
+
 def meet(
     function: Callable[..., Any],
     calls: dict[str, tuple[float, tuple] | None],
@@ -84,9 +91,15 @@ def meet(
         calls: for each worker's name (seconds from the start at which it calls, arguments after
             the store); `None` for a worker that makes no call.
         patience: seconds for all of it; a worker that has not returned by then is drawn as waiting.
+
+    Raises:
+        WrongArgument: the calls are none.
     """
     from distlab.engines.ranks import Ranks
 
-    planned = [call and Call(call[0], tuple(call[1])) for call in calls.values()]
+    try:
+        planned = [call and Call(float(call[0]), tuple(call[1])) for call in calls.values()]
+    except (AttributeError, TypeError, ValueError, LookupError):
+        raise WrongArgument(_CALLS) from None
     held = Ranks(1).run(_hold, function, planned, store, patience, deadline=patience + 60)
     return Met(list(calls), held[0], patience)

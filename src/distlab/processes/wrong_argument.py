@@ -1,0 +1,81 @@
+"""Refuses what functions that notebooks call cannot use, in one sentence that says what they can.
+
+Without it the sentence would be Python's own, on a line of this library that nobody has written.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+LONGEST = 60  # characters of an argument that are quoted
+
+
+class WrongArgument(TypeError, ValueError):
+    """An argument cannot be used. Notebooks show the sentence alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self}"]
+
+
+def quoted(value: Any) -> str:
+    """An argument and its type, in words."""
+    try:
+        shown = repr(value)
+    except Exception:  # a class of the notebook's can raise anything here
+        shown = "what was given"
+    shown = shown if len(shown) <= LONGEST else f"{shown[:LONGEST]} …"
+    return f"{shown} is of type {type(value).__name__}"
+
+
+def whole(value: Any, wanted: str) -> int:
+    """The int that an argument is.
+
+    Args:
+        wanted: what takes it, and what it takes, as the beginning of a sentence: "Ranks takes a
+            number of ranks, Ranks(4) say".
+
+    Raises:
+        WrongArgument: it is none.
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise WrongArgument(f"{wanted}, and {quoted(value)}") from None
+
+
+def seconds(value: Any, name: str) -> float:
+    """The seconds that an argument of this name is.
+
+    Raises:
+        WrongArgument: it is no positive number.
+    """
+    if isinstance(value, str) or not hasattr(value, "__float__"):
+        raise WrongArgument(f"{name} is a number of seconds, {name}=30 say, and {quoted(value)}")
+    if not (found := float(value)) > 0:
+        raise WrongArgument(f"{name} is a number of seconds above 0, and this is {value}")
+    return found
+
+
+def listed(value: Any, wanted: str) -> list[Any]:
+    """The list of what an argument has in it.
+
+    Raises:
+        WrongArgument: it has nothing in it that could be listed; `wanted` begins the sentence.
+    """
+    try:
+        return list(value)
+    except TypeError:
+        raise WrongArgument(f"{wanted}, and {quoted(value)}") from None
+
+
+def text(command: Any, name: str) -> str:
+    """The text that a command is.
+
+    Raises:
+        WrongArgument: it is none, or there is nothing in it.
+    """
+    if isinstance(command, str) and command.strip():
+        return command
+    given = "this is empty" if isinstance(command, str) else quoted(command)
+    raise WrongArgument(f"{name} takes a command as you would type it, and {given}")
