@@ -308,6 +308,20 @@ def test_wrong_options_of_a_run_are_refused_in_a_sentence(ranks, options, told):
         ranks.run(me, **options)
 
 
+def test_what_is_returned_and_cannot_be_sent_is_told_so(ranks):
+    def generator(rank, size):
+        yield rank
+
+    async def coroutine(rank, size):
+        return rank
+
+    for function in (generator, coroutine):
+        with pytest.raises(RunFailed, match="what the function returned cannot .* nothing yet"):
+            ranks.run(function)
+    with pytest.raises(RunFailed, match="what the function returned cannot be sent"):
+        ranks.run(lambda rank, size: dist.group.WORLD)
+
+
 def test_a_function_that_takes_no_rank_is_told_what_run_calls_it_with(ranks):
     with pytest.raises(RunFailed, match="run calls it with rank and size"):
         ranks.run(lambda: 3)

@@ -56,6 +56,19 @@ def test_what_did_not_fit_is_told_of_a_run_that_has_ended_all_the_same():
     assert rest == ["rank 0 returned 2.0", "rank 1 returned 2.0"]
 
 
+@pytest.mark.parametrize("status", ["killed", "crashed"])
+def test_a_rank_that_hands_over_a_large_result_is_not_said_to_compute(status):
+    said = told(Outcome(0, status), RankRecord(0, 2, RETURNED, begin=1.0), "returned")
+    assert "computing" not in said and "in the middle" not in said and "returned" in said
+    assert ("too large to be handed over" in said) == (status == "killed")
+
+
+def test_an_exception_without_a_text_has_no_colon():
+    error = {"type": "Silent", "message": "", "frames": []}
+    record = RankRecord(0, 2, RAISED, begin=1.0)
+    assert "rank 0 raised Silent\n" in told(Outcome(0, "raised", error=error), record, "returned")
+
+
 class Stubborn:
     """Can be sent, and not be made again in the process that shows it, as a DDP module."""
 

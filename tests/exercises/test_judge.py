@@ -48,6 +48,20 @@ def test_a_rank_whose_process_ended_in_an_operation_is_told_of_room(inside, hidd
     assert "os._exit" in verdict.look
 
 
+@pytest.mark.parametrize("status", ["killed", "crashed"])
+@pytest.mark.parametrize("hidden", [False, True])
+def test_of_a_result_that_is_too_large_to_hand_over_nobody_says_that_the_rank_computes(
+    status, hidden
+):
+    record = events.RankRecord(0, 1, events.RETURNED, computes="f:3")
+    run = Run([Outcome(0, status)], [record], 60.0, 60.0, timed_out=status == "killed")
+    exercise = course.exercises("04-ring-allreduce")["ring_time"]
+    verdict = unfinished.judged(exercise, Case(1, hidden=hidden), run, Sources())
+    assert "computes" not in verdict.happened and "in the middle" not in verdict.happened
+    said = "hands over what the function returned" if status == "killed" else "had returned"
+    assert said in verdict.happened and "large" in verdict.look
+
+
 class Returned(Run):
     """A run of which each rank returned its number, after so many seconds."""
 

@@ -19,7 +19,7 @@ from distlab.engines.exploring import Exploration, Explored, nearest, parting, t
 from distlab.engines.outcomes import Outcome, Run
 from distlab.engines.printed import printed
 from distlab.records.deadlock import CONFLICTS
-from distlab.records.events import POSTED, Event, RankRecord
+from distlab.records.events import POSTED, RETURNED, Event, RankRecord
 from distlab.records.matching import broken_off
 from distlab.records.phrases import named, ranks_text
 from distlab.records.wording import advice, computing, gave_up, standing, until_timeout
@@ -379,7 +379,8 @@ def _told(
     if outcome.status == "raised" and crashed and not (record.begin or error["frames"]):
         return f"rank {outcome.rank} lost {ranks_text(crashed)} while they joined the group"
     if outcome.status == "raised":
-        lines = [f"rank {outcome.rank} raised {error['type']}: {error['message']}"]
+        text = f": {error['message']}" if error["message"] else ""
+        lines = [f"rank {outcome.rank} raised {error['type']}{text}"]
         if event := record.gave_up():
             lines.append(f"    rank {outcome.rank} {gave_up(event)}")
         places = (
@@ -396,12 +397,16 @@ def _told(
         return "\n".join(lines)
     if outcome.status == "returned":
         return f"rank {outcome.rank} returned"
+    returned = record.progress == RETURNED
     if outcome.status == "crashed" and not record.begin:
         return f"rank {outcome.rank}: its process ended before the function was called"
     if outcome.status == "crashed":
-        return f"rank {outcome.rank}: its process ended in the middle of the function"
+        when = "after the function had returned" if returned else "in the middle of the function"
+        return f"rank {outcome.rank}: its process ended {when}"
     if not record.begin:
         return f"rank {outcome.rank} waited for the other ranks to join the group"
+    if returned:
+        return f"rank {outcome.rank} was handing over what the function had returned"
     event = record.waiting()
     doing = f"was computing{computing(record)}"
     if event is not None:

@@ -169,7 +169,8 @@ def counted(number: int, what: str) -> str:
 
 
 _KNOWN = {
-    "numpy.ndarray", "builtins.function", "builtins.generator", "builtins.type",
+    "numpy.ndarray", "builtins.function", "builtins.generator", "builtins.coroutine",
+    "builtins.type",
     "distlab.rank.work.RecordedWork", "torch.nn.parameter.Parameter",
     *(f"{ODD_TENSOR}{odd}" for odd in (
         "dtype bfloat16", "dtype complex128", "dtype complex32", "dtype float8_e4m3fn",

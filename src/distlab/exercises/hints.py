@@ -207,10 +207,19 @@ CHANGED = Hint(
     "A tensor was changed after isend and before the wait() of its request: until then it belongs "
     "to the message on its way. What arrives needs a tensor of its own.",
 )
+NOT_BEGUN = Hint(
+    "nothing computed yet",
+    lambda look: any(
+        getattr(got, "type_name", "") in ("builtins.generator", "builtins.coroutine")
+        for got in returned(look)
+    ),
+    "A call of a function with `yield` in it, or of an `async def`, computes nothing yet, and so "
+    "does (… for …) in round brackets. Use a plain `def` with `return`, and [… for …] for a list.",
+)
 COMMON = (NOTHING, NOTHING_HERE, NUMBER, REQUEST, ARRAY, NOT_FLOAT32, DTYPE)
 #: what `distlab.exercises.defaults` puts before and behind the hints of every exercise, and behind
 #: those of exercises that have rules on traffic
-FIRST, LAST = (IN_PLACE, SINGLE), COMMON
+FIRST, LAST = (IN_PLACE, SINGLE, NOT_BEGUN), COMMON
 MESSAGES = (EARLY, CHANGED, *COMMON, FUNCTIONAL, UNWAITED)
 
 

@@ -10,7 +10,7 @@ from distlab.exercises import raised
 from distlab.exercises.exercise import Case, Exercise
 from distlab.exercises.sources import Sources
 from distlab.exercises.verdict import Verdict, misread, quoted, subject
-from distlab.records import redaction
+from distlab.records import events, redaction
 from distlab.records.wording import advice, computing, contended, gave_up, standing, until_timeout
 
 #: findings on operations that don't fit together; that ranks raise or crash is their consequence
@@ -122,6 +122,9 @@ def _crashed(exercise: Exercise, case: Case, run: Run, crashed: list[int]) -> Ve
     told = f"{case.told(begins=True)}, the {process} of {_ranks(crashed)} ended in the middle of "
     waits = [run.records[rank].waiting() for rank in crashed]
     inside = [f"{event} at {event.place}" for event in waits if event is not None]
+    if all(run.records[rank].progress == events.RETURNED for rank in crashed):
+        told = told.replace("in the middle of ", "after ") + "the function had returned."
+        return Verdict(exercise, "crashed", exercise.asks, told, _TOO_LARGE)
     if not inside:
         look = "Look for os._exit, sys.exit, or memory used up."
         return Verdict(exercise, "crashed", exercise.asks, f"{told}the function.", look)
@@ -131,6 +134,10 @@ def _crashed(exercise: Exercise, case: Case, run: Run, crashed: list[int]) -> Ve
     )  # fmt: skip
 
 
+_TOO_LARGE = (
+    "Is what the function returns far larger than what is asked for? Handing it over takes memory, "
+    "too. If it is not, look for a thread or a callback that ends the process."
+)
 _TOO_MUCH = (
     "gloo ends a process to which more comes than its buffer has room for: do the other ranks send "
     "as much as this one expects? If so, look for os._exit, or memory used up."
@@ -255,6 +262,8 @@ def _doing(run: Run, ranks: list[int]) -> str:
         event = record.waiting()
         if event is not None:
             parts.append(f"rank {rank} waits in {event} at {event.place}")
+        elif record.progress == events.RETURNED:
+            parts.append(f"rank {rank} hands over what the function returned")
         elif record.stands:
             parts.append(f"rank {rank} stands still {standing(record)}")
         else:

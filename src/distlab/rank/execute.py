@@ -19,6 +19,7 @@ import socket
 import sys
 import time
 import traceback
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -50,6 +51,9 @@ _MOST_DESCRIPTORS = 1 << 16  # a system may grant fewer than a limit that is lar
 _GROUP_TIMEOUT = datetime.timedelta(minutes=30)  # deadlines are the watcher's business
 #: inputs of exercises lie on the CPU, where NCCL alone could not carry them
 _BACKENDS = {"gloo": "gloo", "nccl": "cpu:gloo,cuda:nccl"}
+#: what a call gives of a function with `yield` in it, or of an `async def`
+_NOT_BEGUN = types.GeneratorType, types.CoroutineType
+_COMPUTES_NOTHING = ". It has computed nothing yet: `return` a list, from a plain `def`"
 _store: dist.Store | None = None  # of the default group
 
 
@@ -95,11 +99,7 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
                 result = call(*arguments)
             _end_child(process)
             record.ended(raised=False)
-            output = (
-                payload.encode(result, arrays=False)
-                if tree["harness"]
-                else cloudpickle.dumps(result)
-            )
+            output = payload.encode(result, arrays=False) if tree["harness"] else _sent_back(result)
             overwritten = tree["harness"] and _kept.changed_by(tree["harness"], result, output)
         except BaseException as raised:  # `CancelledError` of asyncio is no `Exception`
             _end_child(process, raised)
@@ -116,6 +116,19 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
         "usable": connections.usable(record),
     }  # fmt: skip
     return payload.parts(reply, output)
+
+
+def _sent_back(result: Any) -> bytes:
+    """What the function returned, for the notebook.
+
+    Raises:
+        TypeError: there is something in it that cannot leave this process.
+    """
+    try:
+        return cloudpickle.dumps(result)
+    except Exception as error:
+        said = f"what the function returned cannot be sent to the notebook: {error}"
+        raise TypeError(f"{said}{_COMPUTES_NOTHING * isinstance(result, _NOT_BEGUN)}") from None
 
 
 def _end_child(process: int, raised: BaseException | None = None) -> None:

@@ -13,6 +13,7 @@ from distlab.records.events import (
     NOT_STARTED,
     POSTED,
     RAISED,
+    RETURNED,
     RUNNING,
     Event,
     RankRecord,
@@ -201,6 +202,11 @@ def _overlap(one: Event, other: Event) -> bool:
 
 def advice(records: Sequence[RankRecord]) -> str:
     """Where to look when these ranks have not returned in time; empty if no record tells."""
+    if records and all(record.progress == RETURNED for record in records):
+        return (
+            "The function came to its end: what it returned was too large to be handed over in "
+            "that time. Return less of it."
+        )
     if any(record.stands_in == "init_process_group" for record in records):
         return (
             "init_process_group returns on no rank before world_size ranks have called it with one "
