@@ -125,7 +125,8 @@ def _sent_back(result: Any) -> bytes:
         TypeError: there is something in it that cannot leave this process.
     """
     try:
-        return cloudpickle.dumps(result)
+        pickled: bytes = cloudpickle.dumps(result)
+        return pickled
     except Exception as error:
         said = f"what the function returned cannot be sent to the notebook: {error}"
         raise TypeError(f"{said}{_COMPUTES_NOTHING * isinstance(result, _NOT_BEGUN)}") from None
