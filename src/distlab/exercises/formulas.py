@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable
 from decimal import Decimal
@@ -40,7 +41,7 @@ def call(function: Callable[..., Any], rank: int, size: int, inputs: dict[str, A
 def formula(hints: tuple[Hint, ...] = (), **about: Any) -> Exercise:
     """An exercise whose function gets the parameters of its case; there is no process group."""
     given = {"make": arguments, "call": call, "tolerance": EXACT, "group": False, "formula": True}
-    return Exercise(**{**given, **about, "hints": (A_BOOL, IN_SINGLE, *hints)})
+    return Exercise(**{**given, **about, "hints": (A_BOOL, IN_SINGLE, MOVED, *hints)})
 
 
 def gives(*formulas: Callable[..., float]) -> Callable[[Look], bool]:
@@ -78,4 +79,19 @@ IN_SINGLE = Hint(
     "single precision", _in_single,
     "Only about seven digits are right: that is float32, which torch makes of Python's numbers. "
     "Work with plain numbers, or with dtype=torch.float64.",
+)  # fmt: skip
+
+
+def _moved(look: Look) -> bool:
+    """Has the function the arguments of the lab in another order?"""
+    if not isinstance(look.answer, (ast.FunctionDef, ast.Lambda)):
+        return False
+    names, given = [one.arg for one in look.answer.args.args], list(look.inputs[0])
+    return names != given and sorted(names) == sorted(given)
+
+
+MOVED = Hint(
+    "arguments in another order", _moved,
+    "The function is called with its arguments in the order of the lab's first line: put them back "
+    "into that order.",
 )  # fmt: skip

@@ -199,7 +199,8 @@ _STALENESS = (
     Hint(
         "last staleness",
         _stale_by(lambda pushes: [pushes[-1][1]]),
-        "This is the staleness of the last push. The largest of all is asked for.",
+        "This is the staleness of the last push, or of none at all where it is never counted. The "
+        "largest of all is asked for.",
     ),
     Hint(
         "all staleness added",
