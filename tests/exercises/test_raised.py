@@ -160,6 +160,11 @@ def advised(exercise, kind, message, size=2, answer=None, line=None):
         ("exchange", "AttributeError", "module 'torch.distributed' has no attribute 'iSend'",
          "nothing of that name"),
         ("exchange", "ZeroDivisionError", "division by zero", None),
+        ("row_parallel_linear", "RuntimeError", "mat2 must be a matrix, got 1-D tensor", "shapes"),
+        ("evaluate", "RuntimeError", "The size of tensor a (3) must match the size of tensor b (4) "
+         "at non-singleton dimension 0", "shapes"),
+        ("clip_sharded", "RuntimeError", "output with shape [] doesn't match the broadcast shape "
+         "[1]", "another shape in place"),
         ("demo_checkpoint", "EOFError", "EOF when reading a line", "no keyboard"),
         ("relay", "BdbQuit", "", "no keyboard"),
         ("relay", "RecursionError", "maximum recursion depth exceeded", "endless recursion"),

@@ -282,8 +282,8 @@ COMMON = (
     ),
     Advice(
         "leaf changed in place", "leaf Variable that requires grad",
-        "A parameter may be changed in place only where no graph is recorded: under "
-        "torch.no_grad().",
+        "What requires a gradient and begins a graph (a parameter, or a buffer that was made so) "
+        "may be changed in place only where no graph is recorded: under torch.no_grad().",
     ),
     Advice(
         "no graph", "does not require grad and does not have a grad_fn",
@@ -403,6 +403,12 @@ COMMON = (
     Advice(
         "text for a path", r"'str' object has no attribute '(glob|open|exists|iterdir|parent)",
         "This path is a plain string: pathlib.Path(path) has the methods of a path.",
+    ),
+    Advice(
+        "shapes", r"must be a matrix|cannot be multiplied|size of tensor a .* must match"
+        r"|is invalid for input of size|expanded size of the tensor",
+        "The shapes of two tensors do not fit together in this line: print them before it. An "
+        "index, weight[rank], takes a dimension away; a slice, weight[first:last], keeps it.",
     ),
     Advice(
         "None on this rank", "NoneType",
