@@ -1,9 +1,12 @@
 """A line is told by the function in which the student wrote it, a comprehension's too."""
 
+import sys
+from types import SimpleNamespace
+
 import pytest
 
 from distlab.rank.exceptions import describe
-from distlab.rank.places import function_of
+from distlab.rank.places import function_of, stands_at
 
 
 class Sender:
@@ -39,3 +42,17 @@ def test_a_comprehension_outside_of_functions_keeps_its_name():
     code = compile("[1 for _ in ()]\n(1 for _ in ())", "cell", "exec")
     (within,) = [c for c in code.co_consts if getattr(c, "co_name", "") == "<genexpr>"]
     assert function_of(within) == "<genexpr>"
+
+
+def frame_of(source: str, back: object) -> SimpleNamespace:
+    code = compile(source, "<string>", "exec")
+    return SimpleNamespace(f_code=code, f_back=back, f_lineno=1, f_lasti=0)
+
+
+def test_a_rank_that_is_in_no_function_of_the_students_stands_at_no_place():
+    """The first frame of the process is the command's that has started it, `python -c …`."""
+    started = frame_of("pass", None)
+    assert stands_at(started) is None
+    assert stands_at(frame_of("pass", started)) is not None  # a student's exec
+    function, line, *_ = stands_at(sys._getframe())
+    assert function.decode() == sys._getframe().f_code.co_name[: len(function)] and line

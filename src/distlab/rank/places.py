@@ -81,8 +81,8 @@ def stands_at(frame: types.FrameType | None) -> Place | None:
         if kind != _OURS:
             called = cut(frame.f_code.co_name, API_BYTES) if kind == _API else b""
         frame = frame.f_back
-    if frame is None:
-        return None
+    if frame is None or (frame.f_back is None and frame.f_code.co_name == "<module>"):
+        return None  # at the end of all frames stands what has started the process
     function = cut(function_of(frame.f_code), FUNCTION_BYTES)
     return function, frame.f_lineno, frame.f_lasti, called
 
