@@ -161,6 +161,10 @@ def advised(exercise, kind, message, size=2, answer=None, line=None):
          "nothing of that name"),
         ("exchange", "ZeroDivisionError", "division by zero", None),
         ("row_parallel_linear", "RuntimeError", "mat2 must be a matrix, got 1-D tensor", "shapes"),
+        ("unshard", "RuntimeError", "split_with_sizes expects split_sizes to sum exactly to 10 "
+         "(input tensor's size at dimension 0), but got split_sizes=[6, 3]", "lengths of parts"),
+        ("clip_sharded", "RuntimeError", "Tensors must have same number of dimensions: got 2 and 1",
+         "dimensions in cat"),
         ("evaluate", "RuntimeError", "The size of tensor a (3) must match the size of tensor b (4) "
          "at non-singleton dimension 0", "shapes"),
         ("clip_sharded", "RuntimeError", "output with shape [] doesn't match the broadcast shape "

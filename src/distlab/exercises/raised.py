@@ -405,6 +405,16 @@ COMMON = (
         "This path is a plain string: pathlib.Path(path) has the methods of a path.",
     ),
     Advice(
+        "lengths of parts", "split_sizes to sum",
+        "The lengths of the parts have to add up to that of the tensor: what is not wanted, "
+        "padding say, is cut off before, or is a part of its own.",
+    ),
+    Advice(
+        "dimensions in cat", "Tensors must have same number of dimensions",
+        "torch.cat joins tensors with the same number of dimensions: reshape(-1) leaves one, "
+        "whatever there was.",
+    ),
+    Advice(
         "shapes", r"must be a matrix|cannot be multiplied|size of tensor a .* must match"
         r"|is invalid for input of size|expanded size of the tensor",
         "The shapes of two tensors do not fit together in this line: print them before it. An "
