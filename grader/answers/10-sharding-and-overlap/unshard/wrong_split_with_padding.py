@@ -1,6 +1,0 @@
-# hint: lengths of parts
-# status: error
-def unshard(rank, size, piece, shapes):
-    pieces = [torch.empty_like(piece) for _ in range(size)]
-    dist.all_gather(pieces, piece)
-    return list(torch.cat(pieces).split([math.prod(shape) for shape in shapes]))
