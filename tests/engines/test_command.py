@@ -53,6 +53,19 @@ def test_a_terminal_says_that_a_command_was_ended_and_not_which_signal_did_it(tm
     assert capsys.readouterr().out.splitlines()[-1] == "not done after 2 s, and ended"
 
 
+def test_an_interrupted_terminal_is_told_in_a_sentence(tmp_path, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    path = script(tmp_path, "import signal\nsignal.pause()")
+    monkeypatch.setattr(command._Shown, "join", stop)  # the notebook's stop button
+    monkeypatch.setattr(command, "_end", lambda process, shown: process.kill())
+    with pytest.raises(KeyboardInterrupt) as caught:
+        command.terminal(f"python {path}")
+    (said,) = caught.value._render_traceback_()
+    assert said.startswith("KeyboardInterrupt: interrupted while the command runs")
+
+
 def test_a_program_that_is_not_there_is_told_as_a_shell_tells_it(capsys):
     command.terminal("torchrunn --standalone mp.py")
     said = ["$ torchrunn --standalone mp.py", "torchrunn: command not found", "exit status 127"]

@@ -13,6 +13,7 @@ import tty
 from collections import Counter
 from dataclasses import dataclass, field
 
+from distlab.engines import progress
 from distlab.processes import run_delay, wrong_argument
 from distlab.processes.environment import interface
 
@@ -157,7 +158,8 @@ def terminal(command: str, only: str | tuple[str, ...] = "", limit: float = 60) 
             fails, which exceptions it ended with.
     """
     print("$", wrong_argument.text(command, "terminal"))
-    output, status, late = _run(command, limit)
+    with progress.interruptible("the command runs"):
+        output, status, late = _run(command, limit)
     for line in output.splitlines():
         if line.startswith(only):
             print(line)

@@ -19,7 +19,7 @@ def line(what: str, patience: float = PATIENCE) -> Iterator[None]:
     """Say what the block waits for, once it has taken `patience` seconds and then each second; the
     line is gone when the block ends. Outside of a notebook nothing is said.
 
-    Of an interrupt Jupyter shows the same words and where ranks stood, not the machinery's frames.
+    An interrupt is told in the same words.
     """
     done = threading.Event()
     # the context knows which cell the line belongs to
@@ -29,15 +29,25 @@ def line(what: str, patience: float = PATIENCE) -> Iterator[None]:
     if in_notebook():
         telling.start()
     try:
+        with interruptible(what):
+            yield
+    finally:
+        done.set()
+        if telling.ident is not None:
+            telling.join()
+
+
+@contextlib.contextmanager
+def interruptible(what: str) -> Iterator[None]:
+    """Of an interrupt of the block Jupyter shows these words and where ranks stood, not the
+    machinery's frames.
+    """
+    try:
         yield
     except KeyboardInterrupt as interrupt:
         shown = functools.partial(_interrupted, what, interrupt)
         interrupt._render_traceback_ = shown  # type: ignore[attr-defined]  # Jupyter looks for it
         raise
-    finally:
-        done.set()
-        if telling.ident is not None:
-            telling.join()
 
 
 def _interrupted(what: str, interrupt: KeyboardInterrupt) -> list[str]:

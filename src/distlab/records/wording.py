@@ -225,7 +225,8 @@ def advice(records: Sequence[RankRecord]) -> str:
     if unknown and all(record.stands for record in unknown):
         return (
             "Whoever stands still there waits for something that does not come: a key that nobody "
-            "sets in the store, another thread, a lock, a queue or a process."
+            "sets in the store (a HashStore that a rank makes is that rank's alone), another "
+            "thread, a lock, a queue or a process."
         )
     return ""
 
