@@ -121,8 +121,10 @@ def test_a_preempted_job_that_is_queued_again_is_not_over():
 
 def test_without_slurm_one_is_told_where_to_go(commands):
     commands()
-    with pytest.raises(SlurmFailed, match="there is no sbatch here: log in to the cluster's head"):
+    told = "there is no sbatch here: log in to the cluster's head"
+    with pytest.raises(SlurmFailed, match=told) as failed:
         job.sbatch("#!/bin/sh\n", [])
+    assert failed.value._render_traceback_() == [f"NoSlurm: {failed.value}"]
 
 
 def test_where_slurm_is_installed_without_a_cluster_the_same_is_said(commands):

@@ -322,6 +322,12 @@ def test_what_is_returned_and_cannot_be_sent_is_told_so(ranks):
         ranks.run(lambda rank, size: dist.group.WORLD)
 
 
+def test_a_run_is_compared_with_another_run_and_nothing_else(ranks):
+    result = ranks.run(me)
+    with pytest.raises(WrongArgument, match="takes the result of another run"):
+        result.compare(3)
+
+
 def test_a_function_that_takes_no_rank_is_told_what_run_calls_it_with(ranks):
     with pytest.raises(RunFailed, match="run calls it with rank and size"):
         ranks.run(lambda: 3)

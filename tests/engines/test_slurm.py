@@ -48,8 +48,9 @@ def test_what_a_shell_would_take_apart_stays_together(tmp_path):
     ],
 )
 def test_what_makes_no_job_is_refused_with_what_to_change(program, options, said):
-    with pytest.raises(submit.Refused, match=said):
+    with pytest.raises(submit.Refused, match=said) as refused:
         submit.planned(program, **options)
+    assert refused.value._render_traceback_() == [f"Refused: {refused.value}"]
 
 
 def test_a_broken_header_is_refused_in_one_line(tmp_path):

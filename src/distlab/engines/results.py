@@ -18,6 +18,7 @@ import cloudpickle
 from distlab.engines.exploring import Exploration, Explored, nearest, parting, told
 from distlab.engines.outcomes import Outcome, Run
 from distlab.engines.printed import printed
+from distlab.processes.wrong_argument import WrongArgument, quoted
 from distlab.records.deadlock import CONFLICTS
 from distlab.records.events import POSTED, RETURNED, Event, RankRecord
 from distlab.records.matching import broken_off
@@ -104,9 +105,15 @@ class Result:
         Args:
             other: the run that came after this one.
             names: what to call the two.
+
+        Raises:
+            WrongArgument: the other one is no result of a run.
         """
         from distlab.viz.comparison import compare
 
+        if not isinstance(other, Result):
+            wanted = "compare takes the result of another run, first.compare(second) say"
+            raise WrongArgument(f"{wanted}, and {quoted(other)}")
         return compare(self, other, names)
 
     def simulator(self, **options: Any) -> Simulator:

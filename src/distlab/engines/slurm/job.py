@@ -31,7 +31,12 @@ _ELSEWHERE = (
 
 
 class SlurmFailed(RuntimeError):
-    """Slurm could not do what it was asked for; the message says why, and what to do."""
+    """Slurm could not do what it was asked for; the message says why, and what to do. Notebooks
+    show it alone.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self}"]
 
 
 class NoSlurm(SlurmFailed):

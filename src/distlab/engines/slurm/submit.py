@@ -23,6 +23,7 @@ from distlab.engines import notebook_function, progress
 from distlab.engines.slurm.batch_file import faults
 from distlab.engines.slurm.job import Job, Status, sbatch
 from distlab.processes import entry_points
+from distlab.processes.wrong_argument import WrongArgument
 
 SHOWN = 20  # lines of the log that a notebook shows while the job runs
 FEW = 3  # lines of the log that the message on a failed job ends with
@@ -43,7 +44,7 @@ srun --label --kill-on-bad-exit=1 {command}
 _FIRST = re.compile(r"srun: error: (?P<node>\S+): tasks? (?P<task>\S+): (?P<end>.+)")
 
 
-class Refused(ValueError):
+class Refused(WrongArgument):
     """What was asked for cannot become a job; the message says what to change."""
 
 
