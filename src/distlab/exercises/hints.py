@@ -207,14 +207,21 @@ CHANGED = Hint(
     "A tensor was changed after isend and before the wait() of its request: until then it belongs "
     "to the message on its way. What arrives needs a tensor of its own.",
 )
+def _not_begun(value: Any) -> bool:
+    """Is there a generator or a coroutine somewhere in it?"""
+    if isinstance(value, dict):
+        return any(map(_not_begun, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(_not_begun, value))
+    return getattr(value, "type_name", "") in ("builtins.generator", "builtins.coroutine")
+
+
 NOT_BEGUN = Hint(
     "nothing computed yet",
-    lambda look: any(
-        getattr(got, "type_name", "") in ("builtins.generator", "builtins.coroutine")
-        for got in returned(look)
-    ),
-    "A call of a function with `yield` in it, or of an `async def`, computes nothing yet, and so "
-    "does (… for …) in round brackets. Use a plain `def` with `return`, and [… for …] for a list.",
+    lambda look: any(map(_not_begun, returned(look))),
+    "A generator has computed nothing yet. It comes from a function with `yield`, from (… for …) "
+    "in round brackets, or from model.parameters(): list(…) makes a list of it. A call of an "
+    "`async def` computes nothing either: leave `async` out.",
 )
 COMMON = (NOTHING, NOTHING_HERE, NUMBER, REQUEST, ARRAY, NOT_FLOAT32, DTYPE)
 #: what `distlab.exercises.defaults` puts before and behind the hints of every exercise, and behind

@@ -1,3 +1,4 @@
+# hint: nothing computed yet
 # says: object of type
 def demo_basic(rank, world_size, inputs, targets):
     model = DDP(ToyModel())
