@@ -207,6 +207,8 @@ CHANGED = Hint(
     "A tensor was changed after isend and before the wait() of its request: until then it belongs "
     "to the message on its way. What arrives needs a tensor of its own.",
 )
+
+
 def _not_begun(value: Any) -> bool:
     """Is there a generator or a coroutine somewhere in it?"""
     if isinstance(value, dict):
