@@ -291,6 +291,7 @@ def test_wrong_arguments_are_refused_in_a_sentence(wrong):
 
 
 def test_a_number_of_ranks_may_be_of_numpy():
+    assert repr(Ranks(True)).startswith("Ranks(1): 1 ")
     size = Ranks(numpy.int64(2)).size
     assert size == 2 and type(size) is int
 

@@ -39,7 +39,7 @@ def whole(value: Any, wanted: str) -> int:
         WrongArgument: it is none.
     """
     try:
-        return operator.index(value)
+        return int(operator.index(value))  # True is 1
     except TypeError:
         raise WrongArgument(f"{wanted}, and {quoted(value)}") from None
 
