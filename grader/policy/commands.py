@@ -24,7 +24,7 @@ def show(chosen: list[str]) -> int:
     policy, roster = policies.current(), RosterFile().read()
     if not policy.in_force:
         print(
-            f"There is no {policies.PATH.name}: no due dates, nothing is taken off, no limit on "
+            f"There is no {policies.PATH}: no due dates, nothing is taken off, no limit on "
             "attempts. Copy policy.example.yaml to begin with."
         )
     else:

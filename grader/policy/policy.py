@@ -9,21 +9,31 @@ from pathlib import Path
 from grader.paths import ROOT
 from grader.policy.rules import Policy, PolicyError
 
-#: the course's policy; DISTLAB_POLICY names another one
-PATH = Path(os.environ.get("DISTLAB_POLICY") or ROOT / "policy.yaml").absolute()
+VARIABLE, NONE = "DISTLAB_POLICY", "none"
+_NAMED = os.environ.get(VARIABLE, "")
+#: the course's policy; the variable names another one, or says that there is none
+PATH = ROOT / "policy.yaml" if not _NAMED else Path(_NAMED).absolute()
+if _NAMED == NONE:
+    PATH = Path(os.devnull, "policy.yaml")
 
 
 def current(path: Path | None = None) -> Policy:
     """The policy in force: the file's, or the defaults where there is none.
 
     Raises:
-        PolicyError: the file cannot be read, or says something that cannot be.
+        PolicyError: the file cannot be read, or says something that cannot be; or the one that was
+            named is not there: without it, penalties that were taken off would be given back.
     """
     path = path or PATH
     try:
         found = path.stat()
-    except FileNotFoundError:
-        return Policy()
+    except (FileNotFoundError, NotADirectoryError):
+        if _NAMED in ("", NONE) or path != PATH:
+            return Policy()
+        raise PolicyError(
+            f"{VARIABLE} names {path}, which is not there: name the policy's file, or say "
+            f"{VARIABLE}={NONE} to grade without a policy"
+        ) from None
     except OSError as error:
         raise PolicyError(f"{path} cannot be read: {error.strerror}") from error
     return _read(path, found.st_mtime_ns, found.st_size, found.st_ino)

@@ -121,7 +121,7 @@ def test_the_policy_in_force_is_printed(distlab):
 
 def test_without_a_policy_that_is_said(tmp_path, distlab):
     (tmp_path / "policy.yaml").unlink()
-    assert "There is no policy.yaml: no due dates" in distlab("policy")[1]
+    assert f"There is no {policy.PATH}: no due dates" in distlab("policy")[1]
     assert "has no due date" in distlab("extend", "ada", LAB, "3d")[2]
 
 

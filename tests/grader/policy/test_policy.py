@@ -2,6 +2,8 @@
 
 import datetime
 import os
+import subprocess
+import sys
 from fractions import Fraction
 
 import pytest
@@ -27,6 +29,27 @@ def read(tmp_path, text):
 def test_without_a_file_everything_is_as_it_was(tmp_path):
     assert policies.current(tmp_path / "policy.yaml") == Policy()
     assert not Policy().in_force
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [("none", "not in force"), ("/no/policy.yaml", "DISTLAB_POLICY names /no/policy.yaml")],
+)
+def test_a_policy_that_is_named_and_not_there_is_no_policy_only_where_none_is_asked_for(
+    named, said
+):
+    code = """
+from grader.policy import policy
+try:
+    print("in force" if policy.current().in_force else "not in force")
+except policy.PolicyError as error:
+    print(error)
+"""
+    environment = {**os.environ, "DISTLAB_POLICY": named}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert ran.stdout.startswith(said), ran
 
 
 def test_the_example_says_what_holds_without_it():
