@@ -41,7 +41,9 @@ def unusable(why: str, path: Path | None = None) -> NotWritten | None:
     if _OTHER_VERSION.search(why):
         return GradebookUnusable(
             f"the gradebook {path} was made by another version of nbgrader ({why}): run "
-            "`nbgrader db upgrade` in the course's folder, then do the same again"
+            "`nbgrader db upgrade` in the course's folder, which keeps a copy, then do the same "
+            "again; where that fails, move it away and run `distlab grade` again, which enters the "
+            "verdicts in a new one; points and comments given by hand in nbgrader are missing there"
         )
     if _CLOSED.search(why):
         return NotWritten(

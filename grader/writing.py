@@ -19,6 +19,12 @@ from pathlib import Path
 from grader.coursedir import GradingFailed
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_ASK = "see that this account may write there"
+_IN_THE_WAY = {
+    errno.EISDIR: "move the folder of that name away",
+    errno.ENOTDIR: "move the file away that is where a folder of that path should be",
+    errno.EEXIST: "move the file away that is where a folder of that path should be",
+}
 PATIENCE = 10.0  # seconds until a command says what it waits for
 #: errors of file systems without locks, as some are that many machines share
 NO_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK})
@@ -31,16 +37,16 @@ class NotWritten(GradingFailed):
 
     @classmethod
     def of(cls, path: Path, error: OSError) -> NotWritten:
-        return cls(_said(path, error.strerror or type(error).__name__, error.errno in FULL))
+        then = "make room there" if error.errno in FULL else _IN_THE_WAY.get(error.errno or 0, _ASK)
+        return cls(_said(path, error.strerror or type(error).__name__, then))
 
     @classmethod
     def full(cls, path: Path, why: str) -> NotWritten:
         """Where something other than the system says that there is no room."""
-        return cls(_said(path, why, is_full=True))
+        return cls(_said(path, why, "make room there"))
 
 
-def _said(path: Path, why: str, is_full: bool) -> str:
-    then = "make room there" if is_full else "see that this account may write there"
+def _said(path: Path, why: str, then: str) -> str:
     return (
         f"{path} cannot be written ({why}), and nothing that was there is lost: {then}, then do "
         "the same again"

@@ -147,9 +147,20 @@ def test_a_line_of_the_diary_that_a_crash_has_cut_is_taken_away_before_the_next(
     assert all(json.loads(line) for line in diary.path.read_text().splitlines())
 
 
+def test_what_stands_in_the_way_of_a_record_is_to_be_moved_away(tmp_path):
+    (tmp_path / "taken.csv").mkdir()
+    with pytest.raises(NotWritten, match="move the folder of that name away"):
+        writing.whole(tmp_path / "taken.csv", "new")
+    (tmp_path / "out").write_text("kept")
+    with pytest.raises(NotWritten, match="move the file away that is where a folder"):
+        writing.whole(tmp_path / "out" / "lab" / "new.csv", "new")
+    assert (tmp_path / "out").read_text() == "kept"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "taken.csv"]
+
+
 def test_no_place_for_a_lock_is_said_too(tmp_path):
     (tmp_path / "looks.lock").mkdir()
-    with pytest.raises(NotWritten, match="see that this account may write there"):
+    with pytest.raises(NotWritten, match="move the folder of that name away"):
         asked(Diary(tmp_path / "looks.jsonl"), "one")
 
 
