@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from distlab import course
-from distlab.checking.submission import Unreadable
+from distlab.checking.submission import NotNow, Unreadable
 from distlab.exercises import exercise
 from distlab.processes import repetition
 from distlab.processes.disk_room import NoRoom
@@ -308,6 +308,8 @@ def _judged(referee: Referee, one: Submission, staged: Path) -> Entry:
     lab = one.assignment
     try:
         content = handed_in.notebook(one.folder)
+    except NotNow as reason:
+        raise NotGraded(str(reason)) from reason
     except Unreadable as reason:
         content = coursedir.released(lab)
         entry = referee.unreadable(lab, one.student, reason, one.by)

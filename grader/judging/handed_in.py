@@ -16,7 +16,7 @@ from pathlib import Path
 from distlab import course
 from distlab import notebook as notebooks
 from distlab.checking import submission
-from distlab.checking.submission import Content, Unreadable
+from distlab.checking.submission import Content, NotNow, Unreadable
 from distlab.processes import untrusted
 from distlab.records import redaction
 
@@ -29,6 +29,7 @@ def notebook(folder: Path) -> Content:
 
     Raises:
         Unreadable: there is no such notebook, or more than one, or it cannot be read.
+        NotNow: it may be there, and cannot be read by this account or at this moment.
     """
     named = course.notebook_name(folder.name)
     with _opened(folder) as handle:
@@ -68,13 +69,20 @@ def _fitting(folder: untrusted.Folder, assignment: str) -> dict[str, Content]:
     # Windows and browsers add to a name: .ipynb.txt, .ipynb.json
     named = [name for name in folder.names() if ".ipynb" in name.casefold()]
     names = sorted(named, key=_is_plain, reverse=True)[:MOST_NOTEBOOKS]
-    left, fitting = submission.room(), dict[str, Content]()
+    left, fitting, unread = submission.room(), dict[str, Content](), list[NotNow]()
     for name in names:
-        with contextlib.suppress(Unreadable):
+        try:
             content = submission.read(name, folder.handle, left)
+        except NotNow as error:
+            unread.append(error)
+        except Unreadable:
+            continue
+        else:
             found = {cell.name for cell in notebooks.cells(content)}
             if found & set(course.exercises(assignment)):
                 fitting[name] = content
+    if unread and not fitting:
+        raise unread[0]
     return fitting
 
 
@@ -125,9 +133,13 @@ def _opened(folder: Path) -> Iterator[untrusted.Folder]:
     try:
         with untrusted.Folder.at(folder.parent.parent, student, assignment) as opened:
             yield opened
-    except (untrusted.NotPlain, FileNotFoundError) as error:
+    except untrusted.NotPlain as error:
         raise Unreadable(
             f"{assignment} is no folder: hand in a folder with the notebook in it"
+        ) from error
+    except FileNotFoundError as error:
+        raise NotNow(
+            f"{assignment} was removed or replaced while it was read: do the same again"
         ) from error
     except OSError as error:
         raise submission.locked(assignment, error) from error

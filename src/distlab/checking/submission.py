@@ -8,6 +8,7 @@ taken from the course, whatever the submission says.
 from __future__ import annotations
 
 import copy
+import errno
 import functools
 import hashlib
 import json
@@ -41,6 +42,12 @@ Content = dict[str, Any]  # a parsed notebook, or one of its cells
 
 class Unreadable(ValueError):
     """A submission from which nothing can be graded. The message says why, in one line."""
+
+
+class NotNow(Unreadable):
+    """What cannot be read by this account, or at this moment: that tells nothing of what is in it,
+    and is nobody's zero.
+    """
 
 
 @dataclass(frozen=True)
@@ -111,15 +118,19 @@ def _text(path: str | Path, folder: int | None, left: Room, name: str) -> bytear
     """The bytes of a notebook without outputs."""
     try:
         with untrusted.plain_file(path, folder=folder) as file:
-            if os.fstat(file.fileno()).st_size > left.bytes:
+            found = os.fstat(file.fileno())
+            if found.st_size > left.bytes:
                 raise TooMuch("bytes")
             data = notebook_file.without_outputs(file, left)
+            now = os.fstat(file.fileno())
+            if (now.st_size, now.st_mtime_ns) != (found.st_size, found.st_mtime_ns):
+                raise NotNow(f"{name} was written while it was read: do the same again")
     except TooMuch as error:
         raise Unreadable(f"{name} {_TOO_MUCH[error.what]}") from error
     except UnicodeDecodeError as error:
         raise _no_notebook(name, error) from error
     except FileNotFoundError as error:
-        raise Unreadable(f"{name} is not there: hand in the notebook again") from error
+        raise NotNow(f"{name} is not there: hand in the notebook again") from error
     except untrusted.NotPlain as error:
         raise Unreadable(
             f"{name} is no plain file: hand in the notebook itself, not a link"
@@ -146,7 +157,9 @@ def _parsed(data: bytearray, name: str) -> Any:
         text = data.decode("utf-8")
         data.clear()  # bytes, text and tree at once would take too much memory
         return json.loads(text)
-    except (ValueError, RecursionError, MemoryError) as error:
+    except MemoryError as error:
+        raise locked(name, OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))) from error
+    except (ValueError, RecursionError) as error:
         if _CONFLICT.search(text):
             raise Unreadable(
                 f"{name} holds an unresolved git conflict (lines that begin with <<<<<<<): resolve "
@@ -172,11 +185,11 @@ def _no_notebook(name: str, error: Exception) -> Unreadable:
     return Unreadable(f"{name} is no notebook ({reason}): {_ANOTHER}")
 
 
-def locked(name: str, error: OSError) -> Unreadable:
-    return Unreadable(
-        f"{name} cannot be read here ({error.strerror}): "
-        "give this account the right to read it and its folder"
-    )
+def locked(name: str, error: OSError) -> NotNow:
+    then = "give this account the right to read it and its folder"
+    if error.errno not in (errno.EACCES, errno.EPERM):
+        then = "do the same again when it can be read"
+    return NotNow(f"{name} cannot be read here ({error.strerror}): {then}")
 
 
 def _upgraded(content: Content, name: str) -> Content:

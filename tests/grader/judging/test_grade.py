@@ -3,6 +3,7 @@
 import concurrent.futures
 import contextlib
 import csv
+import errno
 import json
 import os
 import shutil
@@ -17,7 +18,9 @@ from nbgrader.converters import Autograde
 from optional import here
 
 from distlab import course
+from distlab.checking import submission
 from distlab.cli import main
+from distlab.processes import untrusted
 from grader import collected, coursedir, paths
 from grader.coursedir import GradingFailed
 from grader.judging import demo
@@ -230,6 +233,49 @@ def test_a_folder_named_as_macos_writes_accents_is_told_so(tmp_path):
         one = grading.Submission(name, LAB, tmp_path / name / LAB)
         entry = grading._judge(None, one, tmp_path, None)
         assert said in entry.not_graded, entry
+
+
+@pytest.mark.parametrize(
+    ("number", "then"),
+    [(errno.EACCES, "the right to read it"), (errno.EIO, "when it can be read"),
+     (errno.EMFILE, "when it can be read"), (errno.ESTALE, "when it can be read")],
+)  # fmt: skip
+@pytest.mark.parametrize("name", [NAME, "another.ipynb"])
+def test_what_the_grader_may_not_read_or_cannot_now_is_no_zero(
+    tmp_path, monkeypatch, number, then, name
+):
+    hand_in(tmp_path, "ada", coursedir.solution(LAB), name)
+    (one,) = grading.submissions(LAB, tmp_path / "submitted")
+    plain_file = untrusted.plain_file
+
+    def refuse(path, *args, **kwargs):
+        if str(path).endswith(".ipynb"):
+            raise OSError(number, os.strerror(number))
+        return plain_file(path, *args, **kwargs)
+
+    monkeypatch.setattr(untrusted, "plain_file", refuse)
+    entry = grading._judge(None, one, tmp_path / "staged", None)
+    assert f"{name} cannot be read here" in entry.not_graded and then in entry.not_graded
+
+
+def test_what_is_removed_or_written_meanwhile_is_no_zero(tmp_path, monkeypatch):
+    hand_in(tmp_path, "ada", coursedir.solution(LAB))
+    hand_in(tmp_path, "ben", coursedir.solution(LAB))
+    ada, ben = grading.submissions(LAB, tmp_path / "submitted")
+    shutil.rmtree(ada.folder)
+    entry = grading._judge(None, ada, tmp_path / "staged", None)
+    assert "removed or replaced" in entry.not_graded
+    scan = submission.notebook_file.without_outputs
+
+    def cut_short(file, left):  # whoever copies it has written the half of it so far
+        data = scan(file, left)
+        with (ben.folder / NAME).open("ab") as more:
+            more.write(b"  ")
+        return data[: len(data) // 2]
+
+    monkeypatch.setattr(submission.notebook_file, "without_outputs", cut_short)
+    entry = grading._judge(None, ben, tmp_path / "staged", None)
+    assert "was written while it was read" in entry.not_graded
 
 
 def test_a_file_that_cannot_be_read_costs_its_own_points_alone(graded):
