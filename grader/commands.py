@@ -20,7 +20,7 @@ from distlab.engines.ranks import SLURM
 from distlab.processes import frameworks
 from distlab.records import redaction
 from grader import coursedir, secret
-from grader.judging import demo
+from grader.judging import demo, handed_in
 from grader.judging import grade as grading
 from grader.judging.judges import Judges, local_judges, make_judges
 from grader.judging.ledger import Ledger
@@ -62,6 +62,7 @@ def grade(
         raise grading.NothingSubmitted(
             f"there are no submissions below {submitted}: put notebooks there as "
             "STUDENT/ASSIGNMENT/NOTEBOOK.ipynb, or try `distlab grade --demo`"
+            + handed_in.others(submitted)
         )
     for assignment in chosen:
         frameworks.need(*course.needs(assignment), what=f"Lab {assignment}")
@@ -73,6 +74,8 @@ def grade(
         for assignment in chosen:
             reports.append(_graded(assignment, submitted, student, judges, console))
     _say("gradebook", coursedir.GRADES / "gradebook.db", console)
+    if student is None and (said := handed_in.others(submitted)):
+        console.print(f"submitted{said}", style="red", markup=False, soft_wrap=True)
     if demonstration:
         for name, what in demo.CLASS.items():
             console.print(f"  {name:5} hands in {what}", style="dim", highlight=False)

@@ -119,7 +119,7 @@ def submissions(
         raise NothingSubmitted(
             f"there is no submission{whose} below {submitted}: put notebooks there as "
             f"STUDENT/{assignment}/{course.notebook_name(assignment)}, or name their folder by "
-            "--submitted"
+            "--submitted" + handed_in.others(submitted)
         )
     return found
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,10 @@ from distlab.processes import untrusted
 from distlab.records import redaction
 
 MOST_NOTEBOOKS = 20  # that are looked at where a submission has none of the right name
+MOST_NAMES = 1_000  # that are looked at where it has no notebook, folders and what is in them
+MOST_TOLD = 10  # names of what is passed over
+DEEPEST = 3  # folders in each other
+_ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar")
 
 
 def notebook(folder: Path) -> Content:
@@ -36,15 +41,72 @@ def notebook(folder: Path) -> Content:
         if handle.holds(named):
             return submission.read(named, handle.handle)
         fitting = _fitting(handle, folder.name)
+        place = "" if fitting else _below(handle)
     # copies that an editor or a system keeps beside a notebook (.ipynb.bak, .ipynb~) do not count
     fitting = {name: one for name, one in fitting.items() if _is_plain(name)} or fitting
     if len(fitting) != 1:
-        raise Unreadable(
-            f"{named} is not there"
-            + (f", and {len(fitting)} other notebooks hold this lab's exercises" if fitting else "")
-            + f": hand in the notebook under the name {named}"
-        )
+        raise Unreadable(f"{named} is not there{_instead(len(fitting), place)} {named}")
     return next(iter(fitting.values()))
+
+
+def _instead(fitting: int, place: str) -> str:
+    """What is there in place of the notebook, and what to do about it."""
+    then = "hand in the notebook under the name"
+    if fitting:
+        return f", and {fitting} other notebooks hold this lab's exercises: {then}"
+    if place.casefold().endswith(_ARCHIVES):
+        return f", but {place}: unpack that, and {then}"
+    if place:
+        return f", but {place} below it: move that up, and {then}"
+    return f": {then}"
+
+
+def _below(folder: untrusted.Folder) -> str:
+    """A notebook in a folder of a submission, or an archive, if there is either: its path."""
+    for place in itertools.islice(_paths(folder, Path()), MOST_NAMES):
+        suffixes = (".ipynb", *_ARCHIVES) if len(place.parts) > 1 else _ARCHIVES
+        if place.name.casefold().endswith(suffixes):
+            return redaction.shown(str(place))
+    return ""
+
+
+def _paths(folder: untrusted.Folder, above: Path) -> Iterator[Path]:
+    """What is in a folder and in those in it, leaving out what programs hide."""
+    for name in folder.names():
+        if name.startswith((".", "__")):
+            continue
+        yield above / name
+        if len(above.parts) < DEEPEST:
+            with contextlib.suppress(OSError), folder.folder(name) as inner:
+                yield from _paths(inner, above / name)
+
+
+def others(submitted: Path) -> str:
+    """What is said of what is passed over, behind a colon or the like; empty where nothing is."""
+    if not (names := passed_over(submitted)):
+        return ""
+    more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
+    named = ", ".join(names[:MOST_TOLD])
+    return f": passed over, being no STUDENT/ASSIGNMENT/NOTEBOOK.ipynb: {named}{more}"
+
+
+def passed_over(submitted: Path) -> list[str]:
+    """The names among the submissions that are no STUDENT with a folder of a lab, as downloads from
+    other systems have them, and folders whose names are nearly a lab's: none of it is graded.
+    """
+    found = []
+    for entry in sorted(submitted.glob("[!.]*")):
+        names = [each.name for each in entry.glob("[!.]*")]
+        nearly = [f"{entry.name}/{name}" for name in names if _is_nearly_a_lab(name)]
+        if not nearly and not any(name in course.LABS for name in names):
+            nearly = [entry.name]
+        found += nearly
+    return [redaction.shown(name) for name in found]
+
+
+def _is_nearly_a_lab(name: str) -> bool:
+    plain = re.sub(r"[\W_]+", "-", name.casefold())
+    return name not in course.LABS and any(plain.startswith(lab) for lab in course.LABS)
 
 
 def beside(folder: Path) -> list[str]:

@@ -218,11 +218,13 @@ def test_the_untouched_notebook_scores_zero(graded):
 
 def test_a_folder_that_has_no_students_name_gets_no_zero(tmp_path):
     hand_in(tmp_path, "O'Brien, Conor", coursedir.released(LAB))
+    (tmp_path / "submitted" / "Bo_12_assignsubmission_file_").mkdir()
     report = tmp_path / "report.json"
     done = run("distlab", "grade", LAB, "--json", str(report), grades=tmp_path)
     (one,) = json.loads(report.read_text())["submissions"]
     assert (one["status"], one["score"]) == ("not graded", None)
     assert done.returncode == 1 and "rename it to letters, digits" in done.stdout
+    assert "passed over, being no STUDENT/ASSIGNMENT/NOTEBOOK.ipynb: Bo_12_assign" in done.stdout
     with (tmp_path / "out" / f"{LAB}.csv").open() as file:
         assert [row["score"] for row in csv.DictReader(file)] == [""]
 

@@ -12,7 +12,7 @@ from distlab.checking import submission
 from distlab.checking.submission import Unreadable
 from distlab.processes import untrusted
 from grader import coursedir
-from grader.judging import handed_in
+from grader.judging import grade, handed_in
 
 LAB = "01-message-passing"
 NAME = course.notebook_name(LAB)
@@ -58,6 +58,55 @@ def test_what_an_editor_has_left_beside_a_notebook_is_not_in_its_way(folder, lef
     for number in range(handed_in.MOST_NOTEBOOKS):
         (folder / f"a{number}.ipynb.bak").write_text(content("older"))
     assert source(folder) == "mine"
+
+
+def test_a_notebook_in_a_folder_or_an_archive_is_told_with_its_place(folder):
+    def said():
+        with pytest.raises(Unreadable) as error:
+            handed_in.notebook(folder)
+        return str(error.value)
+
+    hidden = folder / ".ipynb_checkpoints"
+    hidden.mkdir()
+    (hidden / "message_passing-checkpoint.ipynb").write_text(content())
+    assert said() == f"{NAME} is not there: hand in the notebook under the name {NAME}"
+    (folder / "mine").mkdir()
+    (folder / "mine" / "elsewhere").symlink_to(folder.parent)  # links are not followed
+    (folder / "mine" / "lab").mkdir()
+    (folder / "mine" / "lab" / NAME).write_text(content())
+    assert f"but mine/lab/{NAME} below it: move that up" in said()
+    (folder / "a.ZIP").write_bytes(b"PK")
+    assert "but a.ZIP: unpack that" in said()
+    deep = folder.joinpath("0", *"abcdefghijk")
+    deep.mkdir(parents=True)
+    (deep / NAME).write_text(content())
+    assert "a.ZIP" in said()
+    (folder / "renamed.ipynb").write_text(content("renamed"))
+    assert source(folder) == "renamed"
+
+
+def test_what_is_no_students_folder_of_a_lab_is_told(folder):
+    submitted = folder.parent.parent
+    assert handed_in.others(submitted) == "" == handed_in.others(submitted / "nowhere")
+    (submitted / "ada" / "notes").mkdir()  # beside a lab's folder anything may lie
+    assert handed_in.others(submitted) == ""
+    for place in (
+        "Bo Bo_123_assignsubmission_file_",
+        "chen/01_Message_Passing",
+        "ada/02-toy-model (1)",
+    ):
+        (submitted / place).mkdir(parents=True)
+    (submitted / f"{LAB}.zip").write_bytes(b"PK")
+    (submitted / ".hidden").mkdir()
+    assert handed_in.passed_over(submitted) == [
+        f"{LAB}.zip", "Bo Bo_123_assignsubmission_file_", "ada/02-toy-model (1)",
+        "chen/01_Message_Passing",
+    ]  # fmt: skip
+    with pytest.raises(grade.NothingSubmitted, match="passed over, being no STUDENT/.*Bo Bo_123"):
+        grade.submissions("03-cifar10-ddp", submitted)
+    for number in range(handed_in.MOST_TOLD):
+        (submitted / f"z{number}").mkdir()
+    assert handed_in.others(submitted).endswith("z5 and 4 more")
 
 
 def test_notebooks_beside_the_one_that_counts_are_named_where_they_hold_the_exercises(folder):
