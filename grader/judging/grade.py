@@ -79,6 +79,7 @@ class Graded:
         entry: with the points that the policy gives for its verdicts.
         settled: what the policy makes of it; `None` where there is none.
         outdated: exercises with points by hand that were given for an earlier hand-in.
+        before: the points before it was judged again because the course has changed; else `None`.
     """
 
     entry: Entry
@@ -88,6 +89,7 @@ class Graded:
     problem: str = ""  # why gradebook or feedback page do not have it
     settled: Settled | None = None
     outdated: list[str] = field(default_factory=list)
+    before: float | None = None
 
 
 def submissions(
@@ -150,7 +152,8 @@ def grade(
     exercise.drawn.limit, repetition.kept.limit = DRAWN, ARRAYS
     found = submissions(assignment, submitted, student)
     referee = Referee(judges=judges, lanes=max(1, judges.slots // len(found)))
-    if any(referee.ledger.latest(assignment, one.student) is None for one in found):
+    before = {one: _before(referee.ledger, one) for one in found}
+    if None in before.values():
         judges.expect(assignment)  # first of all, because it takes longest
     if not variants.in_force(assignment):
         coursedir.need_references(assignment)
@@ -177,6 +180,9 @@ def grade(
                     raise  # nobody else's can be either
                 except GradingFailed as error:  # the class goes on
                     graded[one] = Graded(entry, None, 0.0, problem=str(error))
+                basis, points = before[one] or ("", 0.0)
+                if basis and entry.basis not in ("", basis):
+                    graded[one].before = points
                 told()
                 if live:
                     live.done(one.student)
@@ -186,6 +192,15 @@ def grade(
         if fresh is not None:
             fresh |= pages.fresh
     return [graded[one] for one in found]
+
+
+def _before(ledger: Ledger, one: Submission) -> tuple[str, float] | None:
+    """What a submission was judged by last, and the points that it had; `None` if it never was."""
+    entry = ledger.latest(one.assignment, one.student)
+    if entry is None:
+        return None
+    entry = policies.current().lab(one.assignment).partial.entry(entry)
+    return entry.basis, entry.score
 
 
 def _when(folder: Path) -> datetime.datetime:
@@ -395,6 +410,8 @@ def _reported(one: Graded) -> dict[str, Any]:
         about |= {"late_penalty": float(one.settled.penalty), "final_score": final(one)}
     if entry.by:
         about["handed_in_by"] = entry.by
+    if one.before is not None:
+        about["score_before"] = one.before
     if one.problem:
         about["problem"] = one.problem
     if entry.unreadable:

@@ -60,6 +60,7 @@ class Entry:
     flagged: list[str] = field(default_factory=list)  # what a person should look at in the source
     by: str = ""  # whose submission it is, of the student's group
     variant: str = ""  # whose inputs it was judged by, where not everybody's
+    basis: str = ""  # what it was judged by: changes with the course
 
     @property
     def score(self) -> float:

@@ -92,7 +92,7 @@ class Referee:
 
     def _judged(self, lab: str, student: str, plan: Plan, repaired: list[str]) -> Entry:
         own = variants.of(lab, student)
-        digest = _digest(lab, plan, own)
+        digest, basis = _digest(lab, plan, own), _basis(lab, own)[:16]
         known = self.ledger.get(lab, student, digest)
         if known is not None:
             return known
@@ -101,7 +101,7 @@ class Referee:
         seconds = round(time.monotonic() - begin, 3)
         entry = Entry(
             student, lab, digest, lines, repaired, seconds, flagged=internals.reached(plan.cells),
-            variant=own.fingerprint if own else "",
+            variant=own.fingerprint if own else "", basis=basis,
         )  # fmt: skip
         self.ledger.put(entry)
         return entry
@@ -142,11 +142,14 @@ class Referee:
 
 def _digest(lab: str, plan: Plan, own: variants.Variant | None) -> str:
     """A digest of what a verdict holds for: the code, the course, and whose inputs were used."""
+    return hashlib.sha256((_basis(lab, own) + plan.digest).encode()).hexdigest()
+
+
+def _basis(lab: str, own: variants.Variant | None) -> str:
+    """The same without the code."""
     if own is None:
-        told = course_digest(lab, secret.current())
-    else:
-        told = variants_digest(lab, secret.current()) + own.fingerprint
-    return hashlib.sha256((told + plan.digest).encode()).hexdigest()
+        return course_digest(lab, secret.current())
+    return variants_digest(lab, secret.current()) + own.fingerprint
 
 
 def note(reason: str) -> dict[str, Any]:

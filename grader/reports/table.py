@@ -25,6 +25,7 @@ from grader.reports import html
 from grader.reports.spreadsheet import inert
 
 COLOURS = {"passed": "green", "unanswered": "dim", "unreadable": "red", "not graded": "red"}
+TOLD = 20  # students whose points have changed that are named
 BESIDE = 8  # students that have a column each; more have a row each
 
 
@@ -46,9 +47,29 @@ def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
         if one.entry.by:
             said = f"  {_plain(one.entry.student)}: handed in by {_plain(one.entry.by)}"
             console.print(Text(said, style="dim"))
+    if said := _judged_again(graded):
+        console.print(Text(f"  {said}", style="yellow"))
     used = secret.current()
     style = "yellow" if used.is_public else "dim"
     console.print(Text(f"  Hidden cases are made with {used.told()}.", style=style))
+
+
+def _judged_again(graded: Sequence[Graded]) -> str:
+    """What has come of it that the course has changed; empty where it has not."""
+    again = [one for one in graded if one.before is not None]
+    if not again:
+        return ""
+    other = [one for one in again if one.before != one.entry.score]
+    named = ", ".join(
+        f"{_plain(one.entry.student)} ({one.before:g}, now {one.entry.score:g})"
+        for one in other[:TOLD]
+    )
+    more = f" and {len(other) - TOLD} more" if len(other) > TOLD else ""
+    return (
+        f"The course has changed since {html.counted(len(again), 'submission')} of these had "
+        "verdicts, and they were judged again. "
+        + (f"Other points than before: {named}{more}." if other else "Points are as before.")
+    )
 
 
 def _beside(assignment: str, graded: Sequence[Graded]) -> Table:

@@ -3,6 +3,7 @@
 import concurrent.futures
 import contextlib
 import csv
+import dataclasses
 import errno
 import json
 import os
@@ -23,7 +24,7 @@ from distlab.cli import main
 from distlab.processes import untrusted
 from grader import collected, coursedir, paths
 from grader.coursedir import GradingFailed
-from grader.judging import demo
+from grader.judging import demo, referee
 from grader.judging import grade as grading
 from grader.judging.ledger import Entry, Line
 from grader.judging.referee import unreadable_lines
@@ -150,6 +151,36 @@ def test_an_interruption_that_is_lost_while_a_submission_is_entered_ends_grading
     finally:
         signal.signal(signal.SIGINT, before)
     assert len(entered) == 1 and judges.closed
+
+
+def test_a_verdict_that_another_course_gave_before_is_told_with_its_points(tmp_path, monkeypatch):
+    monkeypatch.setattr(coursedir, "GRADES", tmp_path)
+    monkeypatch.setattr(paths, "GRADES", tmp_path)
+    monkeypatch.setattr(
+        grading,
+        "_enter",
+        lambda book, pages, ledger, one, entry, staged: grading.Graded(entry, None, 0),
+    )
+    judges = NoJudges()
+
+    def grade():
+        some = grading.grade(LAB, tmp_path / "submitted", None, judges)
+        return {one.entry.student: (one.before, one.entry.score) for one in some}
+
+    def passed(lab, plan, whose=None, lanes=1):
+        (first, *others) = unreadable_lines(lab)
+        return [dataclasses.replace(first, status="passed", score=first.max_score), *others]
+
+    hand_in(tmp_path, "ada", coursedir.solution(LAB))
+    assert grade() == {"ada": (None, 0)}
+    hand_in(tmp_path, "ada", collected.filled(coursedir.solution(LAB), relay="relay = 1"))
+    hand_in(tmp_path, "ben", coursedir.solution(LAB))
+    judges.lines = passed
+    assert grade() == {"ada": (None, 2), "ben": (None, 2)}  # for another answer: nothing to tell
+    monkeypatch.setattr(referee, "course_digest", lambda *about: "another course" * 5)
+    judges.lines = NoJudges().lines
+    assert grade() == {"ada": (2, 0), "ben": (2, 0)}
+    assert grade() == {"ada": (None, 0), "ben": (None, 0)}
 
 
 @pytest.fixture(scope="module")

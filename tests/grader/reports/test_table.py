@@ -34,6 +34,20 @@ def test_a_failure_of_the_gradebook_is_told_of_what_could_not_be_read_too(tmp_pa
     assert "ada has to be graded again: nbgrader could not take it" in shown([one])
 
 
+def test_what_a_change_of_the_course_has_made_of_earlier_verdicts_is_told(tmp_path):
+    ada, ben, cleo = (graded(tmp_path, name) for name in ("ada", "ben", "cleo"))
+    assert "course has changed" not in shown([ada, ben, cleo])
+    ada.before, ben.before = ada.entry.score, ben.entry.score
+    assert "2 submissions of these had verdicts" in shown([ada, ben, cleo])
+    assert "Points are as before." in shown([ada, ben, cleo])
+    ben.before = 1.5
+    assert f"before: ben (1.5, now {ben.entry.score:g})." in shown([ada, ben, cleo])
+    some = [graded(tmp_path, f"s{number}") for number in range(table.TOLD + 2)]
+    for one in some:
+        one.before = 1.5
+    assert " and 2 more." in shown(some)
+
+
 def test_a_student_a_line_where_there_are_many(tmp_path):
     some = [graded(tmp_path, f"student{i:02}", relay=wrong(status="deadlock")) for i in range(30)]
     lines = shown(some).splitlines()
