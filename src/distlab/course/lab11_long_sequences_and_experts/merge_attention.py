@@ -176,7 +176,6 @@ exercise = Exercise(
     hints=(
         hints.NOTHING,
         returning.CHANGED,
-        returning.ARGUMENT_RETURNED,
         Hint(
             "no pair",
             lambda look: pair(returned(look)[0]) is None,

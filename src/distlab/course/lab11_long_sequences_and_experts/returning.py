@@ -10,7 +10,6 @@ from distlab.exercises.exercise import Hint, Look
 from distlab.exercises.hints import returned, wanted
 
 ARGUMENTS = "arguments"
-_SHARED = "number of returned tensors that are an argument, or a view of one"
 _STEP = 1009  # a prime, so that every `_STEP`-th element meets all rows and columns
 _LARGE = 100_000  # elements; of a larger tensor only every `_STEP`-th is returned
 
@@ -19,8 +18,6 @@ def call_pure(function, rank, size, inputs):
     """Call a function that has neither rank nor size and must leave its arguments as they are."""
     import torch
 
-    from distlab.training.memory import storages, tensors
-
     given = list(inputs.values())
     before = [v.clone() if isinstance(v, torch.Tensor) else v for v in given]
     result = function(*given)
@@ -28,11 +25,7 @@ def call_pure(function, rank, size, inputs):
         torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b
         for a, b in zip(before, given, strict=True)
     )
-    theirs = {storage.data_ptr() for storage in storages(given) if storage.nbytes()}
-    strided = [one for one in tensors(result) if one.layout is torch.strided]
-    shared = sum(storage.data_ptr() in theirs for storage in storages(strided))
-    told = {"returned": result, ARGUMENTS: "as they were" if same else "changed"}
-    return {**told, _SHARED: shared} if shared else told
+    return {"returned": result, ARGUMENTS: "as they were" if same else "changed"}
 
 
 def shortened(value: Any) -> Any:
@@ -91,13 +84,6 @@ CHANGED = Hint(
     lambda look: any(got.get(ARGUMENTS) == "changed" for got in look.got),
     "The function changed what it was given: operations whose names end in _ (and +=, *=, "
     "x[i] = …) write into their tensor. Work on copies, or with operations that return a new one.",
-)
-ARGUMENT_RETURNED = Hint(
-    "argument returned",
-    lambda look: any(_SHARED in got for got in look.got),
-    "What it returned is a tensor that it was given, or a view of one: whoever writes into the "
-    "result changes the argument too. New tensors are asked for, also where one side has no keys "
-    "and the other is the result: clone() makes a copy.",
 )
 
 

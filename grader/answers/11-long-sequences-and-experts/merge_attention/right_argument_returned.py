@@ -1,4 +1,3 @@
-# hint: argument returned
 def merge_attention(o1, lse1, o2, lse2):
     if torch.isneginf(lse1).all():
         return o2, lse2
