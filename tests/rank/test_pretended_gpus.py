@@ -37,6 +37,26 @@ def test_a_gpu_that_is_not_among_them_cannot_be_chosen():
         torch.accelerator.set_device_index(2)
 
 
+def test_streams_are_of_a_gpu_and_what_is_queued_there_is_done():
+    with PretendedGpus(2).there():
+        first, other = torch.cuda.current_stream(1), torch.cuda.Stream("cuda:1")
+        assert first == torch.cuda.default_stream(1) != other and first.device_index == 1
+        with torch.cuda.stream(other):
+            assert torch.cuda.current_stream(1) == other and other.query()
+            other.wait_stream(first)
+            with torch.cuda.Stream(1) as inner:
+                assert torch.cuda.current_stream(1) == inner
+            assert torch.cuda.current_stream(1) == other
+        assert torch.cuda.current_stream(1) == first and torch.cuda.current_device() == 0
+        begin, end = torch.cuda.Event(enable_timing=True), first.record_event()
+        begin.record(first)
+        assert begin.elapsed_time(end) == 0
+        with pytest.raises(RuntimeError, match="no CUDA device 2"):
+            torch.cuda.Stream(2)
+    with pytest.raises(RuntimeError), PretendedGpus(0).there():
+        torch.cuda.Stream()
+
+
 def test_whoever_seeds_them_is_noted():
     gpus = PretendedGpus(2)
     with gpus.there():

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
+from distlab.rank import pretended_streams
+
 
 class PretendedGpus:
     """A number of GPUs, perhaps none; `current` is the one that was chosen last.
@@ -33,9 +35,12 @@ class PretendedGpus:
             yield
 
     def choose(self, index: int) -> None:
+        self.need(index)
+        self.current = index if index >= 0 else self.current
+
+    def need(self, index: int) -> None:
         if index >= self.count:
             raise RuntimeError(f"CUDA error: no CUDA device {index}, invalid device ordinal")
-        self.current = index if index >= 0 else self.current
 
     def _exchange(self, index: int) -> int:
         """What `torch.cuda.device` and `torch.accelerator.device_index` begin and end with."""
@@ -85,6 +90,7 @@ class PretendedGpus:
             (torch._C, "_accelerator_exchangeDevice", self._exchange),
             (torch._C, "_accelerator_maybeExchangeDevice", self._exchange),
             (torch._C, "_accelerator_synchronizeDevice", nothing),
+            *pretended_streams.replaced(self.need, self.choose),
         ]
 
 
