@@ -5,7 +5,7 @@ scores.
 from __future__ import annotations
 
 from distlab.course.lab11_long_sequences_and_experts import attention
-from distlab.course.lab11_long_sequences_and_experts.carried import elements
+from distlab.course.lab11_long_sequences_and_experts.carried import numbers
 from distlab.course.lab11_long_sequences_and_experts.returning import (
     NEARLY,
     any_nan,
@@ -65,9 +65,10 @@ def _made():
     return watching()
 
 
-def _block(look: Look) -> int:
-    """Elements of a rank's keys."""
-    return look.inputs[0]["k"].size
+def _blocks(look: Look, *events: Event) -> float:
+    """How many blocks of K, or of V, messages hold."""
+    keys = look.inputs[0]["k"]
+    return sum(numbers(event, keys) for event in events) / keys.size
 
 
 def _sent(look: Look, rank: int) -> list[Event]:
@@ -76,15 +77,15 @@ def _sent(look: Look, rank: int) -> list[Event]:
 
 def _ring_of_blocks(look: Look) -> str | None:
     """To the next rank alone; at most size − 1 blocks of K and of V, in 2·(size − 1) messages."""
-    size, block = look.size, _block(look)
+    size = look.size
     for rank in look.ranks:
         sent, most = _sent(look, rank), 2 * (size - 1)
         right = (rank + 1) % size
         for event in sent:
             if event.peer != right:
                 return f"rank {rank} sent to rank {event.peer}; in this ring it sends to {right}."
-        carried = sum(map(elements, sent)) / block
-        if len(sent) > most or carried > most or any(elements(e) > 2 * block for e in sent):
+        carried = _blocks(look, *sent)
+        if len(sent) > most or carried > most or any(_blocks(look, e) > 2 for e in sent):
             return (
                 f"rank {rank} sent {counted(len(sent), 'message')} with {carried:.3g} blocks in "
                 f"all; on {size} ranks it sends at most {size - 1} blocks of K and as many of V, "
@@ -144,9 +145,9 @@ exercise = Exercise(
         Hint(
             "a round too many",
             lambda look: any(
-                sum(map(elements, _sent(look, rank))) >= 2 * look.size * _block(look)
+                _blocks(look, *_sent(look, rank)) >= 2 * look.size
                 for rank in look.ranks
-            ) and all(elements(e) <= 2 * _block(look) for e in look.events("send")),
+            ) and all(_blocks(look, e) <= 2 for e in look.events("send")),
             "Each rank begins with one block and needs the other size − 1: that is one round of "
             "messages less than there are ranks.",
         ),

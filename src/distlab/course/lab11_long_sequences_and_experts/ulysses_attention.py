@@ -25,7 +25,8 @@ def _call(function, rank, size, inputs):
 def _elements(look: Look, rank: int) -> float:
     """Elements that a rank's all-to-alls carried, as a multiple of those of its q."""
     events = carried.all_to_alls(look, rank)
-    return sum(map(carried.elements, events)) / look.inputs[rank]["q"].size
+    q = look.inputs[rank]["q"]
+    return sum(carried.numbers(e, q) for e in events) / q.size
 
 
 def _at_most_four(look: Look) -> str | None:
