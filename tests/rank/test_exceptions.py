@@ -43,6 +43,16 @@ load()
 """
 
 
+@pytest.mark.parametrize("width", [1, 8])
+def test_groups_in_groups_are_told_by_what_is_in_them_however_deep(width):
+    group = getattr(builtins, "ExceptionGroup", None) or pytest.skip("Python 3.10 has none")
+    deep = KeyError("a")
+    for _ in range(2000):  # of eight members each, there are more exceptions than could be told
+        deep = group("inner", [deep] * width)
+    times = f" ({exceptions.MEMBERS} times)" if width > 1 else ""
+    assert exceptions.describe(group("many", [deep]))["message"].endswith(f"KeyError: 'a'{times}")
+
+
 def test_members_of_a_group_that_say_the_same_are_told_once():
     group = getattr(builtins, "ExceptionGroup", None) or pytest.skip("Python 3.10 has none")
     told = exceptions.describe(group("many", [ValueError("b"), ValueError("b"), KeyError("a")]))

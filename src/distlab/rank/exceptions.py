@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import linecache
 import os
 import re
@@ -10,6 +11,7 @@ import sysconfig
 import traceback
 import types
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -92,9 +94,20 @@ def _message(error: BaseException) -> str:
     message = _text(error)
     if not isinstance(error, _GROUP):
         return message
-    told = Counter(map(_in_words, error.exceptions[:MEMBERS]))
+    told = Counter(_in_words(one) for one in itertools.islice(_members(error), MEMBERS))
     members = (one + (f" ({times} times)" if times > 1 else "") for one, times in told.items())
     return f"{message}: {'; '.join(members)}"
+
+
+def _members(group: Any) -> Iterator[BaseException]:
+    """The exceptions in a group and in the groups in it, however deep these are."""
+    todo = [group]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, _GROUP):
+            todo.extend(reversed(one.exceptions))
+        else:
+            yield one
 
 
 def _text(error: BaseException) -> str:
