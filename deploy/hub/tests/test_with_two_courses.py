@@ -27,12 +27,17 @@ RUN = "from distlab import Ranks\nRanks(2).run(lambda rank, size: rank)"
 def changed(hub):
     """The Hub after the change, with a server of somebody who has run something before it and has
     closed the page.
+
+    The student of both courses has no server then: one of before the change knows one course, and
+    whoever ends it after the change may do so while the Hub ends it, too, for being idle. That end
+    then meets the server which is started next.
     """
     away = Visitor(hub, FIRST)
     away.start()
     kernel = away.kernel("")
     assert kernel.run(RUN) == ""
     kernel.leave()
+    Visitor(hub, BOTH).end()
     courses = yaml.safe_load((hub.root / "hub.yaml").read_text())["courses"]
     other = hub.course("other", [TUTOR], [BOTH])
     hub.write({"courses": {**courses, "other": other}, "idle": IDLE, "grade_on_submit": True})
@@ -60,7 +65,6 @@ def student(changed, instructors):
         said = tutor.send("POST", page).json()
         assert said["success"], said
     student = Visitor(changed, BOTH)
-    student.end()  # one of before the change knows one course
     student.start()
     return student
 
