@@ -20,6 +20,7 @@ others = [os.open(os.devnull, os.O_RDONLY) for _ in range(int(sys.argv[3]))]
 from distlab.processes import forkserver, kernel, nursery
 for name in kernel.prepare():
     forkserver.load_ahead(name)
+print("ready", flush=True)
 nursery.serve(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))
 """
 
@@ -90,16 +91,20 @@ class Kernel:
 
 @contextlib.contextmanager
 def nursery_at(path, files=0):
-    """A nursery of this user that listens at a path, with so many files open besides."""
+    """A nursery of this user that listens at a path, with so many files open besides. It has what
+    kernels need: a machine on which that takes longer than they wait is not what is tested.
+    """
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(str(path))
         listener.listen()
         nursery = subprocess.Popen(
             [sys.executable, "-c", NURSERY, *map(str, (listener.fileno(), os.getpid(), files))],
             pass_fds=[listener.fileno()],
+            stdout=subprocess.PIPE,
         )
-    try:
-        yield nursery
-    finally:
-        nursery.kill()
-        nursery.wait()
+    with nursery:
+        try:
+            assert nursery.stdout.readline() == b"ready\n"
+            yield nursery
+        finally:
+            nursery.kill()

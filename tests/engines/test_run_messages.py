@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from distlab.engines import run_messages, runs
+from distlab.engines import run_files, run_messages
 from distlab.engines.outcomes import Finding, Outcome, Run
 from distlab.network.seen import Seen
 from distlab.processes import payload
@@ -64,4 +64,4 @@ def test_what_no_run_says_is_none(told):
 def test_what_a_rank_wrote_instead_of_a_cause_is_passed_over(tmp_path, line):
     path = tmp_path / "0.causes"
     path.write_text(f'{line}\n[1.5, "set", "a key"]\n')
-    assert runs._causes(str(path)) == [(1.5, "set", "a key")]
+    assert run_files._causes(str(path)) == [(1.5, "set", "a key")]

@@ -265,10 +265,6 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
 def _recognised(course: list[Content], student: Content) -> tuple[list[Content | None], set[str]]:
     """The course's cell that each cell of a student's is, `None` for those that were added; and the
     `grade_id` of the course's cells that only their text told.
-
-    A text tells it only for a course cell that nothing else in the notebook claims to be, only
-    once, and only between the same others as in the course: a copy may stand anywhere, and what
-    comes after it has not moved with it.
     """
     by_id = {cell["id"]: cell for cell in course if cell.get("id")}
     by_name = {_grade_id(cell): cell for cell in course if _grade_id(cell)}
@@ -276,35 +272,55 @@ def _recognised(course: list[Content], student: Content) -> tuple[list[Content |
         cell if isinstance(cell, Mapping) else {} for cell in student["cells"]
     ]
     found = [by_name.get(_grade_id(cell)) or by_id.get(str(cell.get("id"))) for cell in theirs]
-    places = {id(cell): place for place, cell in enumerate(course)}
-    there: set[int] = set()
-    claimed: list[int | None] = []  # `None` for a second copy too: it tells nothing of neighbours
-    for mine in found:
-        place = None if mine is None else places[id(mine)]
-        claimed.append(None if place in there else place)
-        there |= set() if place is None else {place}
-    by_text: dict[str, list[int]] = {}
-    for place, cell in enumerate(course):
-        if place not in there and _bare(cell):
-            by_text.setdefault(_bare(cell), []).append(place)
+    by_text = _by_text(course, theirs, found)
+    told = {_grade_id(cell) for cell in by_text.values()} - {""}
+    return [by_text.get(number, mine) for number, mine in enumerate(found)], told
+
+
+def _by_text(
+    course: list[Content], theirs: list[Mapping[str, Any]], found: list[Content | None]
+) -> dict[int, Content]:
+    """The course's cell, by the number of the student's, of those that only their text tells.
+
+    A text tells it only for a course cell that nothing else in the notebook claims to be, only
+    once, and only between the same others as in the course: a copy may stand anywhere, and what
+    comes after it has not moved with it.
+    """
+    claimed = _claimed(course, found)
+    free: dict[str, list[int]] = {}
+    for place in sorted(set(range(len(course))) - set(claimed)):
+        if text := _bare(course[place]):
+            free.setdefault(text, []).append(place)
     ends, end = list[int](), len(course)
     for own in reversed(claimed):
         ends.append(end)
         end = end if own is None else own
-    told, begin, last = set[str](), -1, -1
+    told, begin, last = dict[int, Content](), -1, -1
     for number, each in enumerate(theirs):
         if (own := claimed[number]) is not None:
             begin = last = own
         if found[number] is not None:
             continue
-        same = by_text.get(_bare(each), [])
+        same = free.get(_bare(each), [])
         fitting = [place for place in same if begin < place < ends[-1 - number]]
         if fitting:
             last = next((place for place in fitting if place > last), fitting[0])
             same.remove(last)
-            found[number] = course[last]
-            told |= {_grade_id(course[last])} - {""}
-    return found, told
+            told[number] = course[last]
+    return told
+
+
+def _claimed(course: list[Content], found: list[Content | None]) -> list[int | None]:
+    """The place in the course of each cell that was `found`; `None` for a second copy too, which
+    tells nothing of its neighbours.
+    """
+    places = {id(cell): place for place, cell in enumerate(course)}
+    claimed: dict[int, int] = {}  # the first cell that claims to be a place
+    for number, mine in enumerate(found):
+        if mine is not None:
+            claimed.setdefault(places[id(mine)], number)
+    first = {number: place for place, number in claimed.items()}
+    return [first.get(number) for number in range(len(found))]
 
 
 def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:

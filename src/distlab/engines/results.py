@@ -382,26 +382,8 @@ def _told(
             f"rank {outcome.rank}'s {event} at {event.place} failed, because the process of "
             f"{whose} had ended"
         )
-    error = outcome.error or {}
-    if outcome.status == "raised" and crashed and not (record.begin or error["frames"]):
-        return f"rank {outcome.rank} lost {ranks_text(crashed)} while they joined the group"
     if outcome.status == "raised":
-        text = f": {error['message']}" if error["message"] else ""
-        lines = [f"rank {outcome.rank} raised {error['type']}{text}"]
-        if event := record.gave_up():
-            lines.append(f"    rank {outcome.rank} {gave_up(event)}")
-        places = (
-            f"{frame['function']}:{frame['line']}  {(frame['text'] or '').strip()}"
-            for frame in error["frames"]
-        )
-        for place, same in itertools.groupby(places):  # once of a function that calls itself
-            times = len(list(same))
-            lines.append(f"    {place}" + (f"  ({times} times)" if times > 1 else ""))
-        if causes := error.get("from"):
-            lines.append(f"    {causes}")
-        if not error["frames"] and "positional argument" in error["message"]:
-            lines.append("    (run calls it with rank and size, then with what run was given)")
-        return "\n".join(lines)
+        return _raised(outcome, record, crashed)
     if outcome.status == "returned":
         return f"rank {outcome.rank} returned"
     returned = record.progress == RETURNED
@@ -423,3 +405,25 @@ def _told(
     elif record.stands:
         doing = f"stood still {standing(record)}: it did not compute"
     return f"rank {outcome.rank} {doing}"
+
+
+def _raised(outcome: Outcome, record: RankRecord, crashed: Sequence[int]) -> str:
+    error = outcome.error or {}
+    if crashed and not (record.begin or error["frames"]):
+        return f"rank {outcome.rank} lost {ranks_text(crashed)} while they joined the group"
+    text = f": {error['message']}" if error["message"] else ""
+    lines = [f"rank {outcome.rank} raised {error['type']}{text}"]
+    if event := record.gave_up():
+        lines.append(f"    rank {outcome.rank} {gave_up(event)}")
+    places = (
+        f"{frame['function']}:{frame['line']}  {(frame['text'] or '').strip()}"
+        for frame in error["frames"]
+    )
+    for place, same in itertools.groupby(places):  # once of a function that calls itself
+        times = len(list(same))
+        lines.append(f"    {place}" + (f"  ({times} times)" if times > 1 else ""))
+    if causes := error.get("from"):
+        lines.append(f"    {causes}")
+    if not error["frames"] and "positional argument" in error["message"]:
+        lines.append("    (run calls it with rank and size, then with what run was given)")
+    return "\n".join(lines)

@@ -9,28 +9,23 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import math
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from distlab.engines.outcomes import Finding, Outcome, Run, cause
+from distlab.engines import run_files
+from distlab.engines.outcomes import Outcome, Run
 from distlab.engines.watching import MOST_QUEUED, RAISED, Watcher, Watching
-from distlab.processes import clocks, disk_room, payload, untrusted
+from distlab.processes import clocks, payload
 from distlab.processes.stopped import Stopwatch
-from distlab.records import events, holdings, reading
-from distlab.records import reports as reporting
 
 if TYPE_CHECKING:
     from distlab.engines.live import Live
     from distlab.records.choices import Schedule
-
-PRINTED_BYTES = 1 << 18  # the most that is read back of what a rank printed
-CAUSES_BYTES = 1 << 18  # the most that is read back of what a rank noted about its store
 
 
 class Engines(Protocol):
@@ -103,21 +98,14 @@ def drive(
     engines.settle()
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=engines.folder))
     begin, clock = time.monotonic(), Stopwatch()
+    same = dict(
+        size=size, folder=str(folder), group=group, backend=backend, harness=harness,
+        strict=strict, seed=seed, sources=sources or {}, lasts=deadline, keeps=keeps, device=device,
+    )  # fmt: skip
     with _ended_as_a_whole(engines, folder):
-        store, times = engines.store(folder), _clocks(engines, size, group)
-        kept = getattr(engines, "kept", _none)(size)
-        for rank, values in enumerate(inputs):
-            tree = dict(
-                rank=rank, size=size, local_rank=rank, folder=str(folder), store=store, group=group,
-                backend=backend, harness=harness, strict=strict, seed=seed, sources=sources or {},
-                lasts=deadline, clock=times[rank], kept=kept,
-                schedule=schedule.of_rank(rank) if schedule else None, keeps=keeps,
-                device=device,
-            )  # fmt: skip
-            latest = begin + (1 + MOST_QUEUED) * deadline
-            engines.send(rank, payload.parts(tree, function, values), latest - time.monotonic())
-        outcomes = [Outcome(rank) for rank in range(size)]
-        run = Run(outcomes, [], 0.0, deadline)
+        latest = begin + (1 + MOST_QUEUED) * deadline
+        _hand_out(engines, folder, function, inputs, same, schedule, latest)
+        run = Run([Outcome(rank) for rank in range(size)], [], 0.0, deadline)
         show = live.of(folder, size) if live else None
         patience = RAISED if harness else math.inf
         queued = getattr(engines, "queued", float)  # 0.0 of those that cannot tell
@@ -127,30 +115,16 @@ def drive(
         busy = watching.until_over()
         clock.seconds()
         run.seconds, run.stopped = time.monotonic() - begin, clock.stopped
-        _stop(run, busy, folder, begin)
+        run_files.stop(run, busy, folder, begin)
         run.seconds -= run.stopped
         if busy:  # `tidy` is for runs that have ended by themselves
-            engines.replace(sorted(busy | (_going_on(folder, size) if harness else set())))
-    run.raw = [_raw(f"{folder}/{rank}.rec") for rank in range(size)]
-    run.records = _records(run.raw)
-    if keeps:
-        for record in run.records:
-            holdings.attach(record, folder / f"{record.rank}{holdings.SUFFIX}")
-            run.reports.append(
-                reporting.read(folder / f"{record.rank}{reporting.SUFFIX}", record.offset)
-            )
+            engines.replace(sorted(busy | (run_files.going_on(folder, size) if harness else set())))
+    run_files.read_records(run, folder, keeps)
     if not busy:
         left = [record.rank for record in run.records if not record.over]
         engines.tidy(size, left if harness else [])
-    run.causes = [_causes(f"{folder}/{rank}.causes") for rank in range(size)]
-    if run.finding is None or run.finding.kind in ("ended", "partial"):
-        # two operations that do not fit break a run, or it ends between two looks: which is chance
-        dead = {outcome.rank for outcome in outcomes if outcome.status == "crashed"}
-        found = _afterwards(watch, "conflict", run, dead) or (_no_room(folder) if dead else None)
-        run.finding = found or run.finding
-    run.hindsight = _afterwards(watch, "hindsight", run)
-    for outcome in outcomes:
-        outcome.printed = _printed(f"{folder}/{outcome.rank}.out")
+    run_files.read_the_rest(run, folder)
+    _conclude(run, watch, folder)
     shutil.rmtree(folder, ignore_errors=True)
     if run.interrupt is not None:
         run.interrupt.run = run  # type: ignore[attr-defined]  # an exception takes any attribute
@@ -158,34 +132,37 @@ def drive(
     return run
 
 
-def _no_room(folder: Path) -> Finding | None:
-    """Has a full disk ended ranks? They write their records into mapped files."""
-    if not (said := disk_room.full(folder)):
-        return None
-    return Finding(
-        "limit",
-        f"the disk is full on which ranks note what they do ({folder.parent}: {said}), and their "
-        "processes end with it",
-        "Make room there, or set TMPDIR to a folder on another disk before ranks are started.",
-    )
+def _hand_out(
+    engines: Engines, folder: Path, function: payload.Block, inputs: Sequence[payload.Block],
+    same: dict[str, Any], schedule: Schedule | None, latest: float,
+) -> None:  # fmt: skip
+    """Send each rank the function with what is its own and what is the `same` for all. A rank
+    that has not read it by `latest`, on the monotonic clock, is given up.
+    """
+    size = len(inputs)
+    store, times = engines.store(folder), _clocks(engines, size, same["group"])
+    kept = getattr(engines, "kept", _none)(size)
+    for rank, values in enumerate(inputs):
+        tree = same | dict(
+            rank=rank, local_rank=rank, store=store, clock=times[rank], kept=kept,
+            schedule=schedule.of_rank(rank) if schedule else None,
+        )  # fmt: skip
+        engines.send(rank, payload.parts(tree, function, values), latest - time.monotonic())
+
+
+def _conclude(run: Run, watch: Watcher | None, folder: Path) -> None:
+    """Ask the watcher once more, of the whole records: two operations that do not fit break a run,
+    or it ends between two looks, which is chance.
+    """
+    if run.finding is None or run.finding.kind in ("ended", "partial"):
+        dead = {outcome.rank for outcome in run.outcomes if outcome.status == "crashed"}
+        found = _afterwards(watch, "conflict", run, dead)
+        run.finding = found or (run_files.no_room(folder) if dead else None) or run.finding
+    run.hindsight = _afterwards(watch, "hindsight", run)
 
 
 def _none(_: object) -> list[int]:
     return []
-
-
-def _going_on(folder: Path, size: int) -> set[int]:
-    """The ranks in which threads or requests of the function go on, by their records."""
-    records = _records([_raw(f"{folder}/{rank}.rec") for rank in range(size)])
-    return {record.rank for record in records if not record.over}
-
-
-def _stop(run: Run, busy: Iterable[int], folder: Path, begin: float) -> None:
-    """Write into the records of ranks that are ended when that was."""
-    for rank in busy:
-        outcome = run.outcomes[rank]
-        passed = outcome.seconds if outcome.status == "crashed" else run.seconds
-        reading.stop(f"{folder}/{rank}.rec", begin + passed)
 
 
 @contextlib.contextmanager
@@ -229,41 +206,3 @@ def _afterwards(watch: Watcher | None, question: str, run: Run, *more: Any) -> A
         return ask(run.records, *more) if ask else None
     except Exception:  # records that a student's code has tampered with can be any nonsense
         return None
-
-
-def _raw(path: str) -> bytes:
-    try:
-        return reading.trimmed(path)
-    except OSError:
-        return b""
-
-
-def _causes(path: str) -> list[tuple[float, str, str]]:
-    try:
-        with untrusted.plain_file(path) as file:
-            lines = file.read(CAUSES_BYTES).decode("utf-8", "replace").splitlines()
-    except OSError:
-        return []
-    found = []
-    for line in lines:
-        with contextlib.suppress(ValueError, TypeError, OverflowError, RecursionError):
-            found.append(cause(json.loads(line)))
-    return found
-
-
-def _printed(path: str) -> str:
-    try:
-        with untrusted.plain_file(path) as file:
-            return file.read(PRINTED_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
-
-
-def _records(raw: Sequence[bytes]) -> list[events.RankRecord]:
-    found = []
-    for rank, data in enumerate(raw):
-        try:
-            found.append(reading.read(data))
-        except ValueError:
-            found.append(events.RankRecord(rank, len(raw)))
-    return found

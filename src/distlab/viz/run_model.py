@@ -169,23 +169,8 @@ def _events(
     highlight: Collection[object],
 ) -> dict[str, Any]:  # fmt: skip
     column = _columns(events)
-    place = {id(e): i for i, e in enumerate(events)}
-    mate, band = [NOWHERE] * len(events), [NOWHERE] * len(events)
-    note = [0] * len(events)
-    for i in np.flatnonzero(column["tag"] > 0).tolist():
-        note[i] = words(events[i].note if events[i].is_named else "")
-    for send, receive in pairs.messages:
-        if send is not None and receive is not None:
-            one, other = place[id(send)], place[id(receive)]
-            mate[one], mate[other] = other, one
-    for number, call in enumerate(pairs.collectives):
-        for event in call.calls.values():
-            band[place[id(event)]] = number
-    where = {(e.rank, e.index): i for i, e in enumerate(events)} if pairs.conflicts else {}
-    for key, text in pairs.conflicts.items():
-        note[where[key]] = words(text)
-    lit = {(e.rank, e.index) for e in highlight if isinstance(e, Event)}
-
+    mate, band = _partners(events, pairs)
+    note = _notes(events, column["tag"], pairs, words)
     kinds = _Kinds(words, len(records))
     kind = np.array([kinds(e) for e in events], "u4")
 
@@ -205,11 +190,7 @@ def _events(
     _note_shares(
         made.tree["ranks"], column["rank"], (begins, came, went), mate, np.array(calls), band
     )
-    flags = np.zeros(len(events), "u1")
-    for i in np.flatnonzero(column["state"] == FAILED).tolist():
-        flags[i] = _HAS_GIVEN_UP * events[i].gave_up
-    if lit:
-        flags |= np.array([_IS_LIT * ((e.rank, e.index) in lit) for e in events], "u1")
+    flags = _own_flags(events, column["state"], highlight) | kinds.flags()[kind]
     return {
         "count": len(events),
         "rank": made.add(column["rank"], "u2"),
@@ -218,7 +199,7 @@ def _events(
         "from": made.add(came, "f8"),
         "until": made.add(went, "f8"),
         "state": made.add(column["state"], "u1"),
-        "flags": made.add(flags | kinds.flags()[kind], "u1"),
+        "flags": made.add(flags, "u1"),
         **{name: same(name, "u4") for name in _NAMED},
         "line": same("line", "i4"),
         "peer": same("peer", "i4"),
@@ -230,6 +211,44 @@ def _events(
         "band": made.add(band, "i4"),
         "note": made.add(note, "u4"),
     }
+
+
+def _partners(events: Sequence[Event], pairs: Pairs) -> tuple[list[int], list[int]]:
+    """Of each operation, the place of its message's other side, and its collective's number."""
+    place = {id(e): i for i, e in enumerate(events)}
+    mate, band = [NOWHERE] * len(events), [NOWHERE] * len(events)
+    for send, receive in pairs.messages:
+        if send is not None and receive is not None:
+            one, other = place[id(send)], place[id(receive)]
+            mate[one], mate[other] = other, one
+    for number, call in enumerate(pairs.collectives):
+        for event in call.calls.values():
+            band[place[id(event)]] = number
+    return mate, band
+
+
+def _notes(
+    events: Sequence[Event], tags: np.ndarray[Any, Any], pairs: Pairs, words: _Words
+) -> list[int]:
+    note = [0] * len(events)
+    for i in np.flatnonzero(tags > 0).tolist():
+        note[i] = words(events[i].note if events[i].is_named else "")
+    where = {(e.rank, e.index): i for i, e in enumerate(events)} if pairs.conflicts else {}
+    for key, text in pairs.conflicts.items():
+        note[where[key]] = words(text)
+    return note
+
+
+def _own_flags(
+    events: Sequence[Event], states: np.ndarray[Any, Any], highlight: Collection[object]
+) -> np.ndarray[Any, Any]:
+    """The flags that operations of one kind need not share."""
+    flags = np.zeros(len(events), "u1")
+    for i in np.flatnonzero(states == FAILED).tolist():
+        flags[i] = _HAS_GIVEN_UP * events[i].gave_up
+    if lit := {(e.rank, e.index) for e in highlight if isinstance(e, Event)}:
+        flags |= np.array([_IS_LIT * ((e.rank, e.index) in lit) for e in events], "u1")
+    return flags
 
 
 _NAMED = ("call", "op", "place", "function", "file", "dtype", "shape", "reduction", "group")
