@@ -70,6 +70,13 @@ def test_advice_on_what_an_exception_was_raised_from_is_given():
     assert told is not None and told.name == "memory"
 
 
+def test_advice_on_an_exception_comes_before_that_on_what_was_handled_before_it():
+    what = {**error("EOFError", "EOF when reading a line"), "from": "before it: MemoryError"}
+    run = Run([Outcome(0)], [RankRecord(0, 1)], 0, 1)
+    told = raised.advice(raised.Raised(0, what, run, course.find("exchange")))
+    assert told is not None and told.name == "no keyboard"
+
+
 #: as torch has it, which breaks the line there
 NO_TENSOR = (
     "Invalid function argument. Expected parameter `tensor` of type torch.Tensor\n"

@@ -33,6 +33,22 @@ def test_a_group_keeps_its_text_when_a_member_has_none():
     assert told["message"] == "many (2 sub-exceptions): Silent; KeyError: 'a'"
 
 
+ATTRIBUTES = """
+class Wrapped(Exception):
+    def __init__(self, inner):
+        self.inner = self.described = inner
+
+    def __getattr__(self, name):
+        raise ZeroDivisionError
+raise Wrapped("inner")
+"""
+
+
+def test_the_attributes_of_a_class_of_the_student_s_are_not_asked_for():
+    told = raised(ATTRIBUTES)
+    assert (told["type"], told["message"]) == ("Wrapped", "inner")
+
+
 FROM = """
 def load():
     try:

@@ -70,18 +70,21 @@ class Advice:
     says: str
     shows: Callable[[Raised], bool] = lambda raised: True
 
-    def applies(self, raised: Raised) -> bool:
-        error = raised.error
-        told = " ".join(f"{error['type']}: {error['message']}; {error.get('from', '')}".split())
+    def applies(self, raised: Raised, said: str) -> bool:
         try:
-            return bool(re.search(self.pattern, told, re.I)) and self.shows(raised)
+            return bool(re.search(self.pattern, said, re.I)) and self.shows(raised)
         except Exception:  # records that a student's code has tampered with can be any nonsense
             return False
 
 
 def advice(raised: Raised) -> Advice | None:
-    """The first piece of advice that applies, the exercise's own before the common."""
-    return next((one for one in (*raised.exercise.advice, *COMMON) if one.applies(raised)), None)
+    """The first piece of advice that applies, the exercise's own before the common; to what the
+    exception was raised from only where none applies to its own text.
+    """
+    error, every = raised.error, (*raised.exercise.advice, *COMMON)
+    own = " ".join(f"{error['type']}: {error['message']}".split())
+    texts = (own, error.get("from", ""))
+    return next((one for said in texts for one in every if one.applies(raised, said)), None)
 
 
 def _result_taken(raised: Raised) -> bool:

@@ -242,7 +242,7 @@ def _raised_at(error: dict[str, Any]) -> str:
     another cell (it may be a given one), also the place in the answer's cell from which that was
     called.
     """
-    said, causes = raised.text(error).rstrip("."), f"; {error.get('from', '')}".removesuffix("; ")
+    said, causes = raised.text(error).rstrip("."), f"; {error['from']}" if "from" in error else ""
     if not error["frames"]:
         return said + causes
     first, last = error["frames"][0], error["frames"][-1]

@@ -18,6 +18,7 @@ import torch
 
 from distlab.processes import origin
 from distlab.rank import places
+from distlab.rank.child_process import Raised
 
 MEMBERS = 8  # of a group of exceptions, or of a chain of causes, so many are told
 QUOTED = 4  # characters of a text that is found in another by no accident
@@ -68,9 +69,8 @@ def _in_words(error: BaseException) -> str:
 
 def _described(error: BaseException) -> dict[str, Any]:
     """An exception by itself, without those that it was raised from."""
-    described: dict[str, Any] | None = getattr(error, "described", None)
-    if described:  # in another process, by `describe`
-        return {**described}
+    if isinstance(error, Raised):  # in another process, and described there
+        return {**error.described}
     message, frames = _message(error), _frames(error)
     if message.startswith(_TRACED):
         message, frames = _traced(message, frames)
