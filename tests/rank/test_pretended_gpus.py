@@ -44,13 +44,15 @@ def test_streams_are_of_a_gpu_and_what_is_queued_there_is_done():
         with torch.cuda.stream(other):
             assert torch.cuda.current_stream(1) == other and other.query()
             other.wait_stream(first)
-            with torch.cuda.Stream(1) as inner:
+            with torch.cuda.Stream(1) as inner, inner:
                 assert torch.cuda.current_stream(1) == inner
             assert torch.cuda.current_stream(1) == other
         assert torch.cuda.current_stream(1) == first and torch.cuda.current_device() == 0
         begin, end = torch.cuda.Event(enable_timing=True), first.record_event()
         begin.record(first)
         assert begin.elapsed_time(end) == 0
+        with torch.Stream("cuda:1") as general:
+            assert torch.accelerator.current_stream() == general
         with pytest.raises(RuntimeError, match="no CUDA device 2"):
             torch.cuda.Stream(2)
     with pytest.raises(RuntimeError), PretendedGpus(0).there():

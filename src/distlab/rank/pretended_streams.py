@@ -22,7 +22,7 @@ class _DoneAtOnce:
 
 
 class Event(_DoneAtOnce):
-    """Stands in for `torch.cuda.Event`."""
+    """Stands in for `torch.cuda.Event` and `torch.Event`."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         return None
@@ -47,7 +47,7 @@ def replaced(
     current: dict[int, tuple[int, int, int]] = {}  # by GPU
 
     class Stream(_DoneAtOnce):
-        """Stands in for `torch.cuda.Stream`."""
+        """Stands in for `torch.cuda.Stream` and `torch.Stream`."""
 
         def __init__(self, device: Any = None, priority: int = 0, **known: int) -> None:
             index = torch.cuda._utils._get_device_index(device, optional=True)
@@ -57,17 +57,18 @@ def replaced(
             self.device_type, self.priority = _CUDA, priority
             self.cuda_stream = self.stream_id
             self.device = torch.device("cuda", self.device_index)
+            self._within: list[Any] = []  # where a block is entered in itself, one for each
 
         def record_event(self, event: Event | None = None) -> Event:
             return event or Event()
 
         def __enter__(self) -> Stream:
-            self._within = torch.cuda.stream(self)  # type: ignore[arg-type]
-            self._within.__enter__()
+            self._within.append(torch.cuda.stream(self))  # type: ignore[arg-type]
+            self._within[-1].__enter__()
             return self
 
         def __exit__(self, *raised: Any) -> None:
-            self._within.__exit__(*raised)
+            self._within.pop().__exit__(*raised)
 
         def __eq__(self, other: object) -> bool:
             return isinstance(other, Stream) and self._data() == other._data()
@@ -89,10 +90,10 @@ def replaced(
         current[device_index] = stream_id, device_index, device_type
 
     return [
-        (torch.cuda, "Stream", Stream),
-        (torch.cuda.streams, "Stream", Stream),
-        (torch.cuda, "Event", Event),
-        (torch.cuda.streams, "Event", Event),
+        *((owner, "Stream", Stream) for owner in (torch, torch.cuda, torch.cuda.streams)),
+        *((owner, "Event", Event) for owner in (torch, torch.cuda, torch.cuda.streams)),
+        (torch._C, "_accelerator_getStream", torch.cuda.current_stream),
+        (torch._C, "_accelerator_setStream", torch.cuda.set_stream),
         (torch._C, "_cuda_getCurrentStream", chosen),
         (torch._C, "_cuda_getDefaultStream", first),
         (torch._C, "_cuda_setStream", select),
