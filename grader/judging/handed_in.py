@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import itertools
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,7 +99,9 @@ def passed_over(submitted: Path) -> list[str]:
     for entry in sorted(submitted.glob("[!.]*")):
         names = [each.name for each in entry.glob("[!.]*")]
         nearly = [f"{entry.name}/{name}" for name in names if _is_nearly_a_lab(name)]
-        if not nearly and not any(name in course.LABS for name in names):
+        if entry.is_dir() and not os.access(entry, os.R_OK | os.X_OK):
+            nearly = [f"{entry.name} (this account may not read it)"]
+        elif not nearly and not any(name in course.LABS for name in names):
             nearly = [entry.name]
         found += nearly
     return [redaction.shown(name) for name in found]

@@ -67,7 +67,7 @@ def _judged_again(graded: Sequence[Graded]) -> str:
     more = f" and {len(other) - TOLD} more" if len(other) > TOLD else ""
     return (
         f"The course has changed since {html.counted(len(again), 'submission')} of these had "
-        "verdicts, and they were judged again. "
+        "verdicts: what was handed in then, or has been since, was judged again. "
         + (f"Other points than before: {named}{more}." if other else "Points are as before.")
     )
 

@@ -119,18 +119,20 @@ def _text(path: str | Path, folder: int | None, left: Room, name: str) -> bytear
     try:
         with untrusted.plain_file(path, folder=folder) as file:
             found = os.fstat(file.fileno())
-            if found.st_size > left.bytes:
-                raise TooMuch("bytes")
-            data = notebook_file.without_outputs(file, left)
-            now = os.fstat(file.fileno())
-            if (now.st_size, now.st_mtime_ns) != (found.st_size, found.st_mtime_ns):
-                raise NotNow(f"{name} was written while it was read: do the same again")
+            try:
+                if found.st_size > left.bytes:
+                    raise TooMuch("bytes")
+                data = notebook_file.without_outputs(file, left)
+            finally:  # half of a notebook may end within a letter
+                now = os.fstat(file.fileno())
+                if (now.st_size, now.st_mtime_ns) != (found.st_size, found.st_mtime_ns):
+                    raise NotNow(f"{name} was written while it was read: do the same again")
     except TooMuch as error:
         raise Unreadable(f"{name} {_TOO_MUCH[error.what]}") from error
     except UnicodeDecodeError as error:
         raise _no_notebook(name, error) from error
     except FileNotFoundError as error:
-        raise NotNow(f"{name} is not there: hand in the notebook again") from error
+        raise NotNow(f"{name} is not there any more: do the same again") from error
     except untrusted.NotPlain as error:
         raise Unreadable(
             f"{name} is no plain file: hand in the notebook itself, not a link"

@@ -306,9 +306,14 @@ def test_what_is_removed_or_written_meanwhile_is_no_zero(tmp_path, monkeypatch):
             more.write(b"  ")
         return data[: len(data) // 2]
 
-    monkeypatch.setattr(submission.notebook_file, "without_outputs", cut_short)
-    entry = grading._judge(None, ben, tmp_path / "staged", None)
-    assert "was written while it was read" in entry.not_graded
+    def within_a_letter(file, left):
+        cut_short(file, left)
+        raise UnicodeDecodeError("utf-8", b"\xc3", 0, 1, "unexpected end of data")
+
+    for reads in (cut_short, within_a_letter):
+        monkeypatch.setattr(submission.notebook_file, "without_outputs", reads)
+        entry = grading._judge(None, ben, tmp_path / "staged", None)
+        assert "was written while it was read" in entry.not_graded
 
 
 def test_a_file_that_cannot_be_read_costs_its_own_points_alone(graded):

@@ -85,7 +85,7 @@ def test_a_notebook_in_a_folder_or_an_archive_is_told_with_its_place(folder):
     assert source(folder) == "renamed"
 
 
-def test_what_is_no_students_folder_of_a_lab_is_told(folder):
+def test_what_is_no_students_folder_of_a_lab_is_told(folder, monkeypatch):
     submitted = folder.parent.parent
     assert handed_in.others(submitted) == "" == handed_in.others(submitted / "nowhere")
     (submitted / "ada" / "notes").mkdir()  # beside a lab's folder anything may lie
@@ -104,6 +104,9 @@ def test_what_is_no_students_folder_of_a_lab_is_told(folder):
     ]  # fmt: skip
     with pytest.raises(grade.NothingSubmitted, match="passed over, being no STUDENT/.*Bo Bo_123"):
         grade.submissions("03-cifar10-ddp", submitted)
+    locked = submitted / "chen"
+    monkeypatch.setattr(handed_in.os, "access", lambda path, mode: path != locked)
+    assert handed_in.passed_over(submitted)[-1] == "chen (this account may not read it)"
     for number in range(handed_in.MOST_TOLD):
         (submitted / f"z{number}").mkdir()
     assert handed_in.others(submitted).endswith("z5 and 4 more")
