@@ -49,11 +49,20 @@ def test_its_environment_holds_what_it_was_given_and_how_gloo_finds_loopback():
 
 @pytest.mark.parametrize(
     ("command", "told"),
-    [(["ls"], "as you would type it"), ("", "is empty"), ("torchrunn a.py", "no program 'torchr")],
-)
+    [(["ls"], "as you would type it"), ("", "is empty"), ("torchrunn a.py", "no program 'torchr"),
+     ("python -c 'print()", "No closing quotation")],
+)  # fmt: skip
 def test_what_cannot_be_started_is_refused_in_a_sentence(command, told):
     with pytest.raises(WrongArgument, match=told):
         Job(command)
+
+
+def test_a_program_is_looked_for_where_its_own_environment_says(tmp_path):
+    (tmp_path / "mine").write_text("#!/bin/sh\necho $TORCH_DISTRIBUTED_DEBUG")
+    (tmp_path / "mine").chmod(0o700)
+    job = Job("mine", PATH=f"{tmp_path}:/usr/bin:/bin", TORCH_DISTRIBUTED_DEBUG="INFO")
+    job.wait()
+    assert job.output == "INFO\n"
 
 
 def test_waiting_for_what_never_comes_says_what_was_printed():

@@ -290,6 +290,12 @@ def test_wrong_arguments_are_refused_in_a_sentence(wrong):
     assert refused.value._render_traceback_() == [f"WrongArgument: {refused.value}"]
 
 
+def test_a_mistake_within_what_each_is_given_is_not_told_as_another():
+    with pytest.raises(TypeError, match="NoneType") as raised:
+        each(one + 1 for one in [None])
+    assert not isinstance(raised.value, WrongArgument)
+
+
 def test_a_number_of_ranks_may_be_of_numpy():
     assert repr(Ranks(True)).startswith("Ranks(1): 1 ")
     size = Ranks(numpy.int64(2)).size
@@ -300,6 +306,8 @@ def test_a_number_of_ranks_may_be_of_numpy():
     ("options", "told"),
     [
         ({"deadline": "3"}, "deadline is a number of seconds, deadline=30 say, and '3' is of type"),
+        ({"deadline": numpy.ones(2)}, r"array\(\[1., 1.\]\) is of type ndarray"),
+        ({"deadline": 10**400}, "is of type int"),
         ({"deadline": 0}, "above 0, and this is 0"), ({"seed": "a"}, "seed is a whole number"),
         ({"schedules": True}, "True is of type bool"), ({"schedules": "al"}, "no schedule has"),
     ],
@@ -321,6 +329,13 @@ def test_what_is_returned_and_cannot_be_sent_is_told_so(ranks):
             ranks.run(function)
     with pytest.raises(RunFailed, match="what the function returned cannot be sent"):
         ranks.run(lambda rank, size: dist.group.WORLD)
+
+    class Large:
+        def __reduce__(self):
+            raise MemoryError
+
+    with pytest.raises(RunFailed, match="sent to the notebook: MemoryError"):
+        ranks.run(lambda rank, size: Large())
 
 
 def test_a_run_is_compared_with_another_run_and_nothing_else(ranks):

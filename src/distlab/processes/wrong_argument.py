@@ -50,9 +50,13 @@ def seconds(value: Any, name: str) -> float:
     Raises:
         WrongArgument: it is no positive number.
     """
-    if isinstance(value, str) or not hasattr(value, "__float__"):
+    try:
+        found = float(value) if hasattr(value, "__float__") else None  # a text has none
+    except (TypeError, ValueError, OverflowError):  # an array of several numbers has one, too
+        found = None
+    if found is None:
         raise WrongArgument(f"{name} is a number of seconds, {name}=30 say, and {quoted(value)}")
-    if not (found := float(value)) > 0:
+    if not found > 0:
         raise WrongArgument(f"{name} is a number of seconds above 0, and this is {value}")
     return found
 
@@ -64,9 +68,10 @@ def listed(value: Any, wanted: str) -> list[Any]:
         WrongArgument: it has nothing in it that could be listed; `wanted` begins the sentence.
     """
     try:
-        return list(value)
+        inside = iter(value)
     except TypeError:
         raise WrongArgument(f"{wanted}, and {quoted(value)}") from None
+    return list(inside)
 
 
 def text(command: Any, name: str) -> str:

@@ -128,7 +128,8 @@ def _sent_back(result: Any) -> bytes:
         pickled: bytes = cloudpickle.dumps(result)
         return pickled
     except Exception as error:
-        said = f"what the function returned cannot be sent to the notebook: {error}"
+        why = str(error) or type(error).__name__  # a MemoryError has no text
+        said = f"what the function returned cannot be sent to the notebook: {why}"
         raise TypeError(f"{said}{_COMPUTES_NOTHING * isinstance(result, _NOT_BEGUN)}") from None
 
 

@@ -204,8 +204,8 @@ def advice(records: Sequence[RankRecord]) -> str:
     """Where to look when these ranks have not returned in time; empty if no record tells."""
     if records and all(record.progress == RETURNED for record in records):
         return (
-            "The function came to its end: what it returned was too large to be handed over in "
-            "that time. Return less of it."
+            "The function came to its end, but what it returned did not arrive: it may be too "
+            "large to be handed over in that time. Return less of it."
         )
     if any(record.stands_in == "init_process_group" for record in records):
         return (

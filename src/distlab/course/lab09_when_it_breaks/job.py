@@ -38,7 +38,7 @@ class Job:
     """
 
     def __init__(self, command: str, **environment: str) -> None:
-        words = shlex.split(wrong_argument.text(command, "Job"))
+        words = _words(wrong_argument.text(command, "Job"))
         self.command, self._maker = command, os.getpid()
         folder = tempfile.mkdtemp(prefix="job-")
         weakref.finalize(self, _remove, folder, self._maker)
@@ -53,6 +53,7 @@ class Job:
             _MARK: folder,  # all that it starts inherits this
         }
         env.pop("TORCH_DISTRIBUTED_DEBUG", None)
+        env |= environment
         if shutil.which(words[0], path=env["PATH"]) is None:
             raise WrongArgument(f"there is no program {words[0]!r}")
         with self._log.open("wb") as log:
@@ -60,7 +61,7 @@ class Job:
                 words,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=env | environment,
+                env=env,
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
@@ -169,6 +170,13 @@ class Job:
 
     def __repr__(self) -> str:
         return f"$ {self.command}\n{self.output}"
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise WrongArgument(f"{command!r} is no command: {error}") from None
 
 
 def _remove(folder: str, maker: int) -> None:

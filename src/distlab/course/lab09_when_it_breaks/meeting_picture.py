@@ -93,7 +93,7 @@ def meet(
         patience: seconds for all of it; a worker that has not returned by then is drawn as waiting.
 
     Raises:
-        WrongArgument: the calls are none.
+        WrongArgument: these are no calls.
     """
     from distlab.engines.ranks import Ranks
 
