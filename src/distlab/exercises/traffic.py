@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Case, Look, Rule
 from distlab.records import events
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Pair = tuple[int, int]
 _Counts = Counter[tuple[int | None, int | None]]  # a receive may name no source
@@ -55,6 +60,13 @@ def twice(sent: Iterable[events.Event]) -> str:
         " (send_object_list sends two messages: how long the pickled list is, and the list. A "
         "tensor by itself is one.)"
     )
+
+
+def numbers(event: events.Event, like: np.dtype) -> float:
+    """How many numbers of this dtype a rank sent, or passed in. They may travel as their bytes, in
+    whatever dtype these are, or as numbers of a wider one.
+    """
+    return min(math.prod(event.shape) * max(event.pieces, 1), event.nbytes / like.itemsize)
 
 
 def called(event: events.Event) -> str:

@@ -5,8 +5,8 @@ def ring_attention(rank, size, q, k, v, causal):
         source = (rank - step) % size
         if step < size - 1:
             came = torch.empty_like(block)
-            request = dist.isend(block.view(torch.uint8), (rank + 1) % size)
-            dist.recv(came.view(torch.uint8), (rank - 1) % size)
+            request = dist.isend(block.view(torch.int8), (rank + 1) % size)
+            dist.recv(came.view(torch.int8), (rank - 1) % size)
             request.wait()
         scores = q @ block[:heads].mT / d**0.5
         if causal:

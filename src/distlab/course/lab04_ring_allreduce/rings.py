@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 
@@ -19,10 +18,6 @@ def listed(ranks) -> str:
     if len(ranks) == 1:
         return f"rank {ranks[0]}"
     return f"ranks {', '.join(ranks[:-1])} and {ranks[-1]}"
-
-
-def elements(event: Event) -> int:
-    return math.prod(event.shape)
 
 
 def sends(look: Look, rank: int) -> list[Event]:
@@ -63,7 +58,8 @@ def ring_of_chunks(look: Look) -> str | None:
         most, chunk = 2 * (size - 1), -(-tensor.size // size)
         right = (
             len(sent) <= most
-            and all(e.peer == (rank + 1) % size and elements(e) <= chunk for e in sent)
+            and all(e.peer == (rank + 1) % size for e in sent)
+            and all(traffic.numbers(e, tensor.dtype) <= chunk for e in sent)
             and (tensor.size % size or sum(e.nbytes for e in sent) * size == most * tensor.nbytes)
         )
         if not right:
@@ -76,7 +72,7 @@ def _not_this_ring(rank: int, size: int, tensor: np.ndarray, sent: list[Event]) 
     if sent and tensor.size:
         share = sum(e.nbytes for e in sent) / tensor.nbytes
         told += f", in all {share:.3g} times the bytes of its tensor"
-        largest = max(map(elements, sent)) / tensor.size
+        largest = max(traffic.numbers(e, tensor.dtype) for e in sent) / tensor.size
         told += f", the largest {largest:.0%} of it" if largest * size > 1 else ""
     told += f"; {_ring_sends(rank, size, 2 * (size - 1))}"
     if size == 1:
@@ -126,6 +122,12 @@ def first_chunk(look: Look, rank: int) -> int | None:
         if sent and chunk.size and sent[0].value == float(chunk.flat[0]):
             return number
     return None
+
+
+def _holds_more(look: Look, sent: Event) -> bool:
+    """Does a message hold more than a chunk?"""
+    most, dtype = _chunk(look, sent.rank)
+    return traffic.numbers(sent, dtype) > most
 
 
 def _chunk(look: Look, rank: int) -> tuple[int, np.dtype]:
@@ -198,7 +200,7 @@ TRAFFIC = (
 
 WHOLE = Hint(
     "more than a chunk",
-    lambda look: any(elements(e) > _chunk(look, e.rank)[0] for e in look.events("send")),
+    lambda look: any(_holds_more(look, sent) for sent in look.events("send")),
     "A message holds more than one chunk. Cut the tensor into `size` chunks and send one in each "
     "step: that is where the ring saves its bytes.",
 )

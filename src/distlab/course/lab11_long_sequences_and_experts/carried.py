@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-import numpy as np
-
 from distlab.exercises import traffic
 from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Hint, Look, Rule
@@ -27,11 +25,6 @@ _NAMES = {
 def elements(event: Event) -> int:
     """Elements that the rank passed in, or sent."""
     return math.prod(event.shape) * max(event.pieces, 1)
-
-
-def numbers(event: Event, like: np.ndarray) -> float:
-    """The same of floats like these, which may have travelled as their bytes."""
-    return elements(event) / (like.itemsize if event.dtype == "uint8" else 1)
 
 
 def called(record: RankRecord) -> Counter[str]:

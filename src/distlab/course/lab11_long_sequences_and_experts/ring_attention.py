@@ -5,7 +5,6 @@ scores.
 from __future__ import annotations
 
 from distlab.course.lab11_long_sequences_and_experts import attention
-from distlab.course.lab11_long_sequences_and_experts.carried import numbers
 from distlab.course.lab11_long_sequences_and_experts.returning import (
     NEARLY,
     any_nan,
@@ -68,7 +67,7 @@ def _made():
 def _blocks(look: Look, *events: Event) -> float:
     """How many blocks of K, or of V, messages hold."""
     keys = look.inputs[0]["k"]
-    return sum(numbers(event, keys) for event in events) / keys.size
+    return sum(traffic.numbers(event, keys.dtype) for event in events) / keys.size
 
 
 def _sent(look: Look, rank: int) -> list[Event]:

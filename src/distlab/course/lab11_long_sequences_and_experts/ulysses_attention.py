@@ -13,7 +13,7 @@ from distlab.course.lab11_long_sequences_and_experts.returning import (
     shape_of,
     shortened,
 )
-from distlab.exercises import hints
+from distlab.exercises import hints, traffic
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 
@@ -26,7 +26,7 @@ def _elements(look: Look, rank: int) -> float:
     """Elements that a rank's all-to-alls carried, as a multiple of those of its q."""
     events = carried.all_to_alls(look, rank)
     q = look.inputs[rank]["q"]
-    return sum(carried.numbers(e, q) for e in events) / q.size
+    return sum(traffic.numbers(e, q.dtype) for e in events) / q.size
 
 
 def _at_most_four(look: Look) -> str | None:
