@@ -52,7 +52,7 @@ class _Memory:
         self.part = 0  # number of the forward pass under way, from 1
         self.most_kept = self.most_inputs = 0
         self._saved: weakref.WeakSet = weakref.WeakSet()
-        self._inputs: list = []
+        self._inputs: set = set()  # (storage, where in it): one that goes forward again is one
 
     @contextlib.contextmanager
     def watching(self, stage: Any, receives: bool) -> Iterator[None]:
@@ -73,14 +73,14 @@ class _Memory:
 
         self.part += 1
         if self._receives:
-            self._inputs.append(StorageWeakRef(given.untyped_storage()))
+            self._inputs.add((StorageWeakRef(given.untyped_storage()), given.storage_offset()))
             if self._inputs_there() > self._allowed + 1:
                 gc.collect()
             self.most_inputs = max(self.most_inputs, self._inputs_there())
 
     def _inputs_there(self) -> int:
-        self._inputs = [one for one in self._inputs if not one.expired()]
-        return len(set(self._inputs))  # one that went forward again, to be recomputed, is one
+        self._inputs = {one for one in self._inputs if not one[0].expired()}
+        return len(self._inputs)
 
     def _save(self, tensor: Any) -> _Saved:
         saved = _Saved(tensor, self.part)
