@@ -419,14 +419,14 @@ COMMON = (
     ),
     Advice(
         "negative numbers counted", "bincount only supports",
-        "bincount counts whole numbers from 0 on: what is −1 has to be left out before, as in "
-        "expert[expert >= 0].",
+        "bincount counts whole numbers from 0 on, in a tensor of one dimension: what is −1 has to "
+        "be left out before, as in expert[expert >= 0].",
     ),
     Advice(
         "shapes", r"must be a matrix|cannot be multiplied|size of tensor a .* must match"
         r"|is invalid for input of size|expanded size of the tensor",
-        "The shapes of two tensors do not fit together in this line: print them before it. An "
-        "index, weight[rank], takes a dimension away; a slice, weight[first:last], keeps it.",
+        "Shapes do not fit together in this line: print them before it. An index, weight[rank], "
+        "takes a dimension away; a slice, weight[first:last], keeps it.",
     ),
     Advice(
         "None on this rank", "NoneType",
