@@ -23,9 +23,12 @@ def show(chosen: list[str]) -> int:
     asked = [labs.named(name) for name in chosen] or list(course.LABS)
     policy, roster = policies.current(), RosterFile().read()
     if not policy.in_force:
+        without = f"There is no {policies.PATH}"
+        if policies.PATH == policies.NOWHERE:
+            without = f"{policies.VARIABLE}={policies.NONE}"
         print(
-            f"There is no {policies.PATH}: no due dates, nothing is taken off, no limit on "
-            "attempts. Copy policy.example.yaml to begin with."
+            f"{without}: no due dates, nothing is taken off, no limit on attempts. Copy "
+            "policy.example.yaml to begin with."
         )
     else:
         print(f"{policies.PATH}, times in {policy.zone.key}")

@@ -11,10 +11,9 @@ from grader.policy.rules import Policy, PolicyError
 
 VARIABLE, NONE = "DISTLAB_POLICY", "none"
 _NAMED = os.environ.get(VARIABLE, "")
+NOWHERE = Path(os.devnull, "policy.yaml")  # no file can lie there
 #: the course's policy; the variable names another one, or says that there is none
-PATH = ROOT / "policy.yaml" if not _NAMED else Path(_NAMED).absolute()
-if _NAMED == NONE:
-    PATH = Path(os.devnull, "policy.yaml")
+PATH = NOWHERE if _NAMED == NONE else Path(_NAMED or ROOT / "policy.yaml").absolute()
 
 
 def current(path: Path | None = None) -> Policy:

@@ -119,10 +119,12 @@ def test_the_policy_in_force_is_printed(distlab):
     assert all(lab in out for lab in course.LABS)  # groups are limited in all of them
 
 
-def test_without_a_policy_that_is_said(tmp_path, distlab):
+def test_without_a_policy_that_is_said(tmp_path, distlab, monkeypatch):
     (tmp_path / "policy.yaml").unlink()
     assert f"There is no {policy.PATH}: no due dates" in distlab("policy")[1]
     assert "has no due date" in distlab("extend", "ada", LAB, "3d")[2]
+    monkeypatch.setattr(policy, "PATH", policy.NOWHERE)
+    assert distlab("policy")[1].startswith("DISTLAB_POLICY=none: no due dates")
 
 
 @pytest.mark.parametrize("words", [["policy"], ["recompute"], ["extend", "ada", LAB, "3d"]])
