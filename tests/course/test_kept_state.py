@@ -107,6 +107,9 @@ def test_a_complex_number_is_two_and_a_list_of_floats_is_told_apart():
     assert elements([{"lists": ([0.0] * 3, (1.5,)), "steps": 2, "t": torch.zeros(1)}]) == Kept(
         1, 0, 4
     )
+    assert elements([{"odd": [1 + 2j, *np.zeros(2, "float32"), *np.zeros(1, "complex64")]}]) == (
+        0, 0, 6,
+    )  # fmt: skip
 
 
 def test_global_variables_are_not_looked_at():

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 
 _MOST = 100_000  # objects that are looked into
-_PLAIN = (str, bytes, bytearray, int, float, complex, type(None), type, types.ModuleType)
+_NUMBERS = (float, complex, np.inexact)  # outside of tensors
+_PLAIN = (*_NUMBERS, str, bytes, bytearray, int, type(None), type, types.ModuleType)
 _SUSPENDED = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 #: what `torch.optim.Optimizer` has besides its state: the parameters are not its own
 _OF_OPTIMIZERS = {"defaults", "param_groups", "state"}
@@ -19,7 +20,8 @@ _OF_OPTIMIZERS = {"defaults", "param_groups", "state"}
 
 class Kept(NamedTuple):
     """Elements of tensors, complex ones as two. `passing`: those that only a suspended generator's
-    variables hold, where what it was sent last lies beside what it keeps. `floats`: plain ones.
+    variables hold, where what it was sent last lies beside what it keeps. `floats`: numbers that
+    lie in no tensor.
     """
 
     lasting: int
@@ -39,14 +41,14 @@ def elements(roots: Iterable[Any], besides: Iterable[torch.Tensor] = ()) -> Kept
     others = {_memory(tensor)[0] for tensor in besides}
     found: dict[Any, tuple[int, int, bool]] = {}
     floats = 0
-    for tensor, suspended in _tensors(roots):
-        if isinstance(tensor, int):
-            floats += tensor
+    for one, suspended in _numeric(roots):
+        if isinstance(one, _NUMBERS):
+            floats += 1 + np.iscomplexobj(one)
             continue
-        key, room = _memory(tensor)
+        key, room = _memory(one)
         if key not in others:
             _, counted, before = found.get(key, (0, 0, True))
-            found[key] = room, counted + _number(tensor), before and suspended
+            found[key] = room, counted + _number(one), before and suspended
     lasting = sum(min(room, count) for room, count, passing in found.values() if not passing)
     together = sum(min(room, count) for room, count, _ in found.values())
     return Kept(lasting, together - lasting, floats)
@@ -67,8 +69,8 @@ def _memory(tensor: torch.Tensor | np.ndarray) -> tuple[Any, int]:
     return ("storage", storage.data_ptr()), storage.nbytes() // one
 
 
-def _tensors(roots: Iterable[Any]) -> Iterator[tuple[torch.Tensor | np.ndarray | int, bool]]:
-    """(a tensor or a number of floats, was it found among the variables of what is suspended?)"""
+def _numeric(roots: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
+    """(a tensor or a number, was it found among the variables of what is suspended?)"""
     todo = [(root, False) for root in roots]
     seen: dict[int, Any] = {}  # with the objects, so that no id comes again
     while todo and len(seen) < _MOST:
@@ -79,9 +81,11 @@ def _tensors(roots: Iterable[Any]) -> Iterator[tuple[torch.Tensor | np.ndarray |
         if isinstance(one, (torch.Tensor, np.ndarray)):
             yield one, suspended
         suspended = suspended or isinstance(one, _SUSPENDED)
-        inside = list(_inside(one))
-        yield sum(isinstance(inner, float) for inner in inside), suspended
-        todo += [(inner, suspended) for inner in inside if not isinstance(inner, _PLAIN)]
+        for inner in _inside(one):
+            if isinstance(inner, _NUMBERS):
+                yield inner, suspended
+            elif not isinstance(inner, _PLAIN):
+                todo.append((inner, suspended))
 
 
 def _inside(one: Any) -> Iterable[Any]:
