@@ -20,7 +20,7 @@ from distlab.engines.ranks import SLURM
 from distlab.processes import frameworks
 from distlab.records import redaction
 from grader import coursedir, secret
-from grader.judging import demo, handed_in
+from grader.judging import basis, demo, handed_in
 from grader.judging import grade as grading
 from grader.judging.judges import Judges, local_judges, make_judges
 from grader.judging.ledger import Ledger
@@ -68,6 +68,7 @@ def grade(
         frameworks.need(*course.needs(assignment), what=f"Lab {assignment}")
     _have_folder()
     policies.current()  # a mistake in it is reported before anything is judged
+    basis.begin(chosen)
     reports = []
     jobs = jobs or (SLURM_JOBS if cluster == SLURM else JOBS * (os.cpu_count() or 1))
     with contextlib.closing(make_judges(jobs, cluster, ahead)) as judges:
@@ -76,6 +77,9 @@ def grade(
     _say("gradebook", coursedir.GRADES / "gradebook.db", console)
     if student is None and (said := handed_in.others(submitted)):
         console.print(f"submitted{said}", style="red", markup=False, soft_wrap=True)
+    if basis.changed(chosen):
+        said = "The course has changed since this began: run the same command again."
+        console.print(said, style="yellow", soft_wrap=True)
     if demonstration:
         for name, what in demo.CLASS.items():
             console.print(f"  {name:5} hands in {what}", style="dim", highlight=False)
@@ -183,7 +187,9 @@ def likeness(assignment: str, submitted: Path | None) -> int:
 
 
 def watch(jobs: int | None, ahead: Ahead | None = None) -> None:
-    """Grade each submission as it arrives in nbgrader's exchange, until interrupted."""
+    """Grade each submission as it arrives in nbgrader's exchange, until interrupted, or until the
+    course has changed.
+    """
     from grader.plugins import autograde_on_submit
 
     _need_nbgrader()

@@ -1,10 +1,16 @@
-"""What verdicts on a lab depend on besides the submission."""
+"""What verdicts on a lab depend on besides the submission.
+
+Digests hold for the course as it was when this process began. What it judges by it reads later, at
+several moments: if the course changes meanwhile (`git pull`), a verdict may come of both states.
+Under the earlier digest it is stale for every process that begins afterwards.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from distlab import course
@@ -16,19 +22,7 @@ def course_digest(lab: str, used: secret.Secret) -> str:
     """Changes when the released notebook, the secret, the cases, the references or the judging
     change.
     """
-    digest = hashlib.sha256(used.fingerprint.encode())
-    cases = coursedir.ROOT / "grader" / "cases"
-    for path in (
-        coursedir.LABS / lab / course.notebook_name(lab),
-        coursedir.SOLUTIONS / lab / "reference.json",
-        used.references / f"{lab}.json",
-        *sorted(cases.glob("*.py")),
-        *sorted((cases / course.package(lab)).rglob("*.py")),
-        *sorted(Path(course.__file__).parents[1].rglob("*.py")),
-    ):
-        with contextlib.suppress(OSError):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return _of_course(lab, used, _judging())
 
 
 @functools.cache
@@ -36,5 +30,49 @@ def variants_digest(lab: str, used: secret.Secret) -> str:
     """The same where students have inputs of their own: the solution counts too, because the
     references are then its outputs.
     """
-    solution = (coursedir.SOLUTIONS / lab / course.notebook_name(lab)).read_bytes()
-    return hashlib.sha256(course_digest(lab, used).encode() + solution).hexdigest()
+    return _with_solution(lab, course_digest(lab, used))
+
+
+def begin(labs: Iterable[str]) -> None:
+    """Take the digests of these labs, before anything is judged."""
+    for lab in labs:
+        variants_digest(lab, secret.current())
+
+
+def changed(labs: Iterable[str]) -> bool:
+    """Is any of these labs on the disk another one than when this process began?"""
+    used, judging = secret.current(), _judging.__wrapped__()
+    return any(
+        _with_solution(lab, _of_course(lab, used, judging)) != variants_digest(lab, used)
+        for lab in labs
+    )
+
+
+@functools.cache
+def _judging() -> str:
+    """A digest of the code that judges."""
+    return _digest(sorted(Path(course.__file__).parents[1].rglob("*.py")))
+
+
+def _of_course(lab: str, used: secret.Secret, judging: str) -> str:
+    cases = coursedir.ROOT / "grader" / "cases"
+    paths = (
+        coursedir.LABS / lab / course.notebook_name(lab),
+        coursedir.SOLUTIONS / lab / "reference.json",
+        used.references / f"{lab}.json",
+        *sorted(cases.glob("*.py")),
+        *sorted((cases / course.package(lab)).rglob("*.py")),
+    )
+    return _digest(paths, used.fingerprint + judging)
+
+
+def _with_solution(lab: str, digest: str) -> str:
+    return _digest([coursedir.SOLUTIONS / lab / course.notebook_name(lab)], digest)
+
+
+def _digest(paths: Iterable[Path], begin: str = "") -> str:
+    digest = hashlib.sha256(begin.encode())
+    for path in paths:
+        with contextlib.suppress(OSError):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()

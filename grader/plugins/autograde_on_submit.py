@@ -19,7 +19,7 @@ from rich.console import Console
 from distlab import course
 from distlab.records import redaction
 from grader import coursedir
-from grader.judging import grade, handed_in
+from grader.judging import basis, grade, handed_in
 from grader.judging.judges import Judges
 from grader.judging.ledger import Entry, Ledger
 from grader.judging.local import LocalJudges
@@ -40,6 +40,7 @@ NEAR = 0.5  # and at one that is a folder of this machine's
 #: seconds until a submission that could not be booked is tried again: the first time, doubled each
 #: time after that, and at most
 PATIENCE, LONGEST = 30.0, 3600.0
+CHANGING = 10.0  # seconds that a change of the course may take
 
 
 class Arrivals:
@@ -134,7 +135,11 @@ UNREACHABLE = (
 def watch(judges: LocalJudges) -> None:
     """Grade what arrives, until interrupted, beginning with what is there already. Between
     submissions, students are handed their own inputs, where they have such.
+
+    Returns when something has arrived and the course has changed, for which a new process is needed
+    that begins anew.
     """
+    basis.begin(course.LABS)
     book = Gradebook(grade.SUBMITTED)
     arrivals, queue = Arrivals(book.exchange), Queue()
     handing = HandingOut(book.exchange, judges)
@@ -153,6 +158,10 @@ def watch(judges: LocalJudges) -> None:
             _release(book, policy)
         except (PolicyError, coursedir.GradingFailed, OSError) as error:
             now = str(error)  # all wait while the policy, or a folder, cannot be read
+        if due and basis.changed(due):
+            print("the course has changed: beginning anew", flush=True)
+            time.sleep(CHANGING)
+            return
         try:
             for lab, students in due.items():
                 _take(book, judges, queue, lab, students)

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,10 +79,13 @@ def grade(arguments: argparse.Namespace) -> int:
 
         if arguments.watch:
             commands.watch(arguments.jobs, ahead)
-        reports = commands.grade(
-            arguments.assignment, arguments.submitted, arguments.student, arguments.jobs,
-            arguments.demo, arguments.cluster, ahead,
-        )  # fmt: skip
+        else:
+            reports = commands.grade(
+                arguments.assignment, arguments.submitted, arguments.student, arguments.jobs,
+                arguments.demo, arguments.cluster, ahead,
+            )  # fmt: skip
+    if arguments.watch:  # has returned: the course has changed
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     if arguments.json:
         write_json(arguments.json, reports[0] if len(reports) == 1 else reports)
     every = [one for report in reports for one in report["submissions"]]

@@ -1,5 +1,6 @@
 """What makes a verdict stale."""
 
+import functools
 import shutil
 
 import pytest
@@ -16,6 +17,8 @@ def digest(tmp_path, monkeypatch):
     """`digest()` of a copy of the course's cases, in which a test may change something."""
     shutil.copytree(coursedir.ROOT / "grader" / "cases", tmp_path / "grader" / "cases")
     monkeypatch.setattr(coursedir, "ROOT", tmp_path)
+    for cached in (basis.course_digest, basis.variants_digest):
+        monkeypatch.setattr(basis, cached.__name__, functools.cache(cached.__wrapped__))
     return lambda: basis.course_digest.__wrapped__(LAB, secret.PUBLIC_SECRET)
 
 
@@ -33,3 +36,14 @@ def test_a_case_of_another_lab_makes_none_stale(digest, tmp_path):
     other = tmp_path / "grader" / "cases" / course.package("01-message-passing") / "relay.py"
     other.write_text("")
     assert digest() == before
+
+
+def test_digests_are_those_of_the_course_as_it_was_when_grading_began(digest, tmp_path):
+    """What was judged before and after a change has a digest that no later process believes."""
+    before = digest()
+    basis.begin([LAB])
+    assert not basis.changed([LAB])
+    with (tmp_path / "grader" / "cases" / course.package(LAB) / "ring_time.py").open("a") as file:
+        file.write("# another draw\n")
+    assert basis.course_digest(LAB, secret.current()) == before != digest()
+    assert basis.changed([LAB])

@@ -23,12 +23,16 @@ COUNTS = [
 def digest():
     """The digest of the course as it is now, however often it is asked for."""
 
-    def now():
+    def forget():
         basis.course_digest.cache_clear()
+        basis._judging.cache_clear()
+
+    def now():
+        forget()
         return basis.course_digest(LAB, secret.current())
 
     yield now
-    basis.course_digest.cache_clear()
+    forget()
 
 
 @pytest.mark.parametrize("changed", COUNTS)

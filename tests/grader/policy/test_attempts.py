@@ -409,3 +409,18 @@ def test_a_night_goes_on_after_a_look_that_failed(monkeypatch, capsys):
         on_submit.watch(None)
     assert not looks and not handed
     assert capsys.readouterr().out.count("Stale file handle") == 2
+
+
+def test_a_course_that_has_changed_is_begun_anew_before_anything_more_is_judged(monkeypatch):
+    book = types.SimpleNamespace(exchange=types.SimpleNamespace(folder="here"))
+    monkeypatch.setattr(on_submit, "Gradebook", lambda _: book)
+    monkeypatch.setattr(
+        on_submit, "Arrivals", lambda _: types.SimpleNamespace(look=lambda: {LAB: ["ada"]})
+    )
+    monkeypatch.setattr(on_submit, "HandingOut", lambda *_: None)
+    monkeypatch.setattr(on_submit, "_release", lambda *_: None)
+    monkeypatch.setattr(on_submit, "_collect", lambda book, missed, queue: queue.add(LAB, ["ada"]))
+    monkeypatch.setattr(on_submit, "_take", lambda *_: pytest.fail("judged by the old course"))
+    monkeypatch.setattr(on_submit.basis, "changed", lambda labs: LAB in labs)
+    monkeypatch.setattr(on_submit.time, "sleep", lambda _: None)
+    on_submit.watch(None)
