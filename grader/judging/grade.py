@@ -7,6 +7,7 @@ import contextlib
 import datetime
 import itertools
 import json
+import os
 import signal
 import tempfile
 import threading
@@ -51,6 +52,10 @@ AHEAD = 4  # submissions judged before the gradebook has taken them, for each sl
 SUBMITTED = coursedir.GRADES / "submitted"
 NAME_SIGNS = " ._-+@'"  # besides letters and digits
 NAME_HAS = "letters, digits, spaces and ._-+@', at most 100 of them"
+
+
+_State = list[tuple[str, int, int]]  # of what a group has handed in
+_Judged = tuple[_State, Entry]
 
 
 class NothingSubmitted(RuntimeError):
@@ -167,15 +172,18 @@ def grade(
         graded = {}
         with _threads(judges) as pool, _interruptions() as told:
             judged = _Ahead(
-                pool, lambda one: _judge(referee, one, staged, live), found, AHEAD * judges.slots
-            )
+                pool, lambda one: (_state(one), _judge(referee, one, staged, live)), found,
+                AHEAD * judges.slots,
+            )  # fmt: skip
             book.have(assignment)
-            for one, entry in judged:
+            for one, (state, entry) in judged:
                 if live and not entry.not_graded:
                     live.judged(pages.policy.lab(assignment).partial.entry(entry))
                 try:
                     with judges.beside():
-                        graded[one] = _enter(book, pages, referee.ledger, one, entry, staged)
+                        graded[one] = _enter(
+                            book, pages, referee.ledger, one, entry, staged, state
+                        )
                 except NotWritten:
                     raise  # nobody else's can be either
                 except GradingFailed as error:  # the class goes on
@@ -258,24 +266,35 @@ class _Ahead:
     """
 
     def __init__(
-        self, pool: concurrent.futures.Executor, call: Callable[[Submission], Entry],
+        self, pool: concurrent.futures.Executor, call: Callable[[Submission], _Judged],
         items: Iterable[Submission], most: int,
     ) -> None:  # fmt: skip
         self._pool, self._call, self._items, self._most = pool, call, iter(items), most
-        self._waiting: dict[concurrent.futures.Future[Entry], Submission] = {}
+        self._waiting: dict[concurrent.futures.Future[_Judged], Submission] = {}
         self._fill()
 
     def _fill(self) -> None:
         for item in itertools.islice(self._items, self._most - len(self._waiting)):
             self._waiting[self._pool.submit(self._call, item)] = item
 
-    def __iter__(self) -> Iterator[tuple[Submission, Entry]]:
+    def __iter__(self) -> Iterator[tuple[Submission, _Judged]]:
         while self._waiting:
             first = concurrent.futures.FIRST_COMPLETED
             for future in concurrent.futures.wait(self._waiting, return_when=first).done:
                 item = self._waiting.pop(future)
                 self._fill()
                 yield item, future.result()
+
+
+def _state(one: Submission) -> _State:
+    """The files that a student's group has handed in. Something else is there when this changes."""
+    found = []
+    for name in RosterFile().read().members(one.assignment, one.student):
+        folder = one.folder.parent.parent / name / one.assignment
+        with contextlib.suppress(OSError), os.scandir(folder) as files:
+            stats = [(file.path, file.stat(follow_symlinks=False)) for file in files]
+            found += sorted((path, stat.st_ino, stat.st_mtime_ns) for path, stat in stats)
+    return found
 
 
 def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -> Entry:
@@ -348,9 +367,23 @@ def _judged(referee: Referee, one: Submission, staged: Path) -> Entry:
 
 
 def _enter(
-    book: Gradebook, pages: Pages, ledger: Ledger, one: Submission, entry: Entry, staged: Path
-) -> Graded:
-    """Put an entry into the gradebook, unless it is there and nothing has changed since."""
+    book: Gradebook, pages: Pages, ledger: Ledger, one: Submission, entry: Entry, staged: Path,
+    was: _State,
+) -> Graded:  # fmt: skip
+    """Put an entry into the gradebook, unless it is there and nothing has changed since.
+
+    Args:
+        was: the files that were judged. Others, which somebody has collected meanwhile, may be in
+            the gradebook already, and have to stay there.
+    """
+
+    def need_same() -> None:
+        if _state(one) != was:
+            raise GradingFailed(
+                f"{one.student}'s {one.assignment} was replaced by another submission while it was "
+                "judged: run the same command again"
+            )
+
     if entry.not_graded:
         return Graded(entry, None, 0.0, problem=entry.not_graded)
     feedback = book.feedback(one.assignment, one.student)
@@ -359,7 +392,7 @@ def _enter(
     entry = pages.policy.lab(one.assignment).partial.entry(entry)
     state = book.state(one.assignment, one.student)
     if not (there and ledger.entered(entry, files, state)):
-        book.enter(one.assignment, one.student)
+        book.enter(one.assignment, one.student, need_same)
         state = book.state(one.assignment, one.student)
         ledger.note_entered(entry, files, state)
         pages.written(one.assignment, one.student)
@@ -367,6 +400,7 @@ def _enter(
     manual = {name: both for name, both in scores.items() if not name.startswith("test_")}
     known = [score for score, _ in manual.values() if score is not None]
     if (points := book.automatic(state)) != entry.score:
+        need_same()
         raise GradingFailed(
             f"the gradebook has {points:g} points for {one.student}'s {one.assignment} where "
             f"the ledger has {entry.score:g}: run `nbgrader generate_assignment {one.assignment}` "

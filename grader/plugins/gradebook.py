@@ -136,10 +136,17 @@ class Gradebook:
             api = self._make_api(self._submitted, release_directory=Path(folder))
             self._checked(api.generate_assignment(assignment), f"enter {assignment}")
 
-    def enter(self, assignment: str, student: str) -> None:
-        """Autograde one submission into the gradebook and write its feedback page."""
+    def enter(
+        self, assignment: str, student: str, need: Callable[[], object] = lambda: None
+    ) -> None:
+        """Autograde one submission into the gradebook and write its feedback page.
+
+        Args:
+            need: is called when nobody else can enter it any more; raises if it must not be.
+        """
         what = f"{student}'s {assignment}"
         with alone():
+            need()
             looked_at = self._looked_at(assignment, student)
             self._checked(self._api.autograde(assignment, student), f"autograde {what}")
             self._look_at_no_more(assignment, student, looked_at)

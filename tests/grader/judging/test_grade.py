@@ -135,7 +135,7 @@ def test_an_interruption_that_is_lost_while_a_submission_is_entered_ends_grading
         hand_in(tmp_path, student, coursedir.released(LAB))
     entered = []
 
-    def losing(book, pages, ledger, one, entry, staged):
+    def losing(book, pages, ledger, one, entry, staged, was):
         entered.append(one.student)
         with contextlib.suppress(KeyboardInterrupt):  # as Python does where it deletes something
             signal.raise_signal(signal.SIGINT)
@@ -153,13 +153,40 @@ def test_an_interruption_that_is_lost_while_a_submission_is_entered_ends_grading
     assert len(entered) == 1 and judges.closed
 
 
+def test_a_submission_that_was_collected_and_graded_meanwhile_stays_in_the_gradebook(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(coursedir, "GRADES", tmp_path)
+    monkeypatch.setattr(paths, "GRADES", tmp_path)
+    entered, submitted = [], tmp_path / "submitted"
+
+    def enter(self, lab, student, need):
+        need()
+        entered.append(student)
+        raise GradingFailed("that will do")
+
+    monkeypatch.setattr(Gradebook, "enter", enter)
+    first, second = NoJudges(), NoJudges()
+
+    def overtaken(lab, plan, whose=None, lanes=1):
+        hand_in(tmp_path, "ada", collected.filled(coursedir.solution(LAB), relay="relay = 1"))
+        grading.grade(LAB, submitted, "ada", second)
+        return unreadable_lines(lab)
+
+    first.lines = overtaken
+    hand_in(tmp_path, "ada", coursedir.solution(LAB))
+    (late,) = grading.grade(LAB, submitted, "ada", first)
+    assert entered == ["ada"]
+    assert "was replaced by another submission while it was judged" in late.problem
+
+
 def test_a_verdict_that_another_course_gave_before_is_told_with_its_points(tmp_path, monkeypatch):
     monkeypatch.setattr(coursedir, "GRADES", tmp_path)
     monkeypatch.setattr(paths, "GRADES", tmp_path)
     monkeypatch.setattr(
         grading,
         "_enter",
-        lambda book, pages, ledger, one, entry, staged: grading.Graded(entry, None, 0),
+        lambda book, pages, ledger, one, entry, *_: grading.Graded(entry, None, 0),
     )
     judges = NoJudges()
 
