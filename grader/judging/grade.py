@@ -38,7 +38,7 @@ from grader.policy.settle import Settled
 from grader.reports.progress import Live
 from grader.sandbox import NoSandbox
 from grader.variants import variant as variants
-from grader.writing import NotWritten
+from grader.writing import FULL, NotWritten
 
 if TYPE_CHECKING:
     from grader.plugins.gradebook import Gradebook
@@ -181,9 +181,7 @@ def grade(
                     live.judged(pages.policy.lab(assignment).partial.entry(entry))
                 try:
                     with judges.beside():
-                        graded[one] = _enter(
-                            book, pages, referee.ledger, one, entry, staged, state
-                        )
+                        graded[one] = _enter(book, pages, referee.ledger, one, entry, staged, state)
                 except NotWritten:
                     raise  # nobody else's can be either
                 except GradingFailed as error:  # the class goes on
@@ -310,6 +308,8 @@ def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -
     except (NotGraded, NoRoom, Down) as reason:
         return not_graded(one.assignment, redaction.shown(one.student), str(reason))
     except Exception as error:  # a mistake of the grader's own costs the class nothing
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise NotWritten.of(staged, error) from error
         said = (
             f"the grader failed on it ({type(error).__name__}: {error}): grade it again with "
             "--student and --debug, and report that"

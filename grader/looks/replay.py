@@ -54,7 +54,16 @@ def again(student: str, lab: str, exercise: str) -> Verdict:
 
 
 def write(folder: Path, student: str, lab: str, verdict: Verdict) -> Path:
-    """Write the page, and a trace for ui.perfetto.dev of each run beside it."""
+    """Write the page, and a trace for ui.perfetto.dev of each run beside it.
+
+    Raises:
+        NotWritten
+    """
+    with writing.reported(folder):
+        return _written(folder, student, lab, verdict)
+
+
+def _written(folder: Path, student: str, lab: str, verdict: Verdict) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     stem = f"{student}-{lab}-{verdict.exercise.name}"
     shown = []

@@ -27,6 +27,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError, SAWarning
 from traitlets.config.loader import Config, PyFileConfigLoader
 
 from distlab import course
+from distlab.processes import disk_room
 from distlab.records import redaction
 from grader import coursedir, gradebook_file, writing
 from grader.coursedir import GradingFailed
@@ -38,6 +39,7 @@ from grader.writing import NotWritten
 
 #: an error of this course's own in nbgrader's log, whatever it was raised from: its message
 _OURS = re.compile(r"\s*(?:distlab|grader)\.[\w.]+: (.+)")
+_OF_SYSTEM = re.compile(r"[A-Za-z]+Error: \[Errno \d+\]")  # an error of a file's
 _OF_DATABASE = re.compile(r"(?:sqlite3|sqlalchemy\.exc)\.")  # an error's module there
 # nbgrader's own use of its session, which autoflushes while it makes rows
 warnings.filterwarnings("ignore", category=SAWarning)
@@ -148,7 +150,8 @@ class Gradebook:
         with alone():
             need()
             looked_at = self._looked_at(assignment, student)
-            self._checked(self._api.autograde(assignment, student), f"autograde {what}")
+            graded = self._api.autograde(assignment, student)
+            self._checked(graded, f"autograde {what}", self.autograded(assignment, student))
             self._look_at_no_more(assignment, student, looked_at)
             self._write_feedback(assignment, student)
 
@@ -180,7 +183,8 @@ class Gradebook:
 
     def _write_feedback(self, assignment: str, student: str) -> None:
         what = f"write feedback on {student}'s {assignment}"
-        self._checked(self._api.generate_feedback(assignment, student), what)
+        written = self._api.generate_feedback(assignment, student)
+        self._checked(written, what, self.feedback(assignment, student))
 
     def remove(self, assignment: str, student: str) -> None:
         """Take a submission out of the gradebook, its pages too."""
@@ -194,12 +198,17 @@ class Gradebook:
     @property
     def exchange(self) -> exchanges.CourseExchange:
         """Where labs are handed out, and in."""
-        root = Exchange(config=self._config).root
-        return exchanges.of(self._config, root, self._api.coursedir.course_id)
+        root, course_id = str(self._exchange_root), self._api.coursedir.course_id
+        return exchanges.of(self._config, root, course_id)
+
+    @property
+    def _exchange_root(self) -> Path:
+        return Path(Exchange(config=self._config).root)
 
     def release(self, assignment: str) -> None:
         """Let students fetch a lab."""
-        self._checked(self._api.release_assignment(assignment), f"release {assignment}")
+        released = self._api.release_assignment(assignment)
+        self._checked(released, f"release {assignment}", self._exchange_root)
 
     def collect(self, assignment: str) -> None:
         """Fetch what was handed in since the last time.
@@ -223,7 +232,8 @@ class Gradebook:
         """Let a student fetch the feedback that there is."""
         what = f"release feedback on {student}'s {assignment}"
         with alone():
-            self._checked(self._api.release_feedback(assignment, student), what)
+            released = self._api.release_feedback(assignment, student)
+            self._checked(released, what, self._exchange_root)
 
     def feedback(self, assignment: str, student: str) -> Path:
         """The folder of a submission's feedback pages."""
@@ -280,7 +290,12 @@ class Gradebook:
             raise GradebookBusy(f"the gradebook cannot be used now ({error.orig})") from error
 
     @staticmethod
-    def _checked(result: dict[str, Any], what: str) -> None:
+    def _checked(result: dict[str, Any], what: str, where: Path | None = None) -> None:
+        """Say what nbgrader could not do, and what to do about it.
+
+        Args:
+            where: the folder that it writes.
+        """
         if not result["success"]:
             said = f"{result.get('log') or ''}\n{result.get('error') or ''}".splitlines()
             if said[-1] == KeyboardInterrupt.__name__:  # which nbgrader keeps to itself like errors
@@ -294,13 +309,20 @@ class Gradebook:
                 raise _full(why)
             if _OF_DATABASE.match(why) and (unusable := _unusable(why)) is not None:
                 raise unusable
+            if _OF_SYSTEM.match(why):
+                why += (
+                    f": see that {where or coursedir.GRADES} is a folder, and that this account "
+                    "may write it and all that is in it, then do the same again"
+                )
             raise GradingFailed(f"nbgrader could not {what}: {why}")
 
 
 def _full(why: str) -> NotWritten:
     """A full disk, by the file that did not go onto it: that may be a temporary one."""
     files = re.findall(r"'(/[^']+)'", why)
-    return NotWritten.full(Path(files[-1]) if files else coursedir.GRADES, "the disk is full")
+    folders = [] if files else [coursedir.GRADES, Path(tempfile.gettempdir())]
+    full = next(filter(disk_room.full, folders), coursedir.GRADES)
+    return NotWritten.full(Path(files[-1]) if files else full, "the disk is full")
 
 
 def _unusable(why: str) -> NotWritten | None:

@@ -29,6 +29,7 @@ from grader.judging import grade as grading
 from grader.judging.ledger import Entry, Line
 from grader.judging.referee import unreadable_lines
 from grader.plugins.gradebook import Gradebook
+from grader.writing import NotWritten
 
 LAB = "01-message-passing"
 NAME = course.notebook_name(LAB)
@@ -316,6 +317,18 @@ def test_what_the_grader_may_not_read_or_cannot_now_is_no_zero(
     monkeypatch.setattr(untrusted, "plain_file", refuse)
     entry = grading._judge(None, one, tmp_path / "staged", None)
     assert f"{name} cannot be read here" in entry.not_graded and then in entry.not_graded
+
+
+def test_a_full_disk_for_temporary_files_ends_grading_and_is_no_mistake_of_the_graders(
+    tmp_path, monkeypatch
+):
+    def full(*about):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(grading, "_judged", full)
+    one = grading.Submission("ada", LAB, tmp_path / "ada" / LAB)
+    with pytest.raises(NotWritten, match=f"^{tmp_path} cannot be written .*: make room there"):
+        grading._judge(None, one, tmp_path, None)
 
 
 def test_what_is_removed_or_written_meanwhile_is_no_zero(tmp_path, monkeypatch):

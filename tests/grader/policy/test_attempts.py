@@ -3,11 +3,13 @@
 import concurrent.futures
 import datetime
 import logging
+import tempfile
 import types
 from pathlib import Path
 
 import pytest
 
+from distlab.processes import disk_room
 from grader import coursedir
 from grader.judging import grade
 from grader.judging.ledger import Entry
@@ -347,6 +349,21 @@ def test_a_disk_that_is_full_is_named_by_the_file_that_found_no_room_there():
     log = "OSError: [Errno 28] No space left on device: '/srv/a' -> '/tmp/x/b'"
     with pytest.raises(NotWritten, match=r"^/tmp/x/b cannot be written \(the disk is full\)"):
         Gradebook._checked({"success": False, "log": log, "error": None}, "autograde it")
+
+
+def test_a_disk_that_is_full_is_looked_for_where_no_file_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(disk_room, "full", lambda folder: "full" if folder == tmp_path else "")
+    log = "OSError: [Errno 28] No space left on device"
+    with pytest.raises(NotWritten, match=rf"^{tmp_path} cannot be written \(the disk is full\)"):
+        Gradebook._checked({"success": False, "log": log, "error": None}, "autograde it")
+
+
+def test_what_nbgrader_may_not_write_is_told_with_its_folder_and_what_to_do(tmp_path):
+    log = "PermissionError: [Errno 13] Permission denied: 'reference.json'"
+    with pytest.raises(coursedir.GradingFailed) as failed:
+        Gradebook._checked({"success": False, "log": log, "error": None}, "write it", tmp_path)
+    assert f"see that {tmp_path} is a folder, and that this account may" in str(failed.value)
 
 
 def test_labs_are_released_when_their_time_has_come(tmp_path):
