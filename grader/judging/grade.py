@@ -186,9 +186,9 @@ def grade(
                     raise  # nobody else's can be either
                 except GradingFailed as error:  # the class goes on
                     graded[one] = Graded(entry, None, 0.0, problem=str(error))
-                basis, points = before[one] or ("", 0.0)
-                if basis and entry.basis not in ("", basis):
-                    graded[one].before = points
+                # an entry without a basis is from before these were noted
+                if (was := before[one]) is not None and entry.basis not in ("", was[0]):
+                    graded[one].before = was[1]
                 told()
                 if live:
                     live.done(one.student)
@@ -203,7 +203,7 @@ def grade(
 def _before(ledger: Ledger, one: Submission) -> tuple[str, float] | None:
     """What a submission was judged by last, and the points that it had; `None` if it never was."""
     entry = ledger.latest(one.assignment, one.student)
-    if entry is None:
+    if entry is None or entry.unreadable:
         return None
     entry = policies.current().lab(one.assignment).partial.entry(entry)
     return entry.basis, entry.score

@@ -26,7 +26,7 @@ from grader import collected, coursedir, paths
 from grader.coursedir import GradingFailed
 from grader.judging import demo, referee
 from grader.judging import grade as grading
-from grader.judging.ledger import Entry, Line
+from grader.judging.ledger import Entry, Ledger, Line
 from grader.judging.referee import unreadable_lines
 from grader.plugins.gradebook import Gradebook
 from grader.writing import NotWritten
@@ -209,6 +209,16 @@ def test_a_verdict_that_another_course_gave_before_is_told_with_its_points(tmp_p
     judges.lines = NoJudges().lines
     assert grade() == {"ada": (2, 0), "ben": (2, 0)}
     assert grade() == {"ada": (None, 0), "ben": (None, 0)}
+    path = Ledger(tmp_path / "ledger").path(LAB, "ada")  # as it was before a basis was noted
+    content = json.loads(path.read_text())
+    del content["basis"]
+    path.write_text(json.dumps(content))
+    hand_in(tmp_path, "ben", "{")
+    monkeypatch.setattr(referee, "course_digest", lambda *about: "the next course" * 5)
+    judges.lines = passed
+    assert grade() == {"ada": (0, 2), "ben": (None, 0)}
+    hand_in(tmp_path, "ben", coursedir.solution(LAB))
+    assert grade() == {"ada": (None, 2), "ben": (None, 2)}  # it could not be read: no verdict
 
 
 @pytest.fixture(scope="module")
