@@ -8,9 +8,9 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -22,6 +22,7 @@ from distlab.records import redaction
 from grader import coursedir, secret
 from grader.judging import basis, demo, handed_in
 from grader.judging import grade as grading
+from grader.judging.handed_in import MOST_TOLD
 from grader.judging.judges import Judges, local_judges, make_judges
 from grader.judging.ledger import Ledger
 from grader.likeness import section
@@ -29,6 +30,9 @@ from grader.looks.diary import Damaged, Diary, State
 from grader.policy import policy as policies
 from grader.reports import progress, report, table
 from grader.sandbox.ahead import Ahead
+
+if TYPE_CHECKING:
+    from grader.plugins.gradebook import Gradebook
 
 SLURM_JOBS = 4  # submissions at once in a Slurm job, whose number of cores is not known here
 JOBS = 2  # submissions at once for each core: half the time of one is waiting
@@ -121,6 +125,8 @@ def _graded(
     assignment: str, submitted: Path, student: str | None, judges: Judges, console: Console
 ) -> dict[str, Any]:
     """Grade one assignment, print its table and write its pages; returns its report."""
+    from grader.plugins.gradebook import Gradebook  # nbgrader takes seconds to import
+
     begin = time.monotonic()
     found = grading.submissions(assignment, submitted, student)
     with progress.Live(assignment, len(found), console) as live:
@@ -130,7 +136,10 @@ def _graded(
     if student is None:  # the class's pages stay as they are when one student is graded again
         out = coursedir.GRADES / "out" / f"{assignment}.csv"
         alike = section.find(assignment, submitted, [one.entry for one in graded])
-        state, unread = _looks(console)
+        book = Gradebook(grading.SUBMITTED)
+        if said := _gone(book.students(assignment) - {one.entry.student for one in graded}):
+            console.print(said, style="yellow", markup=False, soft_wrap=True)
+        state, unread = _looks(book, console)
         page = report.write(
             out.with_suffix(".html"), assignment, graded, took, alike=alike, state=state,
             unread=unread,
@@ -143,12 +152,26 @@ def _graded(
     return grading.report(assignment, graded)
 
 
-def _looks(console: Console) -> tuple[State, str]:
+def _gone(names: Collection[str]) -> str:
+    """What is said of those whose submissions are in the gradebook alone; empty if there are
+    none.
+    """
+    if not names:
+        return ""
+    more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
+    named = ", ".join(map(redaction.shown, sorted(names)[:MOST_TOLD]))
+    return (
+        f"In the gradebook, and not among these submissions: {named}{more}. They keep their points "
+        "and are exported with the others. `nbgrader db student remove NAME --force` takes out "
+        "whoever has left or has another name by now, with what was given by hand in all labs."
+    )
+
+
+def _looks(book: Gradebook, console: Console) -> tuple[State, str]:
     """What students have asked, including what has only just arrived; or why nobody can tell."""
     from grader.looks import commands
-    from grader.plugins.gradebook import Gradebook
 
-    told = commands.collect(Gradebook(grading.SUBMITTED))
+    told = commands.collect(book)
     state, unread = State(), ""
     try:
         state = Diary().read()

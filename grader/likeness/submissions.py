@@ -51,10 +51,13 @@ def read(assignment: str, submitted: Path, entries: Iterable[Entry]) -> Iterator
             work.left_out.append("it could not be read")
         elif entry.not_graded:
             work.left_out.append("it was not graded")
+        elif not (folder := submitted / student / assignment).is_dir():
+            # it may be there under another name, and would be alike
+            work.left_out.append("it is not among the submissions any more")
         else:
             work.lines = {line.name: line for line in entry.lines}
             try:
-                content = handed_in.notebook(submitted / student / assignment)
+                content = handed_in.notebook(folder)
                 fill(
                     work, submission.plan(released, submission.rebuild(released, content)[0], names)
                 )

@@ -22,7 +22,7 @@ from distlab import course
 from distlab.checking import submission
 from distlab.cli import main
 from distlab.processes import untrusted
-from grader import collected, coursedir, paths
+from grader import collected, commands, coursedir, paths
 from grader.coursedir import GradingFailed
 from grader.judging import demo, referee
 from grader.judging import grade as grading
@@ -219,6 +219,29 @@ def test_a_verdict_that_another_course_gave_before_is_told_with_its_points(tmp_p
     assert grade() == {"ada": (0, 2), "ben": (None, 0)}
     hand_in(tmp_path, "ben", coursedir.solution(LAB))
     assert grade() == {"ada": (None, 2), "ben": (None, 2)}  # it could not be read: no verdict
+
+
+def test_whoever_is_in_the_gradebook_alone_is_named(tmp_path, monkeypatch, capsys):
+    """A renamed folder is another student, and who has left keeps points."""
+    for module in (coursedir, paths):
+        monkeypatch.setattr(module, "GRADES", tmp_path)
+    monkeypatch.setattr(grading, "SUBMITTED", tmp_path / "submitted")
+    monkeypatch.setattr(commands, "make_judges", lambda *_: NoJudges())
+
+    def grade():
+        commands.grade([LAB], None, None, 1, False)
+        return capsys.readouterr().out
+
+    for student in ("ada", "ben", "chen"):
+        hand_in(tmp_path, student, coursedir.solution(LAB))
+    assert "In the gradebook" not in grade()
+    (tmp_path / "submitted" / "ada").rename(tmp_path / "submitted" / "dora")
+    shutil.rmtree(tmp_path / "submitted" / "ben")
+    assert "In the gradebook, and not among these submissions: ada, ben. They keep" in grade()
+    assert main(["likeness", LAB]) == 0
+    said = capsys.readouterr().out
+    assert said.count("it is not among the submissions any more") == 2
+    assert "2 submissions compared" in said and "ada ·" not in said
 
 
 @pytest.fixture(scope="module")
