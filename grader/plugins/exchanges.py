@@ -38,7 +38,9 @@ class CourseExchange(Protocol):
     folder: Path | None
 
     def arrived(self) -> Iterator[tuple[str, str, str]]:
-        """(name, student, lab) of each complete submission."""
+        """(name, student, lab) of each complete submission. It has another name when it has changed
+        since it seemed to be complete.
+        """
 
     def is_released(self, lab: str) -> bool: ...
 
@@ -95,8 +97,11 @@ class SharedFolder:
                 if not is_accounts(student, found.st_uid):
                     continue  # in another's name: it is never collected
                 # nbgrader's last step is to open the folder to all
-                if found.st_mode & 0o777 == 0o777 or self._settled(entry.name, found, since):
+                if found.st_mode & 0o777 == 0o777:
                     yield entry.name, student, lab
+                elif self._settled(entry.name, found, since):
+                    # what was only slow to be copied arrives once more when it goes on
+                    yield f"{entry.name} {found.st_ctime_ns}", student, lab
 
     def _settled(
         self, name: str, found: os.stat_result, since: Mapping[str, tuple[int, float]]

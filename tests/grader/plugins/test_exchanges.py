@@ -64,6 +64,20 @@ def test_what_is_complete_in_a_folder_has_arrived_once(tmp_path, accounts):
     assert arrivals.look() == {REAL: ["ben"]}
 
 
+def test_what_was_long_in_being_copied_arrives_again_when_it_is_complete(
+    tmp_path, accounts, monkeypatch
+):
+    folder = tmp_path / COURSE / "inbound" / f"ada+{REAL}+{WHEN}+random"
+    folder.mkdir(parents=True, mode=0o755)
+    arrivals, now = Arrivals(exchanges.of(Config(), str(tmp_path), COURSE)), [0.0]
+    monkeypatch.setattr(exchanges.time, "monotonic", lambda: now[0])
+    assert arrivals.look() == {}
+    now[0] += exchanges.SETTLED + 1
+    assert arrivals.look() == {REAL: ["ada"]} and arrivals.look() == {}
+    folder.chmod(0o777)
+    assert arrivals.look() == {REAL: ["ada"]} and arrivals.look() == {}
+
+
 def test_nothing_arrives_under_anothers_name(tmp_path, accounts):
     """Else whoever makes four hundred folders with the class's names has all judged once more."""
     accounts["ben"] += 1
