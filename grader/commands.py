@@ -17,7 +17,7 @@ from rich.console import Console
 from distlab import course
 from distlab.cli import labs
 from distlab.engines.ranks import SLURM
-from distlab.processes import frameworks
+from distlab.processes import frameworks, temporary
 from distlab.records import redaction
 from grader import coursedir, secret
 from grader.judging import basis, demo, handed_in
@@ -105,11 +105,13 @@ def _need_nbgrader() -> None:
 
 
 def _have_folder() -> None:
-    """Make the folder that DISTLAB_GRADES names, so that nothing is judged in vain.
+    """Make the folder that DISTLAB_GRADES names, so that nothing is judged in vain, and remove what
+    killed commands have left in TMPDIR.
 
     Raises:
         GradingFailed: it cannot be written.
     """
+    temporary.sweep()
     try:
         coursedir.GRADES.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=coursedir.GRADES):

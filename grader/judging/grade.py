@@ -9,7 +9,6 @@ import itertools
 import json
 import os
 import signal
-import tempfile
 import threading
 import types
 import unicodedata
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from distlab import course
 from distlab.checking.submission import NotNow, Unreadable
 from distlab.exercises import exercise
-from distlab.processes import repetition
+from distlab.processes import repetition, temporary
 from distlab.processes.disk_room import NoRoom
 from distlab.processes.loopback import Down
 from distlab.records import redaction
@@ -165,8 +164,7 @@ def grade(
     from grader.plugins.gradebook import Gradebook  # nbgrader takes seconds to import
     from grader.policy.pages import Pages
 
-    with tempfile.TemporaryDirectory(prefix="distlab-submitted-") as folder:
-        staged = Path(folder)
+    with temporary.folder("submitted-") as staged:
         book = Gradebook(staged)
         pages = Pages(book, referee.ledger)
         graded = {}

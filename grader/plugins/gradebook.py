@@ -27,7 +27,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError, SAWarning
 from traitlets.config.loader import Config, PyFileConfigLoader
 
 from distlab import course
-from distlab.processes import disk_room
+from distlab.processes import disk_room, temporary
 from distlab.records import redaction
 from grader import coursedir, gradebook_file, writing
 from grader.coursedir import GradingFailed
@@ -134,8 +134,8 @@ class Gradebook:
 
     def have(self, assignment: str) -> None:
         """Enter an assignment as its solution defines it. The released lab is left as it is."""
-        with alone(), tempfile.TemporaryDirectory(prefix="distlab-release-") as folder:
-            api = self._make_api(self._submitted, release_directory=Path(folder))
+        with alone(), temporary.folder("release-") as folder:
+            api = self._make_api(self._submitted, release_directory=folder)
             self._checked(api.generate_assignment(assignment), f"enter {assignment}")
 
     def enter(

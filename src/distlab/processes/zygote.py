@@ -10,17 +10,15 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from distlab.processes import children, entry_points, framing, standard_files
+from distlab.processes import children, entry_points, framing, standard_files, temporary
 from distlab.processes.entry_points import FORKSERVER, LAST_PRELOAD, RANK, RANK_PRELOAD
 from distlab.processes.environment import environment
 
@@ -75,9 +73,10 @@ class Zygote:
         standard_files.occupy()
         ours, theirs = socket.socketpair()
         #: for whatever its children write; removed with the zygote, also when that is killed
-        self.folder = Path(tempfile.mkdtemp(prefix="distlab-", dir=within))
+        self._temporary = temporary.Folder(within=within)
+        self.folder = self._temporary.path
         with contextlib.ExitStack() as unless_started, theirs:
-            unless_started.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            unless_started.callback(self._temporary.remove)
             unless_started.callback(ours.close)
             listener = self._listener = _Listener(self.folder)
             unless_started.callback(listener.close)
@@ -215,7 +214,7 @@ class Zygote:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self._closed = True  # from now on another process may get its number
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._temporary.remove()
 
     def __enter__(self) -> Zygote:
         return self
