@@ -20,7 +20,7 @@ TABLE = {
     "rank": "processes records",
     "engines": "simulation viz rank records network processes",
     "training": "rank processes",
-    "simulation": "rank viz records",
+    "simulation": "rank viz records processes",
     "exercises": "engines records processes",
     "exchange": "processes",
     "course": "exercises simulation training engines rank viz records processes",

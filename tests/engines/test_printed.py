@@ -1,12 +1,14 @@
 """What ranks have printed is there below a verdict that says that the answer is not right."""
 
 import sys
+import warnings
 
 import cloudpickle
 import pytest
+import torch
 import torch.distributed as dist
 
-from distlab import check
+from distlab import Ranks, check
 from distlab.checking.check import CheckFailed, Shown
 from distlab.engines.outcomes import Outcome, Run
 from distlab.engines.printed import LONGEST, MOST, printed
@@ -77,3 +79,14 @@ def test_up_to_that_many_lines_all_are_shown_and_long_ones_are_cut():
     lines = [str(number) for number in range(MOST - 1)]
     shown = printed(run("\n".join([*lines, "x" * 10_000]))).splitlines()
     assert shown == [*lines, "x" * LONGEST + " …"]
+
+
+def test_of_torchs_newer_names_for_what_works_nothing_is_said():
+    def scattered(rank, size):
+        piece = torch.empty(1)
+        dist.reduce_scatter_tensor(piece, torch.ones(size))
+        dist.all_gather_into_tensor(torch.empty(size), piece)
+        warnings.warn("the function's own", FutureWarning, stacklevel=1)
+
+    for printed_by in Ranks(2).run(scattered).printed:
+        assert "the function's own" in printed_by and "deprecated" not in printed_by

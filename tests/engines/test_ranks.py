@@ -31,7 +31,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from distlab import Ranks, RunFailed, each
+from distlab import Job, Ranks, RunFailed, check, each, meet, slow_links, submit, terminal
 from distlab.engines.ipyparallel import LocalEngines
 from distlab.engines.ranks import NoFunction, clustered, end_local, local, sources_of
 from distlab.engines.warm import WarmRanks
@@ -281,7 +281,8 @@ def test_a_run_that_fails_shows_what_ranks_printed_and_what_an_exception_was_rai
     "wrong",
     [
         lambda: Ranks("4"), lambda: Ranks(2.0), lambda: Ranks(0), lambda: Ranks(2, deadline="60"),
-        lambda: Ranks(2, deadline=-1), lambda: each(1),
+        lambda: Ranks(2, deadline=-1), lambda: each(1), lambda: each(1, 2), lambda: Ranks(2, 3),
+        lambda: Ranks(ranks=2), check, terminal, Job, submit, lambda: meet(me), slow_links,
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_refused_in_a_sentence(wrong):
@@ -353,8 +354,9 @@ def test_a_rank_that_the_run_does_not_have_is_told_so(ranks):
     result = ranks.run(me)
     assert result[-1] == result[3]
     for none in (4, "a", slice(2)):
-        with pytest.raises(IndexError, match="this run has ranks 0 to 3, and none is"):
+        with pytest.raises(IndexError, match="this run has ranks 0 to 3, and none is") as refused:
             result[none]
+        assert refused.value._render_traceback_() == [f"NoSuchRank: {refused.value}"]
 
 
 def test_whatever_a_function_raises_is_an_exception_and_ends_no_rank(ranks):

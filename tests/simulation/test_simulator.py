@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from test_retiming import collective, run_of, training
 
+from distlab.processes.wrong_argument import WrongArgument
 from distlab.records.events import RUNNING
 from distlab.simulation.simulator import MOST_CALLS, MOST_MESSAGES, RANKS, simulator
 from distlab.viz import widget
@@ -149,6 +150,7 @@ def test_positions_that_do_not_exist_are_those_of_the_start(asked):
         {"latency": -1.0},
         {"ranks": 0},
         {"ranks": 2.5},
+        {"ranks": "4"},
         {"ranks": float("nan")},
         {"ranks": float("inf")},
         {"latency": float("inf")},
@@ -158,16 +160,16 @@ def test_positions_that_do_not_exist_are_those_of_the_start(asked):
     ],
 )
 def test_networks_that_do_not_exist_are_refused(wrong):
-    with pytest.raises(ValueError, match="no such network|an all-reduce is done by"):
+    with pytest.raises(WrongArgument, match="no such network|an all-reduce is done by"):
         simulator(training(4)).seconds(**wrong)
 
 
 def test_runs_that_did_not_end_or_sent_nothing_or_are_too_long_are_refused():
     stuck = training(2)
     stuck[1] = replace(stuck[1], progress=RUNNING, end=0.0)
-    with pytest.raises(ValueError, match="simulate a run that ends"):
+    with pytest.raises(WrongArgument, match="simulate a run that ends"):
         simulator(stuck)
-    with pytest.raises(ValueError, match="nothing was sent"):
+    with pytest.raises(WrongArgument, match="nothing was sent"):
         simulator(run_of(2, lambda rank: []))
 
     def many(rank):

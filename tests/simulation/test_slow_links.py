@@ -11,6 +11,7 @@ import torch
 import torch.distributed as dist
 
 from distlab import Ranks
+from distlab.processes.wrong_argument import WrongArgument
 from distlab.simulation import Cluster
 from distlab.simulation.cost_model import Link
 from distlab.simulation.slow_links import slow_cluster, slow_links
@@ -310,11 +311,12 @@ def test_a_cluster_of_another_size_is_refused():
 
 @pytest.mark.parametrize("link", [("a", 1e6), (0.001, 0), (-1, 1e6), (None, 1e6)])
 def test_what_is_no_link_is_refused_in_a_sentence(link):
-    with pytest.raises(ValueError, match="no link has a latency of"), slow_links(*link):
+    with pytest.raises(WrongArgument, match="no link has a latency of"), slow_links(*link):
         pass
 
 
 def test_links_of_a_process_that_is_no_rank_are_refused():
     told = pytest.raises(RuntimeError, match="for ranks that `Ranks.run` started")
-    with told, slow_links(0.001, 1e6):
+    with told as refused, slow_links(0.001, 1e6):
         pass
+    assert refused.value._render_traceback_() == [f"NotARank: {refused.value}"]

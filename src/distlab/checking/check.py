@@ -21,7 +21,7 @@ from distlab.exercises.reference import NoReference, References
 from distlab.exercises.sources import Sources
 from distlab.exercises.unfinished import UNSENT
 from distlab.exercises.verdict import Verdict
-from distlab.processes import disk_room, frameworks, loopback, starting
+from distlab.processes import disk_room, frameworks, loopback, starting, wrong_argument
 from distlab.records.choices import Schedule
 
 _references: dict[str, References] = {}
@@ -40,6 +40,7 @@ class CheckFailed(AssertionError):
         return [f"CheckFailed: {self}"]
 
 
+@wrong_argument.takes("check takes the function of an exercise, check(exchange) say")
 def check(answer: Any, name: str | None = None) -> None:
     """Judge `answer` by the visible cases of the exercise of its name.
 
@@ -49,6 +50,7 @@ def check(answer: Any, name: str | None = None) -> None:
 
     Raises:
         CheckFailed: it is not right yet.
+        WrongArgument: it was called without an answer, or with more than this.
         NoExercise: there is no exercise of this name, or `answer` is no function.
         Missing: it needs a framework that is not installed.
         NoRoom: the answer failed, and the disk is full.

@@ -22,6 +22,7 @@ _LAUNCHERS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_AD
 _PARTING = 10.0  # seconds in which a launcher ends its ranks
 
 
+@wrong_argument.takes(f"output_of {wrong_argument.A_COMMAND}")
 def output_of(command: str, limit: float = 60) -> tuple[str, int]:
     """Run a command and wait for it.
 
@@ -148,6 +149,7 @@ def _ended(process: subprocess.Popen[bytes], shown: _Shown) -> bool:
     return not shown.is_alive() and process.returncode is not None
 
 
+@wrong_argument.takes(f"terminal {wrong_argument.A_COMMAND}")
 def terminal(command: str, only: str | tuple[str, ...] = "", limit: float = 60) -> None:
     """Run a command and print what a terminal would show of it.
 

@@ -52,9 +52,11 @@ os.register_at_fork(after_in_child=_forget)
 class each:
     """An argument that differs from rank to rank: `each([a, b])` gives rank 0 a and rank 1 b."""
 
+    _WANTED = "each takes a list with a value for each rank, each([a, b]) say"
+
+    @wrong_argument.takes(_WANTED)
     def __init__(self, values: Sequence[Any]) -> None:
-        wanted = "each takes a list with a value for each rank, each([a, b]) say"
-        self.values = wrong_argument.listed(values, wanted)
+        self.values = wrong_argument.listed(values, self._WANTED)
 
 
 class NoFunction(WrongArgument):
@@ -79,14 +81,16 @@ class Ranks:
         SlurmFailed: Slurm is not here, refuses, or ended the job.
     """
 
+    _WANTED = "Ranks takes a number of ranks, Ranks(4) say"
+
+    @wrong_argument.takes(_WANTED)
     def __init__(
         self, size: int | None = None, *, cluster: Any = None, deadline: float = DEADLINE
     ) -> None:
         if os.environ.get("DISTLAB_GRADING"):
             raise RuntimeError("while a notebook is graded, its cells start no ranks of their own")
-        wanted = "Ranks takes a number of ranks, Ranks(4) say"
         usual = min(4, max(2, machine.cores()))
-        self.size = usual if size is None else wrong_argument.whole(size, wanted)
+        self.size = usual if size is None else wrong_argument.whole(size, self._WANTED)
         self.deadline = wrong_argument.seconds(deadline, "deadline")
         with progress.line(f"{self.size} processes are being started"):
             if cluster is None:
@@ -145,6 +149,9 @@ class Ranks:
         """Their ipyparallel view in the order of ranks; `view.activate()` gives `%px`."""
         return self.client[list(self._engines.ids[: self.size])]
 
+    @wrong_argument.takes(
+        "run takes a function and what it is called with, ranks.run(hello, 3) say"
+    )
     def run(
         self,
         function: Callable[..., Any],

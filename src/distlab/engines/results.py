@@ -18,7 +18,7 @@ import cloudpickle
 from distlab.engines.exploring import Exploration, Explored, nearest, parting, told
 from distlab.engines.outcomes import Outcome, Run
 from distlab.engines.printed import printed
-from distlab.processes.wrong_argument import WrongArgument, quoted
+from distlab.processes.wrong_argument import WrongArgument, quoted, takes
 from distlab.records.deadlock import CONFLICTS
 from distlab.records.events import POSTED, RETURNED, Event, RankRecord
 from distlab.records.matching import broken_off
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from distlab.viz.timeline import Timeline
 
 MOST_SHOWN = 4  # other ways of ending that are told
+_OTHER = "compare takes the result of another run, first.compare(second) say"
 
 
 class RunFailed(RuntimeError):
@@ -47,6 +48,13 @@ class RunFailed(RuntimeError):
         not the machinery's frames.
         """
         return [f"RunFailed: {self}", *printed(self.result.run).splitlines()]
+
+
+class NoSuchRank(IndexError):
+    """A run has no such rank. Notebooks show the sentence alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self}"]
 
 
 @dataclass
@@ -64,7 +72,7 @@ class Result:
             outcome = self.run.outcomes[operator.index(rank)]
         except (IndexError, TypeError):
             last = len(self) - 1
-            raise IndexError(f"this run has ranks 0 to {last}, and none is {rank!r}") from None
+            raise NoSuchRank(f"this run has ranks 0 to {last}, and none is {rank!r}") from None
         if outcome.status != "returned":
             raise RunFailed(self)
         return cloudpickle.loads(outcome.output)
@@ -98,6 +106,7 @@ class Result:
         told = {"verdict": getattr(finding, "message", ""), "reports": self.run.reports}
         return timeline(self.records, **{**told, **options})
 
+    @takes(_OTHER)
     def compare(self, other: Result, names: tuple[str, str] = ("before", "after")) -> Comparison:
         """This run beside another one, aligned by operation: where they part, what became faster,
         what is missing. It draws itself.
@@ -112,8 +121,7 @@ class Result:
         from distlab.viz.comparison import compare
 
         if not isinstance(other, Result):
-            wanted = "compare takes the result of another run, first.compare(second) say"
-            raise WrongArgument(f"{wanted}, and {quoted(other)}")
+            raise WrongArgument(f"{_OTHER}, and {quoted(other)}")
         return compare(self, other, names)
 
     def simulator(self, **options: Any) -> Simulator:
@@ -127,8 +135,8 @@ class Result:
                 messages, as for `distlab.simulation.simulator.simulator`.
 
         Raises:
-            ValueError: the run did not end, communicated nothing, or is too long to be timed again
-                at every move.
+            WrongArgument: the run did not end, communicated nothing, or is too long to be timed
+                again at every move.
 
         Example:
             >>> ranks.run(train, 3).simulator()                      # sliders, in a notebook

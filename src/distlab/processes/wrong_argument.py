@@ -5,10 +5,16 @@ Without it the sentence would be Python's own, on a line of this library that no
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
+P = ParamSpec("P")
+R = TypeVar("R")
 LONGEST = 60  # characters of an argument that are quoted
+A_COMMAND = "takes a command as you would type it"
 
 
 class WrongArgument(TypeError, ValueError):
@@ -16,6 +22,29 @@ class WrongArgument(TypeError, ValueError):
 
     def _render_traceback_(self) -> list[str]:
         return [f"{type(self).__name__}: {self}"]
+
+
+def takes(wanted: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Have calls that do not fit a function's parameters refused by a sentence.
+
+    Args:
+        wanted: what it takes, as the whole sentence: "check takes …, check(exchange) say".
+    """
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def called(*args: P.args, **options: P.kwargs) -> R:
+            try:
+                signature.bind(*args, **options)
+            except TypeError as error:
+                raise WrongArgument(f"{wanted} ({error})") from None
+            return function(*args, **options)
+
+        return called
+
+    return decorated
 
 
 def quoted(value: Any) -> str:
@@ -83,4 +112,4 @@ def text(command: Any, name: str) -> str:
     if isinstance(command, str) and command.strip():
         return command
     given = "this is empty" if isinstance(command, str) else quoted(command)
-    raise WrongArgument(f"{name} takes a command as you would type it, and {given}")
+    raise WrongArgument(f"{name} {A_COMMAND}, and {given}")

@@ -320,6 +320,12 @@ def _printed_to(path: str):
             _printed.to(None)
 
 
+# either name is right: torch's advice would stand below what the function has printed itself
+warnings.filterwarnings(
+    "ignore", r"`torch\.distributed\.(all_gather_into|reduce_scatter)_tensor` is", FutureWarning
+)
+
+
 @contextlib.contextmanager
 def _warned_as_usual(tree: dict[str, Any]):
     """In a check warnings are no exceptions, whatever PYTHONWARNINGS asks for: torch warns of what

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from distlab.processes.wrong_argument import WrongArgument
 from distlab.records.events import FUTURE, POSTED, WAITED, WORLD, Event, RankRecord
 from distlab.simulation.steps import Step
 
@@ -51,11 +52,11 @@ def recorded(records: Sequence[RankRecord], computing: float = 1.0) -> list[Prog
             less than 1 stands for faster ranks.
 
     Raises:
-        ValueError: the run did not end, or more was recorded than was kept.
+        WrongArgument: the run did not end, or more was recorded than was kept.
     """
     for record in records:
         if not record.ended or record.dropped:
-            raise ValueError(
+            raise WrongArgument(
                 f"rank {record.rank} of this run did not return, or did more than is recorded: "
                 "simulate a run that ends"
             )

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from distlab.processes.wrong_argument import WrongArgument, takes
 from distlab.records.events import RankRecord
 from distlab.records.wording import duration, size_text
 from distlab.simulation import drawing
@@ -68,6 +69,7 @@ class Simulator:
             "algorithm": list(ALL_REDUCES),
         }
 
+    @takes("seconds takes a number of ranks, and by name what else is changed: latency=1e-6, say")
     def seconds(
         self,
         ranks: int | None = None,
@@ -87,22 +89,22 @@ class Simulator:
             algorithm: of all-reduces: "ring", "tree", "halving and doubling", "parameter server".
 
         Raises:
-            ValueError: there is no such network, the algorithm cannot be run on so many ranks, or
-                a run with messages is asked for on other ranks than its own.
+            WrongArgument: there is no such network, the algorithm cannot be run on so many ranks,
+                or a run with messages is asked for on other ranks than its own.
 
         Example:
             >>> result.simulator().seconds(ranks=512, latency=30e-6, bandwidth=12.5e9)
             0.041
         """
         ranks = self.size if ranks is None else ranks
-        setting = self._checked(ranks, latency, bandwidth, float(slowness), algorithm)
+        setting = self._checked(ranks, latency, bandwidth, slowness, algorithm)
         if isinstance(self.model, Carried):
             found = self.model.seconds([setting.ranks], setting)[0]
             if found != found:
-                raise ValueError(_refusal(setting))
+                raise WrongArgument(_refusal(setting))
             return found
         if setting.ranks != self.size:
-            raise ValueError(
+            raise WrongArgument(
                 f"{self._stays(self.model)}: run it on {setting.ranks} and simulate that"
             )
         return _end(self.model.rows(setting))
@@ -110,16 +112,23 @@ class Simulator:
     def _checked(
         self, ranks: int, latency: float, bandwidth: float, slowness: float, algorithm: str
     ) -> Setting:
-        finite = math.isfinite(latency) and math.isfinite(slowness)
-        whole = 1 <= ranks < sys.maxsize and ranks == int(ranks)
-        if not (finite and whole and latency >= 0 and bandwidth > 0 and slowness > 0):
-            raise ValueError(
+        given = (ranks, latency, bandwidth, slowness)
+        if not all(hasattr(one, "__float__") for one in given) or not (
+            1 <= ranks < sys.maxsize
+            and ranks == int(ranks)
+            and 0 <= latency < math.inf
+            and bandwidth > 0
+            and 0 < slowness < math.inf
+        ):
+            raise WrongArgument(
                 f"there is no such network: {ranks} ranks, a latency of {latency} s, "
                 f"{bandwidth} bytes a second, one rank {slowness} times as slow"
             )
         if algorithm not in ALL_REDUCES:
-            raise ValueError(f"an all-reduce is done by {_either(ALL_REDUCES)}, not {algorithm!r}")
-        return Setting(int(ranks), Link(latency, bandwidth), slowness, algorithm)
+            raise WrongArgument(
+                f"an all-reduce is done by {_either(ALL_REDUCES)}, not {algorithm!r}"
+            )
+        return Setting(int(ranks), Link(latency, bandwidth), float(slowness), algorithm)
 
     # what the page asks for
 
@@ -284,6 +293,7 @@ class Simulator:
         return self.text()
 
 
+@takes('a run\'s simulator takes nothing, or by name title="…" and n_bytes=4e6, say')
 def simulator(
     records: Sequence[RankRecord], *, title: str | None = None, n_bytes: float | None = None
 ) -> Simulator:
@@ -300,8 +310,8 @@ def simulator(
             many bytes as a rank sends at most.
 
     Raises:
-        ValueError: the run did not end, communicated nothing, or is too long to be timed again at
-            every move.
+        WrongArgument: the run did not end, communicated nothing, or is too long to be timed again
+            at every move.
 
     Example:
         >>> result = ranks.run(train, 3)
@@ -315,18 +325,18 @@ def simulator(
 def _model(programs: Sequence[Program]) -> Carried | Fixed:
     posts = [sum(isinstance(one, Post) for one in program) for program in programs]
     if not sum(posts):
-        raise ValueError("nothing was sent in this run: there is nothing to simulate")
+        raise WrongArgument("nothing was sent in this run: there is nothing to simulate")
     try:
         carried = Carried(programs)
     except ValueError:
         carried = None
     if carried and posts[0] > MOST_CALLS:
-        raise ValueError(
+        raise WrongArgument(
             f"each rank of this run called {posts[0]:,} collectives, and at most {MOST_CALLS:,} "
             "are timed again at every move: simulate a run of fewer steps"
         )
     if not carried and sum(posts) > MOST_MESSAGES:
-        raise ValueError(
+        raise WrongArgument(
             f"the ranks of this run began {sum(posts):,} operations, and at most {MOST_MESSAGES:,} "
             "are timed again at every move: simulate a shorter run, or `replay` it once"
         )

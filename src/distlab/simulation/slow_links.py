@@ -32,6 +32,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from distlab.processes.wrong_argument import WrongArgument, takes
 from distlab.records import events
 from distlab.simulation import cost_model
 from distlab.simulation.collectives import seconds_of
@@ -238,6 +239,14 @@ def _bytes(tensors: Any) -> int:
     return size
 
 
+class NotARank(RuntimeError):
+    """Links are slow for the ranks of a run alone. Notebooks show the sentence alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self).__name__}: {self}"]
+
+
+@takes("slow_links takes seconds and bytes a second, slow_links(1e-3, 1e8) say")
 @contextlib.contextmanager
 def slow_links(latency: float, bandwidth: float) -> Iterator[Link]:
     """Give every rank of the default group a link of its own while the context lasts.
@@ -250,12 +259,14 @@ def slow_links(latency: float, bandwidth: float) -> Iterator[Link]:
         bandwidth: bytes a second that a rank can send, and at the same time receive.
 
     Raises:
-        ValueError: there is no such link.
-        RuntimeError: this process is not a rank of this library.
+        WrongArgument: there is no such link.
+        NotARank: this process is not a rank of this library.
     """
     numbers = all(hasattr(one, "__float__") for one in (latency, bandwidth))
     if not numbers or not (latency >= 0 and bandwidth > 0):
-        raise ValueError(f"no link has a latency of {latency!r} s and {bandwidth!r} bytes a second")
+        raise WrongArgument(
+            f"no link has a latency of {latency!r} s and {bandwidth!r} bytes a second"
+        )
     group = _default_group()
     link = Link(latency, bandwidth)
     cluster = Cluster(group.size(), 1, between=cost_model.Link(latency, bandwidth))
@@ -283,7 +294,7 @@ def slow_cluster(cluster: Cluster, clock: Clock | None = None) -> Iterator[Link]
 
     Raises:
         ValueError: the cluster has another number of ranks than the run.
-        RuntimeError: this process is not a rank of this library.
+        NotARank: this process is not a rank of this library.
     """
     from torch.distributed import distributed_c10d as c10d
 
@@ -315,7 +326,10 @@ def _default_group() -> RecordedGroup:
 
     group = c10d._get_default_group() if c10d.is_initialized() else None
     if not isinstance(group, RecordedGroup) or "DISTLAB_RUN" not in os.environ:
-        raise RuntimeError("slow links are for ranks that `Ranks.run` started")
+        raise NotARank(
+            "slow links are for ranks that `Ranks.run` started: write `with slow_links(…):` into a "
+            "function that it runs"
+        )
     return group
 
 

@@ -37,6 +37,7 @@ class Job:
         WrongArgument: it is no command, or there is no such program.
     """
 
+    @wrong_argument.takes(f"Job {wrong_argument.A_COMMAND}")
     def __init__(self, command: str, **environment: str) -> None:
         words = _words(wrong_argument.text(command, "Job"))
         self.command, self._maker = command, os.getpid()

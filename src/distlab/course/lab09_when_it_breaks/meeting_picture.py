@@ -12,7 +12,7 @@ from distlab.course.lab09_when_it_breaks.meeting import (
     Meeting,
     raise_what_ended,
 )
-from distlab.processes.wrong_argument import WrongArgument
+from distlab.processes.wrong_argument import WrongArgument, takes
 
 PATIENCE = 3.0  # seconds after the last call and its `seconds`
 _BAR, _STILL = "#0072B2", "#D55E00"
@@ -79,6 +79,7 @@ _CALLS = (
 )
 
 
+@takes("meet takes a function and the calls, meet(roll_call, calls) say")
 def meet(
     function: Callable[..., Any],
     calls: dict[str, tuple[float, tuple] | None],

@@ -23,7 +23,7 @@ from distlab.engines import notebook_function, progress
 from distlab.engines.slurm.batch_file import faults
 from distlab.engines.slurm.job import Job, Status, sbatch
 from distlab.processes import entry_points
-from distlab.processes.wrong_argument import WrongArgument
+from distlab.processes.wrong_argument import WrongArgument, takes
 
 SHOWN = 20  # lines of the log that a notebook shows while the job runs
 FEW = 3  # lines of the log that the message on a failed job ends with
@@ -48,6 +48,7 @@ class Refused(WrongArgument):
     """What was asked for cannot become a job; the message says what to change."""
 
 
+@takes('submit takes a batch file, a script or a notebook, submit("resnet_ddp.sbatch") say')
 def submit(
     program: str | Path,
     *arguments: object,
