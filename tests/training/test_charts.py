@@ -53,7 +53,7 @@ def test_bars_of_accuracy_fit_into_the_picture():
     names = [f"{n} images, rate {n}" for n in (32, 64, 128, 256)]
     charts.trainings({name: (losses, 0.2 * i + 0.4) for i, name in enumerate(names)}, 1000)
     curves, bars = plt.gcf().axes
-    assert bars.get_xlim()[1] > 1.0
+    assert bars.get_xlim()[1] > 1.0 == bars.get_xticks()[-1]
     assert words(bars) == [" 0.400", " 0.600", " 0.800", " 1.000"]
 
 
@@ -76,3 +76,10 @@ def test_formats_compression_options_and_thousands_of_gpus_are_drawn():
     speeds, efficiencies = plt.gcf().axes
     assert [line.get_ydata().tolist() for line in efficiencies.lines] == [[1.0, 0.94]] * 4
     assert speeds.get_legend_handles_labels()[1] == list("abcd")
+
+
+def test_no_axis_names_an_accuracy_above_one():
+    charts.compression({name: (10.0, 1.0) for name in ("a", "b", "c", "d")}, 1000)
+    _, accuracies = plt.gcf().axes
+    left, right = accuracies.get_xlim()
+    assert left < accuracies.get_xticks()[0] and accuracies.get_xticks()[-1] <= 1 < right

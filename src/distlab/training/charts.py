@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BLUE, ORANGE, GREEN, PINK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#999999"
 
@@ -104,8 +107,15 @@ def trainings(trained: Mapping[str, tuple[Sequence[float], float]], test_images:
     bars.axvline(0.1, color="black", lw=0.8, ls=":")
     bars.set(xlabel=f"accuracy on {test_images} test images (dotted: guessing)", yticks=[])
     bars.set_xlim(0, 1.2 * max(accuracies))
+    _no_tick_above_one(bars)
     bars.invert_yaxis()
     plt.show()
+
+
+def _no_tick_above_one(axis: Axes) -> None:
+    """No accuracy is there."""
+    left, _ = axis.get_xlim()
+    axis.set_xticks([tick for tick in axis.get_xticks() if left <= tick <= 1])
 
 
 def waiting(followed: Mapping[str, Sequence[Sequence[tuple[float, float, float]]]]) -> None:
@@ -184,6 +194,7 @@ def compression(found: Mapping[str, tuple[float, float]], test_images: int) -> N
     accuracies.scatter(points, names, color=colours, s=60, zorder=3)
     accuracies.set(xlabel=f"accuracy on {test_images} test images, ± one standard deviation")
     accuracies.locator_params(axis="x", nbins=5)
+    _no_tick_above_one(accuracies)
     accuracies.invert_yaxis()
     plt.show()
 
