@@ -123,10 +123,12 @@ def test_a_function_that_is_no_exercise_is_said_to_be_none():
     assert failed.value._render_traceback_() == [f"NoExercise: {failed.value}"]
 
 
-@pytest.mark.parametrize("answer", ["exchange", None, 3, torch.zeros(2)])
+@pytest.mark.parametrize("answer", ["relay", None, 3, torch.zeros(2)])
 def test_who_hands_over_something_else_than_the_function_is_told_how_it_is_done(answer):
-    with pytest.raises(course.NoExercise, match=r"without quotes and without parentheses"):
+    told = pytest.raises(course.NoExercise, match="without quotes and without parentheses")
+    with told as refused:
         check(answer)
+    assert f"check({answer if answer == 'relay' else 'exchange'}) say" in str(refused.value)
 
 
 def test_a_notebook_away_from_its_folder_is_told_so(monkeypatch, tmp_path):

@@ -77,9 +77,10 @@ def check(answer: Any, name: str | None = None) -> None:
 def _name_of(answer: Any) -> str:
     """The name that a function was defined by."""
     if not isinstance(name := getattr(answer, "__name__", None), str):
+        say = answer if isinstance(answer, str) and course.named(answer) else "exchange"
         raise course.NoExercise(
             f"check takes a function, and this is of type {type(answer).__name__}: write the "
-            "function's name without quotes and without parentheses, check(exchange) say"
+            f"function's name without quotes and without parentheses, check({say}) say"
         )
     return name
 
