@@ -390,9 +390,10 @@ COMMON = (
     ),
     Advice(
         "truth of a tensor", "Boolean value of Tensor",
-        "A tensor stands where something else is expected: a list, True or False. A matrix is no "
-        "list of its rows (unbind makes one), and a loss class takes tensors when it is called, "
-        "not when it is made: nn.MSELoss()(outputs, targets).",
+        "A tensor stands where something else is expected: a list, True or False. Whether there is "
+        "one at all is asked by `is not None`. A matrix is no list of its rows (unbind makes one), "
+        "and a loss class takes tensors when it is called, not when it is made: "
+        "nn.MSELoss()(outputs, targets).",
     ),
     Advice(
         "sizes in the list", r"invalid tensor size at index|sizes\(\)\.vec\(\) ==",
