@@ -419,6 +419,11 @@ COMMON = (
         "whatever there was.",
     ),
     Advice(
+        "no bfloat16 in NumPy", "unsupported ScalarType BFloat16",
+        "NumPy does not know bfloat16. The bytes of any tensor are numbers that it knows: "
+        "tensor.view(torch.uint8).",
+    ),
+    Advice(
         "negative numbers counted", "bincount only supports",
         "bincount counts whole numbers from 0 on, in a tensor of one dimension: what is −1 has to "
         "be left out before, as in expert[expert >= 0].",

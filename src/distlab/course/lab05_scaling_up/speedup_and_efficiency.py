@@ -8,6 +8,7 @@ from distlab.course.lab05_scaling_up.formulas import EXACT
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Hint, Look
 from distlab.exercises.formulas import case_of, formula
+from distlab.exercises.raised import Advice
 
 
 def _throughputs(case: Case) -> list[dict]:
@@ -149,6 +150,12 @@ exercise = formula(
             lambda look: not isinstance(look.got[0], dict)
             or not all(isinstance(v, (tuple, list)) and len(v) == 2 for v in look.got[0].values()),
             "A dict is asked for that has a pair, (speed-up, efficiency), for each size.",
+        ),
+    ),
+    advice=(
+        Advice(
+            "KeyError", "KeyError",
+            "The sizes are those that were measured, and 1 need not be among them.",
         ),
     ),
     tolerance=EXACT,
