@@ -158,6 +158,8 @@ def test_each_moment_says_where_each_rank_is_and_what_it_waits_for(driver, view)
     assert told[1][1][3] == "the message is on its way"
     assert told[1][2][0] == "computes after send(dst=0) at step:5"
     assert told[0][3][:2] == told[1][3][:2] == ["returned", "ended"]
+    before = ask("const s = v.run.standing(1, -1); return [s.does, s.state]")
+    assert before == ["has not begun", "absent"]  # not the square of a rank that has returned
 
 
 def test_a_run_that_never_ended_opens_where_it_stands_with_its_wait_for_graph(driver, view):

@@ -211,8 +211,8 @@ class Run {
   standing(r, time) {
     const rank = this.tree.ranks[r];
     const said = (does, state, event = -1, on = [], why = "") => ({does, state, event, on, why});
-    if (rank.progress === "never started") return said(this.tree.live ? "has not begun" : "never started", "ended");
-    if (time < rank.begin) return said("has not begun", "ended");
+    if (rank.progress === "never started") return said(this.tree.live ? "has not begun" : "never started", "absent");
+    if (time < rank.begin) return said("has not begun", "absent");
     const over = rank.progress === "returned" || rank.progress === "raised";
     if (over && time >= rank.end) return said(rank.progress, "ended");
     const {events, from} = this.stays[r];
