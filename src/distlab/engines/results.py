@@ -252,7 +252,8 @@ class AllSchedules(Result):
                 lines.append("All end with the same results.")
             return "\n".join(lines)
         count = len(self.exploration.explored)
-        lines.append(f"{len(usual)} of {count} end in the same way (schedule {usual[0].name}).")
+        alike = f"{len(usual)} of {count} end in the same way (schedule {usual[0].name})."
+        lines.append(alike if len(usual) > 1 else "Not all end in the same way.")
         shown: dict[Hashable, Explored] = {}
         for one in others:
             shown.setdefault(_outcome(one.run), one)
