@@ -119,12 +119,13 @@ def _crashed(exercise: Exercise, case: Case, run: Run, crashed: list[int]) -> Ve
     the splits of an all-to-all over many ranks, so a mismatch in those ends up here.
     """
     process = "process" if len(crashed) == 1 else "processes"
-    told = f"{case.told(begins=True)}, the {process} of {_ranks(crashed)} ended in the middle of "
+    told = f"{case.told(begins=True)}, the {process} of {_ranks(crashed)} ended"
     waits = [run.records[rank].waiting() for rank in crashed]
     inside = [f"{event} at {event.place}" for event in waits if event is not None]
     if all(run.records[rank].progress == events.RETURNED for rank in crashed):
-        told = told.replace("in the middle of ", "after ") + "the function had returned."
+        told += " after the function had returned."
         return Verdict(exercise, "crashed", exercise.asks, told, _TOO_LARGE)
+    told += " in the middle of "
     if not inside:
         look = "Look for os._exit, sys.exit, or memory used up."
         return Verdict(exercise, "crashed", exercise.asks, f"{told}the function.", look)
