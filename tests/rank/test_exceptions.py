@@ -16,19 +16,22 @@ def raised(source: str) -> dict:
     raise AssertionError("nothing was raised")
 
 
+@pytest.fixture
+def group():
+    return getattr(builtins, "ExceptionGroup", None) or pytest.skip("Python 3.10 has none")
+
+
 class Silent(ValueError):
     def __str__(self) -> str:
         raise RuntimeError("no text")
 
 
-def test_of_a_group_of_exceptions_the_members_are_told():
-    group = getattr(builtins, "ExceptionGroup", None) or pytest.skip("Python 3.10 has none")
+def test_of_a_group_of_exceptions_the_members_are_told(group):
     told = exceptions.describe(group("many", [ValueError("b"), KeyError("a")]))
     assert told["message"] == "many (2 sub-exceptions): ValueError: b; KeyError: 'a'"
 
 
-def test_a_group_keeps_its_text_when_a_member_has_none():
-    group = getattr(builtins, "ExceptionGroup", None) or pytest.skip("Python 3.10 has none")
+def test_a_group_keeps_its_text_when_a_member_has_none(group):
     told = exceptions.describe(group("many", [Silent(), KeyError("a")]))
     assert told["message"] == "many (2 sub-exceptions): Silent; KeyError: 'a'"
 
@@ -60,8 +63,7 @@ load()
 
 
 @pytest.mark.parametrize("width", [1, 8])
-def test_groups_in_groups_are_told_by_what_is_in_them_however_deep(width):
-    group = getattr(builtins, "ExceptionGroup", None) or pytest.skip("Python 3.10 has none")
+def test_groups_in_groups_are_told_by_what_is_in_them_however_deep(group, width):
     deep = KeyError("a")
     for _ in range(2000):  # of eight members each, there are more exceptions than could be told
         deep = group("inner", [deep] * width)
@@ -69,8 +71,7 @@ def test_groups_in_groups_are_told_by_what_is_in_them_however_deep(width):
     assert exceptions.describe(group("many", [deep]))["message"].endswith(f"KeyError: 'a'{times}")
 
 
-def test_members_of_a_group_that_say_the_same_are_told_once():
-    group = getattr(builtins, "ExceptionGroup", None) or pytest.skip("Python 3.10 has none")
+def test_members_of_a_group_that_say_the_same_are_told_once(group):
     told = exceptions.describe(group("many", [ValueError("b"), ValueError("b"), KeyError("a")]))
     assert told["message"] == "many (3 sub-exceptions): ValueError: b (2 times); KeyError: 'a'"
 

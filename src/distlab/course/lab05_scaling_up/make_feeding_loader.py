@@ -134,9 +134,14 @@ class Epoch:
     ended: bool = True
 
 
+def _is_looped_over(loader: Any) -> bool:
+    """Can a `for` go over it, by `__getitem__` as well?"""
+    return isinstance(loader, Iterable) or hasattr(type(loader), "__getitem__")
+
+
 def _read(loader: Any, shards: Shards) -> Epoch:
     epoch = Epoch()
-    if not isinstance(loader, Iterable):
+    if not _is_looped_over(loader):
         epoch.images = f"no batches: a {type(loader).__name__} is no loader"
         return epoch
     for batch in loader:
@@ -208,7 +213,7 @@ def _feed(function, rank, size, inputs):
 
     def all_epochs() -> list[list[int]]:
         loader = function(str(folder), rank, size, inputs["batch_size"])
-        if inputs.get("left") and isinstance(loader, Iterable):
+        if inputs.get("left") and _is_looped_over(loader):
             next(iter(loader), None)
         epochs.extend(_read(loader, shards) for _ in range(inputs["epochs"]))
         return [epoch.numbers for epoch in epochs]
