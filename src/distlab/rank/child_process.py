@@ -17,16 +17,13 @@ from typing import Any
 import cloudpickle
 
 from distlab.processes import forkserver, framing
+from distlab.rank.described import Described
 
 LIMIT = 64 << 20  # bytes that a process may tell
 
 
-class Raised(Exception):
-    """What was raised in a process of its own, as `distlab.rank.exceptions.describe` tells it."""
-
-    def __init__(self, described: dict[str, Any]) -> None:
-        super().__init__(f"{described['type']}: {described['message']}")
-        self.described = described
+class Raised(Described):
+    """What was raised in a process of its own."""
 
 
 class Died(RuntimeError):

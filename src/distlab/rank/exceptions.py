@@ -18,7 +18,7 @@ import torch
 
 from distlab.processes import origin
 from distlab.rank import places
-from distlab.rank.child_process import Raised
+from distlab.rank.described import Described
 
 MEMBERS = 8  # of a group of exceptions, or of a chain of causes, so many are told
 QUOTED = 4  # characters of a text that is found in another by no accident
@@ -69,7 +69,7 @@ def _in_words(error: BaseException) -> str:
 
 def _described(error: BaseException) -> dict[str, Any]:
     """An exception by itself, without those that it was raised from."""
-    if isinstance(error, Raised):  # in another process, and described there
+    if isinstance(error, Described):
         return {**error.described}
     message, frames = _message(error), _frames(error)
     if message.startswith(_TRACED):
