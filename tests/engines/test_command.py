@@ -72,6 +72,13 @@ def test_a_program_that_is_not_there_is_told_as_a_shell_tells_it(capsys):
     assert capsys.readouterr().out.splitlines() == said
 
 
+def test_a_program_that_may_not_be_executed_is_told_as_a_shell_tells_it(tmp_path, capsys):
+    path = script(tmp_path, "")
+    command.terminal(f"{path} --epochs 3", only="epoch")
+    said = [f"{path}: Permission denied", "exit status 126"]
+    assert capsys.readouterr().out.splitlines()[1:] == said
+
+
 @pytest.mark.parametrize("given", ["", "  ", ["ls"], None])
 def test_what_is_no_command_is_refused_in_words(given):
     with pytest.raises(WrongArgument, match="takes a command as you would type it"):

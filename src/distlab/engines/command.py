@@ -57,9 +57,11 @@ def _run(command: str, limit: float) -> tuple[str, int, bool]:
             words, stdin=subprocess.DEVNULL, stdout=end, stderr=end, env=environment,
             start_new_session=True,
         )  # fmt: skip
-    except FileNotFoundError:
+    except OSError as error:  # told as a shell tells it
         os.close(screen)
-        return f"{words[0]}: command not found\n", 127, False  # as a shell says it
+        if isinstance(error, FileNotFoundError):
+            return f"{words[0]}: command not found\n", 127, False
+        return f"{words[0]}: {error.strerror}\n", 126, False
     except BaseException:
         os.close(screen)
         raise

@@ -56,7 +56,7 @@ class Job:
         env.pop("TORCH_DISTRIBUTED_DEBUG", None)
         env |= environment
         if shutil.which(words[0], path=env["PATH"]) is None:
-            raise WrongArgument(f"there is no program {words[0]!r}")
+            raise WrongArgument(f"there is no program {words[0]!r}, or it may not be executed")
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
                 words,
