@@ -63,6 +63,12 @@ def test_a_rank_that_hands_over_a_large_result_is_not_said_to_compute(status):
     assert ("too large to be handed over" in said) == (status == "killed")
 
 
+def test_a_run_of_one_rank_has_that_rank_alone():
+    result = Result("f", Run([Outcome(0)], [RankRecord(0, 1)], 0.0, 1.0))
+    with pytest.raises(IndexError, match="this run has rank 0 alone, and none is 1"):
+        result[1]
+
+
 def test_an_exception_without_a_text_has_no_colon():
     error = {"type": "Silent", "message": "", "frames": []}
     record = RankRecord(0, 2, RAISED, begin=1.0)

@@ -71,8 +71,8 @@ class Result:
         try:
             outcome = self.run.outcomes[operator.index(rank)]
         except (IndexError, TypeError):
-            last = len(self) - 1
-            raise NoSuchRank(f"this run has ranks 0 to {last}, and none is {rank!r}") from None
+            there = f"ranks 0 to {len(self) - 1}" if len(self) > 1 else "rank 0 alone"
+            raise NoSuchRank(f"this run has {there}, and none is {rank!r}") from None
         if outcome.status != "returned":
             raise RunFailed(self)
         return cloudpickle.loads(outcome.output)
