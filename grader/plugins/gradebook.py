@@ -150,10 +150,21 @@ class Gradebook:
         with alone():
             need()
             looked_at = self._looked_at(assignment, student)
+            self._forget_time(assignment, student)
             graded = self._api.autograde(assignment, student)
             self._checked(graded, f"autograde {what}", self.autograded(assignment, student))
             self._look_at_no_more(assignment, student, looked_at)
             self._write_feedback(assignment, student)
+
+    def _forget_time(self, assignment: str, student: str) -> None:
+        """Forget when an earlier submission was handed in, if that is not known of this one:
+        nbgrader would go on with it.
+        """
+        if (self._submitted / student / assignment / "timestamp.txt").exists():
+            return
+        with self.database() as database, contextlib.suppress(MissingEntry):
+            database.find_submission(assignment, student).timestamp = None
+            database.db.commit()
 
     def _looked_at(self, assignment: str, student: str) -> dict[str, str]:
         """{exercise: its code} of those with points by hand that nobody has to look at again."""

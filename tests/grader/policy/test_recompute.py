@@ -103,6 +103,13 @@ def test_an_extension_is_in_force_at_once(course):
     assert course.row("ada") == (24.0, 2.4, None)
 
 
+def test_a_submission_without_a_time_has_not_that_of_the_one_before(course):
+    (course.grades / "submitted" / "ada" / LAB / "timestamp.txt").unlink()
+    course.run("distlab", "grade", LAB)
+    assert course.row("ada") == (24.0, 0.0, None)
+    assert "It is not known when this was handed in" in course.said("ada")
+
+
 def test_an_extension_waits_for_who_has_handed_in_nothing(course):
     course.run("distlab", "extend", "zoe", LAB, "3d", "--new")
     with course.book() as book, pytest.raises(MissingEntry):
