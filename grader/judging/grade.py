@@ -33,6 +33,7 @@ from grader.judging.referee import Referee, not_graded, note
 from grader.policy import policy as policies
 from grader.policy.exact import total
 from grader.policy.roster import RosterFile
+from grader.policy.rules import PolicyError
 from grader.policy.settle import Settled
 from grader.reports.progress import Live
 from grader.sandbox import NoSandbox
@@ -301,7 +302,7 @@ def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -
         if not named_well(one.student):
             raise NotGraded(_misnamed(one.student))
         return _judged(referee, one, staged)
-    except (NoSandbox, GradingFailed):
+    except (NoSandbox, GradingFailed, PolicyError):
         raise
     except (NotGraded, NoRoom, Down) as reason:
         return not_graded(one.assignment, redaction.shown(one.student), str(reason))

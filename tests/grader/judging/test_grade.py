@@ -29,6 +29,7 @@ from grader.judging import grade as grading
 from grader.judging.ledger import Entry, Ledger, Line
 from grader.judging.referee import unreadable_lines
 from grader.plugins.gradebook import Gradebook
+from grader.policy.rules import PolicyError
 from grader.writing import NotWritten
 
 LAB = "01-message-passing"
@@ -350,6 +351,16 @@ def test_what_the_grader_may_not_read_or_cannot_now_is_no_zero(
     monkeypatch.setattr(untrusted, "plain_file", refuse)
     entry = grading._judge(None, one, tmp_path / "staged", None)
     assert f"{name} cannot be read here" in entry.not_graded and then in entry.not_graded
+
+
+def test_a_policy_that_is_being_changed_is_no_mistake_of_the_graders(tmp_path, monkeypatch):
+    def unreadable(*about):
+        raise PolicyError("policy.yaml, line 2: this is not YAML")
+
+    monkeypatch.setattr(grading, "_judged", unreadable)
+    one = grading.Submission("ada", LAB, tmp_path / "ada" / LAB)
+    with pytest.raises(PolicyError, match="line 2"):
+        grading._judge(None, one, tmp_path, None)
 
 
 def test_a_full_disk_for_temporary_files_ends_grading_and_is_no_mistake_of_the_graders(
