@@ -12,6 +12,7 @@ from nbgrader import preprocessors
 from nbgrader.api import Gradebook as Database
 
 from distlab import course
+from grader.judging import basis
 from grader.judging.ledger import Line
 from grader.judging.referee import Referee
 from grader.looks import answering, code
@@ -197,7 +198,10 @@ def _text(said: str) -> nbformat.NotebookNode:
 
 @functools.cache
 def referee() -> Referee:
-    """This process's referee, kept because nbgrader makes new preprocessors for each notebook."""
+    """This process's referee, kept because nbgrader makes new preprocessors for each notebook. The
+    formgrader's server has it for weeks.
+    """
+    basis.begin(course.LABS)
     made = Referee()
     atexit.register(made.close)
     return made
