@@ -259,7 +259,7 @@ class Gradebook:
     def students(self, assignment: str) -> set[str]:
         """Those who have a submission of an assignment in the gradebook."""
         with self.database() as database:
-            return {one.student_id for one in database.assignment_submissions(assignment)}
+            return rows.students(database, assignment)
 
     def state(self, assignment: str, student: str) -> list[list[Any]]:
         """All that the gradebook has of a submission as data (`rows.state`)."""

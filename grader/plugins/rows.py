@@ -50,6 +50,12 @@ def state(database: Database, assignment: str, student: str) -> list[list[Any]]:
     return [*sorted(grades), *sorted(comments, key=str)]
 
 
+def students(database: Database, assignment: str) -> set[str]:
+    """Those who have a submission of an assignment."""
+    asked = database.db.query(SubmittedAssignment.student_id).join(SubmittedAssignment.assignment)
+    return {student for (student,) in asked.filter(Assignment.name == assignment)}
+
+
 class SubmittedRows(preprocessors.NbGraderPreprocessor):
     """The second base class of a step that reads and sets a submission's grades and comments. What
     the step sets is written when all cells are done; if one fails, nothing is.
