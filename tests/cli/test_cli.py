@@ -1,5 +1,6 @@
 """The command line answers at once, says in one line what is wrong, and runs lab programs."""
 
+import errno
 import json
 import os
 import shutil
@@ -486,3 +487,19 @@ def test_a_sandbox_is_begun_for_a_lab_by_its_number_too(tmp_path, monkeypatch):
     for name in ("01-message-passing", "1"):
         cli.main(["grade", name, "--submitted", str(tmp_path)])
     assert wanted == [(), ()]  # None would be: nothing is to be judged
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(OSError(errno.EROFS, "Read-only file system", "/srv/x"), "(/srv/x): see that this account"),
+     (PermissionError(errno.EACCES, "Permission denied", "/srv/x"), "(/srv/x): see that this"),
+     (OSError(errno.ENOSPC, "No space left on device"), "or where the output goes): make room"),
+     (PermissionError("a sentence of its own"), "distlab: a sentence of its own\n")],
+)  # fmt: skip
+def test_what_the_system_refuses_is_told_with_what_to_do(monkeypatch, capsys, error, said):
+    def refused(arguments):
+        raise error
+
+    monkeypatch.setattr(cli, "info", refused)
+    assert cli.main(["info"]) == 1
+    assert said in capsys.readouterr().err

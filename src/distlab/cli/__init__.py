@@ -64,10 +64,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        where = error.filename or os.environ.get("TMPDIR") or "the temporary or the current folder"
-        return f"{error.strerror} ({where}): make room, then run the same command again"
-    return str(error)
+    if not isinstance(error, OSError):
+        return str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        folder = os.environ.get("TMPDIR") or "the temporary or the current folder"
+        where, then = error.filename or f"{folder}, or where the output goes", "make room"
+    elif error.filename and error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        where, then = error.filename, "see that this account may read or write it"
+    else:
+        return str(error)
+    return f"{error.strerror} ({where}): {then}, then run the same command again"
 
 
 def _parser() -> argparse.ArgumentParser:
