@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,7 +139,7 @@ def _graded(
         out = coursedir.GRADES / "out" / f"{assignment}.csv"
         alike = section.find(assignment, submitted, [one.entry for one in graded])
         book = Gradebook(grading.SUBMITTED)
-        if said := _gone(book.students(assignment) - {one.entry.student for one in graded}):
+        if said := _gone(book, assignment, submitted):
             console.print(said, style="yellow", markup=False, soft_wrap=True)
         state, unread = _looks(book, console)
         page = report.write(
@@ -154,10 +154,13 @@ def _graded(
     return grading.report(assignment, graded)
 
 
-def _gone(names: Collection[str]) -> str:
+def _gone(book: Gradebook, assignment: str, submitted: Path) -> str:
     """What is said of those whose submissions are in the gradebook alone; empty if there are
     none.
     """
+    names = book.students(assignment)
+    with contextlib.suppress(grading.NothingSubmitted):  # looked for now: some may have just come
+        names -= {one.student for one in grading.submissions(assignment, submitted)}
     if not names:
         return ""
     more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""

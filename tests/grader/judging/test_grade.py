@@ -30,6 +30,7 @@ from grader.judging.ledger import Entry, Ledger, Line
 from grader.judging.referee import unreadable_lines
 from grader.plugins.gradebook import Gradebook
 from grader.policy.rules import PolicyError
+from grader.reports import table
 from grader.writing import NotWritten
 
 LAB = "01-message-passing"
@@ -238,11 +239,17 @@ def test_whoever_is_in_the_gradebook_alone_is_named(tmp_path, monkeypatch, capsy
     assert "In the gradebook" not in grade()
     (tmp_path / "submitted" / "ada").rename(tmp_path / "submitted" / "dora")
     shutil.rmtree(tmp_path / "submitted" / "ben")
+
+    def others_come(*about):  # while the class is graded, and another command enters them
+        hand_in(tmp_path, "emil", coursedir.solution(LAB))
+        grading.grade(LAB, tmp_path / "submitted", "emil", NoJudges())
+
+    monkeypatch.setattr(table, "show", others_come)
     assert "In the gradebook, and not among these submissions: ada, ben. They keep" in grade()
     assert main(["likeness", LAB]) == 0
     said = capsys.readouterr().out
     assert said.count("it is not among the submissions any more") == 2
-    assert "2 submissions compared" in said and "ada ·" not in said
+    assert "3 submissions compared" in said and "ada ·" not in said
 
 
 @pytest.fixture(scope="module")
