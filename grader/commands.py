@@ -28,7 +28,7 @@ from grader.judging.ledger import Ledger
 from grader.likeness import section
 from grader.looks.diary import Damaged, Diary, State
 from grader.policy import policy as policies
-from grader.reports import progress, report, table
+from grader.reports import progress, rendering, report, table
 from grader.sandbox.ahead import Ahead
 
 if TYPE_CHECKING:
@@ -222,7 +222,9 @@ def watch(jobs: int | None, ahead: Ahead | None = None) -> None:
 
     _need_nbgrader()
     _have_folder()
-    with contextlib.closing(local_judges(jobs or JOBS, ahead)) as judges:
+    judging = contextlib.closing(local_judges(jobs or JOBS, ahead))
+    # this process may go on as another program, which would know nothing of the renderer's
+    with contextlib.closing(rendering.renderer()), judging as judges:
         autograde_on_submit.watch(judges)
 
 
