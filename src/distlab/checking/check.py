@@ -231,23 +231,21 @@ class Shown:
         quoted = "<br>".join(
             f"{html.escape(place)}&ensp;<code>{html.escape(text)}</code>" for place, text in v.lines
         )
+        if output := html.escape(self._printed()):
+            output = f"<pre style='white-space:pre-wrap;margin:0'>{output}</pre>"
+        label_style = "text-align:right;vertical-align:top;white-space:nowrap;opacity:.7"
         rows = "".join(
-            f"<tr><td style='text-align:right;vertical-align:top;opacity:.7'>{label}</td>"
+            f"<tr><td style='{label_style}'>{label}</td>"
             f"<td style='text-align:left'>{text}</td></tr>"
             for label, text in (
                 ("what was expected", html.escape(v.expected)),
                 ("what happened", html.escape(v.happened)),
                 ("in your code", quoted),
                 ("where to look", html.escape(v.look)),
+                ("what was printed", output),
             )
             if text and v.status != "passed"
         )
-        if text := self._printed():
-            rows += (
-                "<tr><td style='text-align:right;vertical-align:top;opacity:.7'>what was printed"
-                "</td><td style='text-align:left'>"
-                f"<pre style='white-space:pre-wrap;margin:0'>{html.escape(text)}</pre></td></tr>"
-            )
         return (
             f"<div style='border-left:4px solid {colour};padding-left:.8em'>"
             f"<b><span style='color:{colour}'>{mark}</span> {html.escape(self._headline())}</b>"
