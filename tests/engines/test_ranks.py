@@ -900,6 +900,19 @@ def test_what_else_the_notebook_holds_is_not_asked_for_its_source(monkeypatch, c
     assert sources_of(scope["f"]) == {"<a cell>": "def f…"}
 
 
+def calls(rank, size, function):
+    return function()
+
+
+def test_a_function_that_is_an_argument_has_the_source_of_its_cell(ranks, monkeypatch):
+    scope = {}
+    exec(compile("def f(): raise ValueError", "<a cell>", "exec"), scope)
+    source = (22, None, ["def f(): raise ValueError"], "<a cell>")
+    monkeypatch.setitem(linecache.cache, "<a cell>", source)
+    with pytest.raises(RunFailed, match="f:1  def f\\(\\): raise ValueError"):
+        ranks.run(calls, scope["f"])
+
+
 def test_a_function_with_a_cache_has_the_source_of_its_cell(monkeypatch):
     scope = {}
     cached = "import functools\n@functools.cache\ndef f(rank, size): ..."

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from distlab.processes.wrong_argument import WrongArgument
 from distlab.training import charts
 
 
@@ -83,3 +84,9 @@ def test_no_axis_names_an_accuracy_above_one():
     _, accuracies = plt.gcf().axes
     left, right = accuracies.get_xlim()
     assert left < accuracies.get_xticks()[0] and accuracies.get_xticks()[-1] <= 1 < right
+
+
+@pytest.mark.parametrize("draw", [charts.trainings, charts.compression])
+def test_what_was_measured_in_part_is_not_drawn_and_it_is_said_why(draw):
+    with pytest.raises(WrongArgument, match="1 of 4 are there: run the cell above to its end"):
+        draw({"32 images": ([1.0], 0.5)}, 1000)

@@ -210,7 +210,7 @@ class Ranks:
         def drive(schedule: Schedule | None = None, seen: live.Live | None = None) -> Run:
             with turn:
                 return runs.drive(
-                    self._engines, pickled, inputs, sources=sources_of(function),
+                    self._engines, pickled, inputs, sources=sources_of(function, *args),
                     deadline=within, watch=Watcher(), seed=seed, strict=strict,
                     schedule=schedule, keeps=True, live=seen,
                 )  # fmt: skip
@@ -369,10 +369,10 @@ def attach(cluster: Any, size: int) -> Any:
     return engines
 
 
-def sources_of(function: Callable[..., Any]) -> dict[str, str]:
-    """The source of the cells that a function and its companions come from, for tracebacks."""
+def sources_of(*functions: Any) -> dict[str, str]:
+    """The source of the cells that functions and their companions come from, for tracebacks."""
     found: dict[str, str] = {}
-    own = _functions(function)
+    own = [one for function in functions for one in _functions(function)]
     scopes = [getattr(plain, "__globals__", {}) for plain in own]
     companions = {id(one): one for scope in scopes for one in scope.copy().values()}
     for companion in [*own, *(one for each in companions.values() for one in _functions(each))]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from distlab.processes.wrong_argument import WrongArgument
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -92,6 +94,7 @@ def trainings(trained: Mapping[str, tuple[Sequence[float], float]], test_images:
     """
     import matplotlib.pyplot as plt
 
+    _need_four(trained)
     figure, (curves, bars) = plt.subplots(
         1, 2, figsize=(10, 3.4), width_ratios=(3, 2), layout="constrained"
     )
@@ -110,6 +113,12 @@ def trainings(trained: Mapping[str, tuple[Sequence[float], float]], test_images:
     _no_tick_above_one(bars)
     bars.invert_yaxis()
     plt.show()
+
+
+def _need_four(found: Mapping[str, object]) -> None:
+    """The notebook's cell collects them in a loop, which may have been broken off."""
+    if len(found) < 4:
+        raise WrongArgument(f"{len(found)} of 4 are there: run the cell above to its end")
 
 
 def _no_tick_above_one(axis: Axes) -> None:
@@ -181,6 +190,7 @@ def compression(found: Mapping[str, tuple[float, float]], test_images: int) -> N
     """
     import matplotlib.pyplot as plt
 
+    _need_four(found)
     figure, (sizes, accuracies) = plt.subplots(
         1, 2, figsize=(9, 2.4), sharey=True, layout="constrained"
     )
