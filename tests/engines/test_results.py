@@ -208,3 +208,13 @@ def test_the_place_of_a_function_that_calls_itself_is_told_once():
     error = {"type": "RecursionError", "message": "too deep", "frames": [outer, *[inner] * 11]}
     said = told(Outcome(0, "raised", error=error), RankRecord(0, 2, RAISED, begin=1.0), "returned")
     assert "too deep\n    f:1  f(1)\n    f:2  f(2)  (11 times)\nrank 1 returned" in said
+
+
+def test_ranks_that_raised_the_same_are_told_in_one():
+    def raised(rank, text):
+        return Outcome(rank, "raised", error={"type": "E", "message": text, "frames": []})
+
+    outcomes = [raised(0, "a"), raised(1, "b"), raised(2, "a"), Outcome(3, "returned")]
+    records = [RankRecord(rank, 4, RAISED, begin=1.0) for rank in range(4)]
+    said = Result("f", Run(outcomes, records, 1.0, 8.0)).story()
+    assert said == "ranks 0 and 2 raised E: a\nrank 1 raised E: b\nrank 3 returned"

@@ -156,10 +156,18 @@ class Result:
             lines += [self.run.finding.message, getattr(self.run.finding, "hint", "")]
         elif self.run.timed_out:
             lines.append(self._late())
-        crashed = self._crashed()
-        for outcome, record in zip(self.run.outcomes, self.records, strict=True):
-            lines.append(_told(outcome, record, crashed, self._proven(outcome.rank)))
+        lines += self._of_each_rank()
         return "\n".join(line for line in lines if line)
+
+    def _of_each_rank(self) -> Iterator[str]:
+        """What is told of each rank; of those that raised the same, in one."""
+        crashed = self._crashed()
+        alike: dict[str, list[int]] = defaultdict(list)
+        for outcome, record in zip(self.run.outcomes, self.records, strict=True):
+            text = _told(outcome, record, crashed, self._proven(outcome.rank))
+            alike[text.removeprefix(f"rank {outcome.rank} raised")].append(outcome.rank)
+        for text, ranks in alike.items():
+            yield text if text.startswith("rank ") else f"{ranks_text(ranks)} raised{text}"
 
     def _proven(self, rank: int) -> Event | None:
         """The operation that a rank was proven to wait in. Its record alone may not tell: of an
