@@ -75,18 +75,20 @@ def _gradients(tree) -> list:
     return tree["gradients"]
 
 
-def _scaled(factor) -> Callable:
-    """Every gradient is this factor times the right one."""
+def _scaled(*factors) -> Callable:
+    """Every gradient is one of these factors times the right one, and not all are right."""
 
     def shows(look: Look) -> bool:
-        by = factor(look)
-        return by != 1 and all(
-            (right is None and got is None) or look.same(right * by, got)
+        by = {factor(look) for factor in factors}
+        found = [
+            {one for one in by if look.same(right * one, got)}
             for r in look.ranks
             for right, got in zip(
                 _gradients(look.expected[r]), _gradients(look.got[r]), strict=True
             )
-        )
+            if not (right is None and got is None)
+        ]
+        return all(found) and any(1 not in matching for matching in found)
 
     return shows
 
@@ -118,6 +120,12 @@ exercise = Exercise(
             "sum for mean",
             _scaled(lambda look: look.size),
             "Every gradient is the sum over the ranks: a mean is divided by their number.",
+        ),
+        Hint(
+            "sums among means",
+            _scaled(lambda look: look.size, lambda look: 1),
+            "Some gradients are means, others still sums over the ranks: each one is divided. Is "
+            "the division inside the loop?",
         ),
         Hint(
             "divided twice",
