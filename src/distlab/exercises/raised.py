@@ -300,6 +300,13 @@ COMMON = (
         lambda raised: raised.exercise.group,
     ),
     Advice(
+        "dist left out", r"NameError: name '(i?send|i?recv|broadcast|scatter|gather|barrier"
+        r"|new_group|batch_isend_irecv|P2POp|ReduceOp|(all_)?(reduce|gather|to_all)\w*"
+        r"|reduce_scatter\w*|get_(rank|world_size))'",
+        "Functions of torch.distributed are called by their whole name: dist.send, say.",
+        lambda raised: raised.exercise.group,
+    ),
+    Advice(
         "name unknown", "NameError",
         "Is this name spelled as where it was made? What is not made in the function itself has to "
         "be defined or imported in a cell above, not in a cell that only you have run.",

@@ -31,6 +31,12 @@ exercise = formula(
             gives(lambda n, size, a, b: 2 * (size - 1) * (a + n / b)),
             "Each step sends one chunk, not the whole tensor.",
         ),
+        Hint(
+            "whole tensor once",
+            gives(lambda n, size, a, b: 2 * (size - 1) * a + n / b),
+            "The latencies are right. How many bytes does a rank send in all its steps together? "
+            "More than one tensor, and less than two.",
+        ),
         BITS,
         Hint(
             "latency once",

@@ -59,13 +59,16 @@ def _own_stepped(look: Look) -> bool:
 
 
 def _one_worker_alone(look: Look) -> bool:
-    """Is each tensor on rank 0 that of a step with the gradient of a single worker?"""
+    """Is each tensor on rank 0 that of a step with the gradient of a single worker, be it divided
+    as the sum of all is?
+    """
     given, got = look.inputs[0], look.got[0]
     if look.size < 3 or not isinstance(got, list) or len(got) != len(given["parameters"]):
         return False
     steps = [
-        stepped_from(given["parameters"], inputs["gradients"], given["lr"])
+        stepped_from(given["parameters"], inputs["gradients"], given["lr"] / by)
         for inputs in look.inputs[1:]
+        for by in (1, look.size - 1)
     ]
     return all(
         any(look.same(step[place], tensor) for step in steps) for place, tensor in enumerate(got)
