@@ -436,8 +436,13 @@ COMMON = (
         "be left out before, as in expert[expert >= 0].",
     ),
     Advice(
+        "elements of a shape", "is invalid for input of size",
+        "view and reshape take as many elements as the new shape has: print the tensor's own shape "
+        "before this line. (A slice names both its ends: x[begin:begin + length].)",
+    ),
+    Advice(
         "shapes", r"must be a matrix|cannot be multiplied|size of tensor a .* must match"
-        r"|is invalid for input of size|expanded size of the tensor",
+        r"|expanded size of the tensor",
         "Shapes do not fit together in this line: print them before it. An index, weight[rank], "
         "takes a dimension away; a slice, weight[first:last], keeps it.",
     ),
