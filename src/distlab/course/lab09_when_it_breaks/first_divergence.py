@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from typing import Any
 
+from distlab.course.lab09_when_it_breaks.numpy_ints import as_plain
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 _OPS = ("all_reduce", "broadcast", "barrier", "all_gather")
@@ -55,13 +56,18 @@ def _drawn(generator: random.Random, ranks: int) -> list[list[tuple]]:
         elif one:
             place = min(place, len(one) - 1)
             op, shape = one[place]
-            one[place] = (op, (*shape, 1)) if change == 2 else (_other(generator, op), shape)
+            one[place] = (op, _another(shape)) if change == 2 else (_other(generator, op), shape)
     return logs
 
 
 def _entry(generator: random.Random) -> tuple:
     shape = tuple(generator.randint(1, 9) for _ in range(generator.randint(0, 3)))
     return generator.choice(_OPS), shape
+
+
+def _another(shape: tuple) -> tuple:
+    """A shape of as many elements: the same one turned round, where that makes a difference."""
+    return shape[::-1] if shape != shape[::-1] else (*shape, 1)
 
 
 def _other(generator: random.Random, op: str) -> str:
@@ -72,7 +78,7 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
     returned, changed = [], False
     for logs in inputs["all_logs"]:
         given = copy.deepcopy(logs)
-        returned.append(function(given))
+        returned.append(as_plain(function(given)))
         changed |= given != logs
     return {"returned": returned, "logs": "changed" if changed else "as they were"}
 

@@ -20,6 +20,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from distlab.course.lab09_when_it_breaks import shifted_clock
+from distlab.course.lab09_when_it_breaks.numpy_ints import as_plain
 from distlab.processes import forkserver, payload
 
 HASH, TCP = "HashStore", "TCPStore"
@@ -268,7 +269,7 @@ def _make(call: Call, start: float, function, store, worker: int, tell) -> None:
     time.sleep(max(start + call.at - _now(), 0.0))
     called = _now()
     try:
-        value = function(store, *call.args)
+        value = as_plain(function(store, *call.args))
     except (Exception, SystemExit, KeyboardInterrupt) as raised:
         error = exceptions.describe(raised)
     tell(worker, called, _now(), payload.encode(value, arrays=False), error)
