@@ -12,6 +12,7 @@ from typing import Any
 
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.rank.sharing import among_ranks
 from distlab.records.events import Event
 
 A_TENSOR, A_CALL = 64, 256  # bytes that a rank may give for each of its tensors, and beyond that
@@ -32,24 +33,65 @@ DIFFERENT = (
     "last bit", "minus zero", "another NaN", "swapped elements", "swapped tensors", "more and less",
     "shape", "empty shape", "scalar or not", "dtype", "dtype of one width", "cut elsewhere",
     "one more", "one more, empty", "nothing on one rank", "last of many", "two and two",
+    "last bit of a double", "last bit of a large int",
 )  # fmt: skip
 #: as many tensors as a model has: the limit for each of them counts there
-IN_A_MODEL, TENSORS = "one bit of a model", 80
+IN_A_MODEL, TENSORS = "one bit of a model", 300
+#: many calls with equal lists, and then one with two of those lists for which ranks had given the
+#: same: a digest of few values has such two
+ALIKE, ONE_OF_MANY, MANY = "two of many", "one of many", 100
+PATIENCE = 10.0  # seconds that ranks wait for what the others gave
 
 
 def _inputs(case: Case) -> list[dict]:
     given = {"seed": case.number(2**31), "odd": case.get("odd", case.size - 1)}
-    return [given | {"situations": case.params["situations"]} for _ in range(case.size)]
+    situations: list[str] = []
+    for name in case.params["situations"]:
+        situations += [ONE_OF_MANY] * MANY * (name == ALIKE) + [name]
+    return [given | {"situations": situations} for _ in range(case.size)]
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
-    returned, counts = [], []
-    with _hash_of_a_process(rank):
+    returned, counts, odd = [], [], inputs["odd"]
+    with _hash_of_a_process(rank), _noted() as gave:
         for number, name in enumerate(inputs["situations"]):
-            tensors = _made(name, rank, size, inputs["odd"], inputs["seed"] + number)
+            if name == ALIKE:
+                number += _two_alike(gave[-MANY:], rank, size)[rank == odd] - MANY
+            tensors = _made(name, rank, size, odd, inputs["seed"] + number)
             counts.append(len(tensors))
+            gave.append([])
             returned.append(function(rank, size, tensors))
     return {"returned": returned, "number of tensors": counts}
+
+
+@contextlib.contextmanager
+def _noted():
+    """A list, in whose last item stands what this rank gives to its calls, as checksums."""
+    from distlab.rank import buffers, recording
+
+    recorder: Any = recording.active()
+    begin, gave = recorder.begin, []
+
+    def noting(op, group, tensor=None, *args, **kwargs):
+        if tensor is not None and op != "recv":
+            gave[-1].append(buffers.sample(tensor)[1])
+        return begin(op, group, tensor, *args, **kwargs)
+
+    recorder.begin = noting
+    try:
+        yield gave
+    finally:
+        del recorder.begin
+
+
+def _two_alike(gave: list[list[int]], rank: int, size: int) -> tuple[int, int]:
+    """Two calls to which each rank gave the same, or any two if there are none."""
+    told = among_ranks("given", rank, size, lambda: gave, PATIENCE)
+    first: dict[str, int] = {}
+    for number, given in enumerate(zip(*filter(None, told), strict=True)):
+        if (other := first.setdefault(repr(given), number)) != number:
+            return other, number
+    return 0, 1
 
 
 @contextlib.contextmanager
@@ -86,6 +128,8 @@ def _made(name: str, rank: int, size: int, odd: int, seed: int) -> list:
         torch.randn(4, generator=generator).to(torch.bfloat16),
     ]
     differs = rank == odd
+    if name in (ALIKE, ONE_OF_MANY):
+        return [torch.randn(4, generator=generator)]
     if name == IN_A_MODEL:
         model = [torch.randn(1 + n % 3, generator=generator) for n in range(TENSORS)]
         model[-20].view(torch.int32)[0] ^= int(differs)
@@ -153,6 +197,10 @@ def _plain(name: str, base: list, generator) -> list:
         return [*base[0].reshape(-1)[:6].split([4, 2])]
     elif name == "last of many":
         return [torch.randn(LARGE, generator=generator)]
+    elif name == "last bit of a double":
+        base.append(torch.randn(3, generator=generator).double())
+    elif name == "last bit of a large int":
+        base.append(torch.tensor([2**62, -(2**60)]))
     return base
 
 
@@ -193,6 +241,8 @@ def _different(name: str, base: list, generator) -> list:
         tensors[0][-1] += 1
     elif name == "two and two":
         tensors[1][0] += 1
+    elif name.startswith("last bit of a "):
+        tensors[-1].view(torch.int64)[1] ^= 1
     return tensors
 
 
@@ -324,9 +374,17 @@ exercise = Exercise(
         ),
         Hint(
             "not all of it",
-            lambda look: _wrong(look, "last bit", "last of many", IN_A_MODEL, got=True),
+            lambda look: _wrong(
+                look, "last bit", "last bit of a double", "last bit of a large int",
+                "last of many", IN_A_MODEL, got=True),
             "One element differs in one bit, and it was not noticed: every element of every tensor "
-            "has to go into the comparison, with all its bits.",
+            "has to go into the comparison, with all its bits. (float32 has too few of them for a "
+            "float64 or a large int, and a float64 for a large int.)",
+        ),
+        Hint(
+            "short digest", lambda look: _wrong(look, ALIKE, got=True),
+            "Different tensors gave the same digest, because it has only few different values: one "
+            "byte has 256. Let more of its bytes travel: 64 for each tensor are allowed.",
         ),
         Hint(
             "too many bytes", lambda look: gives_little(look) is not None,
