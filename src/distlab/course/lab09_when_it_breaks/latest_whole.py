@@ -55,6 +55,14 @@ def _longer(folder: Path, step: int) -> None:
     torch.save(torch.zeros(5), rank_file(folder, step, 0))
 
 
+def _swapped(folder: Path, step: int) -> None:
+    """Two ranks' files under each other's names: as many elements in all, and whole files."""
+    first, last = rank_file(folder, step, 0), rank_file(folder, step, 2)
+    first.rename(folder / "aside")
+    last.rename(first)
+    (folder / "aside").rename(last)
+
+
 def _half(folder: Path, step: int) -> None:
     path = rank_file(folder, step, 2)
     os.truncate(path, path.stat().st_size // 2)
@@ -94,6 +102,7 @@ FLAWS: dict[str, Callable[[Path, int], None]] = {
     "an empty file": lambda folder, step: os.truncate(rank_file(folder, step, 0), 0),
     "a file of text": lambda folder, step: rank_file(folder, step, 0).write_text("<html></html>\n"),
     "another length": _longer,
+    "lengths swapped": _swapped,
     "a file that runs code": _torch_file(lambda folder: _RunsCode(str(folder / _MARK))),
     "a file without a tensor": _torch_file([0.0] * 6 + [1.0]),
     "a folder in place of a file": _folder_for_file,
@@ -121,7 +130,7 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
         folder = base / FOLDER
         if inputs["steps"] != NO_FOLDER:
             folder.mkdir()
-            for step, flaw in inputs["steps"]:
+            for step, flaw in reversed(inputs["steps"]):  # the highest is not the last one written
                 checkpoints.lay_down(folder, step, LENGTHS, seed=step)
                 FLAWS[flaw](folder, step)
         before = checkpoints.content(base)
@@ -224,7 +233,7 @@ exercise = Exercise(
             "That step lacks a rank's file: the index says how many ranks there were.",
         ),
         Hint(
-            "lengths not compared", _took("another length", "without a tensor"),
+            "lengths not compared", _took("length", "without a tensor"),
             "A rank's file of that step does not hold a tensor of the length that the index says.",
         ),
         Hint(

@@ -235,7 +235,7 @@ exercise = Exercise(
             f"Another step of the same folder, which {len(BY_MANY)} ranks have saved, is not "
             "loaded as it should be. Does each call read the index of its own step? And is each "
             "file found by its rank's number? In a sorted list of names rank-10.pt stands before "
-            "rank-2.pt.",
+            "rank-2.pt. And a piece can lie in more than two files.",
         ),
     ),
 )  # fmt: skip
