@@ -416,10 +416,10 @@ exercise = Exercise(
             "another index",
             lambda look: _any(look, "index", lambda held: not isinstance(held, dict)
                               or set(held) != {"step", "lengths"})
-            or any(g[s].get("index") != w[s].get("index")
+            or any(not look.same(w[s].get("index"), g[s].get("index"))
                    for g, w in zip(look.got, look.expected, strict=True) for s in (FIRST, SECOND)),
             'The index holds something other than {"step": step, "lengths": [each rank\'s '
-            "length, in order]}.",
+            "length, in order]}, all of them ints.",
         ),
         Hint(
             "other steps", _isnt("other steps", AS_THEY_WERE),
