@@ -6,6 +6,8 @@ from typing import Any
 from grader.cases import Chance, Drawn
 from grader.cases.lab09_when_it_breaks.stores import HASH, SLOW, TCP
 
+MANY = 13  # workers of whom some have places of two digits, however they are counted
+
 
 def _names(chance: Chance, count: int) -> list[str]:
     """Different names, the last in their order first: no worker's rank is that of its arrival."""
@@ -38,11 +40,13 @@ def _odd_names(chance: Chance) -> dict:
 
 
 def _three_generations(chance: Chance) -> dict:
-    """The second is called like the first and its worker 1, written side by side; the last is 0,
-    which whoever writes `generation or 1` takes for the first.
+    """The second is called like the first and its worker 1, written side by side, and what workers
+    11 and 12 of the first leave is called like what workers 1 and 2 of the second do. The last is
+    0, which whoever writes `generation or 1` takes for the first.
     """
-    rounds = [[1, [0.0, 0.1]], [11, [0.0, 1.0]], [0, [None, 0.0]]]
-    return _rendezvous(chance, _names(chance, 2), *rounds, store=HASH, seconds=0.5)
+    nobody = [None] * (MANY - 2)
+    rounds = [1, [0.0] * MANY], [11, [0.0, 1.0, *nobody]], [0, [None, 0.0, *nobody]]
+    return _rendezvous(chance, _names(chance, MANY), *rounds, store=HASH, seconds=0.5)
 
 
 def _own_clocks(chance: Chance) -> dict:
@@ -75,7 +79,7 @@ HIDDEN = (
     Drawn(4, 101, _odd_names),
     _crowd(102, 21, seconds=0.6, crowd="at the end"),
     _crowd(106, 8, seconds=2.0, slowness=0.1, crowd="at the beginning"),
-    Drawn(2, 103, _three_generations),
+    Drawn(1, 103, _three_generations),
     Drawn(3, 104, _own_clocks),
     Drawn(4, 105, _at_the_end),
     Drawn(2, 107, _over_at_once),
