@@ -37,7 +37,12 @@ def _metrics(look: Look) -> np.ndarray:
 
 def _whole(look: Look) -> bool:
     """Did whole numbers come back, and nothing else?"""
-    return all(v == int(v) for g in look.got for v in g["returned"])
+    return all(v == int(v) for v in _told(look))
+
+
+def _told(look: Look) -> list[float]:
+    """What all ranks returned."""
+    return [v for g in look.got for v in g["returned"]]
 
 
 def _begins(look: Look) -> bool:
@@ -138,6 +143,11 @@ exercise = Exercise(
                 for r in look.ranks
             ),
             "Only about three digits are right: the numbers travelled in 16 bits.",
+        ),
+        Hint(
+            "rounded to some digits",
+            lambda look: not _whole(look) and all(round(v, 6) == v for v in _told(look)),
+            "The figures are rounded. Return them as they are, and round where you print them.",
         ),
         Hint(
             "rounded",

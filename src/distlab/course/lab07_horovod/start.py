@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from distlab.course.lab07_horovod.looks import NOTHING, left
+from distlab.course.lab07_horovod.looks import NOTHING, differs, left
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.rank.pretended_gpus import PretendedGpus
 
@@ -67,6 +67,24 @@ def _pretending(gpus: _Gpus) -> Iterator[None]:
                 os.environ["CUDA_VISIBLE_DEVICES"] = visible
 
 
+@contextlib.contextmanager
+def _interop_threads_set_again() -> Iterator[None]:
+    """torch takes the number of these threads once in a process: a case is a program of its own."""
+    import torch
+
+    plain = torch.set_num_interop_threads
+
+    def set_again(number: int) -> None:
+        with contextlib.suppress(RuntimeError):
+            plain(number)
+
+    torch.set_num_interop_threads = set_again
+    try:
+        yield
+    finally:
+        torch.set_num_interop_threads = plain
+
+
 def _call_start(function, rank, size, inputs):
     import horovod.torch as hvd
     import torch
@@ -78,7 +96,7 @@ def _call_start(function, rank, size, inputs):
     torch.manual_seed(inputs["seed"] + 1)
     gpus = _Gpus(inputs["gpus"])
     try:
-        with _pretending(gpus):
+        with _pretending(gpus), _interop_threads_set_again():
             returned = function(inputs["seed"], inputs["use_cuda"])
             pinned = gpus.pinned
         return {
@@ -111,11 +129,12 @@ def _by_a_rest(look: Look) -> bool:
 def _same_items(look: Look) -> bool:
     """Is what was returned right but for the order?"""
     pairs = [(look.expected[r]["returned"], look.got[r]["returned"]) for r in look.ranks]
-    return all(sorted(want) == sorted(got) for want, got in pairs)
+    return differs(look, "returned") and all(sorted(want) == sorted(got) for want, got in pairs)
 
 
 def _first_two(look: Look) -> bool:
-    return all(
+    """Are the first two right, and not all three?"""
+    return differs(look, "returned") and all(
         tuple(look.got[r]["returned"])[:2] == tuple(look.expected[r]["returned"])[:2]
         for r in look.ranks
     )
@@ -175,6 +194,11 @@ exercise = Exercise(
             "all on one GPU",
             lambda look: look.inputs[0]["use_cuda"] and len({g["GPU"] for g in look.got}) == 1,
             "All workers chose the same GPU: each needs the one of its own local rank.",
+        ),
+        Hint(
+            "another GPU",
+            lambda look: differs(look, "GPU"),
+            "A worker chose another GPU than that of its local rank, which hvd.local_rank() tells.",
         ),
         Hint(
             "other seed on each rank",

@@ -1,0 +1,8 @@
+# hint: another GPU
+def start(seed, use_cuda):
+    hvd.init()
+    torch.manual_seed(seed)
+    if use_cuda:
+        torch.cuda.set_device(hvd.cross_rank())
+    torch.set_num_threads(1)
+    return hvd.rank(), hvd.size(), hvd.local_rank()
