@@ -83,6 +83,7 @@ HIDDEN = (
                 "a broken rank": _TORCHRUN | {"RANK": "0x3"},
                 "a broken size": _TORCHRUN | {"WORLD_SIZE": "2.0"},
                 "an empty local rank": _TORCHRUN | {"LOCAL_RANK": ""},
+                "an empty rank": {"RANK": "", "LOCAL_RANK": "3", "WORLD_SIZE": "8"},
                 "a broken rank of Slurm": _SLURM | {"SLURM_PROCID": "1e3"},
                 "half of torchrun, all of Slurm": _SLURM | {"RANK": "1", "WORLD_SIZE": "2"},
             },
@@ -94,9 +95,11 @@ HIDDEN = (
                 "a broken rank": ["RANK"],
                 "a broken size": ["WORLD_SIZE"],
                 "an empty local rank": ["LOCAL_RANK"],
+                "an empty rank": ["RANK"],
                 "a broken rank of Slurm": ["SLURM_PROCID"],
                 "half of torchrun, all of Slurm": ["LOCAL_RANK"],
             },
+            "or": {"an empty rank": [0, 0, 1]},  # set and empty may count as not set
         },
     ),
 )
