@@ -32,7 +32,7 @@ def demo(rank, world_size):
         raise RuntimeError("demo_fn was called in the parent, not in a new process")
     signal.alarm(40)  # nothing is left behind, however run_demo ends
     if FAILS is not None:
-        note(rank, f"the number {{NUMBER}}")
+        note(rank, f"rank {{rank}} of {{world_size}}, the number {{NUMBER}}")
         if rank == FAILS:
             raise RuntimeError(f"rank {{rank}} was told to fail")
         return
@@ -125,22 +125,16 @@ def _call_run_demo(function, rank, size, inputs):
             process.kill()
         if folder in sys.path:
             sys.path.remove(folder)
-    notes = [_note_of(folder, r) for r in range(world_size)]
-    pids = {pid for pid, _ in notes} - {"", str(os.getpid())}
-    found = {
+    lasting = range(world_size) if fails is None else [fails]  # the others may be ended first
+    notes = [_note_of(folder, r) for r in lasting]
+    return {
         "returned": returned,
         "list of what started the processes": starts,
         "parent": "with an exception" if raised else "without an exception",
         "number of processes still running": len(running),
+        "notes of the ranks": [text for _, text in notes],
+        "number of processes": len({pid for pid, _ in notes} - {"", str(os.getpid())}),
     }
-    if fails is None:
-        found |= {
-            "notes of the ranks": [text for _, text in notes],
-            "number of processes": len(pids),
-        }
-    else:
-        found["note of the rank that fails"] = notes[fails][1]
-    return found
 
 
 def _note_of(folder: str, rank: int) -> tuple[str, str]:
