@@ -41,6 +41,15 @@ def _no_downloads(asked: list[str]):
             setattr(module, name, was)
 
 
+def _output(model, images):
+    """The output in training, but for BatchNorm, which then may want other ranks."""
+    from torch.nn.modules.batchnorm import _BatchNorm
+
+    for layer in model.modules():
+        layer.training = not isinstance(layer, _BatchNorm)
+    return model(images)
+
+
 def _computes(model, num_classes, images) -> tuple[list[int], bool]:
     """The shape of a model's output, and whether torchvision's network has the same output with the
     same weights. (Of a state dict that does not fit it the comparison of names and shapes tells.)
@@ -52,12 +61,12 @@ def _computes(model, num_classes, images) -> tuple[list[int], bool]:
     with torch.device("meta"):  # without drawing weights that are replaced
         theirs = models.resnet18(num_classes=num_classes)
     with torch.no_grad():
-        output = model.eval()(images)
+        output = _output(model, images)
         try:
             theirs.load_state_dict(model.state_dict(), assign=True)
         except RuntimeError:
             return list(output.shape), True
-        expected = theirs.eval()(images)
+        expected = _output(theirs, images)
     apart = output.shape == expected.shape and (output - expected).norm() > 0.05 * expected.norm()
     return list(output.shape), not apart
 
@@ -104,8 +113,8 @@ exercise = Exercise(
             was_left("returned", _OTHER_OUTPUTS),
             "Names and shapes of the weights are resnet18's, but with the same weights "
             "torchvision's own network computes other numbers. Layers without weights belong to it "
-            "too, such as maxpool and relu: leave them as they are, also for 32×32 images, and "
-            "return what fc returns, without a softmax.",
+            "too, such as maxpool and relu: leave them as they are, also for 32×32 images, add "
+            "no dropout, and return what fc returns, without a softmax.",
         ),
         Hint(
             "no module",
