@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,15 @@ def model_and_optimizer(seed: int, width: int, lr: float):
         values = generator.standard_normal(tuple(tensor.shape)).astype("float32")
         return torch.from_numpy(np.asarray(values)).to(tensor)
 
-    model = nn.Sequential(nn.Linear(3, width), nn.BatchNorm1d(width), nn.Linear(width, 2))
+    layers = {
+        "layer": nn.Linear(3, width),
+        "norm": nn.BatchNorm1d(width),
+        "out": nn.Linear(width, 2),
+    }
+    model = nn.Sequential(OrderedDict(layers))
     optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
     with torch.no_grad():
-        for tensor in (*model.parameters(), model[1].running_mean):
+        for tensor in (*model.parameters(), model.norm.running_mean):
             tensor.copy_(filled(tensor))
         for parameter in model.parameters():
             parameter.grad = filled(parameter)
