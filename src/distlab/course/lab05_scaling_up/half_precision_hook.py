@@ -280,7 +280,10 @@ exercise = Exercise(
             "Every gradient is the mean divided once more by the number of ranks.",
         ),
         Hint(
-            "own gradients", lambda look: look.size > 1 and not look.events("all_reduce"),
+            "own gradients",
+            lambda look: (
+                look.size > 1 and not any(e.is_collective or e.is_message for e in look.events())
+            ),
             "Nothing was reduced: every rank has its own gradients.",
         ),
         Hint(

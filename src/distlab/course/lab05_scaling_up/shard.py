@@ -239,7 +239,8 @@ exercise = Exercise(
         ),
         Hint(
             "epoch ignored", _left("order in the next epoch", "the same"),
-            "The next epoch has the same order: the epoch has to go into what you seed with.",
+            "The next epoch has the same order: the epoch has to go into what you seed with, "
+            "however many have gone before.",
         ),
         Hint(
             "order comes back", _left("order in a later epoch", "the same"),
