@@ -44,6 +44,35 @@ class _Saved:
         self.tensor, self.part = tensor, part
 
 
+@contextlib.contextmanager
+def _giving_way(ours: Any) -> Iterator[None]:
+    """Meanwhile `torch.func`, which refuses to run under hooks, runs without ours. Of what it keeps
+    only the received inputs are seen.
+    """
+    from unittest import mock
+
+    from torch._C._autograd import _top_saved_tensors_default_hooks as top_hooks
+    from torch.autograd import graph
+
+    disabled = graph.disable_saved_tensors_hooks
+
+    @contextlib.contextmanager
+    def disabled_after_ours(message: str) -> Iterator[None]:
+        top = top_hooks(True)
+        on_top = top is not None and top[0] == ours.pack_hook
+        if on_top:
+            ours.__exit__()
+        try:
+            with disabled(message):
+                yield
+        finally:
+            if on_top:
+                ours.__enter__()
+
+    with mock.patch.object(graph, "disable_saved_tensors_hooks", disabled_after_ours):
+        yield
+
+
 class _Memory:
     """How many micro-batches a stage holds at once; `allowed` is how many 1F1B does."""
 
@@ -62,17 +91,23 @@ class _Memory:
         hooks.append(stage[0].register_forward_pre_hook(lambda _, given: self._begin(*given)))
         self._receives = receives
         try:
-            with torch.autograd.graph.saved_tensors_hooks(self._save, lambda saved: saved.tensor):
+            ours = torch.autograd.graph.saved_tensors_hooks(self._save, lambda saved: saved.tensor)
+            with _giving_way(ours), ours:
                 yield
         finally:
             for hook in hooks:
                 hook.remove()
 
     def _begin(self, given: Any) -> None:
+        import torch
         from torch.multiprocessing.reductions import StorageWeakRef
 
+        if torch._C._current_graph_task_id() != -1:  # on the way back, to be recomputed
+            return
         self.part += 1
         if self._receives:
+            while torch._C._functorch.is_functorch_wrapped_tensor(given):
+                given = torch._C._functorch.get_unwrapped(given)
             self._inputs.add((StorageWeakRef(given.untyped_storage()), given.storage_offset()))
             if self._inputs_there() > self._allowed + 1:
                 gc.collect()
@@ -316,7 +351,8 @@ exercise = Exercise(
         Hint(
             "inputs kept", lambda look: as_many_as_asked(look) and _left(look, _INPUTS),
             "The order is right, but what was received is still there after its backward pass: a "
-            "list that only grows keeps every tensor in it. Take out what has come back.",
+            "list that only grows keeps every tensor in it, and a loss that stays a tensor what it "
+            "came from. Take out what has come back.",
         ),
         *OF_A_STEP,
     ),
