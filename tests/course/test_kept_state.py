@@ -1,6 +1,8 @@
 """How much an optimizer's state holds, in whatever kind of object its tensors lie."""
 
+import array
 import functools
+import io
 import itertools
 from collections import deque
 
@@ -98,6 +100,13 @@ def test_memory_that_is_shared_counts_once_and_given_memory_not_at_all():
     assert elements([{"both": both, "first": both[0], "second": both[1]}]) == Kept(8, 0)
     given = torch.zeros(6)
     assert elements([[given.view(2, 3), torch.zeros(1)]], besides=[given]) == Kept(1, 0)
+
+
+def test_what_is_saved_in_bytes_is_told_apart_too():
+    saved = io.BytesIO(bytes(40))
+    held = [{"a": saved, "b": bytes(8), "c": bytearray(12), "d": array.array("f", [0.0] * 5)}]
+    assert elements(held) == Kept(0, 0, 20)
+    assert elements([{"text": "forty bytes", "steps": 3}]) == Kept(0, 0)
 
 
 def test_a_complex_number_is_two_and_a_list_of_floats_is_told_apart():

@@ -1,4 +1,4 @@
-# status: wrong
+# hint: wrong where gradients are small
 def sharded_adam_step(rank, size, parameters, gradients, state):
     n = sum(p.numel() for p in parameters)
     share = -(-n // size)

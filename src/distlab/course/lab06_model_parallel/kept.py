@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import array
+import contextlib
 import gc
+import io
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -11,8 +14,9 @@ import numpy as np
 import torch
 
 _MOST = 100_000  # objects that are looked into
-_NUMBERS = (float, complex, np.inexact)  # outside of tensors
-_PLAIN = (*_NUMBERS, str, bytes, bytearray, int, type(None), type, types.ModuleType)
+_SCALARS = (float, complex, np.inexact)
+_BYTES = (bytes, bytearray, memoryview, array.array)
+_PLAIN = (*_SCALARS, str, bytes, bytearray, int, type(None), type, types.ModuleType)
 _SUSPENDED = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 #: what `torch.optim.Optimizer` has besides its state: the parameters are not its own
 _OF_OPTIMIZERS = {"defaults", "param_groups", "state"}
@@ -21,7 +25,7 @@ _OF_OPTIMIZERS = {"defaults", "param_groups", "state"}
 class Kept(NamedTuple):
     """Elements of tensors, complex ones as two. `passing`: those that only a suspended generator's
     variables hold, where what it was sent last lies beside what it keeps. `floats`: numbers that
-    lie in no tensor.
+    lie in no tensor, and those for which there is room in bytes, four for each.
     """
 
     lasting: int
@@ -42,8 +46,8 @@ def elements(roots: Iterable[Any], besides: Iterable[torch.Tensor] = ()) -> Kept
     found: dict[Any, tuple[int, int, bool]] = {}
     floats = 0
     for one, suspended in _numeric(roots):
-        if isinstance(one, _NUMBERS):
-            floats += 1 + np.iscomplexobj(one)
+        if isinstance(one, int):
+            floats += one
             continue
         key, room = _memory(one)
         if key not in others:
@@ -70,7 +74,9 @@ def _memory(tensor: torch.Tensor | np.ndarray) -> tuple[Any, int]:
 
 
 def _numeric(roots: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
-    """(a tensor or a number, was it found among the variables of what is suspended?)"""
+    """(a tensor, or how many numbers lie in none; was it found among the variables of what is
+    suspended?)
+    """
     todo = [(root, False) for root in roots]
     seen: dict[int, Any] = {}  # with the objects, so that no id comes again
     while todo and len(seen) < _MOST:
@@ -81,11 +87,19 @@ def _numeric(roots: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
         if isinstance(one, (torch.Tensor, np.ndarray)):
             yield one, suspended
         suspended = suspended or isinstance(one, _SUSPENDED)
-        for inner in _inside(one):
-            if isinstance(inner, _NUMBERS):
-                yield inner, suspended
-            elif not isinstance(inner, _PLAIN):
-                todo.append((inner, suspended))
+        inside = list(_inside(one))
+        yield sum(map(_outside, inside)), suspended
+        todo += [(inner, suspended) for inner in inside if not isinstance(inner, _PLAIN)]
+
+
+def _outside(one: Any) -> int:
+    """How many numbers there may be in what is no tensor: a number itself, or saved ones."""
+    if isinstance(one, _SCALARS):
+        return 1 + np.iscomplexobj(one)
+    with contextlib.suppress(ValueError):  # closed
+        buffer = one.getbuffer() if isinstance(one, io.BytesIO) else one
+        return memoryview(buffer).nbytes // 4 if isinstance(buffer, _BYTES) else 0
+    return 0
 
 
 def _inside(one: Any) -> Iterable[Any]:

@@ -79,13 +79,14 @@ class _Model:
         self.beyond = max(
             self.beyond, kept.lasting - 2 * share - FEW, held - 2 * share - FEW - _PASSING * share
         )
-        # where all but the last share are rounded up, the last is so much shorter; a list of floats
-        # holds moments as well
+        # where all but the last share are rounded up, the last is so much shorter; floats and bytes
+        # hold moments as well
         self.short = max(self.short, 2 * (count // size - size) - held - kept.floats)
 
 
 SUM, OWN, NOTHING = "the sum of the gradients", "the rank's own gradients", "nothing changed"
 LATER, UNCORRECTED = "right after one step", "moments not corrected"
+SMALL = "right after one step where gradients are large"
 UNKNOWN = "none that is known"
 
 
@@ -106,6 +107,9 @@ def _mistake(look: Look, rank: int) -> str:
     first = _trained(given, means[:1])
     if _near(after_one, first):
         return LATER
+    large = [np.abs(mean) > 1e-2 for mean in means[0]]
+    if _near(*([p[at] for p, at in zip(some, large, strict=True)] for some in (after_one, first))):
+        return SMALL
     moved, right = _moved(given, after_one), _moved(given, first)
     return UNCORRECTED if 2.8 * right < moved < 3.5 * right else UNKNOWN
 
@@ -263,11 +267,19 @@ exercise = Exercise(
             "up for that by dividing them by 1 − β**t.",
         ),
         Hint(
+            "wrong where gradients are small",
+            _looks_like(SMALL),
+            "The first step is right where gradients are large, and wrong where they are small. "
+            "There eps counts: it is added to the root of the corrected second moment, "
+            "√(v/(1 − β₂ᵗ)) + eps, not under the root and not before the correction. (Or they were "
+            "lost in a narrower dtype.)",
+        ),
+        Hint(
             "nearly right",
             _nearly,
             "The parameters are nearly right, but farther off than rounding would leave them. "
             "Plain Adam has no weight decay (torch.optim.AdamW has some, unless it is told not "
-            "to).",
+            "to), and nothing here is of a narrower dtype than the parameters.",
         ),
         Hint(
             "wrong from the second step on",
