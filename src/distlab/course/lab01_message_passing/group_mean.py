@@ -134,5 +134,15 @@ exercise = Exercise(
             "A member still has its own tensor. `members` holds ranks of the world, in any order: "
             "is this rank among them?",
         ),
+        Hint(
+            "on one member only",
+            lambda look: (
+                0
+                < sum(look.same(wanted(look)[m], returned(look)[m]) for m in _members(look))
+                < len(_members(look))
+            ),
+            "Some members have the mean and others do not: every member is to have it. (reduce "
+            "gives its result to one rank alone.)",
+        ),
     ),
 )

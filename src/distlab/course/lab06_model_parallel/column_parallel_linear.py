@@ -92,6 +92,16 @@ exercise = Exercise(
             "to happen in the backward pass.",
         ),
         Hint(
+            "gradients of slices added up",
+            lambda look: any(
+                not look.same(w, g) and look.same(sum(part(look)[0]), g)
+                for part in (of_weight, of_bias)
+                for w, g in zip(*part(look), strict=True)
+            ),
+            "The gradients of all ranks' slices of `weight` or of the bias were added up. Only x "
+            "is used by every rank; a slice is used by one, which has all of its gradient.",
+        ),
+        Hint(
             "gradient size times",
             lambda look: any(times_size(part)(look) for part in (of_x, of_weight, of_bias)),
             "A gradient is `size` times too large or too small: each rank holds a part of the sum, "
