@@ -157,11 +157,25 @@ def _later_pushes(pushes: list[tuple[int, int]]) -> list[int]:
     return later or [0]
 
 
-def _first_answer_lost(look: Look) -> bool:
-    """Did the worker that pushed first go on with other parameters than it was answered?"""
+def _since_the_oldest(pushes: list[tuple[int, int]]) -> list[int]:
+    """The largest number of updates since the answer of whoever was answered longest ago."""
+    answered, ages = dict.fromkeys((worker for worker, _ in pushes), 0), []
+    for before, (worker, _) in enumerate(pushes):
+        ages.append(before - min(answered.values()))
+        answered[worker] = before + 1
+    return [max(ages)]
+
+
+def _first_answer_lost(look: Look, as_before: bool) -> bool:
+    """Did the worker that pushed first go on with other parameters than the right answer?
+
+    Args:
+        as_before: with those that it had pushed for, or with any others.
+    """
     (worker, *others), *_ = look.inputs[0]["turns"]
     want, got = look.expected[worker][_GIVEN], look.got[worker][_GIVEN]
-    return not others and len(got) > 1 and not look.same(want[1], got[1])
+    lost = not others and len(got) > 1 and not look.same(want[1], got[1])
+    return lost and look.same(got[0], got[1]) == as_before
 
 
 def _no_count(look: Look) -> bool:
@@ -171,6 +185,12 @@ def _no_count(look: Look) -> bool:
 
 
 _STALENESS = (
+    Hint(
+        "since the oldest answer",
+        _stale_by(_since_the_oldest),
+        "The staleness counts from the answer of the worker that has had none for longest. Each "
+        "push counts from the last answer of its own worker.",
+    ),
     Hint(
         "no plain int",
         _no_count,
@@ -303,8 +323,14 @@ exercise = Exercise(
             "The updates went up the gradient: p -= lr * g.",
         ),
         Hint(
+            "answered before the update",
+            lambda look: _first_answer_lost(look, as_before=True),
+            "The worker that pushed first took its second gradient where it had taken the first: "
+            "rank 0 applies a push before it answers, and the worker goes on with that answer.",
+        ),
+        Hint(
             "something else than the answer",
-            _first_answer_lost,
+            lambda look: _first_answer_lost(look, as_before=False),
             "A worker passed something else to gradient_fn than what rank 0 had answered: take no "
             "step of your own on a worker, and change nothing that has arrived.",
         ),
