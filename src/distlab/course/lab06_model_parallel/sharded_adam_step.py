@@ -267,19 +267,19 @@ exercise = Exercise(
             "up for that by dividing them by 1 − β**t.",
         ),
         Hint(
+            "nearly right",
+            _nearly,
+            "The parameters are nearly right, but farther off than rounding would leave them. "
+            "Plain Adam has no weight decay (torch.optim.AdamW has some, unless it is told not "
+            "to), and nothing here is of a narrower dtype than the parameters.",
+        ),
+        Hint(
             "wrong where gradients are small",
             _looks_like(SMALL),
             "The first step is right where gradients are large, and wrong where they are small. "
             "There eps counts: it is added to the root of the corrected second moment, "
             "√(v/(1 − β₂ᵗ)) + eps, not under the root and not before the correction. (Or they were "
             "lost in a narrower dtype.)",
-        ),
-        Hint(
-            "nearly right",
-            _nearly,
-            "The parameters are nearly right, but farther off than rounding would leave them. "
-            "Plain Adam has no weight decay (torch.optim.AdamW has some, unless it is told not "
-            "to), and nothing here is of a narrower dtype than the parameters.",
         ),
         Hint(
             "wrong from the second step on",
