@@ -14,5 +14,4 @@ HIDDEN = (
     Case(1, 109, {"file": "list"}),
     Case(1, 110, {"file": "without optimizer"}),
     Case(1, 111, {"file": "without model"}),
-    Case(1, 112, {"file": "without epoch"}),
 )
