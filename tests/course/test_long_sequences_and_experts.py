@@ -82,14 +82,15 @@ def test_exact_attention_is_torchs():
 
 def test_only_tensors_that_are_made_count_and_views_do_not():
     x = torch.ones(4, 4)
-    with ring_attention._made() as sizes:
+    with ring_attention._made(4) as sizes:
         x.t(), x.view(16), x.unsqueeze(0).expand(10, 4, 4), x[1:], x.view(torch.uint8)
         x.add_(1)
     assert sizes == []
-    with ring_attention._made() as sizes:
+    with ring_attention._made(4) as sizes:
         x.unsqueeze(0).expand(10, 4, 4).contiguous()
         x @ x
-    assert sizes == [160, 16]
+        torch.empty(64, dtype=torch.uint8)
+    assert sizes == [160, 16, 16]
 
 
 def test_every_case_of_ring_attention_leaves_room_for_a_block_of_keys_and_values():

@@ -121,6 +121,7 @@ def advised(exercise, kind, message, size=2, answer=None, line=None):
          "two dtypes"),
         ("hybrid_step", "RuntimeError", "Check failed: outputTensors[i].dtype() == "
          "inputTensors[i].dtype() (float vs. double).", "two dtypes"),
+        ("dispatch_combine", "RuntimeError", "Invalid scalar type", "dtype that cannot travel"),
         ("ring_attention", "RuntimeError", "expected m1 and m2 to have the same dtype, but got: "
          "double != float", "two dtypes"),
         ("clip_sharded", "RuntimeError", "output with shape [] doesn't match the broadcast shape "

@@ -9,8 +9,8 @@ HIDDEN = (
     Case(4, 104, {"heads": 4, "n": 4, "d": 4, "causal": True}),
     Case(1, 105, {"heads": 3, "n": 4, "d": 2, "causal": True}),
     Case(1, 106, {"heads": 1, "n": 1, "d": 1}),
-    Case(2, 107, {"heads": 2, "n": 1, "d": 5, "dtype": "float64"}),
+    Case(2, 107, {"heads": 2, "n": 1, "d": 9, "dtype": "float64"}),
     Case(4, 108, {"heads": 8, "n": 2, "d": 1, "dtype": "float64", "causal": True}),
-    Case(3, 109, {"heads": 3, "n": 6, "d": 4, "steep": 6}),
-    Case(2, 110, {"heads": 256, "n": 64, "d": 64}),
+    Case(3, 109, {"heads": 3, "n": 6, "d": 4, "steep": 30, "dtype": "float64"}),
+    Case(2, 110, {"heads": 16, "n": 256, "d": 128}),
 )

@@ -254,6 +254,11 @@ COMMON = (
         "torch.empty(shape) and torch.zeros(shape) are float32.",
     ),
     Advice(
+        "dtype that cannot travel", "Invalid scalar type",
+        "The collectives of gloo, which carries what lies on CPUs, know no tensors of this dtype "
+        "(int16, for one). int32, int64, uint8 and the usual floats travel.",
+    ),
+    Advice(
         "another shape in place", "doesn't match the broadcast shape",
         "An operation in place cannot change the shape of its tensor. A tensor of shape (1,) makes "
         "one dimension out of none: .item() makes a plain number of it, which fits everywhere.",

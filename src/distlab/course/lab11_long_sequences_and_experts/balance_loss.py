@@ -227,6 +227,13 @@ exercise = Exercise(
             "A count or a sum was not divided by the number of tokens: f is a share, P a mean.",
         ),
         Hint(
+            "token of nobody",
+            _is(lambda look: _loss(*_all(look), sum(max(len(i["expert"]), 1)
+                                                    for i in look.inputs))),
+            "A rank without tokens was counted as if it had one. Nothing is divided before the "
+            "sums over all ranks are there, so it need not count for more than 0.",
+        ),
+        Hint(
             "dropped tokens left out",
             lambda look: any(
                 _of_all(how)(look) for how in (_kept_alone, _number_of_kept, _without_them)

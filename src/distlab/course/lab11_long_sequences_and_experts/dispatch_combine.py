@@ -14,6 +14,7 @@ from distlab.course.lab11_long_sequences_and_experts.returning import (
     shortened,
 )
 from distlab.exercises import hints
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 from distlab.exercises.raised import Advice
@@ -129,11 +130,14 @@ def _by_own_expert(look: Look) -> list[np.ndarray]:
 def _in_another_order(look: Look) -> bool:
     """Are a rank's rows right, but for their order?"""
 
-    def key(rows):
-        return sorted(map(tuple, rows.round(3).tolist()))
+    def in_order(rows):
+        return rows[np.lexsort(rows.round(3).T)]
 
     return any(
-        one(g) is not None and g.shape == w.shape and key(g) == key(w) and not look.same(w, g)
+        one(g) is not None
+        and g.shape == w.shape
+        and not look.same(w, g)
+        and look.same(in_order(w), in_order(g))
         for w, g in zip(wanted(look), returned(look), strict=True)
     )
 
@@ -151,6 +155,12 @@ def _wrong_only(look: Look, where) -> bool:
             return False
         wrong |= not look.same(want[there], got[there])
     return wrong
+
+
+def _experts_saw_others(look: Look) -> bool:
+    """Was an expert given other tokens than those that were routed to it?"""
+    pairs = zip(look.expected, look.got, strict=True)
+    return not all(look.same(want[_GIVEN], got[_GIVEN]) for want, got in pairs)
 
 
 def _calls(look: Look) -> list[int]:
@@ -172,6 +182,7 @@ exercise = Exercise(
     points=5,
     make=_make,
     call=_call,
+    tolerance=KEEPS_FLOAT64,
     asks="In dispatch_combine each token goes to the rank of its expert and its output comes back, "
     "zeros where expert is −1; expert_fn is called once on each rank, on the tokens routed to it.",
     visible=(
@@ -259,6 +270,12 @@ exercise = Exercise(
         ),
         NEARLY,
         Hint(
+            "other tokens",
+            _experts_saw_others,
+            "An expert was given as many tokens as were routed to it, but not these, or not in "
+            "their dtype: rows go out as they are, in the order of their experts.",
+        ),
+        Hint(
             "sent back to others",
             lambda look: look.size > 1,
             "The experts saw the right tokens, and outputs ended in wrong places. The way back is "
@@ -269,10 +286,11 @@ exercise = Exercise(
     advice=(
         Advice(
             "lengths that do not add up",
-            "Split sizes doesn't match",
+            "Split sizes doesn't match|inLengthPerRank",
             "The lengths of what goes have to add up to the rows of the input, those of what comes "
-            "to the rows of the output. all_to_all_single takes them in the order output, input. "
-            "A token with expert −1 is in no length, so it may not lie among the rows that go.",
+            "to the rows of the output, and a rank expects from another what that one sends it. "
+            "all_to_all_single takes them in the order output, input. A token with expert −1 is in "
+            "no length, so it may not lie among the rows that go.",
         ),
     ),
 )

@@ -22,15 +22,16 @@ _LARGEST = "largest tensor that was made (1: heads·n·n elements)"
 
 def _call(function, rank, size, inputs):
     heads, n, _ = inputs["q"].shape
-    with _made() as largest:
+    with _made(inputs["q"].element_size()) as largest:
         result = function(rank, size, *inputs.values())
     most = max(largest, default=0) / (heads * n * n)
     return {"returned": shortened(result), _LARGEST: max(most, 1.0)}
 
 
-def _made():
+def _made(width: int):
     """A context that lists the number of elements of each new tensor, of DTensors that of the local
-    part. A view of an existing tensor is no new one.
+    part; so many bytes, which a message may arrive as, are one. A view of an existing tensor is no
+    new one.
     """
     import contextlib
 
@@ -51,7 +52,9 @@ def _made():
             result = func(*args, **(kwargs or {}))
             there = {t.untyped_storage().data_ptr() for t in tensors((args, kwargs))}
             found.extend(
-                t.numel() for t in tensors(result) if t.untyped_storage().data_ptr() not in there
+                t.numel() / (width if t.dtype == torch.uint8 else 1)
+                for t in tensors(result)
+                if t.untyped_storage().data_ptr() not in there
             )
             return result
 
@@ -60,7 +63,7 @@ def _made():
         with Sizes():
             yield found
 
-    found: list[int] = []
+    found: list[float] = []
     return watching()
 
 
@@ -148,7 +151,7 @@ exercise = Exercise(
                 for rank in look.ranks
             ) and all(_blocks(look, e) <= 2 for e in look.events("send")),
             "Each rank begins with one block and needs the other size − 1: that is one round of "
-            "messages less than there are ranks.",
+            "messages less than there are ranks. In a round K and V travel, and nothing else.",
         ),
         Hint(
             "too much sent",

@@ -191,9 +191,9 @@ exercise = Exercise(
         Hint(
             "another expert",
             _another_expert,
-            "A token is with another expert than that of its largest logit. A softmax rounds: two "
-            "logits that differ can become equal in it. And a full expert drops its tokens, it "
-            "does not hand them to the next best.",
+            "A token is with another expert than that of its largest logit. A softmax rounds, and "
+            "so does a narrower type: two logits that differ can become equal. And a full expert "
+            "drops its tokens, it does not hand them to the next best.",
         ),
         Hint(
             "numbered through",

@@ -211,9 +211,10 @@ exercise = Exercise(
         Hint(
             "pieces not contiguous",
             lambda look: look.size > 1,
-            "Something else came out. A reduce-scatter wants pieces that are contiguous, and can "
-            "add up other elements without a word where they are not: cut along rows, the first "
-            "dimension.",
+            "Something else came out. Compute gelu(X·W1ᵀ)·W2ᵀ on one rank, and see where yours "
+            "departs from it. (A reduce-scatter wants pieces that are contiguous, and can add up "
+            "other elements without a word where they are not: cut along rows, the first "
+            "dimension.)",
         ),
     ),
 )  # fmt: skip

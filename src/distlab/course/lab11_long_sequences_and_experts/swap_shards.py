@@ -21,12 +21,14 @@ from distlab.exercises.hints import returned, wanted
 
 
 def _make(case: Case) -> list[dict]:
-    """n positions on each rank, `heads` heads in all. int64 elements are all different."""
+    """n positions on each rank, `heads` heads in all. int64 elements are all different, and
+    too large for a float64.
+    """
     n, heads, d = case.get("n", 2), case.get("heads", case.size), case.get("d", 3)
     dtype, size = case.get("dtype", "float32"), case.size
     full = case.generator().standard_normal((size * n, heads, d))
     if np.dtype(dtype).kind == "i":
-        full = np.arange(full.size).reshape(full.shape) + case.seed
+        full = (np.arange(full.size).reshape(full.shape) + case.seed) * (2**54 + 1)
     full = full.astype(dtype)
     to, parts = case.params["to"], np.split(full, size, axis=0)
     if to == "sequence":
