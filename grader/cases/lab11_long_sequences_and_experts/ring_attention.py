@@ -10,9 +10,7 @@ HIDDEN = (
     Case(1, 105, {"heads": 2, "n": 4, "d": 2, "causal": True}),
     Case(1, 106, {"heads": 1, "n": 2, "d": 1}),
     Case(2, 107, {"heads": 2, "n": 8, "d": 4, "dtype": "float64", "causal": True}),
-    Case(
-        3, 108, {"heads": 2, "n": 8, "d": 4, "steep": 30, "dtype": "float64", "causal": True}
-    ),
+    Case(3, 108, {"heads": 2, "n": 8, "d": 4, "steep": 30, "dtype": "float64", "causal": True}),
     Case(2, 109, {"heads": 2, "n": 6, "d": 1, "steep": 30, "dtype": "float64"}),
     Case(4, 110, {"heads": 1, "n": 8, "d": 4, "causal": True}),
     Case(4, 111, {"heads": 3, "n": 16, "d": 5}),

@@ -79,9 +79,14 @@ def _ordered(look: Look) -> bool:
 
 
 def _mixed_up(look: Look) -> bool:
-    """Are they all elements of the pieces, and not in their order?"""
+    """Are they all elements of the pieces, with no more zeros than pad them, and not in their
+    order?
+    """
     line = _line(look)
-    return look.size > 1 and all(np.isin(found, line).all() for found in _flat(look))
+    return look.size > 1 and all(
+        np.isin(found, line).all() and (found == 0).sum() <= line.size - _count(look)
+        for found in _flat(look)
+    )
 
 
 def _parts(look: Look):
@@ -174,7 +179,8 @@ exercise = Exercise(
         Hint(
             "order of pieces",
             lambda look: _mixed_up(look) and not _ordered(look),
-            "All elements are there, in another order: rank 0's piece comes first, on every rank.",
+            "Elements stand in other places than they should: in the line rank 0's piece comes "
+            "first, on every rank, and the padding last.",
         ),
         Hint(
             hints.DTYPE.name,
