@@ -1,4 +1,4 @@
-# hint: no list of gradients
+# hint: nothing computed yet
 def _cut(r, size, ts):
     line = torch.cat([t.reshape(-1) for t in ts])
     k = -(-len(line) // size)

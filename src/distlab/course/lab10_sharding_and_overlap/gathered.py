@@ -4,15 +4,17 @@
         fsdp_step(...)
     print(seen.most)                 # layers whose parameters were there at the same time
 
-A layer counts while some tensor made inside the `with` holds values that only another rank owns:
-then it has been put together, in whichever buffer and layout.
+A layer counts while tensors made inside the `with` hold what each other rank owns of it: then it
+has been put together, in whichever buffers and layout. (A buffer that is used again may hold what
+one other rank owns of the layer before, behind the end of a smaller one.)
 """
 
 from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -22,8 +24,6 @@ from distlab.training.memory import Storages, storages, tensors
 
 _MARKERS = 8  # values of one rank's share that tell it from everything else
 _UNINITIALISED = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
-#: after these, and after collectives, it is worth a look: parameters are used, or have arrived
-_TELLING = ("mm", "addmm", "bmm", "matmul", "linear", "baddbmm", "mv", "einsum")
 
 
 class Moment(NamedTuple):
@@ -34,11 +34,11 @@ class Moment(NamedTuple):
 
 
 class _Known:
-    """What is known of a storage, above all the layers that the last look saw in it."""
+    """What is known of a storage, above all the shares that the last look saw in it."""
 
     def __init__(self, storage: torch.UntypedStorage) -> None:
         self.storage = weakref.ref(storage)
-        self.layers: frozenset[int] = frozenset()
+        self.shares: frozenset[int] = frozenset()
         self.extent = 0  # bytes up to the end of the last tensor in it
         self.written = False  # since the last look
         self.filling = False  # a collective may write into it at any time
@@ -46,24 +46,19 @@ class _Known:
 
 
 class Gathered(Storages):
-    """Watches the tensors of this process while its context lasts.
+    """Watches the tensors of this process while its context lasts, after every operation.
 
     Args:
         others: for each layer a list of tensors, such as what each other rank owns of its weight.
-        every_operation: look after every operation, for a picture; else only after collectives and
-            matrix products, which costs less.
 
     `moments` is what the looks have found, `most` the largest number of layers found at once. A
     layer has to be there at two looks in a row: memory that is about to be overwritten may still
     hold what lay there before.
     """
 
-    def __init__(
-        self, others: Sequence[Sequence[torch.Tensor]], every_operation: bool = False
-    ) -> None:
+    def __init__(self, others: Sequence[Sequence[torch.Tensor]]) -> None:
         super().__init__(kind=None)  # every device: a GPU's parameters may come by way of the CPU
         self._shares = _Shares(others)
-        self._every_operation = every_operation
         self._known: dict[int, _Known] = {}
         self._before: frozenset[int] = frozenset()
         self.moments: list[Moment] = []
@@ -72,8 +67,7 @@ class Gathered(Storages):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = super().__torch_dispatch__(func, types, args, kwargs)
         self._note(func, args, kwargs or {}, result)
-        if self._every_operation or _is_telling(func):
-            self.look()
+        self.look()
         return result
 
     def _note(self, func, args, kwargs, result) -> None:
@@ -119,16 +113,13 @@ class Gathered(Storages):
             found[id(storage)] = known
             self._look_into(storage, known)
         self._known = found
-        return frozenset().union(*(known.layers for known in found.values()))
+        return self._shares.layers(frozenset().union(*(known.shares for known in found.values())))
 
     def _look_into(self, storage: torch.UntypedStorage, known: _Known) -> None:
         if not storage.nbytes():
-            known.layers = frozenset()
+            known.shares = frozenset()
         elif known.written or known.filling:
-            layers = self._shares.in_memory(storage, known.extent)
-            if layers and layers == known.layers:
-                known.filling = False  # a collective has filled it
-            known.layers = layers
+            known.shares = self._shares.in_memory(storage, known.extent)
         known.written = False
 
 
@@ -142,6 +133,7 @@ class _Shares:
             for share in shares
             if (found := _distinct(share)) is not None
         ]
+        self._of = Counter(layer for layer, _ in known)
         self._layers = [layer for layer, _ in known]
         self._fewest = min((len(found) for _, found in known), default=0)
         markers = [_some_of(found) for _, found in known]
@@ -155,7 +147,7 @@ class _Shares:
         self._share = shares.repeat_interleave(self._wanted)[order]
 
     def in_memory(self, storage: torch.UntypedStorage, extent: int) -> frozenset[int]:
-        """The layers of which the first `extent` bytes of a storage hold a whole share."""
+        """The shares that the first `extent` bytes of a storage hold whole."""
         size = self._markers.element_size()
         count = min(extent, storage.nbytes()) // size
         if not self._layers or count < self._fewest or storage.nbytes() % size:
@@ -165,7 +157,12 @@ class _Shares:
         places = torch.searchsorted(self._markers, flat).clamp_(max=len(self._markers) - 1)
         seen = places[self._markers[places] == flat].unique()
         whole = self._share[seen].bincount(minlength=len(self._layers)) >= self._wanted
-        return frozenset(self._layers[number] for number in whole.nonzero().flatten().tolist())
+        return frozenset(whole.nonzero().flatten().tolist())
+
+    def layers(self, shares: Iterable[int]) -> frozenset[int]:
+        """The layers all of whose shares are among these."""
+        found = Counter(self._layers[number] for number in shares)
+        return frozenset(layer for layer, count in found.items() if count == self._of[layer])
 
 
 def _distinct(tensor: torch.Tensor) -> torch.Tensor | None:
@@ -208,8 +205,3 @@ def _is_view(func) -> bool:
     """Does it return its argument's memory, and leave it as it is?"""
     returned = [one.alias_info for one in func._schema.returns]
     return any(alias is not None and not alias.is_write for alias in returned)
-
-
-def _is_telling(func) -> bool:
-    namespace, _, name = func._schema.name.partition("::")
-    return "c10d" in namespace or name in _TELLING

@@ -1,6 +1,6 @@
 """Draw parameters that come and go: which layers are whole in a rank's memory, and for how long.
 
-with Gathered(others, every_operation=True) as seen:
+with Gathered(others) as seen:
     fsdp_step(...)
 lifetimes.compare({"fsdp_step": seen.moments}, layers=6)
 """

@@ -18,6 +18,7 @@ from distlab.course.lab10_sharding_and_overlap.flat import shortened
 from distlab.course.lab10_sharding_and_overlap.rules import over_all, traffic_of
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.raised import Advice
 from distlab.exercises.traffic import called
 from distlab.records import reading
 
@@ -474,7 +475,8 @@ _HINTS = (
         _left(_LATE),
         "A bucket began later than it could: as soon as its last gradient is there, and those "
         "before it have begun. Several buckets may become ready with one gradient, when the first "
-        "of them was what the others waited for.",
+        "of them was what the others waited for. (A hook that is made in a loop and uses the "
+        "loop's variable finds the last value in it.)",
     ),
     Hint(
         "models mixed up",
@@ -507,4 +509,13 @@ exercise = Exercise(
     ),
     traffic=(_one_all_reduce_a_bucket,),
     hints=_HINTS,
+    advice=(
+        Advice(
+            "gradient not there yet",
+            "NoneType' object has no attribute '(?!wait|get_future)|but got NoneType",
+            "A gradient is None where this takes it for there. A hook of register_hook is called "
+            "before the gradient is in .grad, one of register_post_accumulate_grad_hook after it. "
+            "And who counts gradients counts each once a step: hooks stay registered.",
+        ),
+    ),
 )  # fmt: skip
