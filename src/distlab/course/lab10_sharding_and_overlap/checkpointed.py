@@ -258,7 +258,8 @@ _HINTS = (
         "output differs",
         _far(_OUTPUT),
         "The output is not that of the stages one after another. Is one left out, at the end "
-        "perhaps, where `every` does not divide their number?",
+        "perhaps, where `every` does not divide their number? (eval() switches dropout off, and "
+        "off it stays, in later passes too.)",
     ),
     Hint(
         "no gradient of the parameters",

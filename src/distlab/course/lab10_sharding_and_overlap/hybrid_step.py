@@ -205,6 +205,13 @@ exercise = Exercise(
             "else is to be sent.",
         ),
         Hint(
+            "dealt out",
+            lambda look: _each(look, lambda r: np.mean(_brought(look), axis=0)[
+                _mine(look, r)::_mesh(look)[1]]),
+            "Elements were dealt out like cards. A rank's piece is consecutive: the first n/shards "
+            "elements are that of place 0, the next ones that of place 1.",
+        ),
+        Hint(
             "another piece",
             lambda look: look.size > 1 and any(
                 look.same(_piece(look, np.mean(_brought(look), axis=0), place), returned(look)[r])
