@@ -5,6 +5,7 @@ import datetime
 import os
 import pwd
 import types
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -443,6 +444,7 @@ class Entering(Gradebook):
 
     def __init__(self, book, source):
         self._book, self._source, self._api = book, source, self
+        self._submitted = Path("no time is known")
         self.database, self.autograded = book.database, book.autograded
 
     def autograde(self, assignment, student):
