@@ -155,11 +155,13 @@ def _graded(
 
 
 def _gone(book: Gradebook, assignment: str, submitted: Path) -> str:
-    """What is said of those whose submissions are in the gradebook alone; empty if there are
-    none.
+    """What is said of those whose submissions are in the gradebook alone; empty if there are none,
+    or if the gradebook cannot be asked now.
     """
-    names = book.students(assignment)
-    with contextlib.suppress(grading.NothingSubmitted):  # looked for now: some may have just come
+    names = set[str]()
+    with contextlib.suppress(grading.NothingSubmitted, grading.GradingFailed):
+        names = book.students(assignment)
+        # looked for once more: some may have come while the others were graded
         names -= {one.student for one in grading.submissions(assignment, submitted)}
     if not names:
         return ""
