@@ -23,7 +23,7 @@ SOURCE = ROOT / "docs" / "playground"
 #: what of the library is packed: no module that needs torch, and no answer
 PACKED = ("__init__.py", "records/*.py", "viz/*.py", "viz/widget/*", "simulation/*.py",
           "processes/__init__.py", "processes/untrusted.py",
-          "processes/wrong_argument.py")  # fmt: skip
+          "processes/told_alone.py", "processes/wrong_argument.py")  # fmt: skip
 #: those of `docs/pictures.py`
 RUNS = ("exchange", "deadlock", "relay", "collectives", "halves", "left_out", "straggler")
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip",

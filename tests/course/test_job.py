@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from distlab.course.lab09_when_it_breaks import job as jobs
-from distlab.course.lab09_when_it_breaks.job import Job
+from distlab.course.lab09_when_it_breaks.job import Job, JobFailed
 from distlab.processes.wrong_argument import WrongArgument
 
 SAYS = f'{sys.executable} -c "import signal; {{}}"'
@@ -67,7 +67,7 @@ def test_a_program_is_looked_for_where_its_own_environment_says(tmp_path):
 
 def test_waiting_for_what_never_comes_says_what_was_printed():
     job = Job(SAYS.format("print('this and no more')"))
-    with pytest.raises(RuntimeError, match="ended early:\nthis and no more"):
+    with pytest.raises(JobFailed, match="ended early:\nthis and no more"):
         job.until("something else")
 
 
@@ -119,7 +119,7 @@ def test_killing_a_worker_of_a_job_that_is_over_says_its_first_error():
 
 def test_killing_a_worker_that_has_not_started_says_so():
     job = Job(SAYS.format("signal.pause()"))
-    with pytest.raises(RuntimeError, match="has not started rank 2 yet"):
+    with pytest.raises(JobFailed, match="has not started rank 2 yet"):
         job.kill(rank=2)
     job.end()
 
@@ -192,6 +192,6 @@ def test_the_folder_of_its_output_goes_with_it(command, tmp_path, monkeypatch):
 
 def test_one_that_takes_too_long_is_ended():
     job = Job(SAYS.format("signal.pause()"))
-    with pytest.raises(RuntimeError, match="had not ended after 0 s"):
+    with pytest.raises(JobFailed, match="had not ended after 0 s"):
         job.wait(patience=0.1)
     assert job.process.poll() is not None

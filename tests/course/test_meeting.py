@@ -11,8 +11,8 @@ import cloudpickle
 import pytest
 
 from distlab.course.lab09_when_it_breaks import meeting
-from distlab.course.lab09_when_it_breaks.meeting import HASH, SLOW, TCP, Call, Meeting
-from distlab.course.lab09_when_it_breaks.meeting_picture import meet
+from distlab.course.lab09_when_it_breaks.meeting import HASH, SLOW, TCP, Answer, Call, Meeting
+from distlab.course.lab09_when_it_breaks.meeting_picture import Met, meet
 from distlab.course.lab09_when_it_breaks.slow_store import SlowStore
 from distlab.engines.results import RunFailed
 from distlab.processes.wrong_argument import WrongArgument
@@ -95,6 +95,17 @@ def test_a_drawn_meeting_ends_with_what_ended_a_worker(how, told):
 def test_a_meeting_of_what_is_no_calls_is_refused_in_a_sentence(calls):
     with pytest.raises(WrongArgument, match="takes the calls as a dictionary"):
         meet(fail, calls)
+
+
+def test_arguments_that_do_not_fit_the_function_are_refused_in_a_sentence():
+    told = r"then with a worker's arguments, here \(3, 4\) \(too many positional arguments\)"
+    with pytest.raises(WrongArgument, match=told):
+        meet(fail, {"a": (0.0, ("return",)), "b": (0.0, (3, 4))})
+
+
+def test_a_meeting_says_who_got_what_and_who_still_waits():
+    answers = [Answer(0.0, 0.5, [1]), Answer(0.0, None, None), None]
+    assert repr(Met(["a", "b", "c"], answers, 1.0)) == "a got [1]\nb still waits\nc did not call"
 
 
 def tell_the_time(store):

@@ -10,14 +10,11 @@ import pkgutil
 from distlab.exercises.defaults import completed
 from distlab.exercises.exercise import Exercise
 from distlab.processes import frameworks
+from distlab.processes.told_alone import ToldAlone
 
 
-class NoExercise(ValueError):
+class NoExercise(ToldAlone, ValueError):
     """There is no exercise of this name."""
-
-    def _render_traceback_(self) -> list[str]:
-        """What Jupyter shows: the message is enough."""
-        return [f"NoExercise: {self}"]
 
 
 def _found() -> dict[str, str]:

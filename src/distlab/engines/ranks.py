@@ -215,7 +215,7 @@ class Ranks:
                     schedule=schedule, keeps=True, live=seen,
                 )  # fmt: skip
 
-        with progress.line(f"{name} runs on {self.size} ranks"):
+        with progress.line(f"{name} runs on {self.size} rank{'s' * (self.size > 1)}"):
             if schedules == "all":
                 found = Explorer(drive, most, budget).explore(drive())
                 result: Result = AllSchedules(name, found.explored[0].run, found)

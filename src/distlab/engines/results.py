@@ -18,6 +18,7 @@ import cloudpickle
 from distlab.engines.exploring import Exploration, Explored, nearest, parting, told
 from distlab.engines.outcomes import Outcome, Run
 from distlab.engines.printed import printed
+from distlab.processes.told_alone import ToldAlone
 from distlab.processes.wrong_argument import WrongArgument, quoted, takes
 from distlab.records.deadlock import CONFLICTS
 from distlab.records.events import POSTED, RETURNED, Event, RankRecord
@@ -50,11 +51,8 @@ class RunFailed(RuntimeError):
         return [f"RunFailed: {self}", *printed(self.result.run).splitlines()]
 
 
-class NoSuchRank(IndexError):
-    """A run has no such rank. Notebooks show the sentence alone."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [f"{type(self).__name__}: {self}"]
+class NoSuchRank(ToldAlone, IndexError):
+    """A run has no such rank."""
 
 
 @dataclass

@@ -11,17 +11,16 @@ import operator
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from distlab.processes.told_alone import ToldAlone
+
 P = ParamSpec("P")
 R = TypeVar("R")
 LONGEST = 60  # characters of an argument that are quoted
 A_COMMAND = "takes a command as you would type it"
 
 
-class WrongArgument(TypeError, ValueError):
-    """An argument cannot be used. Notebooks show the sentence alone."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [f"{type(self).__name__}: {self}"]
+class WrongArgument(ToldAlone, TypeError, ValueError):
+    """An argument cannot be used."""
 
 
 def takes(wanted: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -32,6 +32,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from distlab.processes.told_alone import ToldAlone
 from distlab.processes.wrong_argument import WrongArgument, takes
 from distlab.records import events
 from distlab.simulation import cost_model
@@ -239,11 +240,8 @@ def _bytes(tensors: Any) -> int:
     return size
 
 
-class NotARank(RuntimeError):
-    """Links are slow for the ranks of a run alone. Notebooks show the sentence alone."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [f"{type(self).__name__}: {self}"]
+class NotARank(ToldAlone, RuntimeError):
+    """Links are slow for the ranks of a run alone."""
 
 
 @takes("slow_links takes seconds and bytes a second, slow_links(1e-3, 1e8) say")

@@ -18,12 +18,17 @@ from pathlib import Path
 
 from distlab.processes import wrong_argument
 from distlab.processes.environment import interface
+from distlab.processes.told_alone import ToldAlone
 from distlab.processes.wrong_argument import WrongArgument
 
 PATIENCE = 300.0  # seconds to wait for something at most
 _WORKER = re.compile(r"rank (\d+)(?: of \d+)? is process (\d+)")
 _MARK = "DISTLAB_JOB"  # variable of the environment: the folder of the job's output
 _ERROR = re.compile(r"^.*\b\w*(?:Error|Exception): \S.*$", re.M)
+
+
+class JobFailed(ToldAlone, RuntimeError):
+    """A job did not do what it was waited for; the message ends with what it has printed."""
 
 
 class Job:
@@ -91,7 +96,7 @@ class Job:
         buffer one `print` of several things is several writes.
 
         Raises:
-            RuntimeError: it ended before that, or has not done so within `PATIENCE` seconds.
+            JobFailed: it ended before that, or has not done so within `PATIENCE` seconds.
         """
         deadline = time.monotonic() + PATIENCE
         while True:
@@ -102,27 +107,28 @@ class Job:
                 return
             if over or time.monotonic() > deadline:
                 what = "ended early" if over else f"has not printed {text!r}"
-                raise RuntimeError(f"{self.command} {what}:\n{output[-3000:]}")
+                raise JobFailed(f"{self.command} {what}:\n{output[-3000:]}")
             time.sleep(0.02)
 
     def wait(self, patience: float = PATIENCE) -> int:
         """Wait for its end; returns the exit status.
 
         Raises:
-            RuntimeError: it had not ended after `patience` seconds, and was ended.
+            JobFailed: it had not ended after `patience` seconds, and was ended.
         """
         try:
             return self.process.wait(patience)
         except subprocess.TimeoutExpired:
             self.end()
             what = f"had not ended after {patience:.0f} s"
-            raise RuntimeError(f"{self.command} {what}:\n{self.output[-3000:]}") from None
+            raise JobFailed(f"{self.command} {what}:\n{self.output[-3000:]}") from None
 
+    @wrong_argument.takes("kill takes the number of a worker, kill(rank=1) say")
     def kill(self, rank: int) -> int:
         """`kill -9` for one worker; returns its process id.
 
         Raises:
-            RuntimeError: the job is over, has no such worker yet, or has lost it; with the first
+            JobFailed: the job is over, has no such worker yet, or has lost it; with the first
                 error that it has printed, else with the end of its output.
         """
         pid = self.workers.get(rank)
@@ -138,10 +144,10 @@ class Job:
             raise self._nobody_to_kill(f"goes on, but its rank {rank} has ended") from None
         return pid
 
-    def _nobody_to_kill(self, why: str) -> RuntimeError:
+    def _nobody_to_kill(self, why: str) -> JobFailed:
         output = self.output
         said = _ERROR.search(output)
-        return RuntimeError(
+        return JobFailed(
             f"{self.command} {why}, so there is nobody to kill. "
             + (f"Its first error: {said[0]}" if said else f"It said:\n{output[-3000:]}")
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,12 +19,20 @@ PATIENCE = 3.0  # seconds after the last call and its `seconds`
 _BAR, _STILL = "#0072B2", "#D55E00"
 
 
-def _hold(rank: int, size: int, function, calls: list[Call | None], store: str, patience: float):
+def hold_meeting(
+    rank: int, size: int, function, calls: list[Call | None], store: str, patience: float
+):
     with Meeting(function, len(calls), store) as meeting:
         answers = meeting.hold(calls, patience)
     for answer in filter(None, answers):
         raise_what_ended(vars(answer))
     return answers
+
+
+def _said(answer: Answer | None) -> str:
+    if answer is None:
+        return "did not call"
+    return "still waits" if answer.returned is None else f"got {answer.value!r}"
 
 
 class Met:
@@ -36,6 +45,10 @@ class Met:
     def returned(self) -> list[Any]:
         """What each worker got."""
         return [answer and answer.value for answer in self.answers]
+
+    def __repr__(self) -> str:
+        told = zip(self.names, self.answers, strict=True)
+        return "\n".join(f"{name} {_said(answer)}" for name, answer in told)
 
     def draw(self, title: str = "", lines: dict[str, float] | None = None):
         """Draw each worker's call as a bar from its beginning to its end.
@@ -73,6 +86,16 @@ class Met:
         plt.show()
 
 
+def _need_to_fit(function: Callable[..., Any], call: Call) -> None:
+    try:
+        inspect.signature(function).bind(None, *call.args)
+    except TypeError as error:
+        wanted = "meet calls the function with the store, then with a worker's arguments"
+        raise WrongArgument(f"{wanted}, here {call.args} ({error})") from None
+    except ValueError:  # what is not written in Python may have no signature
+        return
+
+
 _CALLS = (
     "meet takes the calls as a dictionary, {name: (second, (argument, …)), …}: who calls, when, "
     "and with which arguments after the store. A tuple of one argument has a comma: (3,)"
@@ -94,7 +117,7 @@ def meet(
         patience: seconds for all of it; a worker that has not returned by then is drawn as waiting.
 
     Raises:
-        WrongArgument: these are no calls.
+        WrongArgument: these are no calls, or they do not fit the function.
     """
     from distlab.engines.ranks import Ranks
 
@@ -102,5 +125,7 @@ def meet(
         planned = [call and Call(float(call[0]), tuple(call[1])) for call in calls.values()]
     except (AttributeError, TypeError, ValueError, LookupError):
         raise WrongArgument(_CALLS) from None
-    held = Ranks(1).run(_hold, function, planned, store, patience, deadline=patience + 60)
+    for call in filter(None, planned):
+        _need_to_fit(function, call)
+    held = Ranks(1).run(hold_meeting, function, planned, store, patience, deadline=patience + 60)
     return Met(list(calls), held[0], patience)

@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from distlab.processes.told_alone import ToldAlone
+
 POLL = 1.0  # seconds between two questions to Slurm in the first minute of a job
 POLL_LATER = 5.0  # seconds, from then on
 LOOK = 0.25  # seconds between two looks at the log
@@ -30,13 +32,8 @@ _ELSEWHERE = (
 )
 
 
-class SlurmFailed(RuntimeError):
-    """Slurm could not do what it was asked for; the message says why, and what to do. Notebooks
-    show it alone.
-    """
-
-    def _render_traceback_(self) -> list[str]:
-        return [f"{type(self).__name__}: {self}"]
+class SlurmFailed(ToldAlone, RuntimeError):
+    """Slurm could not do what it was asked for; the message says why, and what to do."""
 
 
 class NoSlurm(SlurmFailed):
