@@ -195,3 +195,20 @@ def test_one_that_takes_too_long_is_ended():
     with pytest.raises(JobFailed, match="had not ended after 0 s"):
         job.wait(patience=0.1)
     assert job.process.poll() is not None
+
+
+@pytest.mark.parametrize("waited", [lambda job: job.wait(), lambda job: job.until("x")])
+def test_the_notebooks_stop_button_is_told_in_a_sentence(monkeypatch, waited):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    job = Job(SAYS.format("signal.pause()"))
+    monkeypatch.setattr(job.process, "wait", stop)
+    monkeypatch.setattr(jobs.time, "sleep", stop)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        waited(job)
+    monkeypatch.undo()
+    job.end()
+    assert caught.value._render_traceback_() == [
+        "KeyboardInterrupt: interrupted while the job is waited for"
+    ]

@@ -16,6 +16,7 @@ import time
 import weakref
 from pathlib import Path
 
+from distlab.engines import progress
 from distlab.processes import wrong_argument
 from distlab.processes.environment import interface
 from distlab.processes.told_alone import ToldAlone
@@ -89,6 +90,7 @@ class Job:
             line for line in self.output.splitlines() if any(word in line for word in words)
         )
 
+    @progress.interruptible("the job is waited for")
     def until(self, text: str, times: int = 1) -> None:
         """Wait until it has printed `text` that many times, in lines that it has ended.
 
@@ -110,6 +112,7 @@ class Job:
                 raise JobFailed(f"{self.command} {what}:\n{output[-3000:]}")
             time.sleep(0.02)
 
+    @progress.interruptible("the job is waited for")
     def wait(self, patience: float = PATIENCE) -> int:
         """Wait for its end; returns the exit status.
 
