@@ -90,6 +90,24 @@ def test_an_answer_in_a_cell_of_ones_own_counts():
     assert [c.kind for c in plan.cells] == ["given", "added"]
 
 
+def test_a_function_that_an_answer_calls_is_there_though_it_is_still_to_be_written():
+    calling = "def exchange():\n    return relay()"
+    plan, _, _ = graded(lambda cells: cells[4].update(source=calling))
+    assert plan.answered == {"exchange"}
+    assert [c.source for c in plan.cells[1:]] == [solution("relay")["source"], calling]
+    assert plan.cells[1].kind == "given" and "relay" not in plan.cells[1].takes
+
+
+@pytest.mark.parametrize("own", [ANSWER, "from mine import *"])
+def test_what_is_still_to_be_written_in_its_cell_is_not_put_over_ones_own(own):
+    def change(cells):
+        cells[4].update(source="def exchange():\n    return relay()")
+        cells.insert(1, cell(own, id="mine"))
+
+    plan, _, _ = graded(change)
+    assert solution("relay")["source"] not in [c.source for c in plan.cells]
+
+
 def test_an_answer_that_cannot_be_parsed_is_an_answer():
     plan, _, _ = graded(lambda cells: cells[2].update(source="def relay(:"))
     assert plan.answered == {"relay"}

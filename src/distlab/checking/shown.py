@@ -35,7 +35,7 @@ def needed(cells: Sequence[Cell]) -> list[Cell]:
     """
     found = {id(cell): _statements(cell.source) for cell in cells if cell.kind == "shown"}
     every = [one for statements in found.values() for one in statements]
-    wanted = _words(cell for cell in cells if _is_own(cell))
+    wanted = words(cell for cell in cells if _is_own(cell))
     while more := {n for one in every if one.binds & wanted for n in one.uses} - wanted:
         wanted |= more
     kept: list[Cell] = []
@@ -67,7 +67,7 @@ class _Own:
 
     @functools.cached_property
     def words(self) -> set[str]:
-        return _words([self._cell])
+        return words([self._cell])
 
     @functools.cached_property
     def defines(self) -> set[str]:
@@ -125,6 +125,6 @@ def _used(tree: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-def _words(cells: Iterable[Cell]) -> set[str]:
+def words(cells: Iterable[Cell]) -> set[str]:
     """Everything that could be a name. Nothing is parsed, which would take long for long cells."""
     return {found.group() for cell in cells for found in _WORD.finditer(cell.source)}

@@ -327,16 +327,24 @@ def _claimed(course: list[Content], found: list[Content | None]) -> list[int | N
 
 def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
     """Which cells of a rebuilt notebook to run, and which of the exercises `names` they answer."""
-    blank = {c.name: c.source.strip() for c in notebook.cells(course) if c.kind == "solution"}
+    released = {c.name: c.source.strip() for c in notebook.cells(course) if c.kind == "solution"}
     names, cells = list(names), list[Cell]()
-    for cell in shown.needed(notebook.cells(rebuilt)):
-        if cell.kind in ("given", "added") or (
-            cell.kind == "solution" and cell.source.strip() != blank.get(cell.name)
-        ):
+    found = shown.needed(notebook.cells(rebuilt))
+    blank = [c for c in found if c.kind == "solution" and c.source.strip() == released.get(c.name)]
+    written = [c for c in found if c.kind in ("solution", "added") and c not in blank]
+    own = [(cell.name, cell.defines()) for cell in written]
+    defined = set[str]().union(*(bound for _, bound in own))
+    # who calls a function that is still to be written is to be told so, by its TODO
+    called = {cell.name for cell in blank} & shown.words(written) - defined
+    if "*" in defined:
+        called.clear()
+    for cell in found:
+        if cell in blank:
+            cells += [replace(cell, kind="given")] if cell.name in called else []
+        elif cell.kind in ("given", "added", "solution"):
             cells.append(cell)
-        elif cell.kind == "test" and cells and (tested := _tested(cell)) in names:
+        elif cell.kind == "test" and cells and (tested := _tested(cell)) in {*names} - called:
             cells[-1] = replace(cells[-1], takes=(*cells[-1].takes, tested))
-    own = [(cell.name, cell.defines()) for cell in cells if cell.kind != "given"]
     # a cell that cannot be parsed is an answer too, though one that does not work; and one that
     # imports everything from a module may have its answer from there
     answered = {
