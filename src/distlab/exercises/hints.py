@@ -195,6 +195,13 @@ FUNCTIONAL = Hint(
     "A functional collective is waited for where its result is first used, or by wait_tensor() of "
     "the same module. Do so on every rank, also where nothing is done with the result.",
 )
+#: given by `judge` where a receive or a collective was under way: its buffer then holds anything
+UNDER_WAY = Hint(
+    "used before wait",
+    lambda look: False,
+    "Until wait() returns, a buffer belongs to the operation that is under way: what is read there "
+    "or written into it is a matter of luck. Wait first: whether anything else is wrong will show.",
+)
 UNWAITED = Hint(
     "never waited",
     lambda look: any(not (event.waited or event.done) for event in look.events()),

@@ -285,9 +285,13 @@ def _wrong(
     right = different is None and broken is None
     asked = [h for h in exercise.hints if not right or h.name in _OF_REQUESTS]
     hint = next((hint for hint in asked if _shows(hint, look)), None)
+    # what came of an operation under way is undefined, and hints on values take it for something
+    undefined = different is not None and any(e.race and e.op != "send" for e in look.events())
+    if undefined and (hint is None or hint.name not in _OF_REQUESTS):
+        hint = hints.UNDER_WAY
     if hint:
         verdict.hint, verdict.look = hint.name, hint.says
-        races = hint.name in (hints.EARLY.name, hints.CHANGED.name)
+        races = hint.name in (hints.EARLY.name, hints.CHANGED.name, hints.UNDER_WAY.name)
         if races and different is not None and (raced := _race(look) or _left(look, different[0])):
             verdict.happened += f" {begun(quoted(raced, case))}"
     elif broken and different is not None and BROUGHT not in different[1].where:

@@ -1,4 +1,4 @@
-# status: wrong
+# hint: used before wait
 def average_gradients(model):
     requests = []
     for p in model.parameters():

@@ -1,4 +1,4 @@
-# hint: early
+# hint: read before wait
 def half_precision_hook(group, bucket):
     small = (bucket.buffer() / dist.get_world_size(group)).half()
     dist.all_reduce(small, group=group, async_op=True)

@@ -239,7 +239,7 @@ exercise = Exercise(
             "its .then(…) makes of it. DDP goes on with its backward pass meanwhile.",
         ),
         Hint(
-            "early",
+            "read before wait",
             lambda look: any(np.isnan(g).any() for r in look.ranks for g in _found(look, r)),
             "The buffer was read before the all-reduce had ended. What is to be done with the "
             "result belongs into a function that .then(…) calls.",

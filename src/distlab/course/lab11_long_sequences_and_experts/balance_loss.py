@@ -172,6 +172,13 @@ exercise = Exercise(
             "and the number of tokens. Add up over this rank's tokens first.",
         ),
         Hint(
+            hints.EARLY.name,
+            lambda look: any(np.isnan(_numbers(look))) and not all(
+                event.blocking for event in look.events()
+            ),
+            hints.EARLY.says,
+        ),
+        Hint(
             "NaN",
             lambda look: any(np.isnan(_numbers(look))),
             "There is a NaN. A rank may have no tokens, and then a mean over them is 0 / 0: add "
@@ -275,6 +282,13 @@ exercise = Exercise(
             ),
             "This is nearly it: return the number as it comes out, not rounded, and without "
             "anything small added to it.",
+        ),
+        Hint(
+            "another loss",
+            lambda look: not np.allclose(_numbers(look), wanted(look)),
+            "E is the number of columns of `probabilities`, also of those that nobody chose; f and "
+            "P have a number for each of them, taken over the tokens of all ranks. Which of the "
+            "three is not what it should be?",
         ),
     ),
 )  # fmt: skip

@@ -278,12 +278,18 @@ exercise = Exercise(
         Hint(
             "sent back to others",
             lambda look: look.size > 1,
-            "The experts saw the right tokens, and outputs ended in wrong places. The way back is "
-            "the way out with both lists of lengths exchanged, and rows come back in the order in "
-            "which they left.",
+            "The experts saw the right tokens, and what came back is wrong, or in wrong places. "
+            "The way back is the way out with both lists of lengths exchanged, and rows come back "
+            "in the order in which they left.",
         ),
     ),
     advice=(
+        Advice(
+            "lengths that are none",
+            "Overflow when unpacking|negative dimension|nonnegative|invalid negative",
+            "A length is far below 0. Were the counts read before the request of their all-to-all "
+            "had been waited for?",
+        ),
         Advice(
             "lengths that do not add up",
             "Split sizes doesn't match|inLengthPerRank",
