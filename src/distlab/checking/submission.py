@@ -333,7 +333,7 @@ def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
     blank = [c for c in found if c.kind == "solution" and c.source.strip() == released.get(c.name)]
     written = [c for c in found if c.kind in ("solution", "added") and c not in blank]
     own = [(cell.name, cell.defines()) for cell in written]
-    defined = set[str]().union(*(bound for _, bound in own))
+    defined = set[str]().union(*(names_of for _, names_of in own))
     # who calls a function that is still to be written is to be told so, by its TODO
     called = {cell.name for cell in blank} & shown.words(written) - defined
     if "*" in defined:
@@ -351,8 +351,8 @@ def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
         name
         for name in names
         if any(
-            name in defined or (cell == name and (not defined or "*" in defined))
-            for cell, defined in own
+            name in names_of or (cell == name and (not names_of or "*" in names_of))
+            for cell, names_of in own
         )
     }
     return Plan(cells, answered)
