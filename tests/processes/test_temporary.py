@@ -49,6 +49,17 @@ def test_what_killed_processes_have_left_is_removed(folder):
     assert sorted(folder.iterdir()) == sorted([just_now, mine])
 
 
+def test_pipes_and_links_of_strangers_are_passed_over(folder):
+    for name, put in {
+        "pipe": os.mkfifo,
+        "link": lambda mark: mark.symlink_to(age(killed(folder)) / temporary._MARK),
+    }.items():
+        (of := folder / f"distlab-{name}").mkdir()
+        put(of / temporary._MARK)
+    temporary.sweep()  # would wait for whoever writes into the pipe
+    assert {path.name for path in folder.iterdir()} == {"distlab-pipe", "distlab-link"}
+
+
 def test_a_folder_that_cannot_be_marked_is_not_left(folder, monkeypatch):
     monkeypatch.setattr(temporary, "_MARK", "no/such/folder")
     with pytest.raises(OSError):

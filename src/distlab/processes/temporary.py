@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from distlab.processes import untrusted
+
 PREFIX = "distlab-"
 _MARK = ".in-use-by-distlab"  # a file in each, locked as long as its process lives
 _OLD = 3600.0  # seconds after which an unlocked one is not about to be locked
@@ -48,9 +50,11 @@ def folder(what: str) -> Iterator[Path]:
 
 
 def sweep() -> None:
-    """Remove the folders of this account that killed processes have left."""
+    """Remove the folders of this account that killed processes have left. Anybody may put a pipe or
+    a link into TMPDIR under such a name: it is passed over.
+    """
     for mark in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{_MARK}"):
-        with contextlib.suppress(OSError), mark.open("rb") as file:
+        with contextlib.suppress(OSError), untrusted.plain_file(mark) as file:
             found = os.fstat(file.fileno())
             if found.st_uid == os.getuid() and time.time() - found.st_mtime > _OLD:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
