@@ -98,7 +98,10 @@ def test_a_function_that_an_answer_calls_is_there_though_it_is_still_to_be_writt
     assert plan.cells[1].kind == "given" and "relay" not in plan.cells[1].takes
 
 
-@pytest.mark.parametrize("own", [ANSWER, "from mine import *"])
+@pytest.mark.parametrize(
+    "own",
+    [ANSWER, "from mine import *", f"exec({ANSWER!r})", "globals()['relay'] = len", "%run mine.py"],
+)
 def test_what_is_still_to_be_written_in_its_cell_is_not_put_over_ones_own(own):
     def change(cells):
         cells[4].update(source="def exchange():\n    return relay()")

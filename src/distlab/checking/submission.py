@@ -37,6 +37,7 @@ CELL_LIMIT = 1 << 18  # characters of a cell
 TEXT_LIMIT = 20_000  # characters of a Markdown cell: making a page of it takes their square
 ADDED_CELLS = 300  # cells that a student may have added
 ADDED_LIMIT = 1 << 20  # characters of these together
+_BINDING = {"exec", "globals", "setattr", "get_ipython"}  # by which names are bound unseen
 Content = dict[str, Any]  # a parsed notebook, or one of its cells
 
 
@@ -334,9 +335,11 @@ def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
     written = [c for c in found if c.kind in ("solution", "added") and c not in blank]
     own = [(cell.name, cell.defines()) for cell in written]
     defined = set[str]().union(*(names_of for _, names_of in own))
-    # who calls a function that is still to be written is to be told so, by its TODO
-    called = {cell.name for cell in blank} & shown.words(written) - defined
-    if "*" in defined:
+    # who calls a function that is still to be written is to be told so, by its TODO; where names
+    # are bound unseen, it may be written there
+    words = shown.words(written)
+    called = {cell.name for cell in blank} & words - defined
+    if "*" in defined or words & _BINDING:
         called.clear()
     for cell in found:
         if cell in blank:
