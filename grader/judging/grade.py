@@ -12,7 +12,7 @@ import signal
 import threading
 import types
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,8 +114,7 @@ def submissions(
     for members in RosterFile().read().groups.get(assignment, ()):
         handing = [name for name in members if name in own]
         if handing:
-            # of those handed in at the same moment, or at no known time, the first by name
-            last = max(handing, key=lambda name: _when(own[name]))
+            last = _last(own, handing)
             for name in members:
                 by = "" if name == last else last
                 all_[name] = Submission(name, assignment, own[last], by)
@@ -129,6 +128,11 @@ def submissions(
             "--submitted" + handed_in.others(submitted)
         )
     return found
+
+
+def _last(own: Mapping[str, Path], handing: Iterable[str]) -> str:
+    """Whose folder was handed in last; of those of the same moment, or of none, the first's."""
+    return max(handing, key=lambda name: _when(own[name]))
 
 
 def grade(
@@ -286,12 +290,23 @@ class _Ahead:
 def _state(one: Submission) -> _State:
     """The files that a student's group has handed in. Something else is there when this changes."""
     found = []
-    for name in RosterFile().read().members(one.assignment, one.student):
-        folder = one.folder.parent.parent / name / one.assignment
+    for folder in _folders(one).values():
         with contextlib.suppress(OSError), os.scandir(folder) as files:
             stats = [(file.path, file.stat(follow_symlinks=False)) for file in files]
             found += sorted((path, stat.st_ino, stat.st_mtime_ns) for path, stat in stats)
     return found
+
+
+def _is_last(one: Submission) -> bool:
+    """Has nobody of the group handed in since its folder was chosen?"""
+    own = {name: folder for name, folder in _folders(one).items() if folder.is_dir()}
+    return len(own) < 2 or own[_last(own, own)] == one.folder
+
+
+def _folders(one: Submission) -> dict[str, Path]:
+    """Where each member of a student's group hands in, the student included."""
+    members = RosterFile().read().members(one.assignment, one.student)
+    return {name: one.folder.parent.parent / name / one.assignment for name in members}
 
 
 def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -> Entry:
@@ -377,7 +392,7 @@ def _enter(
     """
 
     def need_same() -> None:
-        if _state(one) != was:
+        if _state(one) != was or not _is_last(one):
             raise GradingFailed(
                 f"{one.student}'s {one.assignment} was replaced by another submission while it was "
                 "judged: run the same command again"

@@ -29,6 +29,7 @@ from grader.judging import grade as grading
 from grader.judging.ledger import Entry, Ledger, Line
 from grader.judging.referee import unreadable_lines
 from grader.plugins.gradebook import Gradebook
+from grader.policy import roster
 from grader.policy.rules import PolicyError
 from grader.reports import table
 from grader.writing import NotWritten
@@ -181,6 +182,30 @@ def test_a_submission_that_was_collected_and_graded_meanwhile_stays_in_the_grade
     (late,) = grading.grade(LAB, submitted, "ada", first)
     assert entered == ["ada"]
     assert "was replaced by another submission while it was judged" in late.problem
+
+
+def test_a_group_keeps_what_another_member_has_handed_in_since_its_folder_was_chosen(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(coursedir, "GRADES", tmp_path)
+    monkeypatch.setattr(paths, "GRADES", tmp_path)
+    monkeypatch.setattr(roster, "GRADES", tmp_path)
+    with roster.RosterFile().changing() as held:
+        held[0] = dataclasses.replace(held[0], groups={LAB: (("ada", "ben"),)})
+    monkeypatch.setattr(Gradebook, "enter", lambda self, lab, student, need: need())
+    state, submitted = grading._state, tmp_path / "submitted"
+
+    def late(one):
+        if not (submitted / "ben").exists():
+            hand_in(tmp_path, "ben", coursedir.solution(LAB))
+            when = submitted / "ben" / LAB / "timestamp.txt"
+            when.write_text("2026-11-20 10:00:00 UTC\n")
+        return state(one)
+
+    monkeypatch.setattr(grading, "_state", late)
+    hand_in(tmp_path, "ada", coursedir.solution(LAB))
+    for one in grading.grade(LAB, submitted, None, NoJudges()):
+        assert "was replaced by another submission while it was judged" in one.problem
 
 
 def test_a_verdict_that_another_course_gave_before_is_told_with_its_points(tmp_path, monkeypatch):
