@@ -41,11 +41,14 @@ def begin(labs: Iterable[str]) -> None:
 
 def changed(labs: Iterable[str]) -> bool:
     """Is any of these labs on the disk another one than when this process began?"""
+    labs, used = list(labs), secret.current()
+    return on_disk(labs) != [variants_digest(lab, used) for lab in labs]
+
+
+def on_disk(labs: Iterable[str]) -> list[str]:
+    """The digests of these labs as they are now."""
     used, judging = secret.current(), _judging.__wrapped__()
-    return any(
-        _with_solution(lab, _of_course(lab, used, judging)) != variants_digest(lab, used)
-        for lab in labs
-    )
+    return [_with_solution(lab, _of_course(lab, used, judging)) for lab in labs]
 
 
 @functools.cache

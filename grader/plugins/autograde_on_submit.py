@@ -11,7 +11,7 @@ import datetime
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from rich.console import Console
@@ -40,7 +40,7 @@ NEAR = 0.5  # and at one that is a folder of this machine's
 #: seconds until a submission that could not be booked is tried again: the first time, doubled each
 #: time after that, and at most
 PATIENCE, LONGEST = 30.0, 3600.0
-CHANGING = 10.0  # seconds that a change of the course may take
+STILL = 10.0  # seconds in which a course that has changed stays as it is: the change is over
 
 
 class Arrivals:
@@ -160,7 +160,7 @@ def watch(judges: LocalJudges) -> None:
             now = str(error)  # all wait while the policy, or a folder, cannot be read
         if due and basis.changed(due):
             print("the course has changed: beginning anew", flush=True)
-            time.sleep(CHANGING)
+            _wait_for_its_end(due)
             return
         try:
             for lab, students in due.items():
@@ -176,6 +176,14 @@ def watch(judges: LocalJudges) -> None:
             print(handed, flush=True)
         else:
             time.sleep(pause)
+
+
+def _wait_for_its_end(labs: Collection[str]) -> None:
+    """Wait until a change of the course is over: half of it cannot be imported."""
+    was: list[str] = []
+    while (now := basis.on_disk(labs)) != was:
+        was = now
+        time.sleep(STILL)
 
 
 def between(exchange: CourseExchange) -> float:

@@ -49,6 +49,13 @@ def test_what_killed_processes_have_left_is_removed(folder):
     assert sorted(folder.iterdir()) == sorted([just_now, mine])
 
 
+def test_what_a_process_of_another_machine_has_made_is_left_to_that_one(folder, monkeypatch):
+    theirs = age(killed(folder))
+    monkeypatch.setattr(temporary, "_MARK", f"{temporary._MARK}-2")
+    temporary.sweep()
+    assert list(folder.iterdir()) == [theirs]
+
+
 def test_pipes_and_links_of_strangers_are_passed_over(folder):
     for name, put in {
         "pipe": os.mkfifo,

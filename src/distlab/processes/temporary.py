@@ -14,7 +14,9 @@ from pathlib import Path
 from distlab.processes import untrusted
 
 PREFIX = "distlab-"
-_MARK = ".in-use-by-distlab"  # a file in each, locked as long as its process lives
+#: a file in each, locked as long as its process lives. Another machine that has the same folder may
+#: not see the lock: its marks have another name
+_MARK = f".in-use-by-distlab-on-{os.uname().nodename}"
 _OLD = 3600.0  # seconds after which an unlocked one is not about to be locked
 
 

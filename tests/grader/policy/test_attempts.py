@@ -439,5 +439,8 @@ def test_a_course_that_has_changed_is_begun_anew_before_anything_more_is_judged(
     monkeypatch.setattr(on_submit, "_collect", lambda book, missed, queue: queue.add(LAB, ["ada"]))
     monkeypatch.setattr(on_submit, "_take", lambda *_: pytest.fail("judged by the old course"))
     monkeypatch.setattr(on_submit.basis, "changed", lambda labs: LAB in labs)
+    looks = ["half of it", "all of it", "all of it"]
+    monkeypatch.setattr(on_submit.basis, "on_disk", lambda labs: [looks.pop(0)])
     monkeypatch.setattr(on_submit.time, "sleep", lambda _: None)
     on_submit.watch(None)
+    assert not looks  # not before the change was over

@@ -137,10 +137,8 @@ def _network(described: dict, weights: list):
                     self.nothing = nn.Parameter(like.new_empty(0))
                 weight, bias = weights[number]
                 linear = nn.Linear(*reversed(weight.shape), dtype=weight.dtype)
-                linear.weight, linear.bias = (
-                    nn.Parameter(weight.clone()),
-                    nn.Parameter(bias.clone()),
-                )
+                linear.weight = nn.Parameter(weight.clone())
+                linear.bias = nn.Parameter(bias.clone())
                 linear.weight.requires_grad_(number not in described.get("frozen", []))
                 self.add_module(f"layer{number}", linear)
 
@@ -362,10 +360,6 @@ def _one_of_two_wrong(look: Look) -> bool:
     )
 
 
-def _calls(look: Look) -> int:
-    return len([e for e in look.records[0].events if e.op == "all_reduce"])
-
-
 def _each_parameter(look: Look) -> set[int]:
     """The bytes of each parameter that requires a gradient."""
     given = look.inputs[0]
@@ -421,7 +415,7 @@ _HINTS = (
     ),
     Hint(
         "one for each parameter",
-        lambda look: _calls(look) > len(_expected(look))
+        lambda look: len(_bytes(look)) > len(_expected(look))
         and sum(_bytes(look)) == sum(_expected(look))
         and set(_bytes(look)) <= _each_parameter(look),
         "There are more all-reduces than buckets. Join the gradients of a bucket (torch.cat) and "
