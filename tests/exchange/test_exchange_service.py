@@ -10,6 +10,7 @@ import threading
 import time
 from types import SimpleNamespace
 
+import free_ports
 import pytest
 from served import COURSE, LAB, PREFIX, TAKES, Hub, Service, folder_of
 
@@ -327,6 +328,38 @@ def test_connections_that_say_nothing_keep_nobody_from_asking(hub, tmp_path):
             upload.settimeout(30)
             assert upload.recv(1000).startswith(b"HTTP/1.1 200")
         assert "Traceback" not in service.log
+
+
+def test_a_request_whose_connection_is_lost_ends(tmp_path):
+    """Its body, as far as it came, would stay in memory otherwise."""
+    from distlab.exchange import service
+    from distlab.exchange.people import Person
+    from distlab.exchange.state import State
+    from distlab.exchange.store import Store
+
+    async def who(_):
+        return Person("ada", frozenset([COURSE]))
+
+    async def cut_off(state):
+        running = asyncio.all_tasks()
+        (port,) = free_ports.some(1)
+        server = service.serve(state, PREFIX, "127.0.0.1", port)
+        _, lost = await asyncio.open_connection("127.0.0.1", port)
+        lost.write(
+            f"PATCH {PREFIX}api/contents/{COURSE}/{'a' * 64} HTTP/1.1\r\nHost: x\r\n"
+            "Upload-Offset: 0\r\nContent-Length: 8\r\n\r\nhalf".encode()
+        )
+        while not state.writers:
+            await asyncio.sleep(0)
+        lost.close()
+        while state.writers:
+            await asyncio.sleep(0)
+        server.stop()
+        assert not state.active and not state.answered
+        while asyncio.all_tasks() != running:
+            await asyncio.sleep(0)
+
+    asyncio.run(asyncio.wait_for(cut_off(State(Store(tmp_path), SimpleNamespace(who=who))), 30))
 
 
 def test_large_requests_count_as_several_and_contents_do_not(hub, tmp_path):

@@ -104,6 +104,7 @@ class Handler(web.RequestHandler):
         self._done()
 
     def on_connection_close(self) -> None:
+        super().on_connection_close()  # ends the request, which waits for the rest of its body
         self._done()
 
     def _done(self) -> None:
