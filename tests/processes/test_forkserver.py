@@ -4,6 +4,7 @@ import concurrent.futures
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -122,6 +123,16 @@ def test_a_child_with_the_number_of_one_that_ended_is_not_taken_for_it(monkeypat
             server._answer_next()
         told = [json.loads(line) for line in ours.recv(1000).splitlines()]
     assert killed == [4242] and told[0]["pids"] == [4242] and told[1] == {"status": None}
+
+
+def test_its_number_is_given_to_no_other_process_before_it_is_closed():
+    with Zygote(()) as zygote:
+        assert zygote.alive
+        os.kill(zygote.process.pid, signal.SIGKILL)
+        while zygote.alive:
+            pass
+        os.kill(zygote.process.pid, 0)  # `close` signals to its group: it must still be there
+    assert not zygote.alive
 
 
 def test_one_that_cannot_be_started_leaves_nothing_behind(tmp_path):

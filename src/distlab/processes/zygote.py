@@ -203,7 +203,12 @@ class Zygote:
 
     @property
     def alive(self) -> bool:
-        return self.process.poll() is None
+        """Does it run? One that has ended keeps its number until `close`, which signals to it."""
+        try:
+            ended = os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:  # a template's child, or waited for already
+            return self.process.poll() is None
+        return ended is None
 
     def close(self) -> None:
         self._socket.close()
