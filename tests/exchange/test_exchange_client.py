@@ -42,3 +42,27 @@ def test_a_file_that_is_cut_while_it_is_sent_is_not_waited_for(tmp_path):
     with client(answer) as asked, pytest.raises(ExchangeFailed, match="change while they are sent"):
         asked.hand_in(COURSE, LAB, tmp_path, files, "ab" * 16)
     assert b"" not in pieces
+
+
+def test_a_download_that_is_cut_off_again_and_again_goes_on(tmp_path):
+    """Patience is for failures in a row: all of a large file may take longer."""
+    content = b"0123456789"
+
+    def two_bytes(begin):
+        yield content[begin : begin + 2]
+        raise httpx.ReadError("cut off")
+
+    def answer(request):
+        begin = int(request.headers["Range"].removeprefix("bytes=").removesuffix("-"))
+        return httpx.Response(206, content=two_bytes(begin))
+
+    with client(answer) as asked:
+        digest = hashlib.sha256(content).hexdigest()
+        asked.fetch(("labs", COURSE, LAB), digest, 10, tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == content
+
+
+def test_a_download_of_which_nothing_comes_is_given_up(tmp_path):
+    asked = client(lambda _: httpx.Response(206, content=iter(())))
+    with asked, pytest.raises(ExchangeFailed):
+        asked.fetch(("labs", COURSE, LAB), "ab" * 32, 10, tmp_path / "a")

@@ -162,7 +162,8 @@ class Client:
         _tidy(parts)
         with _part(parts, digest) as (file, path):
             for _ in range(_ROUNDS):
-                self._again(lambda: self._more(where, digest, size, file))
+                while self._again(lambda: self._more(where, digest, size, file)):
+                    pass
                 if manifests.sha256(path) == digest:
                     os.fsync(file.fileno())
                     _put(path, to)
@@ -216,25 +217,33 @@ class Client:
 
         return self._again(sent)
 
-    def _more(self, where: tuple[str, ...], digest: str, size: int, file: IO[bytes]) -> None:
-        """Fetch what is missing at the end of a partly downloaded file."""
+    def _more(self, where: tuple[str, ...], digest: str, size: int, file: IO[bytes]) -> bool:
+        """Fetch what is missing at the end of a partly downloaded file; returns whether something
+        still is. A connection that is lost after some bytes has not failed: a slow one would be
+        given up although it goes on.
+        """
         have = file.seek(0, os.SEEK_END)
         if have > size:
             have = file.truncate(0)
         if have == size:
-            return
-        headers = {"Range": f"bytes={have}-"}
-        with self._http.stream("GET", _path(*where, digest), headers=headers) as answer:
-            if answer.status_code != 206:
-                answer.read()
-                raise _failure(answer)
-            for data in answer.iter_raw(256 * 1024):
-                have += file.write(data)
-                file.flush()
-                if have > size:
-                    return  # its digest will not fit
-        if have < size:
+            return False
+        begin, headers = have, {"Range": f"bytes={have}-"}
+        try:
+            with self._http.stream("GET", _path(*where, digest), headers=headers) as answer:
+                if answer.status_code != 206:
+                    answer.read()
+                    raise _failure(answer)
+                for data in answer.iter_raw():  # as it comes: what is collected would be lost
+                    have += file.write(data)
+                    file.flush()
+                    if have > size:
+                        return False  # its digest will not fit
+        except httpx.TransportError:
+            if have == begin:
+                raise
+        if have == begin:
             raise httpx.ReadError("the connection was lost")
+        return have < size
 
     def _listed(self, path: str, what: str, **more: Any) -> list[dict[str, Any]]:
         """Ask for a list, which the answer has under the name `what`."""
