@@ -5,6 +5,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import shutil
 import threading
 from pathlib import Path
 
@@ -142,6 +143,24 @@ def test_labs_are_replaced_as_a_whole_and_only_when_asked(store, lab, tmp_path):
         store.lab(COURSE, LAB)
 
 
+def test_two_who_replace_a_lab_at_once_are_not_in_each_others_way(
+    store, lab, tmp_path, monkeypatch
+):
+    """The name that the earlier form has meanwhile is the same for both."""
+    folder = folder_of(tmp_path / "new", a_ipynb="[]")
+    files = manifests.of_folder(folder)
+    sent(store, "lecturer", folder, files)
+    held, remove = [], shutil.rmtree
+
+    def removed(path, **how):
+        held.append(store._swapping.locked())
+        remove(path, **how)
+
+    monkeypatch.setattr(shutil, "rmtree", removed)
+    store.release(COURSE, "lecturer", LAB, files, replace=True)
+    assert held == [True]
+
+
 @pytest.mark.parametrize("new_is_there", [False, True])
 def test_a_service_that_was_killed_while_it_replaced_a_lab_has_one_of_the_two(
     store, lab, new_is_there
@@ -150,6 +169,7 @@ def test_a_service_that_was_killed_while_it_replaced_a_lab_has_one_of_the_two(
     os.rename(outbound / LAB, outbound / f".old-{LAB}")
     if new_is_there:
         folder_of(outbound / LAB, new="1")
+    (outbound / ".gone-02-lab-0123abcd").mkdir()
     (store.root / staging.FOLDER / COURSE / "ada" / "new-1").mkdir(parents=True)
     store.close()
     again = Store(store.root)

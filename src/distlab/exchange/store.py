@@ -38,6 +38,7 @@ from distlab.processes import untrusted
 
 FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
 _OLD = ".old-"  # begins the name of a lab while its new form takes its place
+_GONE = ".gone-"  # and of one that is handed out no longer
 _REMEMBERED = 100_000  # digests
 
 
@@ -117,6 +118,8 @@ class Store:
                 shutil.rmtree(old)
             else:
                 os.rename(old, lab)
+        for gone in self.root.glob(f"*/outbound/{_GONE}*"):
+            shutil.rmtree(gone, ignore_errors=True)
 
     def sweep(self) -> None:
         """Remove uploads that nobody goes on with."""
@@ -178,12 +181,12 @@ class Store:
                     os.rename(old, place)
                 raise
             staging.sync_names(place.parent)
-        shutil.rmtree(old, ignore_errors=True)
+            shutil.rmtree(old, ignore_errors=True)  # before anybody else needs its name
 
     def withdraw(self, course: str, lab: str) -> None:
         """Hand a lab out no longer; what was handed in stays."""
         place = self._outbound(course) / lab
-        gone = place.with_name(f".gone-{lab}-{secrets.token_hex(4)}")
+        gone = place.with_name(f"{_GONE}{lab}-{secrets.token_hex(4)}")
         with self._swapping:
             try:
                 os.rename(place, gone)
