@@ -12,6 +12,7 @@ import os
 import pwd
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,7 +24,6 @@ from grader.looks.diary import MOST, MOST_ASKED, Diary, State, about
 from grader.policy.lateness import UTC
 
 _WHEN = "%Y-%m-%d %H:%M:%S.%f UTC"  # as the exchange's service says a time
-_NOT_FOUND = 404
 MOST_FILES = 200  # of one account that are opened, the newest ones
 
 
@@ -136,7 +136,7 @@ class ServiceInbox:
         try:
             content = client.second_look(self._course, name).encode()
         except ExchangeFailed as error:
-            if error.status == _NOT_FOUND:  # another program of the grader's has it
+            if error.status == HTTPStatus.NOT_FOUND:  # another program of the grader's has it
                 raise _Gone from error
             raise
         asked = datetime.datetime.strptime(when, _WHEN).replace(tzinfo=UTC)

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,7 +26,6 @@ from grader.plugins.release import put_notice
 from grader.policy.rules import Policy
 
 SETTLED = 60.0  # seconds without a change after which a submission counts as complete
-_NOT_FOUND = 404
 
 
 class CourseExchange(Protocol):
@@ -184,7 +184,7 @@ class Service:
                     files = manifests.of_folder(copy)
                     client.release(self._course, lab, copy, files, replace=True)
         except ExchangeFailed as error:
-            if error.status != _NOT_FOUND:  # which means that it is not handed out
+            if error.status != HTTPStatus.NOT_FOUND:  # which means that it is not handed out
                 raise GradingFailed(f"{lab} is handed out as before: {error}") from error
 
     def second_looks(self) -> Inbox:

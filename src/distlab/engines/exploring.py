@@ -116,7 +116,7 @@ class Explorer:
                 continue
             late = time.monotonic() - begin > self._seconds
             if late or len(found.explored) + found.undecided >= self._most:
-                found.left = self._remaining(schedule)
+                found.left = 1 + sum(not self._covered(other) for other in self._ahead)
                 break
             run = self._run(schedule)
             if run.finding is not None and run.finding.kind == IMPOSSIBLE:
@@ -163,9 +163,6 @@ class Explorer:
             return True
         self._tried.add(tried)
         return any(wanted <= known.items() for known in self._known)
-
-    def _remaining(self, first: Schedule) -> int:
-        return 1 + sum(not self._covered(schedule) for schedule in self._ahead)
 
 
 def _followed(values: dict[Key, int], wanted: tuple[Key, int], run: Run) -> bool:

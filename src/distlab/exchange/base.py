@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from distlab.exchange.own_inputs import NAME
 
 #: where `distlab check` looks for them (`distlab.checking.own_inputs`)
 OWN_INPUTS = "~/.local/share/distlab/own-inputs"
-_NOT_FOUND = 404
 
 
 class HTTPExchange(Exchange):
@@ -95,7 +95,7 @@ class HTTPExchange(Exchange):
                     client.fetch(where, names.digest(one["sha256"]), int(one["size"]), to)
                     self.log.info("Own inputs of %s: %s", lab, to)
         except (ExchangeFailed, Refused, OSError, LookupError, TypeError, ValueError) as error:
-            if getattr(error, "status", 0) != _NOT_FOUND:  # a service without any
+            if getattr(error, "status", 0) != HTTPStatus.NOT_FOUND:  # a service without any
                 self.log.warning("No own inputs were fetched: %s", error)
 
     def fetched(self, client: Client, where: tuple[str, ...], files: Manifest, to: Path) -> None:

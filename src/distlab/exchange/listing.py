@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from distlab.exchange.client import Client, ExchangeFailed
 
 #: seconds; an instructor's pages ask each time, also when the exchange is not there
 PATIENCE = 5.0
-_FORBIDDEN = 403
 
 
 class List(HTTPExchange, ExchangeList):
@@ -80,7 +80,7 @@ class List(HTTPExchange, ExchangeList):
                 everybody = client.submissions(course, everybody=True)
                 return [self._submission(one) for one in everybody if self._is_asked_for(one)]
             except ExchangeFailed as error:
-                if error.status != _FORBIDDEN:
+                if error.status != HTTPStatus.FORBIDDEN:
                     raise
         return [self._submission(o) for o in client.submissions(course) if self._is_asked_for(o)]
 

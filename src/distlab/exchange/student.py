@@ -10,6 +10,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,6 @@ from distlab.exchange import names
 from distlab.exchange.base import HTTPExchange
 from distlab.exchange.client import Client, ExchangeFailed, locked
 from distlab.exchange.manifest import Manifest
-
-_NOT_FOUND = 404
 
 
 class FetchAssignment(HTTPExchange, ExchangeFetchAssignment):
@@ -69,7 +68,7 @@ class SecondLooks(HTTPExchange):
             try:
                 client.ask_second_look(course, content.decode(), secrets.token_hex(16))
             except ExchangeFailed as error:
-                if error.status != _NOT_FOUND:
+                if error.status != HTTPStatus.NOT_FOUND:
                     raise
                 said = f"you take no course {names.shown(course)}: name yours with --course"
                 raise ExchangeFailed(said, error.status) from error
@@ -176,10 +175,10 @@ def _only_course(client: Client) -> str:
     courses = sorted({str(one["course"]) for one in client.labs()})
     if not courses:
         said = "no course of yours has handed anything out: name it with --course"
-        raise ExchangeFailed(said, _NOT_FOUND)
+        raise ExchangeFailed(said, HTTPStatus.NOT_FOUND)
     if len(courses) > 1:
         said = f"which course? Say --course with one of {', '.join(courses)}"
-        raise ExchangeFailed(said, _NOT_FOUND)
+        raise ExchangeFailed(said, HTTPStatus.NOT_FOUND)
     return courses[0]
 
 

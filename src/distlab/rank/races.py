@@ -133,11 +133,6 @@ def _memory(tensor: torch.Tensor) -> tuple[int, int]:
     return begin, begin + tensor.numel() * tensor.element_size()
 
 
-def has_part_of(tensor: torch.Tensor, begin: int, end: int) -> bool:
-    """Does an element of the tensor's, a strided view perhaps, lie in these bytes of memory?"""
-    return _meets(*_laid(tensor), begin, end)
-
-
 _Steps = list[tuple[int, int]]
 
 
@@ -151,6 +146,7 @@ def _laid(tensor: torch.Tensor) -> tuple[int, _Steps, int]:
 
 
 def _meets(at: int, steps: _Steps, item: int, begin: int, end: int) -> bool:
+    """Does an element of a tensor that is laid so lie in these bytes of memory?"""
     length = sum(step * (n - 1) for step, n in steps) + item
     if at >= end or at + length <= begin or not all(n for _, n in steps):
         return False
