@@ -16,9 +16,9 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from distlab.processes.disk_room import FULL
 from grader.coursedir import GradingFailed
 
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _ASK = "see that this account may write there"
 _IN_THE_WAY = {
     errno.EISDIR: "move the folder of that name away",

@@ -21,7 +21,7 @@ from distlab import course
 from distlab.checking.submission import NotNow, Unreadable
 from distlab.exercises import exercise
 from distlab.processes import repetition, temporary
-from distlab.processes.disk_room import NoRoom
+from distlab.processes.disk_room import FULL, NoRoom
 from distlab.processes.loopback import Down
 from distlab.records import redaction
 from grader import coursedir
@@ -38,7 +38,7 @@ from grader.policy.settle import Settled
 from grader.reports.progress import Live
 from grader.sandbox import NoSandbox
 from grader.variants import variant as variants
-from grader.writing import FULL, NotWritten
+from grader.writing import NotWritten
 
 if TYPE_CHECKING:
     from grader.plugins.gradebook import Gradebook

@@ -18,12 +18,12 @@ from typing import Any, Protocol
 
 from distlab.checking.second_look import LARGEST, PREFIX, Mistaken, Request, parsed
 from distlab.exchange.client import Client, ExchangeFailed
+from distlab.exchange.store import FORMAT
 from distlab.processes import untrusted
 from grader.coursedir import GradingFailed
 from grader.looks.diary import MOST, MOST_ASKED, Diary, State, about
 from grader.policy.lateness import UTC
 
-_WHEN = "%Y-%m-%d %H:%M:%S.%f UTC"  # as the exchange's service says a time
 MOST_FILES = 200  # of one account that are opened, the newest ones
 
 
@@ -139,7 +139,7 @@ class ServiceInbox:
             if error.status == HTTPStatus.NOT_FOUND:  # another program of the grader's has it
                 raise _Gone from error
             raise
-        asked = datetime.datetime.strptime(when, _WHEN).replace(tzinfo=UTC)
+        asked = datetime.datetime.strptime(when, FORMAT).replace(tzinfo=UTC)
         return Received(id, student, asked, content)
 
     def done(self, one: Received) -> None:

@@ -25,10 +25,11 @@ from typing import Any
 from nbgrader.exchange.default import ExchangeCollect
 
 from distlab.processes import untrusted
+from distlab.processes.disk_room import FULL
 from grader import writing
 from grader.judging import handed_in
 from grader.plugins.exchanges import is_accounts
-from grader.writing import FULL, NotWritten
+from grader.writing import NotWritten
 
 #: seconds that handing in may take: the student's program writes down the time before it copies
 COPYING = 60.0

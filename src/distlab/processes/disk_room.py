@@ -8,8 +8,9 @@ import tempfile
 from pathlib import Path
 
 NEEDED = 4 << 20  # bytes: a run's records, with what its ranks print
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-SAID = tuple(map(os.strerror, _FULL))  # these errors in words
+#: how systems say that a disk, an account's share of it or a file may hold no more
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+SAID = tuple(map(os.strerror, FULL))  # these errors in words
 
 
 class NoRoom(OSError):
@@ -44,6 +45,6 @@ def full(folder: Path) -> str:
                 left -= file.write(bytes(min(left, 1 << 20)))
             os.fsync(file.fileno())  # some file systems report a quota only now
     except OSError as error:
-        if error.errno in _FULL:
+        if error.errno in FULL:
             return error.strerror or "no space"
     return ""
