@@ -118,11 +118,37 @@ def test_what_ipython_alone_does_is_done_before_an_answer_that_needs_it(zygote, 
     assert (found.status, found.message) == ("passed", "")
 
 
+@pytest.mark.parametrize("place", ["before the cell of that name", "at the end"])
+@pytest.mark.parametrize(
+    "binding",
+    [
+        "exec('relay = step')",
+        "vars()['relay'] = step",
+        "def bind():\n    global relay\n    relay = step\nbind()",
+        "%time relay = step",
+        ">>> relay = step",
+    ],
+)
+def test_what_is_bound_unseen_is_not_lost_to_its_cell_still_to_be_written(zygote, binding, place):
+    content = collected.handed_in(LAB, exchange=EXCHANGE.replace("return step", "return relay"))
+    content["cells"].insert(
+        len(content["cells"]) if place == "at the end" else 0, own_cell(binding)
+    )
+    content = with_cell_before(content, EXCHANGE[: EXCHANGE.index("def exchange")])
+    judge = collected.grader(LAB, ["exchange"])
+    rebuilt, _ = submission.rebuild(coursedir.released(LAB), content)
+    (found,) = judge.grade(judge.plan(rebuilt), zygote)
+    assert (found.status, found.message) == ("passed", "")
+
+
 def with_cell_before(content, source):
     """With a cell of the student's own at the very beginning."""
-    own = {"cell_type": "code", "id": "before", "metadata": {}, "outputs": [],
-           "execution_count": None, "source": source}  # fmt: skip
-    return {**content, "cells": [own, *content["cells"]]}
+    return {**content, "cells": [own_cell(source), *content["cells"]]}
+
+
+def own_cell(source):
+    return {"cell_type": "code", "id": f"own-{len(source)}", "metadata": {}, "outputs": [],
+            "execution_count": None, "source": source}  # fmt: skip
 
 
 ADDED = {
@@ -151,9 +177,7 @@ def with_own_cell(zygote, content, source, exercises):
         for n, cell in enumerate(content["cells"])
         if cell["metadata"].get("nbgrader", {}).get("grade_id") == "relay"
     )
-    own = {"cell_type": "code", "id": "mine", "metadata": {}, "outputs": [],
-           "execution_count": None, "source": source}  # fmt: skip
-    content["cells"].insert(place, own)
+    content["cells"].insert(place, own_cell(source))
     judge = collected.grader(LAB, exercises)
     rebuilt, _ = submission.rebuild(coursedir.released(LAB), content)
     return judge.grade(judge.plan(rebuilt), zygote)

@@ -94,21 +94,26 @@ def test_a_function_that_an_answer_calls_is_there_though_it_is_still_to_be_writt
     calling = "def exchange():\n    return relay()"
     plan, _, _ = graded(lambda cells: cells[4].update(source=calling))
     assert plan.answered == {"exchange"}
-    assert [c.source for c in plan.cells[1:]] == [solution("relay")["source"], calling]
-    assert plan.cells[1].kind == "given" and "relay" not in plan.cells[1].takes
+    assert [c.source for c in plan.cells[1:]] == [calling, solution("relay")["source"]]
+    assert plan.cells[2].kind == "todo" and plan.cells[2].takes == ()
 
 
-@pytest.mark.parametrize(
-    "own",
-    [ANSWER, "from mine import *", f"exec({ANSWER!r})", "globals()['relay'] = len", "%run mine.py"],
-)
-def test_what_is_still_to_be_written_in_its_cell_is_not_put_over_ones_own(own):
+def test_what_is_still_to_be_written_in_its_cell_is_not_put_over_ones_own():
     def change(cells):
         cells[4].update(source="def exchange():\n    return relay()")
-        cells.insert(1, cell(own, id="mine"))
+        cells.insert(1, cell(ANSWER, id="mine"))
 
     plan, _, _ = graded(change)
     assert solution("relay")["source"] not in [c.source for c in plan.cells]
+
+
+def test_a_question_that_is_spoken_of_elsewhere_is_unanswered_still():
+    asked = solution("exchange", 'raise NotImplementedError("TODO exchange")')
+    course = {**COURSE, "cells": [*COURSE["cells"][:4], asked, *COURSE["cells"][5:]]}
+    answered = copy.deepcopy(course)
+    answered["cells"][2]["source"] = f"{ANSWER}  # before exchange"
+    plan = submission.plan(course, answered, NAMES)
+    assert plan.answered == {"relay"} and [c.kind for c in plan.cells] == ["given", "solution"]
 
 
 def test_an_answer_that_cannot_be_parsed_is_an_answer():

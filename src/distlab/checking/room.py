@@ -467,6 +467,8 @@ def _run_cell(
 ) -> dict[str, Any] | None:
     from distlab.rank import exceptions
 
+    if cell.kind == "todo" and cell.name in namespace:  # by `exec`, say
+        return None
     try:
         notebook.run_cell(cell, namespace, keep_going=cell.kind == "added")
     except BaseException as error:  # asyncio's CancelledError is no Exception

@@ -37,7 +37,6 @@ CELL_LIMIT = 1 << 18  # characters of a cell
 TEXT_LIMIT = 20_000  # characters of a Markdown cell: making a page of it takes their square
 ADDED_CELLS = 300  # cells that a student may have added
 ADDED_LIMIT = 1 << 20  # characters of these together
-_BINDING = {"exec", "globals", "setattr", "get_ipython"}  # by which names are bound unseen
 Content = dict[str, Any]  # a parsed notebook, or one of its cells
 
 
@@ -334,20 +333,14 @@ def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
     blank = [c for c in found if c.kind == "solution" and c.source.strip() == released.get(c.name)]
     written = [c for c in found if c.kind in ("solution", "added") and c not in blank]
     own = [(cell.name, cell.defines()) for cell in written]
-    defined = set[str]().union(*(names_of for _, names_of in own))
-    # who calls a function that is still to be written is to be told so, by its TODO; where names
-    # are bound unseen, it may be written there
-    words = shown.words(written)
-    called = {cell.name for cell in blank} & words - defined
-    if "*" in defined or words & _BINDING:
-        called.clear()
     for cell in found:
-        if cell in blank:
-            cells += [replace(cell, kind="given")] if cell.name in called else []
-        elif cell.kind in ("given", "added", "solution"):
+        if cell.kind in ("given", "added", "solution") and cell not in blank:
             cells.append(cell)
-        elif cell.kind == "test" and cells and (tested := _tested(cell)) in {*names} - called:
+        elif cell.kind == "test" and cells and (tested := _tested(cell)) in names:
             cells[-1] = replace(cells[-1], takes=(*cells[-1].takes, tested))
+    # who calls a function that is still to be written is to be told so, by its TODO
+    called = shown.words(written).difference(*(names_of for _, names_of in own))
+    cells += [replace(cell, kind="todo") for cell in blank if cell.name in called & cell.defines()]
     # a cell that cannot be parsed is an answer too, though one that does not work; and one that
     # imports everything from a module may have its answer from there
     answered = {
