@@ -19,7 +19,7 @@ from rich.console import Console
 from distlab import course
 from distlab.records import redaction
 from grader import coursedir
-from grader.judging import basis, grade, handed_in
+from grader.judging import basis, beginning, grade, handed_in
 from grader.judging.judges import Judges
 from grader.judging.ledger import Entry, Ledger
 from grader.judging.local import LocalJudges
@@ -40,7 +40,9 @@ NEAR = 0.5  # and at one that is a folder of this machine's
 #: seconds until a submission that could not be booked is tried again: the first time, doubled each
 #: time after that, and at most
 PATIENCE, LONGEST = 30.0, 3600.0
-STILL = 10.0  # seconds in which a course that has changed stays as it is: the change is over
+#: seconds in which a course that has changed stays as it is: the change is over; and until one that
+#: cannot be imported is tried again
+STILL = 10.0
 
 
 class Arrivals:
@@ -160,7 +162,7 @@ def watch(judges: LocalJudges) -> None:
             now = str(error)  # all wait while the policy, or a folder, cannot be read
         if due and basis.changed(due):
             print("the course has changed: beginning anew", flush=True)
-            _wait_for_its_end(due)
+            _wait_until_it_stands(due)
             return
         try:
             for lab, students in due.items():
@@ -178,10 +180,14 @@ def watch(judges: LocalJudges) -> None:
             time.sleep(pause)
 
 
-def _wait_for_its_end(labs: Collection[str]) -> None:
-    """Wait until a change of the course is over: half of it cannot be imported."""
+def _wait_until_it_stands(labs: Collection[str]) -> None:
+    """Wait until a change of the course is over and what it left can be imported."""
     was: list[str] = []
-    while (now := basis.on_disk(labs)) != was:
+    said = why = ""
+    while (now := basis.on_disk(labs)) != was or (why := beginning.fault()):
+        if now == was and why != said:
+            said = why
+            print(f"waiting until it can be imported ({redaction.visible(why)})", flush=True)
         was = now
         time.sleep(STILL)
 

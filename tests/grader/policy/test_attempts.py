@@ -428,7 +428,9 @@ def test_a_night_goes_on_after_a_look_that_failed(monkeypatch, capsys):
     assert capsys.readouterr().out.count("Stale file handle") == 2
 
 
-def test_a_course_that_has_changed_is_begun_anew_before_anything_more_is_judged(monkeypatch):
+def test_a_course_that_has_changed_is_begun_anew_before_anything_more_is_judged(
+    monkeypatch, capsys
+):
     book = types.SimpleNamespace(exchange=types.SimpleNamespace(folder="here"))
     monkeypatch.setattr(on_submit, "Gradebook", lambda _: book)
     monkeypatch.setattr(
@@ -439,8 +441,12 @@ def test_a_course_that_has_changed_is_begun_anew_before_anything_more_is_judged(
     monkeypatch.setattr(on_submit, "_collect", lambda book, missed, queue: queue.add(LAB, ["ada"]))
     monkeypatch.setattr(on_submit, "_take", lambda *_: pytest.fail("judged by the old course"))
     monkeypatch.setattr(on_submit.basis, "changed", lambda labs: LAB in labs)
-    looks = ["half of it", "all of it", "all of it"]
+    looks = ["half of it", *["all of it"] * 3, *["mended"] * 2]
+    faults = ["SyntaxError: line 1", "SyntaxError: line 1", ""]
     monkeypatch.setattr(on_submit.basis, "on_disk", lambda labs: [looks.pop(0)])
+    monkeypatch.setattr(on_submit.beginning, "fault", lambda: faults.pop(0))
     monkeypatch.setattr(on_submit.time, "sleep", lambda _: None)
     on_submit.watch(None)
+    assert capsys.readouterr().out.count("can be imported (SyntaxError: line 1)") == 1
+    assert not faults  # not before it can be imported
     assert not looks  # not before the change was over
