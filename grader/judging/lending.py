@@ -8,13 +8,13 @@ import functools
 import os
 import shutil
 import subprocess
-import tempfile
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from distlab import course
+from distlab.processes import temporary
 from grader import coursedir, secret
 from grader.coursedir import NotGraded
 from grader.writing import NO_LOCKS
@@ -134,9 +134,9 @@ class Users:
 
     def _own_folder(self) -> Path:
         """A folder of this process alone, which ends with it."""
-        folder = tempfile.mkdtemp(prefix="distlab-users-")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        return Path(folder)
+        made = temporary.Folder("users-")
+        weakref.finalize(self, made.remove)
+        return made.path
 
 
 def _common_folder() -> Path | None:

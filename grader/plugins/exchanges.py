@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import pwd
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -20,6 +19,7 @@ from distlab.exchange import manifest as manifests
 from distlab.exchange.base import HTTPExchange
 from distlab.exchange.client import ExchangeFailed
 from distlab.exchange.manifest import File, Manifest
+from distlab.processes import temporary
 from grader.coursedir import GradingFailed
 from grader.looks.inbox import ExchangeInbox, Inbox, ServiceInbox
 from grader.plugins.release import put_notice
@@ -174,11 +174,8 @@ class Service:
     def notice(self, lab: str, policy: Policy) -> None:
         """Hand the lab out anew if its notice has changed."""
         try:
-            with (
-                tempfile.TemporaryDirectory(prefix="distlab-notice-") as folder,
-                self._exchange.service() as client,
-            ):
-                copy, where = Path(folder, lab), ("labs", self._course, lab)
+            with temporary.folder("notice-") as folder, self._exchange.service() as client:
+                copy, where = folder / lab, ("labs", self._course, lab)
                 self._exchange.fetched(client, where, client.lab(self._course, lab), copy)
                 if put_notice(copy, lab, policy):
                     files = manifests.of_folder(copy)

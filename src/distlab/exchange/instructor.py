@@ -22,6 +22,7 @@ from distlab.exchange import names
 from distlab.exchange.base import HTTPExchange
 from distlab.exchange.client import Client, ExchangeFailed
 from distlab.exchange.store import page_of
+from distlab.processes import temporary
 
 
 class ReleaseAssignment(HTTPExchange, ExchangeReleaseAssignment):
@@ -32,8 +33,8 @@ class ReleaseAssignment(HTTPExchange, ExchangeReleaseAssignment):
 
     def copy_files(self) -> None:
         lab = str(self.coursedir.assignment_id)
-        with tempfile.TemporaryDirectory(prefix="distlab-release-") as folder:
-            copy = Path(folder, lab)
+        with temporary.folder("release-") as folder:
+            copy = folder / lab
             self.do_copy(self.src_path, str(copy))
             with self.service() as client:
                 client.release(
@@ -52,14 +53,15 @@ class ReleaseFeedback(HTTPExchange, ExchangeReleaseFeedback):
 
     def copy_files(self) -> None:
         excluded = set((self.coursedir.student_id_exclude or "").split(","))
-        with tempfile.TemporaryDirectory(prefix="distlab-feedback-") as folder:
+        with temporary.folder("feedback-") as folder:
+            (pages := folder / "pages").mkdir()
             for source in self._sources():
                 if self._student(source) not in excluded:
-                    self._pages(source, Path(folder))
-            files = manifests.of_folder(Path(folder))
+                    self._pages(source, pages)
+            files = manifests.of_folder(pages)
             if files.files:
                 with self.service() as client:
-                    client.release_feedback(self.course, Path(folder), files)
+                    client.release_feedback(self.course, pages, files)
         self.log.info("Released feedback: %s pages", len(files.files))
 
     def _sources(self) -> list[Path]:

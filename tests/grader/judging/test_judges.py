@@ -8,6 +8,7 @@ import fcntl
 import itertools
 import os
 import signal
+import tempfile
 import threading
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 from distlab import course
 from distlab.checking import submission
 from distlab.checking.session import Session
+from distlab.processes import temporary
 from grader import collected, coursedir
 from grader.coursedir import NotGraded
 from grader.judging import demo, lending
@@ -410,10 +412,12 @@ def test_a_user_is_free_again_whatever_was_forked_while_it_was_lent(tmp_path):
 def test_a_folder_that_notes_who_is_lent_is_not_left_behind(tmp_path, monkeypatch):
     """Where none beside the secret can be written to, it is this process's own."""
     monkeypatch.setattr(lending.os, "access", lambda *_: False)
-    monkeypatch.setattr(lending.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     users = Users(range(7, 8))
     with users.lent() as user:
         assert user == 7 and len(list(tmp_path.iterdir())) == 1
+        # of a killed process the next removes it
+        assert list(tmp_path.glob(f"{temporary.PREFIX}*/{temporary._MARK}"))
     del users
     assert not list(tmp_path.iterdir())
 
@@ -433,7 +437,7 @@ def test_users_are_lent_where_the_home_folder_is_on_a_file_system_without_locks(
     monkeypatch.setattr(lending.secret, "default_path", lambda: home)
     monkeypatch.setattr(lending.os, "getuid", lambda: 1000)
     monkeypatch.setattr(lending.fcntl, "flock", refuse)
-    monkeypatch.setattr(lending.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     users = Users(range(7, 9))
     with users.lent() as one, users.lent() as other:
         assert (one, other) == (7, 8)
