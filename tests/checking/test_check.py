@@ -1,5 +1,6 @@
 """`check(fn)` shows a verdict to act on, in a terminal as in a notebook."""
 
+import functools
 import shutil
 import statistics
 import subprocess
@@ -113,6 +114,23 @@ def test_what_cannot_be_sent_to_a_rank_is_named_and_no_rank_is_said_to_have_rais
 
 def test_the_name_of_the_exercise_can_be_given():
     check(lambda *arguments: exchange(*arguments), "exchange")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "exchange = functools.partial(swap)",
+        "def timed(*arguments):\n    return swap(*arguments)\n\nexchange = timed",
+        "class Swap:\n    __call__ = staticmethod(swap)\n\nexchange = Swap()",
+    ],
+)
+def test_an_answer_that_has_another_name_or_none_is_known_by_the_name_in_its_notebook(cell):
+    notebook = {"__name__": "__main__", "check": check, "swap": exchange, "functools": functools}
+    exec(cell, notebook)
+    exec("check(exchange)", notebook)
+    exec("relay = lambda rank, size, tensor: tensor", notebook)
+    with pytest.raises(CheckFailed, match="relay: wrong"):
+        exec("check(relay)", notebook)
 
 
 def test_a_function_that_is_no_exercise_is_said_to_be_none():

@@ -6,7 +6,9 @@ import contextlib
 import html
 import linecache
 import os
+import sys
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from distlab import course
@@ -21,7 +23,14 @@ from distlab.exercises.reference import NoReference, References
 from distlab.exercises.sources import Sources
 from distlab.exercises.unfinished import UNSENT
 from distlab.exercises.verdict import Verdict
-from distlab.processes import disk_room, frameworks, loopback, starting, wrong_argument
+from distlab.processes import (
+    disk_room,
+    frameworks,
+    loopback,
+    origin,
+    starting,
+    wrong_argument,
+)
 from distlab.records.choices import Schedule
 
 _references: dict[str, References] = {}
@@ -46,7 +55,7 @@ def check(answer: Any, name: str | None = None) -> None:
 
     Args:
         answer: the student's function.
-        name: the exercise, where `answer` is no function that has its name.
+        name: the exercise, where neither `answer` nor the caller's name for it says which.
 
     Raises:
         CheckFailed: it is not right yet.
@@ -75,14 +84,28 @@ def check(answer: Any, name: str | None = None) -> None:
 
 
 def _name_of(answer: Any) -> str:
-    """The name that a function was defined by."""
-    if not isinstance(name := getattr(answer, "__name__", None), str):
+    """The name that a function was defined by, or else the exercise's by which the caller has it: a
+    partial has no name, and what a decorator returns may have another one.
+    """
+    name = getattr(answer, "__name__", None)
+    if callable(answer) and not (isinstance(name, str) and course.named(name)):
+        had = (known for known, one in _of_the_caller().items() if one is answer)
+        name = next(filter(course.named, had), name)
+    if not isinstance(name, str):
         say = answer if isinstance(answer, str) and course.named(answer) else "exchange"
         raise course.NoExercise(
             f"check takes a function, and this is of type {type(answer).__name__}: write the "
             f"function's name without quotes and without parentheses, check({say}) say"
         )
     return name
+
+
+def _of_the_caller() -> dict[str, Any]:
+    """The names of the cell or script that called into distlab."""
+    frame: FrameType | None = sys._getframe()
+    while frame and origin.ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    return dict(frame.f_globals) if frame else {}
 
 
 def _asked(name: str) -> Exercise:
