@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -66,7 +65,7 @@ def numbers(event: events.Event, like: np.dtype) -> float:
     """How many numbers of this dtype a rank sent, or passed in. They may travel as their bytes, in
     whatever dtype these are, or as numbers of a wider one.
     """
-    return min(math.prod(event.shape) * max(event.pieces, 1), event.nbytes / like.itemsize)
+    return min(event.elements, event.nbytes / like.itemsize)
 
 
 def called(event: events.Event) -> str:

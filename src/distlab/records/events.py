@@ -120,6 +120,9 @@ DTYPES = (
     "complex128",
     "other",
 )
+_ITEM_BYTES = {"bfloat16": 2} | {
+    name: np.dtype(name).itemsize for name in DTYPES[1:-1] if name != "bfloat16"
+}
 
 # state of an entry
 POSTED, DONE, FAILED = 1, 2, 3
@@ -203,6 +206,15 @@ class Event:
     @property
     def done(self) -> bool:
         return self.state == DONE
+
+    @property
+    def elements(self) -> int:
+        """How many elements the rank gave. `shape` is that of the first of `pieces` tensors, which
+        need not be alike, and has no more than six lengths.
+        """
+        if self.nbytes and self.dtype in _ITEM_BYTES:
+            return self.nbytes // _ITEM_BYTES[self.dtype]
+        return math.prod(self.shape) * max(self.pieces, 1)
 
     @property
     def gave_up(self) -> bool:

@@ -37,8 +37,7 @@ def payload_text(event: Event) -> str:
     """What an operation carries: "1 el · 4 B"; empty for a barrier."""
     if not event.nbytes and not event.shape:
         return ""
-    count = math.prod(event.shape) * max(event.pieces, 1)
-    return f"{count} el · {size_text(event.nbytes)}"
+    return f"{event.elements} el · {size_text(event.nbytes)}"
 
 
 def value_text(event: Event) -> str:

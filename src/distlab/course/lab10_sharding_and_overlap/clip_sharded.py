@@ -48,8 +48,8 @@ def _one_number(look: Look) -> str | None:
         for event in events:
             if event.op != "all_reduce":
                 return f"{called(event)}, and one all-reduce is asked for and nothing else."
-            if math.prod(event.shape) * event.pieces != 1:
-                return f"{called(event)} on {math.prod(event.shape)} elements: one is enough."
+            if event.elements != 1:
+                return f"{called(event)} on {event.elements} elements: one is enough."
             if not over_all(look, event):
                 return f"{called(event)} in a group that does not hold all ranks."
         if not events and needed:

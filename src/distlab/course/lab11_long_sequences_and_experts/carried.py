@@ -6,7 +6,6 @@ in, including those that stay on the rank.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 
 from distlab.exercises import traffic
@@ -20,11 +19,6 @@ _NAMES = {
     "reduce_scatter": "reduce-scatter",
     "all_reduce": "all-reduce",
 }
-
-
-def elements(event: Event) -> int:
-    """Elements that the rank passed in, or sent."""
-    return math.prod(event.shape) * max(event.pieces, 1)
 
 
 def called(record: RankRecord) -> Counter[str]:

@@ -95,7 +95,7 @@ def _rows_added_up(look: Look, rank: int) -> np.ndarray:
 def _weights_gathered(look: Look) -> bool:
     """Did the weights travel? Told from what was gathered: a weight may be as large as the rows."""
     rows, weight = look.inputs[0]["x"].size, look.inputs[0]["w1"].size
-    gathered = [carried.elements(e) for e in look.records[0].events if e.op == "all_gather"]
+    gathered = [e.elements for e in look.records[0].events if e.op == "all_gather"]
     of_rows = {rows, look.size * rows}
     if any(count in (weight, 2 * weight) and count not in of_rows for count in gathered):
         return True
