@@ -84,13 +84,14 @@ def check(answer: Any, name: str | None = None) -> None:
 
 
 def _name_of(answer: Any) -> str:
-    """The name that a function was defined by, or else the exercise's by which the caller has it: a
-    partial has no name, and what a decorator returns may have another one.
+    """The name that a function was defined by, or else the exercise's that it was given in its own
+    notebook or the caller's: a partial has no name, a lambda or what a decorator returns another.
     """
     name = getattr(answer, "__name__", None)
     if callable(answer) and not (isinstance(name, str) and course.named(name)):
-        had = (known for known, one in _of_the_caller().items() if one is answer)
-        name = next(filter(course.named, had), name)
+        scopes = _of_the_caller(), getattr(answer, "__globals__", {})
+        given = (known for scope in scopes for known in [*scope] if scope.get(known) is answer)
+        name = next(filter(course.named, given), name)
     if not isinstance(name, str):
         say = answer if isinstance(answer, str) and course.named(answer) else "exchange"
         raise course.NoExercise(
@@ -105,7 +106,7 @@ def _of_the_caller() -> dict[str, Any]:
     frame: FrameType | None = sys._getframe()
     while frame and origin.ours(frame.f_code.co_filename):
         frame = frame.f_back
-    return dict(frame.f_globals) if frame else {}
+    return frame.f_globals if frame else {}
 
 
 def _asked(name: str) -> Exercise:
