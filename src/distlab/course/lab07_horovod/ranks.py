@@ -32,6 +32,9 @@ def prepare(rank: int, size: int, per_node: int | None = None, port: int | None 
         per_node: act as if so many ranks shared a machine; all of them do by default.
         port: of the rendezvous server; by default rank 0 starts one.
     """
+    from distlab.course.lab07_horovod import records  # which imports Horovod
+
+    records.watch()  # a rank that was forked before its zygote had imported all has not begun to
     if port is None:
         port = among_ranks("horovod", rank, size, lambda: _serve() if rank == 0 else None)[0]
     os.environ.update(variables(rank, size, per_node or size, port))

@@ -214,15 +214,21 @@ def _watch_tensorflow() -> None:
         import horovod.tensorflow as hvd
     except ImportError:
         return
-    name = "broadcast_variables"
+    name, tape = "broadcast_variables", hvd._DistributedGradientTape
+    if hasattr(tape.gradient, "__wrapped__"):
+        return
     noted = _whole("broadcast", name, name, hvd.broadcast_variables, root=0)
     for module in (hvd, hvd.functions):
         module.broadcast_variables = noted
-    tape = hvd._DistributedGradientTape
     tape.gradient = _whole("all_reduce", "gradient", "gradient", tape.gradient)
 
 
-if not isinstance(mpi_ops.mpi_lib, _Extension):
-    mpi_ops.mpi_lib = _Extension(mpi_ops.mpi_lib)
-    _watch_init()
+def watch() -> None:
+    """Note the operations of Horovod from now on, TensorFlow's where that has been imported."""
+    if not isinstance(mpi_ops.mpi_lib, _Extension):
+        mpi_ops.mpi_lib = _Extension(mpi_ops.mpi_lib)
+        _watch_init()
     _watch_tensorflow()
+
+
+watch()
