@@ -13,6 +13,8 @@ import torch.distributed as dist
 from distlab import Ranks
 from distlab.processes.wrong_argument import WrongArgument
 from distlab.simulation import Cluster
+from distlab.simulation import slow_links as imitated
+from distlab.simulation.collectives import seconds_of
 from distlab.simulation.cost_model import Link
 from distlab.simulation.slow_links import slow_cluster, slow_links
 
@@ -87,6 +89,18 @@ def test_a_link_carries_both_directions_at_once():
 def test_messages_to_one_rank_share_its_link_and_overlap_on_their_way():
     # 20 ms once, three times 40 ms; 180 ms without overlap, 60 ms with a link for each worker
     assert 0.135 <= quickest(4, all_to_rank_0, rank=0, enough=0.17) < 0.17
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+@pytest.mark.parametrize(
+    "op",
+    ["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "gather",
+     "scatter", "barrier"],
+)  # fmt: skip
+def test_a_collective_takes_as_long_as_on_a_simulated_cluster(op, size):
+    link = Link(LATENCY, BANDWIDTH)
+    simulated = seconds_of(op, 40_000, 0, tuple(range(size)), Cluster(size, 1, link, link))
+    assert imitated.Link(LATENCY, BANDWIDTH).seconds(op, 40_000, size) == pytest.approx(simulated)
 
 
 def rings(rank, size, tensor):

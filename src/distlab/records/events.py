@@ -341,12 +341,8 @@ class RankRecord:
     def receives(self) -> list[Event]:
         return [e for e in self.events if e.op == "recv"]
 
-    def collectives(self, internal: bool | None = None) -> list[Event]:
-        return [
-            e
-            for e in self.events
-            if e.is_collective and (internal is None or e.internal == internal)
-        ]
+    def collectives(self) -> list[Event]:
+        return [e for e in self.events if e.is_collective]
 
     def gave_up(self) -> Event | None:
         """The operation that this rank did last, if its own timeout ended it."""

@@ -244,6 +244,12 @@ def test_a_platform_that_stumbles_is_asked_again(platform, send):
     assert send([result("ada")])[1]
 
 
+def test_a_platform_that_only_stumbles_has_refused_nobody(platform, send):
+    platform.answers[f"{LINE_ITEMS}/0/lineitem/scores"] = lambda request: (503, b"")
+    with pytest.raises(PlatformFailed, match="503 again and again"):
+        send([result("ada"), result("ben")])
+
+
 WRONG = {
     "401": lambda request: (401, {"error": "invalid_client"}),
     "403": lambda request: (403, b"<html>"),
