@@ -239,3 +239,10 @@ def test_of_a_buffer_that_is_used_again_nothing_is_said_about_its_values():
     verdict = judge._wrong(exercise, case, exercise.inputs(case), rows, run, Sources())
     assert verdict.happened.startswith("What an earlier call had returned was changed")
     assert not verdict.hint and not verdict.look
+
+
+def test_a_message_tells_of_a_hidden_case_the_number_of_ranks_alone():
+    visible = Case(2, 0, {"dst": 1})
+    assert visible.told() == "on 2 ranks (dst 1)" and visible.told(begins=True)[:2] == "On"
+    hidden = Case(1, 0, {"dst": 1}, hidden=True)
+    assert hidden.told() == "in a hidden case on 1 rank" and hidden.told(begins=True)[:2] == "In"

@@ -252,6 +252,16 @@ def test_a_comment_and_a_persons_points_are_shown_and_cleaned():
     assert re.search(r"1\.5<small> of 2</small>", shown)
 
 
+def test_the_labs_own_text_stands_between_the_answers_in_pieces_of_its_own():
+    def own(source):
+        return {"cell_type": "markdown", "source": source, "metadata": {}}
+
+    answer = graded_cell("code", "relay", "def relay(): ...", solution=True)
+    found = content(own("# First"), own("more"), answer, own("## Second"))["parts"]
+    told = [(part.kind, part.name, len(part.cells)) for part in found]
+    assert told == [("given", "First", 2), ("exercise", "relay", 1), ("given", "Second", 1)]
+
+
 def test_what_was_repaired_is_told():
     shown = html.render("feedback.html.j2", **content(distlab={"repaired": ["the cell <b> went"]}))
     assert "the cell &lt;b&gt; went" in shown
