@@ -8,8 +8,7 @@ to it: `systemd-run --user --scope -p Delegate=yes distlab grade …`.
 from __future__ import annotations
 
 import contextlib
-import itertools
-import os
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,13 +40,12 @@ class Groups:
     """
 
     def __init__(self, own: Path) -> None:
-        self._own, self._numbers = own, itertools.count(1)
+        self._own = own
 
     @contextlib.contextmanager
     def made(self, limits: Limits) -> Iterator[Group]:
         """A group for one submission; processes that are left in it at the end are killed."""
-        path = self._own / f"distlab-{os.getpid()}-{next(self._numbers)}"
-        path.mkdir()
+        path = _new(self._own)
         try:
             (path / "memory.max").write_text(str(int(limits.memory * _ABOVE)))
             (path / "pids.max").write_text(str(limits.processes + 16))
@@ -58,6 +56,11 @@ class Groups:
             if (path / "cgroup.kill").exists():
                 (path / "cgroup.kill").write_text("1")
             _remove(path)
+
+
+def _new(within: Path) -> Path:
+    """A group that was not there: a grader that was killed has left its own."""
+    return Path(tempfile.mkdtemp(prefix="distlab-", dir=within))
 
 
 def _remove(path: Path) -> None:
@@ -77,8 +80,7 @@ def find() -> Groups | None:
     leaf = None
     try:
         if (own / "cgroup.type").exists():  # the hierarchy's root has none, and may have processes
-            leaf = own / f"distlab-{os.getpid()}"
-            leaf.mkdir()
+            leaf = _new(own)
             (leaf / "cgroup.procs").write_text("0")  # 0: whoever writes it
         present = set((own / "cgroup.subtree_control").read_text().split())
         if missing := [name for name in CONTROLLERS if name not in present]:

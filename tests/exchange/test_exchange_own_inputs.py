@@ -82,6 +82,7 @@ def test_what_is_made_anew_stands_in_the_first_one_s_place(store):
     with pytest.raises(Missing):
         store.own_inputs.put(COURSE, "lecturer", "ada", LAB, file_of(b"first"))
     assert read(store, "ada", b"second") == b"second"
+    assert not list(store.root.rglob("new-*"))  # folders in which files came together
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,16 @@ def test_a_group_has_the_limits_of_its_submission(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_what_a_killed_grader_has_left_is_in_nobodys_way(tmp_path):
+    """In a container each grader may have the same number."""
+    for number in range(10):
+        (tmp_path / f"distlab-{os.getpid()}-{number}").mkdir()
+    with Groups(tmp_path).made(Limits()) as group:
+        for path in group.path.iterdir():  # of real groups, the kernel's
+            path.unlink()
+    assert len(list(tmp_path.iterdir())) == 10
+
+
 def test_what_is_left_in_a_group_is_killed_with_it(monkeypatch):
     own = tree()
     write = Path.write_text
