@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import datetime
+import functools
 import itertools
 import json
 import os
@@ -184,7 +185,10 @@ def grade(
                     live.judged(pages.policy.lab(assignment).partial.entry(entry))
                 try:
                     with judges.beside():
-                        graded[one] = _enter(book, pages, referee.ledger, one, entry, staged, state)
+                        graded[one] = _enter(
+                            book, pages, referee.ledger, one, entry, staged,
+                            functools.partial(_need_same, referee, one, staged, state),
+                        )  # fmt: skip
                 except NotWritten:
                     raise  # nobody else's can be either
                 except GradingFailed as error:  # the class goes on
@@ -288,13 +292,35 @@ class _Ahead:
 
 
 def _state(one: Submission) -> _State:
-    """The files that a student's group has handed in. Something else is there when this changes."""
+    """The files that a submission is read from. While this stays the same, so do they."""
     found = []
-    for folder in _folders(one).values():
+    for folder in (one.folder, _own_folder(one)):
         with contextlib.suppress(OSError), os.scandir(folder) as files:
             stats = [(file.path, file.stat(follow_symlinks=False)) for file in files]
             found += sorted((path, stat.st_ino, stat.st_mtime_ns) for path, stat in stats)
     return found
+
+
+def _need_same(referee: Referee, one: Submission, staged: Path, was: _State) -> None:
+    """Another submission, which somebody has collected meanwhile, may be in the gradebook already,
+    and has to stay there.
+
+    Args:
+        was: of the files that were judged.
+
+    Raises:
+        GradingFailed: another one is there than the one that was judged and `staged`.
+    """
+    same = _state(one) == was
+    if not same:  # a file was touched, say
+        judged = _own_folder(one, staged).iterdir()
+        with contextlib.suppress(NotGraded):
+            same = _read(referee, one).files == {f.name: f.read_text("utf-8") for f in judged}
+    if not (same and _is_last(one)):
+        raise GradingFailed(
+            f"{one.student}'s {one.assignment} was replaced by another submission while it was "
+            "judged: run the same command again"
+        )
 
 
 def _is_last(one: Submission) -> bool:
@@ -307,6 +333,11 @@ def _folders(one: Submission) -> dict[str, Path]:
     """Where each member of a student's group hands in, the student included."""
     members = RosterFile().read().members(one.assignment, one.student)
     return {name: one.folder.parent.parent / name / one.assignment for name in members}
+
+
+def _own_folder(one: Submission, above: Path | None = None) -> Path:
+    """The student's own, among what was handed in or in another place."""
+    return (above or one.folder.parent.parent) / one.student / one.assignment
 
 
 def _judge(referee: Referee, one: Submission, staged: Path, live: Live | None) -> Entry:
@@ -352,52 +383,66 @@ def named_well(student: str) -> bool:
     )
 
 
-def _judged(referee: Referee, one: Submission, staged: Path) -> Entry:
-    lab = one.assignment
+@dataclass
+class _Read:
+    """A submission as it is on the disk: its notebook, rebuilt and as text beside the other `files`
+    that nbgrader is given, and what was repaired in it or why it is `unreadable`.
+    """
+
+    rebuilt: dict[str, Any]
+    files: dict[str, str]
+    repaired: list[str]
+    unreadable: Unreadable | None
+
+
+def _read(referee: Referee, one: Submission) -> _Read:
+    """Raises:
+    NotGraded: it cannot be read now.
+    """
+    lab, unreadable = one.assignment, None
     try:
         content = handed_in.notebook(one.folder)
     except NotNow as reason:
         raise NotGraded(str(reason)) from reason
     except Unreadable as reason:
-        content = coursedir.released(lab)
-        entry = referee.unreadable(lab, one.student, reason, one.by)
-        rebuilt, _ = referee.rebuild(lab, content)
-        rebuilt["cells"].insert(0, note(str(reason)))
+        content, unreadable = coursedir.released(lab), reason
+    rebuilt, repaired = referee.rebuild(lab, content)
+    if unreadable:
+        rebuilt["cells"].insert(0, note(str(unreadable)))
+    elif not coursedir.lab(lab).plan(rebuilt).answered:
+        repaired[:0] = handed_in.beside(one.folder)
+    files = {
+        course.notebook_name(lab): json.dumps(rebuilt),
+        "timestamp.txt": handed_in.timestamp(one.folder),
+        # a page is released under the name that goes with the student's own secret
+        "submission_secret.txt": handed_in.secret(_own_folder(one)),
+    }
+    there = {name: text for name, text in files.items() if text}
+    return _Read(rebuilt, there, repaired, unreadable)
+
+
+def _judged(referee: Referee, one: Submission, staged: Path) -> Entry:
+    read = _read(referee, one)
+    if read.unreadable:
+        entry = referee.unreadable(one.assignment, one.student, read.unreadable, one.by)
     else:
-        rebuilt, repaired = referee.rebuild(lab, content)
-        if not coursedir.lab(lab).plan(rebuilt).answered:
-            repaired[:0] = handed_in.beside(one.folder)
-        entry = referee.judge(lab, one.student, rebuilt, repaired, one.by)
-    folder = staged / one.student / lab
+        entry = referee.judge(one.assignment, one.student, read.rebuilt, read.repaired, one.by)
+    folder = _own_folder(one, staged)
     folder.mkdir(parents=True)
-    path = folder / course.notebook_name(lab)
-    path.write_text(json.dumps(rebuilt), "utf-8")
-    if when := handed_in.timestamp(one.folder):
-        (folder / "timestamp.txt").write_text(when, "utf-8")
-    # a page is released under the name that goes with the student's own secret
-    if secret := handed_in.secret(one.folder.parent.parent / one.student / lab):
-        (folder / "submission_secret.txt").write_text(secret, "utf-8")
+    for name, text in read.files.items():
+        (folder / name).write_text(text, "utf-8")
     return entry
 
 
 def _enter(
     book: Gradebook, pages: Pages, ledger: Ledger, one: Submission, entry: Entry, staged: Path,
-    was: _State,
+    need_same: Callable[[], None],
 ) -> Graded:  # fmt: skip
     """Put an entry into the gradebook, unless it is there and nothing has changed since.
 
     Args:
-        was: the files that were judged. Others, which somebody has collected meanwhile, may be in
-            the gradebook already, and have to stay there.
+        need_same: raises `GradingFailed` where another submission is there by now.
     """
-
-    def need_same() -> None:
-        if _state(one) != was or not _is_last(one):
-            raise GradingFailed(
-                f"{one.student}'s {one.assignment} was replaced by another submission while it was "
-                "judged: run the same command again"
-            )
-
     if entry.not_graded:
         return Graded(entry, None, 0.0, problem=entry.not_graded)
     feedback = book.feedback(one.assignment, one.student)

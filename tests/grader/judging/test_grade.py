@@ -184,6 +184,34 @@ def test_a_submission_that_was_collected_and_graded_meanwhile_stays_in_the_grade
     assert "was replaced by another submission while it was judged" in late.problem
 
 
+@pytest.mark.parametrize("content", [coursedir.solution(LAB), "{"])
+def test_files_that_were_touched_or_written_again_are_no_other_submission(
+    tmp_path, monkeypatch, content
+):
+    monkeypatch.setattr(coursedir, "GRADES", tmp_path)
+    monkeypatch.setattr(paths, "GRADES", tmp_path)
+    monkeypatch.setattr(roster, "GRADES", tmp_path)
+    entered, state = [], grading._state
+
+    def enter(self, lab, student, need):
+        need()
+        entered.append(student)
+        raise GradingFailed("that will do")
+
+    def touched(one):
+        found = state(one)
+        hand_in(tmp_path, "ada", content)
+        os.utime(one.folder / NAME, (0, len(entered)))
+        (one.folder / ".ipynb_checkpoints").mkdir(exist_ok=True)  # somebody has looked at it
+        return found
+
+    monkeypatch.setattr(Gradebook, "enter", enter)
+    monkeypatch.setattr(grading, "_state", touched)
+    hand_in(tmp_path, "ada", content)
+    (done,) = grading.grade(LAB, tmp_path / "submitted", None, NoJudges())
+    assert (entered, done.problem) == (["ada"], "that will do")
+
+
 def test_a_group_keeps_what_another_member_has_handed_in_since_its_folder_was_chosen(
     tmp_path, monkeypatch
 ):
