@@ -179,6 +179,9 @@ def advised(exercise, kind, message, size=2, answer=None, line=None):
          "[1]", "another shape in place"),
         ("demo_checkpoint", "EOFError", "EOF when reading a line", "no keyboard"),
         ("relay", "BdbQuit", "", "no keyboard"),
+        ("route", "RuntimeError", "Can not infer total number of classes from empty tensor.",
+         "classes not told"),
+        ("balance_loss", "RuntimeError", "Class values must be non-negative.", "no class"),
         ("relay", "RecursionError", "maximum recursion depth exceeded", "endless recursion"),
     ],
 )  # fmt: skip

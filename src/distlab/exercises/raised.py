@@ -441,6 +441,16 @@ COMMON = (
         "be left out before, as in expert[expert >= 0].",
     ),
     Advice(
+        "classes not told", "infer total number of classes",
+        "F.one_hot takes the largest number that it sees for the last class. Where there is none, "
+        "or the last class is nobody's, it has to be told how many classes there are.",
+    ),
+    Advice(
+        "no class", "Class values must be",
+        "F.one_hot knows the classes 0, 1, 2, …, as many as it was told or sees: −1 is none of "
+        "them.",
+    ),
+    Advice(
         "elements of a shape", "is invalid for input of size",
         "view and reshape take as many elements as the new shape has: print the tensor's own shape "
         "before this line. (A slice names both its ends: x[begin:begin + length].)",

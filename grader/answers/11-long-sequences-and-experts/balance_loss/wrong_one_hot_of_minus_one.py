@@ -1,4 +1,5 @@
 # status: error
+# hint: no class
 def balance_loss(rank, size, probabilities, expert):
     experts = probabilities.shape[1]
     counts = F.one_hot(expert, experts).sum(0)

@@ -1,4 +1,5 @@
 # status: error
+# hint: classes not told
 def route(logits, capacity):
     expert = logits.argmax(dim=1)
     chosen = F.one_hot(expert)
