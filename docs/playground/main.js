@@ -11,7 +11,8 @@ async function load() {
   const {loadPyodide} = await import("./pyodide/pyodide.mjs");
   const widget = await import("./widget.js");
   const python = await loadPyodide({packageBaseUrl: settings.packages || undefined});
-  await python.loadPackage("numpy", {messageCallback() {}});
+  await python.loadPackage("numpy", {messageCallback() {}, errorCallback() {}});
+  if (!python.loadedPackages.numpy) throw new Error(`NumPy could not be fetched from ${settings.packages || "this site"}: see that this machine reaches it, then load the page again`);
   python.unpackArchive(await (await fetch("distlab.zip")).arrayBuffer(), "zip", {extractDir: "/home/pyodide"});
   python.FS.writeFile("/home/pyodide/page.py", await text("page.py"));
   const runs = await text("runs.json");

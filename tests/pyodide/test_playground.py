@@ -59,18 +59,23 @@ def driver(tmp_path_factory):
         yield made
 
 
+def loaded(driver, address):
+    """Open the page; returns whether Python is there: "true" or "failed"."""
+    driver.set_script_timeout(300)
+    driver.get("about:blank")
+    driver.get(address)
+    return driver.execute_async_script(
+        "const done = arguments[0]; const look = () => document.body.dataset.ready"
+        " ? done(document.body.dataset.ready) : setTimeout(look, 100); look();"
+    )
+
+
 @pytest.fixture
 def page(driver, address):
     """The page when Python is there, on a run."""
-    driver.set_script_timeout(300)
 
     def opened(name):
-        driver.get("about:blank")
-        driver.get(f"{address}#{name}")
-        ready = driver.execute_async_script(
-            "const done = arguments[0]; const look = () => document.body.dataset.ready"
-            " ? done(document.body.dataset.ready) : setTimeout(look, 100); look();"
-        )
+        ready = loaded(driver, f"{address}#{name}")
         assert ready == "true", driver.find_element("id", "status").text
         return driver
 
@@ -198,3 +203,15 @@ def test_what_is_packed_is_no_answer_and_needs_no_torch():
     packed = [str(path.relative_to(ROOT / "src" / "distlab")) for path in playground().sources()]
     assert {"records/deadlock.py", "viz/timeline.py", "simulation/simulator.py"} <= set(packed)
     assert not [name for name in packed if name.startswith(("course", "exercises", "rank/"))]
+
+
+def test_a_page_that_gets_no_numpy_says_so_in_a_sentence(driver, address):
+    driver.execute_cdp_cmd("Network.enable", {})
+    driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*numpy*"]})
+    try:
+        assert loaded(driver, address) == "failed"
+        said = driver.find_element("id", "status").text
+    finally:
+        driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+        driver.get_log("browser")  # what was blocked is told there
+    assert "NumPy could not be fetched from " in said and "Traceback" not in said
