@@ -191,7 +191,7 @@ def _add_variants(commands: Commands) -> None:
         "Hand students their own visible inputs of a lab, where policy.yaml says `variants: on`.",
         "variants hand-out 01-message-passing ada ben",
     )  # fmt: skip
-    parser.add_argument("action", choices=("hand-out",))
+    parser.add_argument("action", choices=("hand-out",), metavar="hand-out")
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("students", nargs="*", metavar="STUDENT", help="(default: all known ones)")
     parser.add_argument("--names", type=Path, metavar="FILE", help="more students, one a line")
@@ -282,7 +282,7 @@ def _add_reference(commands: Commands) -> None:
         commands, "reference", reference, "Record or verify the reference solutions' outputs.",
         "reference verify 01-message-passing",
     )  # fmt: skip
-    parser.add_argument("action", choices=("record", "verify"))
+    parser.add_argument("action", choices=("record", "verify"), metavar="record|verify")
     parser.add_argument(
         "assignment", nargs="*", metavar="LAB [EXERCISE]",
         help="labs, each whole or one exercise of it (default: all)",
@@ -306,7 +306,7 @@ def _add_secret(commands: Commands) -> None:
         "their reference outputs (minutes).",
         "secret new",
     )  # fmt: skip
-    parser.add_argument("action", choices=("new",))
+    parser.add_argument("action", choices=("new",), metavar="new")
     parser.add_argument(
         "assignment", nargs="*", metavar="LAB", help="to record now (default: all that run here)"
     )

@@ -25,7 +25,7 @@ class Mistaken(Refused):
 
 class Parser(argparse.ArgumentParser):
     """argparse's parser, except that it names only what is really required among what is missing,
-    and says what a misspelt word probably meant.
+    says what a misspelt word probably meant, and takes no empty word where one means something.
     """
 
     def add_argument(self, *names: Any, **kinds: Any) -> argparse.Action:
@@ -42,6 +42,13 @@ class Parser(argparse.ArgumentParser):
         meant = f" (did you mean {like[0]}?)" if like else ""
         said = f"there is no {str(value)[:60]!r}{meant}; choose from {', '.join(known)}"
         raise argparse.ArgumentError(action, said)
+
+    def _get_value(self, action: argparse.Action, text: str) -> Any:
+        # from a variable that is not set, say; as a path it would be the current folder
+        passed_on = (argparse.REMAINDER, argparse.PARSER)
+        if not text and action.default != "" and action.nargs not in passed_on:
+            raise argparse.ArgumentError(action, "it is empty: write what it is to be")
+        return super()._get_value(action, text)
 
 
 if TYPE_CHECKING:
