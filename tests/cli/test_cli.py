@@ -75,6 +75,11 @@ def test_usage_that_makes_no_sense_is_exit_status_2():
         (["new", "exercise", "1"], "error: the following arguments are required: NAME\n"),
         (["run"], "run: error: the following arguments are required: NOTEBOOK_OR_SCRIPT\n"),
         (["run", "x.py", "--ranks", "two"], "distlab run: error: argument --ranks: "),
+        (["fetch", ""], "fetch: error: argument LAB: it is empty: write what it is to be\n"),
+        (["grade", "1", "--submitted", ""], "argument --submitted: it is empty: write what it is"),
+        (["export", "--for", "csv", "--lab", ""], "argument --lab: it is empty: write what it"),
+        (["reference"], "error: the following arguments are required: record|verify\n"),
+        (["likeness", "1", "--submitted", "none"], "none is no folder: name the one in which th"),
         (["lint", "1", "rely"], "01-message-passing has no exercise 'rely' (did you mean relay?)"),
         (["grade", "1", "--watch"], "all that arrives in nbgrader's exchange: leave out 1\n"),
         (["grade", "--demo", "--watch", "--student", "ada"], "leave out --student and --demo\n"),
@@ -111,6 +116,8 @@ def test_a_word_too_many_is_said_with_the_usage_of_its_command(capsys):
         (["check", "nothing.ipynb"], "is not there: name a notebook, or the folder of a lab"),
         (["explain", "nothere"], "nothere is not there: name the dumps of all ranks, or their fo"),
         (["check", "docs"], "there is no notebook in docs"),
+        (["explain", "docs", "README.md"], "docs is a folder: name the dumps of all ranks, or one"),
+        (["secret", "new", "--file", "/tmp"], "/tmp is a folder: name a file in it"),
         (["bench", "nothing"], "there is no benchmark"),
     ],
 )
@@ -266,6 +273,7 @@ def test_run_runs_a_script_on_ranks_and_writes_a_trace(script, tmp_path):
         (["x.py", "--ranks", "4", "--", "--"], ["--"], 4),
         (["--", "x.py", "--ranks", "4"], [], 4),
         (["x.py", "--"], [], 2),
+        (["x.py", "", "a"], ["", "a"], 2),
     ],
 )  # fmt: skip
 def test_what_follows_two_dashes_is_the_scripts_own(words, own, ranks, monkeypatch):
@@ -405,6 +413,14 @@ def test_a_function_that_cannot_be_called_is_said_once_before_anything_runs(lab,
         done = distlab(command, lab, "--function", name)
         assert done.returncode == 1 and not done.stdout, done.stdout
         assert said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_words_that_no_function_takes_are_refused(lab):
+    """`--rank` for `--ranks`, say: with two ranks it would run, and nobody would see why."""
+    for command in ("run", "submit"):
+        done = distlab(command, lab, "--function", "summed", "--rank", "4")
+        assert done.returncode == 1 and not done.stdout
+        assert "takes no words of the command line: leave out --rank 4\n" in done.stderr
 
 
 def test_a_function_may_come_from_a_module_of_which_everything_is_imported(lab):

@@ -49,7 +49,7 @@ def launch(
         ValueError: the program is not there or is of no known kind, it has no such function, or
         there is no room for so many ranks.
     """
-    _checked(program, size, function)
+    _checked(program, size, arguments, function)
     # the port is held, since ranks take seconds until one of them listens there
     with starting.way().source(spares=0) as source, ports.Held() as held:
         source.prepare(size)
@@ -63,7 +63,7 @@ def launch(
     return status
 
 
-def _checked(program: Path, size: int, function: str | None) -> None:
+def _checked(program: Path, size: int, arguments: Sequence[str], function: str | None) -> None:
     if not program.is_file():
         what = "is a folder" if program.is_dir() else "is not there"
         raise ValueError(f"{program} {what}: name a script (.py) or a notebook (.ipynb)")
@@ -76,7 +76,7 @@ def _checked(program: Path, size: int, function: str | None) -> None:
     if program.suffix != ".ipynb" and function:
         raise ValueError(f"--function is for notebooks: {program.name} runs as a whole")
     if function:
-        notebook_function.need(program, function)
+        notebook_function.need(program, function, arguments)
     ranks.check_size(size, "a program")
 
 

@@ -11,6 +11,7 @@ import difflib
 import re
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 from distlab import notebook
@@ -19,10 +20,16 @@ from distlab.processes import origin
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def need(path: Path, name: str) -> None:
+def need(path: Path, name: str, own: Sequence[str] = ()) -> None:
     """Raises:
-    ValueError: the notebook has no such function, or `NAME(rank, size)` does not fit it.
+    ValueError: the notebook has no such function, `NAME(rank, size)` does not fit it, or there
+        are arguments (`own`) that only a script could take.
     """
+    if own:
+        raise ValueError(
+            f"{name} is called as {name}(rank, size) and takes no words of the command line: leave "
+            f"out {' '.join(own)}"
+        )
     functions: dict[str, Function] = {}
     names, unread = set[str](), {}
     for cell in notebook.loaded(path):

@@ -105,7 +105,7 @@ def planned(
     program = Path(program)
     wanted = _wanted(nodes, ranks, gpus, time, partition)
     own = [str(word) for word in arguments]
-    _checked(program, function)
+    _checked(program, own, function)
     if program.suffix in (".sbatch", ".sh", ".slurm"):
         text = program.read_text("utf-8", "replace")
         if found := faults(text, wanted):
@@ -119,7 +119,7 @@ def planned(
     return [], text
 
 
-def _checked(program: Path, function: str | None) -> None:
+def _checked(program: Path, own: Sequence[str], function: str | None) -> None:
     if not program.is_file():
         what = "is a folder" if program.is_dir() else "is not there"
         raise Refused(
@@ -135,7 +135,7 @@ def _checked(program: Path, function: str | None) -> None:
         raise Refused(f"--function is for notebooks: {program.name} runs as a whole")
     if function:
         try:
-            notebook_function.need(program, function)
+            notebook_function.need(program, function, own)
         except ValueError as error:
             raise Refused(str(error)) from error
 
