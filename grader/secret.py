@@ -209,6 +209,8 @@ def draw(path: Path, force: bool = False) -> Secret:
         SecretUnusable: there is one already, or its place will not do.
     """
     refuse_exposed(path)
+    if path.is_dir():
+        raise SecretUnusable(f"{path} is a folder: name a file in it")
     if path.exists() and not force:
         raise SecretUnusable(
             f"{path} holds a secret already: with another one, all verdicts reached with it are "

@@ -39,6 +39,13 @@ def test_a_lab_is_found_by_name_and_by_number(asked):
     assert labs.named(asked) == LAB
 
 
+def test_a_lab_in_the_current_folder_is_not_said_to_be_in_the_one_above(here, capsys):
+    assert main(["fetch", LAB, "."]) == 0
+    assert capsys.readouterr().out.startswith(f"Lab {LAB} is in this folder.\nOpen message_pass")
+    assert main(["fetch", LAB, "."]) == 0
+    assert "was in this folder already, and nothing was changed.\n" in capsys.readouterr().out
+
+
 def test_without_a_lab_it_lists_them(capsys):
     assert main(["fetch"]) == 0
     assert capsys.readouterr().out.split() == list(course.LABS)

@@ -67,10 +67,13 @@ def fetch(asked: str, to: Path | None = None) -> str:
     except (FileExistsError, NotADirectoryError) as error:
         raise Mistaken(f"{to} is no folder: name another one") from error
     except OSError as error:
-        raise Refused(f"lab {lab} cannot be written to {to}: {error.strerror}") from error
-    done = f"Lab {lab} is in {to}"
+        raise Refused(
+            f"lab {lab} cannot be written to {to}: {error.strerror}; name another folder"
+        ) from error
+    place = "this folder" if to == Path() else to
+    done = f"Lab {lab} is in {place}"
     if len(kept) == len(files):
-        done = f"Lab {lab} was in {to} already, and nothing was changed"
+        done = f"Lab {lab} was in {place} already, and nothing was changed"
     elif kept:
         done = f"{done}; what was there already was kept: {', '.join(kept)}"
     return (

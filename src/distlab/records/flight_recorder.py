@@ -150,6 +150,8 @@ def _rank(path: Path, number: int) -> int:
 
 
 def _loaded(path: Path) -> Dump:
+    if path.is_dir():
+        raise Unreadable(f"{path} is a folder: name the dumps of all ranks, or one folder alone")
     data = path.read_bytes()
     try:
         text = data.lstrip()[:1] == b"{"
