@@ -187,5 +187,5 @@ def _of_answers(exercise: Exercise, collected: list[Answer]) -> Iterator[str]:
 
 def _unfinished(whose: str, text: str) -> Iterator[str]:
     if AUTHOR in text:
-        said = text.split(AUTHOR, 1)[1].splitlines()[0].strip(" #\"'\\n")
+        said = text.split(AUTHOR, 1)[1].splitlines()[0].strip(" .#\"'\\n")
         yield f"{whose} has a line that is still to be written: {said}."

@@ -6,6 +6,7 @@ replace says so, and `distlab lint` names those that are left.
 
 from __future__ import annotations
 
+import builtins
 import json
 import keyword
 import os
@@ -25,6 +26,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _ASSISTANTS = _TEMPLATES / "AGENTS.md"
 _CASES = ROOT / "grader" / "cases"
 _LAB = re.compile(r"\d\d(-[a-z0-9]+)+")
+_EXERCISE = re.compile(r"[a-z][a-z0-9_]*")  # a cell's id is made of it
 _POINTS = 2
 
 
@@ -73,8 +75,7 @@ def exercise(lab: str, name: str) -> list[Path]:
         NotMade: there is such an exercise; the name is no function's; or a file is in the way.
     """
     lab = labs.named(lab)
-    # a cell's id, which is made of it, has ASCII letters alone
-    if not (name.isascii() and name.isidentifier() and name.islower()) or keyword.iskeyword(name):
+    if not _EXERCISE.fullmatch(name) or keyword.iskeyword(name):
         raise NotMade(f"{name!r} is no name of an exercise: a function's, as ring_all_reduce")
     if name.startswith("test_"):  # points are found by it
         raise NotMade(f"{name!r} is no name of an exercise: test_ begins those of the test cells")
@@ -129,9 +130,9 @@ def _write(files: Mapping[Path, str]) -> None:
 
 
 def _taken(lab: str) -> set[str]:
-    """The names that the lab's own cells bind, such as torch, dist, and what is given."""
+    """Python's names, and those that the lab's cells bind: torch, dist, and what is given."""
     content = json.loads((SOLUTIONS / lab / course.notebook_name(lab)).read_text("utf-8"))
-    return set().union(*(cell.defines() for cell in notebooks.cells(content)))
+    return set(dir(builtins)).union(*(cell.defines() for cell in notebooks.cells(content)))
 
 
 def _listed(source: str, name: str) -> str:

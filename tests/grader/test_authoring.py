@@ -100,6 +100,8 @@ def test_what_is_there_already_is_left_alone(course):
         (("exercise", LAB, NAME), "has an exercise sum_of_all already"),
         (("exercise", LAB, "Sum-Of"), "is no name of an exercise"),
         (("exercise", LAB, "lambda"), "is no name of an exercise"),
+        (("exercise", LAB, "__init__"), "is no name of an exercise"),
+        (("exercise", LAB, "print"), "has another print, which this one would replace"),
         (("exercise", LAB, "gr\u00f6\u00dfe"), "is no name of an exercise"),
         (("exercise", LAB, "test_sum"), "test_ begins those of the test cells"),
         (("exercise", LAB, "torch"), "has another torch, which this one would replace"),
