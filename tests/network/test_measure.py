@@ -53,6 +53,12 @@ def test_the_rest_of_a_message_makes_the_beginning_nobodys_unless_packets_are_mi
     assert not heard.seen().foreign
 
 
+def test_a_connection_that_could_not_be_followed_counts_as_lost(heard):
+    (stream,) = heard._followed()
+    stream.overrun = True
+    assert heard.seen().lost == 1
+
+
 def test_what_a_gap_hides_is_held_against_nobody(heard):
     take(heard, 0, MESSAGE[:60])
     take(heard, 70, MESSAGE[70:])
