@@ -18,6 +18,7 @@ from distlab.checking.check import CheckFailed
 from distlab.engines.ranks import end_local
 from distlab.exercises.reference import NoReference
 from distlab.exercises.verdict import Verdict
+from distlab.processes.wrong_argument import WrongArgument
 from grader.coursedir import LABS, SOLUTIONS
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -147,6 +148,11 @@ def test_who_hands_over_something_else_than_the_function_is_told_how_it_is_done(
     with told as refused:
         check(answer)
     assert f"check({answer if answer == 'relay' else 'exchange'}) say" in str(refused.value)
+
+
+def test_two_functions_at_once_are_refused_in_one_sentence():
+    with pytest.raises(WrongArgument, match="one function at a time"):
+        check(exchange, exchange)
 
 
 def test_a_notebook_away_from_its_folder_is_told_so(monkeypatch, tmp_path):
