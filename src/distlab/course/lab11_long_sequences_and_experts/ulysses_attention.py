@@ -139,7 +139,8 @@ exercise = Exercise(
                 misplaced(w, g) for w, g in zip(wanted(look), returned(look), strict=True)
             ),
             "The values are right and lie in other places: look at what the result looks like "
-            "before it goes back.",
+            "before it goes back, and whether it comes back into a contiguous tensor (empty_like "
+            "of a transposed one is not).",
         ),
         attention.LARGE_SCORES,
         NEARLY,
