@@ -10,10 +10,15 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])  # in place of this folde
 from distlab import course  # noqa: E402
 from distlab.processes import frameworks  # noqa: E402
 from distlab.processes.zygote import PRELOAD, Zygote  # noqa: E402
+from grader import coursedir  # noqa: E402
 from grader.collected import answers, grader, handed_in  # noqa: E402
 
 
 def main(lab: str, exercise: str = "*") -> int:
+    cells = [cell["metadata"].get("nbgrader", {}) for cell in coursedir.released(lab)["cells"]]
+    if exercise not in ("*", *(cell.get("grade_id") for cell in cells)):
+        print(f"labs/{lab} has no {exercise}: `make labs` brings it, if that is its name")
+        return 1
     failures = 0
     with Zygote((*PRELOAD, *frameworks.preload(course.needs(lab)))) as source:
         for answer in answers(lab, exercise):

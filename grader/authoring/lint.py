@@ -50,7 +50,7 @@ def complaints(lab: str, only: str | None = None) -> Iterator[str]:
         yield from _of_exercise(exercises[only])
         return
     yield from _of_cells(lab, cells, exercises)
-    yield from _of_hidden(lab, exercises)
+    yield from _of_nobody(lab, exercises)
     if not list((SOLUTIONS / lab).glob("*.sbatch")):
         yield f"{lab} has no batch file: put one into {SOLUTIONS / lab}."
     yield from _unfinished(f"{lab}'s notebook", "\n".join(map(_source, _all(cells))))
@@ -138,7 +138,8 @@ def _of_own_cells(exercise: Exercise, cells: dict[str, list[Any]]) -> Iterator[s
         yield f"{exercise.id}: take `points` out of its test cell: its module alone has them."
 
 
-def _of_hidden(lab: str, exercises: dict[str, Exercise]) -> Iterator[str]:
+def _of_nobody(lab: str, exercises: dict[str, Exercise]) -> Iterator[str]:
+    """Sentences on what is left of exercises that are none, or not any more."""
     try:
         hidden = coursedir.hidden(lab)
     except ModuleNotFoundError as error:
@@ -147,6 +148,8 @@ def _of_hidden(lab: str, exercises: dict[str, Exercise]) -> Iterator[str]:
     for name in hidden:
         if name not in exercises:
             yield f"{lab}: there are hidden cases of {name}, which is no exercise."
+    for name in sorted({answer.exercise for answer in answers(lab)} - exercises.keys()):
+        yield f"{lab}: there are collected answers of {name}, which is no exercise."
 
 
 def _of_exercise(exercise: Exercise) -> Iterator[str]:

@@ -57,7 +57,7 @@ def test_code_in_a_list_is_fenced(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_code_within_a_sentence_ends_where_it_should(page):
-    """A backtick in code takes two around it: else the rest of the paragraph is turned inside out."""
+    """A backtick in code takes two around it, or the rest is turned inside out."""
     text = re.sub(r"^( *)```.*?^\1```$", "", page.read_text("utf-8"), flags=re.M | re.S)
     prose = [one for one in re.split(r"\n\s*\n", text) if not one.startswith("    ")]
     span = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.S)

@@ -75,6 +75,17 @@ def test_lint_names_a_module_that_the_lab_does_not_list(course):
     assert told.returncode == 1 and told.stdout.splitlines()[0] == said
 
 
+def test_lint_names_answers_that_are_left_of_an_exercise(course):
+    left = course / "grader" / "answers" / LAB / "gone" / "right_once.py"
+    left.parent.mkdir()
+    left.write_text("def gone(rank, size):\n    return rank\n")
+    try:
+        told = distlab(course, "lint", LAB)
+    finally:
+        shutil.rmtree(left.parent)
+    assert f"{LAB}: there are collected answers of gone, which is no exercise.\n" in told.stdout
+
+
 def test_lint_wants_points_in_the_exercise_alone(course):
     (path,) = (course / "solutions" / LAB).glob("*.ipynb")
     written = path.read_text("utf-8")
