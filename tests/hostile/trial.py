@@ -60,7 +60,9 @@ class Trial:
         lost = {e["name"]: e["status"] for e in got.get("exercises", ()) if e["status"] != "passed"}
         fits = bool(entry.status) or _as_stated(lost, entry.expected)
         if got.get("status", "") != entry.status or not fits:
-            return f"{entry.status or entry.expected} stated, got {self.outcome(entry)}"
+            stated = entry.status or entry.expected
+            said = [e["message"] for e in self._bad(entry)] if "exercises" in got else []
+            return f"{stated} stated, got {self.outcome(entry)}: {' '.join(said)[-400:]}"
         if got["score"] != entry.score:
             return f"{entry.score} points stated, got {got['score']}"
         if entry.says not in self.messages(entry):
@@ -75,9 +77,13 @@ class Trial:
         got = self.line(entry)
         if "status" in got:
             return got["status"]
-        bad = [e for e in got["exercises"] if e["status"] not in ("passed", "unanswered")]
-        bad += [e for e in got["exercises"] if entry.lost.get(e["name"]) == "unanswered"]
-        return ", ".join(f"{e['name']} {e['status']}" for e in bad) or "nothing"
+        return ", ".join(f"{e['name']} {e['status']}" for e in self._bad(entry)) or "nothing"
+
+    def _bad(self, entry: Entry) -> list[dict]:
+        """The exercises that were lost, but for those that are stated to be unanswered."""
+        found = self.line(entry)["exercises"]
+        bad = [e for e in found if e["status"] not in ("passed", "unanswered")]
+        return bad + [e for e in found if entry.lost.get(e["name"]) == "unanswered"]
 
     def leaks(self) -> list[str]:
         """Secrets in what was written or said, with where."""
