@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from distlab.engines.exploring import Exploration, Explored, Explorer, nearest, parting, told
-from distlab.engines.outcomes import Run
+from distlab.engines.outcomes import Outcome, Run
 from distlab.engines.watching import MOST_QUEUED
 from distlab.exercises import hints, unfinished
 from distlab.exercises.compare import Difference, compare
@@ -247,13 +247,7 @@ def _wrong(
     sources: Sources,
 ) -> Verdict | None:  # fmt: skip
     """The verdict on a run in which every rank returned, if it is not right."""
-    got = []
-    for outcome in run.outcomes:
-        try:
-            got.append(payload.decode(outcome.output))
-        except ValueError:
-            got.append(payload.Foreign(NOT_READABLE))
-    answer = sources.function(exercise.name)
+    got, answer = [*map(_output, run.outcomes)], sources.function(exercise.name)
     look = Look(exercise, case, inputs, expected, got, run.records, answer)
     rules = (*exercise.rules, _race)
     broken = next((said for rule in rules if (said := _broken(rule, look))), None)
@@ -280,10 +274,28 @@ def _wrong(
             "What an earlier call had returned was changed by a later call: return a tensor of "
             "its own, not a buffer that is used again."
         )
+    _advise(verdict, look, broken, different)
+    return verdict
+
+
+def _output(outcome: Outcome) -> Any:
+    """What a rank returned."""
+    try:
+        return payload.decode(outcome.output)
+    except ValueError:
+        return payload.Foreign(NOT_READABLE)
+
+
+def _advise(
+    verdict: Verdict, look: Look, broken: str | None, different: tuple[int, Difference] | None
+) -> None:
+    """Say in the verdict on a wrong run where to look: by the first hint that shows, else by the
+    rule that it breaks.
+    """
     # where only a buffer was used again, this call's values and traffic are right: what a hint says
     # of wrong ones would be untrue
     right = different is None and broken is None
-    asked = [h for h in exercise.hints if not right or h.name in _OF_REQUESTS]
+    asked = [h for h in look.exercise.hints if not right or h.name in _OF_REQUESTS]
     hint = next((hint for hint in asked if _shows(hint, look)), None)
     # what came of an operation under way is undefined, and hints on values take it for something
     undefined = different is not None and any(e.race and e.op != "send" for e in look.events())
@@ -293,10 +305,9 @@ def _wrong(
         verdict.hint, verdict.look = hint.name, hint.says
         races = hint.name in (hints.EARLY.name, hints.CHANGED.name, hints.UNDER_WAY.name)
         if races and different is not None and (raced := _race(look) or _left(look, different[0])):
-            verdict.happened += f" {begun(quoted(raced, case))}"
+            verdict.happened += f" {begun(quoted(raced, look.case))}"
     elif broken and different is not None and BROUGHT not in different[1].where:
-        verdict.look = begun(quoted(broken, case))
-    return verdict
+        verdict.look = begun(quoted(broken, look.case))
 
 
 def _doubted(exercise: Exercise, case: Case, run: Run) -> Verdict | None:

@@ -167,7 +167,7 @@ class Recorder:
         function, line = places.raised_at(error)
         try:
             text = str(error)
-        except Exception:
+        except Exception:  # a class of the function's own can raise anything here
             text = ""
         if "/gloo/" in text:  # an operation failed because its peer had gone: that is no cause
             return False
