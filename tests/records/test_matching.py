@@ -739,3 +739,15 @@ def test_a_box_that_any_source_shares_out_is_looked_through_once_for_all_its_mes
     server.append(event(0, 40, "recv", peer=1, flags=events.BLOCKING | events.ANY_SOURCE))
     ledger.update(ranks)
     assert ledger.unmatched() == []  # nothing is kept from the look before
+
+
+def test_who_is_not_in_a_group_can_send_nothing_to_a_receive_from_anybody_there():
+    records = [RankRecord(rank, 3, RUNNING) for rank in range(3)]
+    made = event(2, 0, "new_group", group=(0, 2), group_index=1)
+    waits = event(
+        2, 1, "recv", group=(0, 2), group_index=1, state=POSTED, flags=events.ANY_SOURCE
+    )  # fmt: skip
+    records[2].events += [made, waits]
+    ledger = Ledger(3)
+    ledger.update(records)
+    assert ledger.unmet_from_any(2, 0) == [waits] and ledger.unmet_from_any(2, 1) == []

@@ -2,11 +2,13 @@
 
 import json
 import time
+from types import SimpleNamespace
 
 import pytest
 from test_run_model import HOSTILE
 from test_timeline import add, exchange, long_run, world
 
+from distlab.engines.outcomes import Finding
 from distlab.records.events import RUNNING
 from distlab.viz import comparison
 from distlab.viz.comparison import compare
@@ -52,6 +54,13 @@ def test_a_hanging_schedule_parts_where_it_first_does_something_else():
         ("0", "recv(src=1)"): "missing in hanging",
         ("1", "recv(src=0)"): "missing in hanging",
     }
+
+
+@pytest.mark.parametrize("found", ["finding", "hindsight"])
+def test_what_was_found_of_a_run_goes_with_its_picture(found):
+    said = {"finding": None, "hindsight": None, found: Finding("deadlock", "Rank 0 waits.")}
+    compared = compare(exchange(), SimpleNamespace(records=exchange(), **said))
+    assert compared.after.verdict == "Rank 0 waits." and not compared.before.verdict
 
 
 def test_what_is_inserted_moves_nothing_else():
