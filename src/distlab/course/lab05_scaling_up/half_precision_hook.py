@@ -312,6 +312,14 @@ exercise = Exercise(
             "group, and the bucket.",
         ),
         Advice(
+            "a list", "'list' object",
+            "The value of an all-reduce's future is a list of tensors, here of a single one.",
+        ),
+        Advice(
+            "no value for DDP", "Unable to cast <",
+            "DDP cannot use the future's value: it has to be a tensor like the bucket's buffer.",
+        ),
+        Advice(
             "no tensor", "GradBucket",
             "The bucket itself is no tensor: bucket.buffer() is.",
         ),

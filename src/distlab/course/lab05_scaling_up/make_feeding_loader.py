@@ -396,6 +396,16 @@ _HINTS = (
         "do. Each shard belongs to one rank, and in there to one worker.",
     ),
     Hint(
+        "lists that differ",
+        lambda look: any(
+            "missing and" in said for got in look.got for key, said in got.items()
+            if key.startswith("samples")
+        ),
+        "Some samples came twice and others never. Either ranks or workers took their parts of "
+        "lists in different orders (divide the sorted list, then shuffle what is one's own), or "
+        "samples were drawn with replacement.",
+    ),
+    Hint(
         "shards shared", _any("shards", "shared"),
         "Several ranks read samples of the same shard: then each has to read the whole file to use "
         "a part of it. Divide the files, not the samples.",
