@@ -4,8 +4,10 @@ import contextlib
 import os
 import select
 import signal
+import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
 
@@ -64,6 +66,18 @@ def test_an_interrupted_terminal_is_told_in_a_sentence(tmp_path, monkeypatch):
         command.terminal(f"python {path}")
     (said,) = caught.value._render_traceback_()
     assert said.startswith("KeyboardInterrupt: interrupted while the command runs")
+
+
+def test_where_no_thread_can_start_nothing_is_left_running(monkeypatch):
+    def refused(_):
+        raise RuntimeError("can't start new thread")
+
+    began = []
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    monkeypatch.setattr(subprocess, "Popen", lambda *words, **how: began.append(words))
+    with pytest.raises(RuntimeError):
+        command.output_of("python -c pass")
+    assert not began
 
 
 def test_a_program_that_is_not_there_is_told_as_a_shell_tells_it(capsys):

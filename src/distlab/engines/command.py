@@ -53,21 +53,18 @@ def _run(command: str, limit: float) -> tuple[str, int, bool]:
     environment = {"OMP_NUM_THREADS": "1", **kept, "GLOO_SOCKET_IFNAME": interface(kept)}
     screen, end = _terminal_pair()
     try:
+        shown = _Shown(screen)  # before the process: it may be that no thread can start
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=end, stderr=end, env=environment,
             start_new_session=True,
         )  # fmt: skip
     except OSError as error:  # told as a shell tells it
-        os.close(screen)
         if isinstance(error, FileNotFoundError):
             return f"{words[0]}: command not found\n", 127, False
         return f"{words[0]}: {error.strerror}\n", 126, False
-    except BaseException:
-        os.close(screen)
-        raise
     finally:
         os.close(end)
-    shown, late = _Shown(screen), False
+    late = False
     try:
         latest = time.monotonic() + limit
         shown.join(limit)
@@ -97,7 +94,9 @@ def _terminal_pair() -> tuple[int, int]:
 
 
 class _Shown(threading.Thread):
-    """Collects what is printed to a pseudo-terminal until nobody has it open any more."""
+    """Collects what is printed to a pseudo-terminal until nobody has it open any more, and closes
+    it then.
+    """
 
     def __init__(self, screen: int) -> None:
         super().__init__(daemon=True)
