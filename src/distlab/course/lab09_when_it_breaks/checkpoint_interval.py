@@ -13,7 +13,7 @@ exercise = formula(
     asks="checkpoint_interval returns the seconds between checkpoints at which the least time is "
     "lost, √(2·cost·mtbf), as a plain number.",
     visible=(
-        Case(1, 1, {"cost": 2.0, "mtbf": 100.0}),
+        Case(1, 1, {"cost": 5.0, "mtbf": 90.0}),
         Case(1, 2, {"cost": 60, "mtbf": 86_400}),
     ),
     hints=(
@@ -23,7 +23,8 @@ exercise = formula(
             "makes a tensor.",
         ),
         Hint(
-            "without the 2", gives(lambda c, m: math.sqrt(c * m)),
+            "without the 2",
+            gives(lambda c, m: math.sqrt(c * m), lambda c, m: math.sqrt(c * m / 2)),
             "A factor is missing: a failure costs half an interval on average, and that half comes "
             "out as a 2 under the root.",
         ),
@@ -41,13 +42,19 @@ exercise = formula(
             "rare: both are factors under the root.",
         ),
         Hint(
-            "rounded", lambda look: abs(returned(look)[0] - look.expected[0]) <= 1,
-            "The result is rounded: return it as it is.",
+            "Daly's", gives(
+                lambda c, m: math.sqrt(2 * c * m) - c,
+                lambda c, m: math.sqrt(2 * c * (m + c)),
+                lambda c, m: math.sqrt(2 * c * (m + c)) - c,
+            ),
+            "That is one of Daly's refinements, which count the checkpoint's own time as well. "
+            "Young's formula is asked for.",
         ),
         Hint(
-            "Daly's", gives(lambda c, m: math.sqrt(2 * c * m) - c),
-            "That is Daly's refinement, which counts the interval without the checkpoint's own "
-            "time. Young's formula is asked for.",
+            "rounded",
+            lambda look: abs(returned(look)[0] - look.expected[0]) <= 1
+            and round(returned(look)[0], 3) == returned(look)[0],
+            "The result is rounded: return it as it is.",
         ),
     ),
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from distlab.exercises.exercise import Case, Hint
 from distlab.exercises.formulas import formula, gives
 from distlab.exercises.hints import returned
@@ -11,7 +13,7 @@ exercise = formula(
     asks="expected_overhead returns the share of time lost to checkpoints and to work that "
     "failures undo, cost/interval + interval/(2·mtbf), as a plain number.",
     visible=(
-        Case(1, 1, {"interval": 10.0, "cost": 2.0, "mtbf": 100.0}),
+        Case(1, 1, {"interval": 10.0, "cost": 2.0, "mtbf": 50.0}),
         Case(1, 2, {"interval": 600, "cost": 60, "mtbf": 86_400}),
     ),
     hints=(
@@ -27,11 +29,16 @@ exercise = formula(
         Hint(
             "checkpoints alone", gives(lambda t, c, m: c / t),
             "That is what the checkpoints cost. What failures undo has to be added: half an "
-            "interval, every `mtbf` seconds.",
+            "interval, every `mtbf` seconds. (Divided with //, a small share becomes 0.)",
         ),
         Hint(
             "failures alone", gives(lambda t, c, m: t / (2 * m)),
             "That is what failures undo. What the checkpoints cost has to be added.",
+        ),
+        Hint(
+            "best interval", gives(lambda t, c, m: math.sqrt(2 * c / m)),
+            "That is the share at the best interval. It is asked for at any: what does `interval` "
+            "change?",
         ),
         Hint(
             "percent", gives(lambda t, c, m: 100 * (c / t + t / (2 * m))),
