@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
@@ -328,6 +329,21 @@ def test_run_ends_a_script_when_its_time_is_up(tmp_path):
     path.write_text("while True:\n    pass\n")
     done = distlab("run", path, "--ranks", 1, "--timeout", 1)
     assert done.returncode == 1 and "was ended after 1 s" in done.stderr
+
+
+def test_an_interrupted_run_leaves_its_trace(tmp_path):
+    path, trace = tmp_path / "program.py", tmp_path / "trace.json"
+    path.write_text(SCRIPT + "print('there', flush=True)\nwhile True:\n    pass\n")
+    words = [sys.executable, "-m", "distlab", "run", path, "--ranks", "1", "--trace", trace]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert any("there" in line for line in running.stdout)
+        running.send_signal(signal.SIGINT)
+        said = running.communicate(timeout=60)[1]
+    assert running.returncode == 1 and said == "distlab: interrupted\n"
+    names = {e["name"] for e in json.loads(trace.read_text())["traceEvents"]}
+    assert any("all_reduce" in name for name in names)
 
 
 def test_run_calls_a_function_of_a_notebook(tmp_path):

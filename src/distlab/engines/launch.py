@@ -56,11 +56,12 @@ def launch(
         run = _Running(
             source, source.folder, program.resolve(), size, list(arguments), function, held.port
         )
-        status = run.follow(timeout)
-        run.stop()
-        if trace is not None:
-            _write_trace(run.records(), trace)
-    return status
+        try:
+            return run.follow(timeout)
+        finally:  # of a run that is interrupted a trace is wanted most of all
+            run.stop()
+            if trace is not None:
+                _write_trace(run.records(), trace)
 
 
 def _checked(program: Path, size: int, arguments: Sequence[str], function: str | None) -> None:
