@@ -13,7 +13,6 @@ import torch.distributed as dist
 from distlab import Ranks
 from distlab.processes.wrong_argument import WrongArgument
 from distlab.simulation import Cluster
-from distlab.simulation import slow_links as imitated
 from distlab.simulation.collectives import seconds_of
 from distlab.simulation.cost_model import Link
 from distlab.simulation.slow_links import slow_cluster, slow_links
@@ -92,15 +91,22 @@ def test_messages_to_one_rank_share_its_link_and_overlap_on_their_way():
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 8])
-@pytest.mark.parametrize(
-    "op",
-    ["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "gather",
-     "scatter", "barrier"],
-)  # fmt: skip
-def test_a_collective_takes_as_long_as_on_a_simulated_cluster(op, size):
-    link = Link(LATENCY, BANDWIDTH)
-    simulated = seconds_of(op, 40_000, 0, tuple(range(size)), Cluster(size, 1, link, link))
-    assert imitated.Link(LATENCY, BANDWIDTH).seconds(op, 40_000, size) == pytest.approx(simulated)
+def test_a_collective_takes_what_the_formula_of_its_algorithm_says(size):
+    through, rounds, link = 0.04, math.log2(size), Link(LATENCY, BANDWIDTH)
+    piece = LATENCY + through / size
+    for op, expected in {
+        "all_reduce": 2 * (size - 1) * piece,
+        "reduce_scatter": (size - 1) * piece,
+        "all_to_all": (size - 1) * piece,
+        "all_gather": (size - 1) * (LATENCY + through),
+        "broadcast": rounds * (LATENCY + through),
+        "reduce": rounds * (LATENCY + through),
+        "gather": (size > 1) * LATENCY + (size - 1) * through,
+        "scatter": (size > 1) * LATENCY + (size - 1) * through,
+        "barrier": 2 * rounds * LATENCY,
+    }.items():
+        ranks, cluster = tuple(range(size)), Cluster(size, 1, between=link)
+        assert seconds_of(op, 40_000, 0, ranks, cluster) == pytest.approx(expected), op
 
 
 def rings(rank, size, tensor):

@@ -65,28 +65,6 @@ class Link:
     bandwidth: float
     transfers: list[Transfer] = field(default_factory=list)
 
-    def seconds(self, op: str, nbytes: int, size: int) -> float:
-        """How long a collective takes over `size` ranks, each of which gives `nbytes`.
-
-        Formulas for the algorithms of `distlab.simulation.collectives`: rings, binomial trees, all
-        to one, one to all, and pairs one after the other.
-        """
-        through = nbytes / self.bandwidth
-        rounds = math.ceil(math.log2(size))
-        match op:
-            case "all_reduce":
-                return 2 * (size - 1) * (self.latency + through / size)
-            case "all_gather":
-                return (size - 1) * (self.latency + through)
-            case "reduce_scatter" | "all_to_all":
-                return (size - 1) * (self.latency + through / size)
-            case "broadcast" | "reduce":
-                return rounds * (self.latency + through)
-            case "gather" | "scatter":
-                return self.latency + (size - 1) * through if size > 1 else 0.0
-            case _:  # a barrier
-                return 2 * rounds * self.latency
-
 
 class _HeldWork:
     """A request whose wait ends when the message would be through.
@@ -212,8 +190,6 @@ class _SlowGroup:
         return call
 
     def _seconds(self, op: str, nbytes: int, root: int | None) -> float:
-        if self._cluster.gpus == 1:
-            return self._link.seconds(op, nbytes, len(self._ranks))
         first = None if root is None else self._ranks[root]
         return seconds_of(op, nbytes, first, tuple(self._ranks), self._cluster)
 
