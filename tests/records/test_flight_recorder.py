@@ -106,6 +106,8 @@ def test_a_program_gets_the_same_as_data(kept, capsys):
     states = [[one["state"] for one in rank["operations"]] for rank in told["ranks"]]
     assert states == [["ended", "ended", "waits"]] * 2 + [["ended", "ended"]]
     assert min(rank["operations"][0]["begin"] for rank in told["ranks"]) == 0
+    ends = [one["end"] for rank in told["ranks"] for one in rank["operations"]]
+    assert [end is None for end in ends] == [state == "waits" for some in states for state in some]
 
 
 def test_dumps_of_older_versions_tell_of_waits_that_were_broken(kept):
