@@ -89,6 +89,16 @@ def test_a_timeline_is_read_also_where_its_list_was_left_open(tmp_path, end):
     assert read.step(0) == read
 
 
+def test_a_step_ends_where_the_next_begins_though_not_all_of_that_was_written():
+    activities = [
+        timeline.Activity(f"allreduce.{tensor}", "NEGOTIATE_ALLREDUCE", begin, begin + 1)
+        for tensor, begin in [("b", 1), ("w", 2), ("b", 8)]
+    ]
+    whole = timeline.Timeline(activities, [timeline.Ready("allreduce.b", 1, 8.5)], [])
+    assert whole.step(0) == timeline.Timeline(activities[:2], [], [])
+    assert whole.step(1) == timeline.Timeline(activities[2:], whole.ready, [])
+
+
 def test_what_is_no_timeline_is_refused(tmp_path):
     file = tmp_path / "timeline.json"
     file.write_text("{}")

@@ -7,6 +7,7 @@ copied into the fusion buffer together with others, reduced, and copied back.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,9 +64,11 @@ class Timeline:
 
     def step(self, number: int) -> Timeline:
         """What happened in one step of training, counted from 0: from its first gradient on until
-        the next step's.
+        the next step's. Of the last step tensors can be missing: Horovod may end before it has
+        written all of them.
         """
-        starts = [min(times) for times in zip(*self.negotiations(), strict=False)]
+        steps = itertools.zip_longest(*self.negotiations(), fillvalue=float("inf"))
+        starts = [min(times) for times in steps]
         begin, end = starts[number], [*starts, float("inf")][number + 1]
         return Timeline(
             [a for a in self.activities if begin <= a.begin < end],
