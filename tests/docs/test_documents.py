@@ -1,19 +1,20 @@
 """What the documents say of the code is so: names of modules, and the numbers of limits."""
 
 import importlib.util
+import inspect
 import re
 
 import pytest
 
 import distlab
-from distlab import course
+from distlab import cli, course
 from distlab.checking import belongings, judge_notebook, room, submission
 from distlab.exercises.exercise import DEADLINE
 from distlab.network import packets
 from distlab.processes import isolation
 from distlab.rank import execute
 from grader import coursedir
-from grader.judging import handed_in, ledger
+from grader.judging import grade, handed_in, ledger
 from grader.plugins import exporters
 from grader.reports import feedback, markdown, rendering
 
@@ -67,6 +68,41 @@ def test_code_within_a_sentence_ends_where_it_should(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_pages_name_each_other_by_links(page):
     assert not re.findall(r"(?<![`/\w-])docs/\w+\.md", page.read_text("utf-8"))
+
+
+COMMANDS = (PAGES[0].parent / "commands.md").read_text("utf-8")
+#: what the Hub sets for its servers, a grading for its sandbox, a run for its ranks
+SET_FOR_OTHERS = {
+    "EXCHANGE", "EXCHANGE_GRADERS", "GPU_PRETEND", "GRADING", "JOB", "LAB", "RUN",
+    "SEVERAL_COURSES", "TEMPLATE", "VARIANTS",
+}  # fmt: skip
+
+
+def test_every_command_has_its_line():
+    (commands,) = (
+        action.choices for action in cli._parser()._actions if isinstance(action.choices, dict)
+    )
+    rows = re.findall(r"^\| (`[a-z`, ]+) \|", COMMANDS, re.M)
+    assert sorted(name for row in rows for name in re.findall(r"\w+", row)) == sorted(commands)
+
+
+def test_every_variable_that_somebody_may_set_has_its_line():
+    sources = [
+        path.read_text("utf-8")
+        for folder in ("src", "grader", "deploy")
+        for path in (coursedir.ROOT / folder).rglob("*")
+        if (path.suffix == ".py" and "tests" not in path.parts) or path.name == "install"
+    ]
+    used = set(re.findall(r"\bDISTLAB_([A-Z_]+[A-Z])\b", "\n".join(sources)))
+    told = re.findall(r"^\| `DISTLAB_(\w+)` \|", COMMANDS, re.M)
+    assert sorted(told) == sorted(used - SET_FOR_OTHERS)
+
+
+def test_the_page_on_the_report_has_every_key_of_its_data():
+    source = inspect.getsource(grade._reported) + inspect.getsource(grade.report)
+    keys = set(re.findall(r'"(\w+)":|about\["(\w+)"\]|about \|= \{"(\w+)"', source))
+    page = (PAGES[0].parent / "report.md").read_text("utf-8").split("## As data")[1]
+    assert not {name for found in keys for name in found if name and name not in page}
 
 
 def test_the_reference_has_every_name_of_the_public_list():
