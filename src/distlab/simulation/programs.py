@@ -167,7 +167,8 @@ def pipeline(
 
     Args:
         n_bytes: of one micro-batch's activations, and again of their gradients.
-        forward, backward: seconds that a micro-batch takes in a stage.
+        forward: seconds that a micro-batch takes in a stage on its way there.
+        backward: and on its way back.
         order: "GPipe" (all forward, then all backward) or "1F1B".
 
     Raises:

@@ -23,7 +23,8 @@ def run_pipeline(
 
     Args:
         n_bytes: of one micro-batch's activations, and again of their gradients.
-        forward, backward: seconds that a micro-batch takes in a stage.
+        forward: seconds that a micro-batch takes in a stage on its way there.
+        backward: and on its way back.
 
     Raises:
         ValueError: a rank of the cluster is lost; `replay` follows those.
