@@ -401,10 +401,14 @@ def test_what_an_operation_does_to_its_own_buffers_is_no_change(two):
             lambda: dist.gather(one, None if rank else list(rows[:2]), 0, async_op=True),
             lambda: dist.scatter(one, None if rank else list(rows[2:]), 0, async_op=True),
             lambda: dist.all_to_all_single(flat, torch.ones(4), async_op=True),
-            lambda: dist.all_to_all(list(rows[:2]), list(rows[2:]), async_op=True),
+            lambda: (
+                torch.__version__ >= "2.13"  # gloo had none before
+                and dist.all_to_all(list(rows[:2]), list(rows[2:]), async_op=True)
+            ),
             lambda: dist.isend(one, 1 - rank) if rank else dist.irecv(one, 1),
         ):
-            start().wait()
+            if work := start():
+                work.wait()
         future = dist.all_reduce(one, async_op=True).get_future().then(lambda f: one.add_(1))
         future.wait()
         return one
