@@ -283,10 +283,9 @@ def reference(action: str, assignments: list[str]) -> int:
         if action == "record":
             print(f"{assignment}: {record.record(assignment, only)} cases recorded")
             continue
-        differences = record.verify(assignment)
-        print(
-            f"{assignment}: " + ("as recorded" if not differences else f"{len(differences)} differ")
-        )
+        differences = record.verify(assignment, only)
+        count = f"{len(differences)} differ{'s' * (len(differences) == 1)}"
+        print(f"{assignment}: {count if differences else 'as recorded'}")
         for said in differences:
             print(f"  {said}")
         status = 1 if differences else status

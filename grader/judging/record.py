@@ -139,10 +139,12 @@ def _kept(lab: str, only: str) -> Iterator[tuple[Exercise, Case, list[Any]]]:
                 yield exercise, case, coursedir.reference(exercise, case)
 
 
-def verify(lab: str) -> list[str]:
-    """Run the solutions again; returns a sentence for each case that gives other outputs."""
+def verify(lab: str, only: str | None = None) -> list[str]:
+    """Run the solutions again, or that of the `only` exercise; returns a sentence for each case
+    that gives other outputs.
+    """
     differences = []
-    for exercise, case, values in outputs(lab):
+    for exercise, case, values in outputs(lab, only):
         for rank, (was, now) in enumerate(
             zip(coursedir.reference(exercise, case), values, strict=True)
         ):
