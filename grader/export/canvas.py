@@ -64,8 +64,9 @@ def make(
     said += unmatched(matched, {at: _name(sheet, row) for at, row in enumerate(rows)}, file)
     said += _maxima(sheet, about, places, results)
     said += _enter(rows, asked, matched.rows, places)
-    complete = not matched.missing and not matched.unclear and len(places) == len(labs)
-    return Made(_kept(sheet, about, rows, places), said, complete)
+    without = set(labs) - set(places)
+    complete = not matched.missing and not matched.unclear and not without
+    return Made(_kept(sheet, about, rows, places), said, complete, without)
 
 
 def _matched(

@@ -144,4 +144,5 @@ def _about(results: Sequence[Result], never: Sequence[str]) -> list[str]:
 
 
 def _count(made: Made, labs: Sequence[str]) -> str:
-    return f"{len(made.sheet.rows)} rows, {listed(labs)}"
+    rows, there = len(made.sheet.rows), [lab for lab in labs if lab not in made.without]
+    return f"{rows} row{'s' if rows != 1 else ''}, {listed(there)}"

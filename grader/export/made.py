@@ -18,11 +18,13 @@ class Made:
     Args:
         said: sentences on what is missing from it, or not as one would expect.
         complete: all results that were asked for are in it.
+        without: the labs that were asked for and for which it has no column.
     """
 
     sheet: Sheet
     said: list[str] = field(default_factory=list)
     complete: bool = True
+    without: Collection[str] = ()
 
 
 def by_student(results: Sequence[Result]) -> dict[str, dict[str, Result]]:

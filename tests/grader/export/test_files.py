@@ -171,6 +171,13 @@ def test_columns_are_named_where_they_are_called_otherwise(tmp_path):
         made(tmp_path, text, canvas, [result("hope")], named={LAB: "Lab 2"})
 
 
+def test_a_lab_without_a_column_is_not_said_to_be_in_the_file(tmp_path):
+    some = [result("hope"), result("hope", lab=OTHER)]
+    got = made(tmp_path, CANVAS, canvas, some, labs=(LAB, OTHER))
+    assert not got.complete and f"has no column for {OTHER}: " in got.said[0]
+    assert commands._count(got, [LAB, OTHER]) == f"5 rows, {LAB}"
+
+
 def test_whoever_is_not_in_the_file_is_named(tmp_path):
     got = made(tmp_path, CANVAS, canvas, [result("carl\x1b[31m"), result("hope")])
     assert not got.complete and "Graded, but not in roster.csv: carl\\x1b[31m." in got.said
