@@ -41,6 +41,13 @@ def test_help_and_info_import_neither_torch_nor_ipyparallel(words):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("variable", ["DISTLAB_MAX_RANKS", "DISTLAB_PROCESSES"])
+def test_info_says_which_variable_is_wrong_and_goes_on(variable):
+    done = distlab("info", **{variable: "some"})
+    assert done.returncode == 0 and not done.stderr
+    assert f" {variable}=some is " in done.stdout and "Open MPI " in done.stdout
+
+
 def test_a_reader_that_has_seen_enough_is_no_error():
     reading, writing = os.pipe()
     os.close(reading)

@@ -32,8 +32,7 @@ def lines() -> Iterator[str]:
         yield f"GPU         {line}"
     backend = f"nccl up to {len(gpus)} ranks, gloo beyond" if gpus else "gloo"
     yield f"back ends   {backend}"
-    limit = max(machine.ranks(), len(gpus))
-    yield f"ranks       up to {limit} (DISTLAB_MAX_RANKS changes that)"
+    yield f"ranks       {_ranks(len(gpus))}"
     yield f"processes   {_processes()}"
     yield f"Slurm       {_command('sbatch', 'no sbatch: lab scripts run with `distlab run` here')}"
     sandbox, messages = _sandbox()
@@ -41,6 +40,14 @@ def lines() -> Iterator[str]:
     yield f"messages    {messages}"
     yield f"hidden      {_secret()}"
     yield f"Open MPI    {_command('mpirun', 'no mpirun: only Adasum in lab 07 needs it')}"
+
+
+def _ranks(gpus: int) -> str:
+    """How many ranks may be started here."""
+    try:
+        return f"up to {max(machine.ranks(), gpus)} (DISTLAB_MAX_RANKS changes that)"
+    except ValueError as error:
+        return str(error)
 
 
 def _processes() -> str:
