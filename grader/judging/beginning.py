@@ -17,6 +17,7 @@ try:
     beginning.imported()
 except BaseException as error:
     print(f"{type(error).__name__}: {error}")
+    sys.exit(1)
 """
 
 
@@ -30,10 +31,14 @@ def fault() -> str:
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PATIENCE,
             start_new_session=True,  # Ctrl-C is for us alone
         )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except OSError as error:
         return str(error)
+    except subprocess.TimeoutExpired:
+        return f"not done after {PATIENCE:g} s"
+    if not tried.returncode:
+        return ""
     said = " ".join(tried.stdout.decode("utf-8", "replace").split())
-    return said or (f"exit status {tried.returncode}" if tried.returncode else "")
+    return said or f"exit status {tried.returncode}"
 
 
 def imported() -> None:
