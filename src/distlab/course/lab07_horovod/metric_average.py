@@ -18,16 +18,20 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 
 
 def _metric_inputs(case: Case) -> list[dict]:
-    return [
-        {"values": [float(x) for x in case.draw(r, [2], "float64") * case.get("scale", 1.0)]}
-        for r in range(case.size)
-    ]
+    """With `again` a third figure for each rank: rank 0 alone has its first one again."""
+    made = []
+    for r in range(case.size):
+        own = [float(x) for x in case.draw(r, [2], "float64") * case.get("scale", 1.0)]
+        if case.get("again"):
+            own.append(own[r > 0])
+        made.append({"values": own})
+    return made
 
 
 def _call_metric_average(function, rank, size, inputs):
     initialised(rank, size)
-    first, second = inputs["values"]
-    return {"returned": [function(first, "loss"), function(second, "accuracy")]}
+    names = ("loss", "accuracy", "loss")
+    return {"returned": [function(*one) for one in zip(inputs["values"], names, strict=False)]}
 
 
 def _metrics(look: Look) -> np.ndarray:

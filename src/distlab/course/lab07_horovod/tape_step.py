@@ -85,17 +85,14 @@ def _call_tape_step(function, rank, size, inputs):
     keras.utils.clear_session()
     model, optimizer = _keras_model(inputs["weights"]), _optimizer(inputs)
     loss_fn = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    losses, kept = [], []
-    for step in range(2):
+    found = {"returned": []}
+    for step, when in enumerate(("after the first step", "after two steps")):
         images, labels = (tf.constant(inputs[n][step].numpy()) for n in ("images", "labels"))
-        losses.append(function(model, loss_fn, optimizer, images, labels, step == 0))
-        kept.append([_tensor(v) for v in model.variables])
-    return {
-        "returned": losses,
-        "model after the first step": kept[0],
-        "optimizer after two steps": [_tensor(v) for v in optimizer.variables],
-        "model after two steps": kept[1],
-    }
+        loss = function(model, loss_fn, optimizer, images, labels, step == 0)
+        found["returned"].append(loss)
+        found[f"model {when}"] = [_tensor(v) for v in model.variables]
+        found[f"optimizer {when}"] = [_tensor(v) for v in optimizer.variables]
+    return found
 
 
 def _tensor(variable):
@@ -116,12 +113,6 @@ def _factors_alone_differ(look: Look) -> bool:
     return ranks_differ(look, name) and all(
         look.same(_trained(look, name, 0), _trained(look, name, r)) for r in look.ranks
     )
-
-
-def _rates_differ(look: Look) -> bool:
-    """Do the workers have different rates? It is the second of the optimizer's variables."""
-    rates = [look.got[r]["optimizer after two steps"][1] for r in look.ranks]
-    return any(not look.same(rates[0], rate) for rate in rates)
 
 
 exercise = Exercise(
@@ -161,9 +152,10 @@ exercise = Exercise(
             "are not trained, statistics for example, and they belong to the broadcast.",
         ),
         Hint(
-            "optimizer not broadcast", _rates_differ,
-            "The optimizer's variables differ between the workers, its rate among them: broadcast "
-            "them as well as the model's.",
+            "optimizer not broadcast",
+            lambda look: ranks_differ(look, "optimizer after the first step"),
+            "After the first step the workers' optimizers differ. Rate and momentum are variables "
+            "of the optimizer: broadcast all of these as well as the model's.",
         ),
         Hint(
             "not averaged",

@@ -41,8 +41,10 @@ def _epoch_inputs(case: Case) -> list[dict]:
     ]
 
 
-def _noting_sampler(dataset, told: list[int]):
-    """A DistributedSampler over this worker's own data that notes the epoch of each pass."""
+def _noting_sampler(dataset, rank: int, size: int, told: list[int]):
+    """A DistributedSampler over the data of all workers that notes the epoch of each pass, and
+    gives this worker the first samples, its own.
+    """
     import torch
     from torch.utils.data.distributed import DistributedSampler
 
@@ -50,9 +52,9 @@ def _noting_sampler(dataset, told: list[int]):
         def __iter__(self):
             told.append(int(self.epoch))
             generator = torch.Generator().manual_seed(5 + int(self.epoch))
-            return iter(torch.randperm(len(dataset), generator=generator).tolist())
+            return iter(torch.randperm(len(self), generator=generator).tolist())
 
-    sampler = Sampler(dataset, num_replicas=1, rank=0)
+    sampler = Sampler(dataset, num_replicas=size, rank=rank)
     sampler.epoch = -1  # until set_epoch is called
     return sampler
 
@@ -89,9 +91,11 @@ def _train_one_epoch(function, rank, size, inputs):
     from torch.utils.data import DataLoader, TensorDataset
 
     hvd = initialised(rank, size)
-    dataset = TensorDataset(inputs["images"], inputs["labels"])
+    # as long as the data of all workers: what is divided by its length is too small
+    dataset = TensorDataset(*(torch.cat([inputs[one]] * size) for one in ("images", "labels")))
     told: list[int] = []
-    loader = DataLoader(dataset, inputs["batch_size"], sampler=_noting_sampler(dataset, told))
+    sampler = _noting_sampler(dataset, rank, size, told)
+    loader = DataLoader(dataset, inputs["batch_size"], sampler=sampler)
     model = network(inputs["weights"], normalised=True).eval()
     optimizer = hvd.DistributedOptimizer(
         torch.optim.SGD(model.parameters(), lr=inputs["lr"], momentum=0.5),
@@ -209,9 +213,17 @@ exercise = Exercise(
         ),
         Hint(
             "divided by samples",
-            lambda look: _times(look, 1 / look.inputs[0]["batch_size"]),
+            lambda look: any(
+                _times(look, 1 / look.inputs[0]["batch_size"] / n) for n in (1, look.size)
+            ),
             "The steps are right, but the figure is too small by the batch size: the loss of a "
             "batch is a mean already.",
+        ),
+        Hint(
+            "divided by all workers' samples",
+            lambda look: look.size > 1 and _times(look, 1 / look.size),
+            "The steps are right, but the figure is too small by the number of workers: it is the "
+            "mean of this worker's own losses, and loader.dataset holds the samples of all.",
         ),
         Hint(
             "sum over workers",
