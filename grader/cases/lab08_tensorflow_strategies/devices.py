@@ -9,6 +9,6 @@ def over(seed, logical, *devices):
 
 DEVICES = (
     over(101, 1, "CPU:0"),
-    over(102, 4, "/cpu:3", "/cpu:1", "/cpu:2"),
-    over(103, 5, "/device:CPU:0", "/device:CPU:1", "/device:CPU:2", "/device:CPU:3"),
+    over(102, 4, "CPU:3", "CPU:1", "CPU:2"),
+    over(103, 5, "CPU:0", "CPU:1", "CPU:2", "CPU:3"),
 )

@@ -97,7 +97,7 @@ exercise = with_tensorflow(
         AS_LIST,
         Hint(
             "not fetched",
-            lambda look: any(hasattr(x, "type_name") for x in _results(look)),
+            lambda look: any("RemoteValue" in getattr(x, "type_name", "") for x in _results(look)),
             "schedule returns at once, with a promise of a result. Fetch what it will hold: "
             "coordinator.fetch takes a whole list of promises.",
         ),

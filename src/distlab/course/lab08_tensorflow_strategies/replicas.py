@@ -91,19 +91,19 @@ HINTS = (
     ),
     Hint(
         "devices beside those given",
-        lambda look: set(_told(look)) > set(map(_short, look.case.params["devices"])),
+        lambda look: set(_told(look)) > set(look.case.params["devices"]),
         "The strategy runs on devices that it was not given as well. Without an argument a "
         "strategy takes what it finds: hand it the list of names.",
     ),
     Hint(
         "other devices",
-        lambda look: sorted(_told(look)) != sorted(map(_short, look.case.params["devices"])),
+        lambda look: sorted(_told(look)) != sorted(look.case.params["devices"]),
         "The strategy runs on other devices than it was given: use the names in `devices`, not "
         "names that you make from a number.",
     ),
     Hint(
         "another order",
-        lambda look: _told(look) != [_short(d) for d in look.case.params["devices"]],
+        lambda look: _told(look) != look.case.params["devices"],
         "Keep the devices in the order in which they are given: the first is replica 0's.",
     ),
 )

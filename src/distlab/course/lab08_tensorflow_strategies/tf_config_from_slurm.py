@@ -52,6 +52,7 @@ def _slurm(nodes: str, tasks: list[int], rank: int, port: int, seed: int) -> Cas
 
 
 OTHERWISE = "other workers where the nodes are written "
+_BRACKETS = re.compile(r"\[[^\]]*\]")
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -71,6 +72,8 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
     one, other = _named(found), _named(again)
     if one == other or [_bare(host) for host in one] != [_bare(host) for host in other]:
         return found
+    if _numbers(" ".join(_BRACKETS.findall(alone))) <= _numbers(" ".join(other)):
+        return found  # the numbers are there as they are written
     return again | {"returned": OTHERWISE + alone}
 
 
@@ -86,8 +89,11 @@ def _one_by_one(nodes: str) -> str:
         first, last = span.groups()
         return ",".join(f"{i:0{len(first)}}" for i in range(int(first), int(last) + 1))
 
-    brackets = re.compile(r"\[[^\]]*\]")
-    return brackets.sub(lambda inside: re.sub(r"(\d+)-(\d+)", numbers, inside[0]), nodes)
+    return _BRACKETS.sub(lambda inside: re.sub(r"(\d+)-(\d+)", numbers, inside[0]), nodes)
+
+
+def _numbers(text: str) -> set[str]:
+    return set(re.findall(r"\d+", text))
 
 
 def _hosts(addresses: list[str]) -> list[str]:
@@ -129,7 +135,8 @@ exercise = with_tensorflow(
                 and [_bare(h) for h in _hosts(workers(look))]
                 == [_bare(h) for h in _hosts(addresses(look))]
             ),
-            "Numbers in brackets keep their width: n[08-10] is n08, n09 and n10.",
+            "Numbers in brackets are as wide as the first of their range, or wider: n[08-10] is "
+            "n08, n09 and n10, and n[9-10] is n9 and n10.",
         ),
         Hint(
             "no port of its own",
@@ -141,7 +148,7 @@ exercise = with_tensorflow(
             "nodes missing",
             lambda look: set(_hosts(workers(look))) < set(_hosts(addresses(look))),
             "Nodes of the list have no worker. The last number of a range belongs to it, and what "
-            "SLURM_TASKS_PER_NODE writes as 2(x3) is said of three nodes.",
+            "SLURM_TASKS_PER_NODE writes as 2(x3) is said of three nodes, 16(x12) of twelve.",
         ),
         Hint(
             "one worker a node",

@@ -205,6 +205,12 @@ exercise = with_tensorflow(
             "by the global batch, so that the parts have to be added up, not averaged.",
         ),
         Hint(
+            "first epoch alone",
+            lambda look: bool(np.allclose(_losses(look)[0], _wanted(look)[0], rtol=1e-5)),
+            "The first epoch is right, the later ones are not. Model and optimizer are made once, "
+            "before the first epoch, and each epoch's mean is over its own batches alone.",
+        ),
+        Hint(
             "gradients of another size",
             lambda look: bool(np.isfinite(_losses(look)).all()) and _first_step_right(look),
             "The losses are near the single replica's, and not the same. Is an epoch's figure the "

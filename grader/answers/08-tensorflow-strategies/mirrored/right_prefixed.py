@@ -1,0 +1,2 @@
+def mirrored(devices):
+    return tf.distribute.MirroredStrategy(devices=[f"/device:{name}" for name in devices])
