@@ -124,6 +124,7 @@ def test_a_word_too_many_is_said_with_the_usage_of_its_command(capsys):
         (["check", "nothing.ipynb"], "is not there: name a notebook, or the folder of a lab"),
         (["explain", "nothere"], "nothere is not there: name the dumps of all ranks, or their fo"),
         (["check", "docs"], "there is no notebook in docs"),
+        (["explain", "README.md"], "no Flight Recorder dump: name those of the ranks, and nothing"),
         (["explain", "docs", "README.md"], "docs is a folder: name the dumps of all ranks, or one"),
         (["secret", "new", "--file", "/tmp"], "/tmp is a folder: name a file in it"),
         (["bench", "nothing"], "there is no benchmark"),

@@ -135,7 +135,7 @@ def fetch(arguments: argparse.Namespace) -> int:
 def _add_check(commands: Commands) -> None:
     parser = command(
         commands, "check", check, "Judge a notebook by its visible cases, without a gradebook.",
-        "check labs/01-message-passing/message_passing.ipynb",
+        "check 01-message-passing",
     )  # fmt: skip
     parser.add_argument(
         "notebook", type=Path, metavar="NOTEBOOK", help="or the folder that it lies in"
@@ -182,7 +182,7 @@ def _notebook(path: Path) -> Path:
 def _add_run(commands: Commands) -> None:
     parser = command(
         commands, "run", run, "Run a lab script, or a function of a notebook, on ranks here.",
-        "run solutions/01-message-passing/send_receive.py --ranks 2 --trace trace.json",
+        "run 01-message-passing/send_receive.py --ranks 2 --trace trace.json",
     )  # fmt: skip
     parser.add_argument("program", type=Path, metavar="NOTEBOOK_OR_SCRIPT")
     _run_options(parser)
@@ -249,7 +249,7 @@ def _add_submit(commands: Commands) -> None:
         commands, "submit", submit,
         "Run a lab's batch file, a script, or a function of a notebook as a Slurm job, and follow "
         "it. Ctrl-C cancels the job.",
-        "submit solutions/01-message-passing/send_receive.py --nodes 2 --ranks 2",
+        "submit 01-message-passing/send_receive.py --nodes 2 --ranks 2",
     )  # fmt: skip
     parser.add_argument("program", type=Path, metavar="BATCHFILE_OR_SCRIPT_OR_NOTEBOOK")
     _submit_options(parser)

@@ -159,7 +159,8 @@ def _loaded(path: Path) -> Dump:
     except Unreadable as error:
         raise Unreadable(f"{path.name} is no Flight Recorder dump: {error}") from error
     except Exception as error:  # whatever else unpickling nonsense raises
-        raise Unreadable(f"{path.name} is no Flight Recorder dump") from error
+        said = f"{path.name} is no Flight Recorder dump: name those of the ranks, and nothing else"
+        raise Unreadable(said) from error
     if not isinstance(dump, dict) or not isinstance(dump.get("entries"), list):
         raise Unreadable(f"{path.name} is no Flight Recorder dump: it has no entries")
     return dump
