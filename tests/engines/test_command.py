@@ -99,6 +99,11 @@ def test_what_is_no_command_is_refused_in_words(given):
         command.terminal(given)
 
 
+def test_a_limit_that_is_no_number_is_refused_in_words():
+    with pytest.raises(WrongArgument, match="limit is a number of seconds"):
+        command.output_of("ls", limit="10 s")
+
+
 @pytest.mark.parametrize("terminals", (True, False))
 def test_lines_of_two_processes_do_not_mix(tmp_path, monkeypatch, terminals):
     """Each printed in several pieces, by two who print at the same moment."""

@@ -34,7 +34,7 @@ def output_of(command: str, limit: float = 60) -> tuple[str, int]:
         What it printed, stdout and stderr together, and its exit status.
 
     Raises:
-        WrongArgument: it is no text, or empty.
+        WrongArgument: it is no text, or empty; or `limit` is no positive number.
     """
     output, status, _ = _run(command, limit)
     return output, status
@@ -43,6 +43,7 @@ def output_of(command: str, limit: float = 60) -> tuple[str, int]:
 def _run(command: str, limit: float) -> tuple[str, int, bool]:
     """What a command printed, its exit status, and whether the limit ended it."""
     words = wrong_argument.text(command, "a terminal").split()
+    limit = wrong_argument.seconds(limit, "limit")
     if words[0] == "torchrun":
         words[:1] = [sys.executable, "-m", "torch.distributed.run"]
     elif words[0] == "python":
