@@ -144,7 +144,8 @@ def steps(bars: Sequence[Any], story: Story) -> Figure:
     times = [story.killed] if story.killed else []
     zero = min([float(begin) for _, begin, _ in bars] + times)
     figure, axis = plt.subplots(figsize=(9, 0.7 * len(workers) + 1.2), layout="constrained")
-    axis.use_sticky_edges = False  # which leaves room for a word beside the first bar
+    axis.use_sticky_edges = False  # with a margin, the word beside the first bar has room
+    axis.margins(x=0.08)
     for number, (pid, begin, end) in enumerate(bars):
         row = rows[int(pid)]
         axis.barh(
