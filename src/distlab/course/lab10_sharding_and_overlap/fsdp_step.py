@@ -388,9 +388,16 @@ _HINTS = (
     ),
     Hint(
         "another loss",
-        _right_gradients,
+        lambda look: _right_gradients(look) and not _right_loss(look),
         "The gradients are right, and the loss is not: it is the mean squared error of this rank's "
         "batch.",
+    ),
+    Hint(
+        "order of traffic",
+        lambda look: _right_gradients(look) and _in_order(look) is not None,
+        "Loss and gradients are right, and what travels comes in another order. Forward, each "
+        "layer is gathered, first to last. Backward, last to first, each layer is gathered and "
+        "its gradients are reduce-scattered, so that nobody keeps those of all layers.",
     ),
     Hint(
         "order of layers",
@@ -418,7 +425,7 @@ _HINTS = (
     ),
     Hint(
         "other gradients",
-        _right_loss,
+        lambda look: _right_loss(look) and not _right_gradients(look),
         "The loss is right, and gradients are not. What comes down from the layer above is the "
         "gradient of *this* layer's output; through tanh and the product it becomes those of the "
         "weight, the bias and the input, and the last goes on to the layer below. Then they are "

@@ -479,6 +479,13 @@ _HINTS = (
         "overlapped_ddp is kept in variables of that call, not in global ones.",
     ),
     Hint(
+        "zeros reduced",
+        lambda look: any(want.any() and not found.any() for want, found in _pairs(look)),
+        "A gradient is all zeros after `finish`. Did its bucket leave before it was in .grad? A "
+        "hook of register_hook is called before that, one of register_post_accumulate_grad_hook "
+        "after it.",
+    ),
+    Hint(
         "not written back",
         _own,
         "The ranks end with gradients of their own: what was reduced is the joined buffer, and its "
