@@ -201,8 +201,6 @@ def likeness(assignment: str, submitted: Path | None) -> int:
     """
     (assignment,) = _named([assignment])
     console = _console()
-    if submitted is not None and not submitted.is_dir():
-        raise labs.Mistaken(f"{submitted} is no folder: name the one in which the submissions lie")
     submitted = (submitted or grading.SUBMITTED).resolve()
     entries = list(Ledger(coursedir.GRADES / "ledger").counting(assignment))
     if not entries:

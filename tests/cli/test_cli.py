@@ -87,7 +87,7 @@ def test_usage_that_makes_no_sense_is_exit_status_2():
         (["grade", "1", "--submitted", ""], "argument --submitted: it is empty: write what it is"),
         (["export", "--for", "csv", "--lab", ""], "argument --lab: it is empty: write what it"),
         (["reference"], "error: the following arguments are required: record|verify\n"),
-        (["likeness", "1", "--submitted", "none"], "none is no folder: name the one in which th"),
+        (["likeness", "1", "--submitted", "none"], "--submitted: none is no folder: name one th"),
         (["lint", "1", "rely"], "01-message-passing has no exercise 'rely' (did you mean relay?)"),
         (["grade", "1", "--watch"], "all that arrives in nbgrader's exchange: leave out 1\n"),
         (["grade", "--demo", "--watch", "--student", "ada"], "leave out --student and --demo\n"),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from distlab.cli.parts import Mistaken, command, count, enter_course, output, write_json
+from distlab.cli.parts import Mistaken, command, count, enter_course, folder, output, write_json
 
 if TYPE_CHECKING:
     from distlab.cli.parts import Commands
@@ -219,7 +219,7 @@ def _add_likeness(commands: Commands) -> None:
         "likeness 01-message-passing",
     )  # fmt: skip
     parser.add_argument("assignment", metavar="LAB")
-    parser.add_argument("--submitted", type=Path, metavar="DIR", help="where the submissions lie")
+    parser.add_argument("--submitted", type=folder, metavar="DIR", help="where the submissions lie")
 
 
 def likeness(arguments: argparse.Namespace) -> int:

@@ -94,6 +94,13 @@ def seconds(text: str) -> float:
     return number
 
 
+def folder(text: str) -> Path:
+    """A folder to read, for argparse."""
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is no folder: name one that is there")
+    return Path(text)
+
+
 def output(text: str) -> Path:
     """A file to write, for argparse: if it cannot be written, that is said before anything runs."""
     path = Path(text)
