@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from distlab import course
@@ -35,26 +35,43 @@ def variants_digest(lab: str, used: secret.Secret) -> str:
 
 def begin(labs: Iterable[str]) -> None:
     """Take the digests of these labs, before anything is judged."""
+    _booking()
     for lab in labs:
         variants_digest(lab, secret.current())
 
 
 def changed(labs: Iterable[str]) -> bool:
-    """Is any of these labs on the disk another one than when this process began?"""
+    """Is any of these labs on the disk, or the code that grades, another than when this process
+    began?
+    """
     labs, used = list(labs), secret.current()
-    return on_disk(labs) != [variants_digest(lab, used) for lab in labs]
+    return on_disk(labs) != [_booking(), *(variants_digest(lab, used) for lab in labs)]
 
 
 def on_disk(labs: Iterable[str]) -> list[str]:
-    """The digests of these labs as they are now."""
+    """The digests of the code that grades and of these labs as they are now."""
     used, judging = secret.current(), _judging.__wrapped__()
-    return [_with_solution(lab, _of_course(lab, used, judging)) for lab in labs]
+    of_labs = [_with_solution(lab, _of_course(lab, used, judging)) for lab in labs]
+    return [_booking.__wrapped__(), *of_labs]
 
 
 @functools.cache
 def _judging() -> str:
     """A digest of the code that judges."""
     return _digest(sorted(Path(course.__file__).parents[1].rglob("*.py")))
+
+
+@functools.cache
+def _booking() -> str:
+    """A digest of what makes points and pages of verdicts, which themselves do not depend on it."""
+    return _digest(_modules(coursedir.ROOT / "grader"))
+
+
+def _modules(package: Path) -> Iterator[Path]:
+    """The files of a package; beside its packages there can be folders of anybody's."""
+    yield from sorted(package.glob("*.py"))
+    for within in sorted(package.glob("*/__init__.py")):
+        yield from _modules(within.parent)
 
 
 def _of_course(lab: str, used: secret.Secret, judging: str) -> str:
@@ -77,5 +94,6 @@ def _digest(paths: Iterable[Path], begin: str = "") -> str:
     digest = hashlib.sha256(begin.encode())
     for path in paths:
         with contextlib.suppress(OSError):
-            digest.update(path.read_bytes())
+            content = path.read_bytes()
+            digest.update(f"{path.name} {len(content)} ".encode() + content)
     return digest.hexdigest()

@@ -17,7 +17,7 @@ def digest(tmp_path, monkeypatch):
     """`digest()` of a copy of the course's cases, in which a test may change something."""
     shutil.copytree(coursedir.ROOT / "grader" / "cases", tmp_path / "grader" / "cases")
     monkeypatch.setattr(coursedir, "ROOT", tmp_path)
-    for cached in (basis.course_digest, basis.variants_digest):
+    for cached in (basis.course_digest, basis.variants_digest, basis._booking):
         monkeypatch.setattr(basis, cached.__name__, functools.cache(cached.__wrapped__))
     return lambda: basis.course_digest.__wrapped__(LAB, secret.PUBLIC_SECRET)
 
@@ -47,3 +47,24 @@ def test_digests_are_those_of_the_course_as_it_was_when_grading_began(digest, tm
         file.write("# another draw\n")
     assert basis.course_digest(LAB, secret.current()) == before != digest()
     assert basis.changed([LAB])
+
+
+def test_a_process_begins_anew_when_the_code_that_books_has_changed_though_no_verdict_is_stale(
+    digest, tmp_path
+):
+    before, package = digest(), tmp_path / "grader" / "policy"
+    package.mkdir()
+    for name in ("__init__.py", "lateness.py"):
+        (package / name).touch()
+    basis.begin([LAB])
+    (tmp_path / "grader" / "submitted").mkdir()
+    (tmp_path / "grader" / "submitted" / "mine.py").write_text("a student's")
+    assert not basis.changed([LAB])
+    (package / "lateness.py").write_text("GRACE = 60\n")
+    assert basis.changed([LAB]) and digest() == before
+
+
+def test_a_file_that_is_called_otherwise_is_another(digest, tmp_path):
+    before, cases = digest(), tmp_path / "grader" / "cases" / course.package(LAB)
+    (cases / "ring_time.py").rename(cases / "ring_times.py")
+    assert digest() != before
