@@ -162,8 +162,8 @@ exercise = Exercise(
         Hint(
             "several all-gathers",
             lambda look: len([e for e in look.records[0].events if e.op == "all_gather"]) > 1,
-            "Gather the whole piece at once and cut afterwards, not tensor by tensor. (The "
-            "all_gather_object takes two all-gathers: first it tells how long the objects are.)",
+            "Gather the whole piece at once and cut afterwards, not tensor by tensor. "
+            "(all_gather_object takes two all-gathers: first it tells how long the objects are.)",
         ),
         Hint(
             "no communication",
