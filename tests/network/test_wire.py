@@ -19,7 +19,7 @@ MEASURED = [lab for lab in course.LABS if any(e.measured for e in course.exercis
 
 @pytest.fixture(scope="module")
 def room():
-    """To listen to another version of torch, name it in `gloo_wire.KNOWN` first."""
+    """To listen to another version of torch, name it in `gloo.KNOWN` first."""
     if not gloo.known(torch.__version__):
         pytest.skip(f"nobody has listened to torch {torch.__version__} yet")
     with wired.Wired() as made:
@@ -29,6 +29,8 @@ def room():
 @pytest.mark.parametrize("size", [2, 5])
 @pytest.mark.parametrize("name", wired.HONEST)
 def test_nothing_is_held_against_honest_ranks(room, name, size):
+    if name == "all_to_all" and torch.__version__ < "2.13":
+        pytest.skip("gloo has no all-to-all of lists before torch 2.13")
     run = room.run(name, size)
     assert run.ok, run.outcomes
     assert run.seen is not None and run.seen.lost == 0

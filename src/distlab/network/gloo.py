@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable
 
 #: versions of torch whose gloo does it like this, as `tests/network/test_wire.py` has checked
-KNOWN = ("2.13",)
+KNOWN = ("2.11", "2.13", "2.14")
 
 #: first byte of a slot → operation
 KINDS = {

@@ -79,11 +79,11 @@ def _recorded(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
 
 
 def _also_from_outside(ranks=None, *args, **kwargs):
-    """torch's `new_group`, with the call noted of a rank that is no member and makes nothing, as
-    with `use_local_synchronization=True`.
-    """
+    """torch's `new_group`, with the call noted of a rank that is no member and makes nothing."""
     group, recorder = make_new_group(ranks, *args, **kwargs), recording.active()
-    if group is None and recorder is not None and not recorder.apart:
+    by_members_alone = kwargs.get("use_local_synchronization", False)
+    outside = by_members_alone and not isinstance(group, dist.ProcessGroup)
+    if outside and recorder is not None and not recorder.apart:
         note = events.members_text(sorted(ranks))
         at = recorder.begin("new_group", events.NO_GROUP, note=note, also=events.LOCAL)
         recorder.finish(at)
