@@ -29,6 +29,7 @@ from grader.likeness import section
 from grader.looks.diary import Damaged, Diary, State
 from grader.policy import policy as policies
 from grader.reports import progress, rendering, report, table
+from grader.reports.output import output
 from grader.sandbox.ahead import Ahead
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def grade(
         ahead: the sandbox, if it is being tried out already.
     """
     _need_nbgrader()
-    console = _console()
+    console = output()
     submitted = (submitted or grading.SUBMITTED).resolve()
     if demonstration:
         demo.build(submitted)
@@ -88,12 +89,6 @@ def grade(
         for name, what in demo.CLASS.items():
             console.print(f"  {name:5} hands in {what}", style="dim", highlight=False)
     return reports
-
-
-def _console() -> Console:
-    console = Console()
-    # a file or a pipe has no width that a table must fit
-    return console if console.is_terminal else Console(width=200)
 
 
 def _need_nbgrader() -> None:
@@ -200,7 +195,7 @@ def likeness(assignment: str, submitted: Path | None) -> int:
     that failed.
     """
     (assignment,) = _named([assignment])
-    console = _console()
+    console = output()
     submitted = (submitted or grading.SUBMITTED).resolve()
     entries = list(Ledger(coursedir.GRADES / "ledger").counting(assignment))
     if not entries:
