@@ -134,6 +134,36 @@ def test_an_answer_that_has_another_name_or_none_is_known_by_the_name_in_its_not
         check(notebook["relay"])
 
 
+def test_a_decorator_s_function_that_is_called_as_another_exercise_is_known_by_its_own_name():
+    """`wrap` is an exercise of lab 03, and a usual name for what a decorator returns."""
+    notebook = {"__name__": "__main__", "check": check, "plain": exchange}
+    exec("def wrap(*arguments):\n    return plain(*arguments)\n\nexchange = wrap", notebook)
+    del notebook["wrap"]  # it was a local name of the decorator's
+    exec("check(exchange)", notebook)
+    exec("def tried(answer):\n    check(answer)\n\ntried(exchange)", notebook)
+
+
+def test_of_an_answer_to_two_exercises_the_one_is_checked_whose_name_is_written():
+    notebook = {"__name__": "__main__", "check": check, "plain": exchange}
+    exec("relay = exchange = lambda *arguments: plain(*arguments)", notebook)
+    exec("check(exchange)", notebook)
+    exec("def exchange(*arguments):\n    return plain(*arguments)\n\nrelay = exchange", notebook)
+    exec("check(exchange)", notebook)
+    with pytest.raises(CheckFailed, match="relay: "):
+        exec("check(relay)", notebook)
+
+
+def test_an_object_that_has_every_attribute_is_no_obstacle():
+    class Odd:
+        __call__ = staticmethod(exchange)
+
+        def __getattr__(self, name):
+            return None
+
+    with pytest.raises(course.NoExercise, match="this is of type Odd: write"):
+        check(Odd())
+
+
 def test_a_function_that_is_no_exercise_is_said_to_be_none():
     with pytest.raises(ValueError, match="there is no exercise 'exchagne': did you mean exchange?"):
         check(exchange, "exchagne")

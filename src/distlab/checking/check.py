@@ -7,6 +7,7 @@ import html
 import linecache
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -87,14 +88,14 @@ def check(answer: Any, name: str | None = None) -> None:
 
 
 def _name_of(answer: Any) -> str:
-    """The name that a function was defined by, or else the exercise's that it was given in its own
-    notebook or the caller's: a partial has no name, a lambda or what a decorator returns another.
+    """The exercise's name that an answer goes by, as in grading, else the one it was defined by: a
+    partial has none, a lambda or what a decorator returns another, perhaps another exercise's.
     """
     name = getattr(answer, "__name__", None)
-    if callable(answer) and not (isinstance(name, str) and course.named(name)):
-        scopes = _of_the_caller(), getattr(answer, "__globals__", {})
-        given = (known for scope in scopes for known in [*scope] if scope.get(known) is answer)
-        name = next(filter(course.named, given), name)
+    for scope in _scopes(answer) if callable(answer) else ():
+        given = [known for known in [*scope] if scope.get(known) is answer and course.named(known)]
+        if given:
+            return name if name in given else given[0]
     if not isinstance(name, str):
         say = answer if isinstance(answer, str) and course.named(answer) else "exchange"
         raise course.NoExercise(
@@ -104,12 +105,19 @@ def _name_of(answer: Any) -> str:
     return name
 
 
-def _of_the_caller() -> dict[str, Any]:
-    """The names of the cell or script that called into distlab."""
+def _scopes(answer: Any) -> Iterator[dict[str, Any]]:
+    """Where an answer may have a name: what the code uses that called into distlab, all of that
+    cell's or script's names, and those of the answer's own notebook.
+    """
     frame: FrameType | None = sys._getframe()
     while frame and origin.ours(frame.f_code.co_filename):
         frame = frame.f_back
-    return frame.f_globals if frame else {}
+    if frame:
+        yield {name: frame.f_globals.get(name) for name in frame.f_code.co_names}
+        yield frame.f_globals
+    own = getattr(answer, "__globals__", None)
+    if isinstance(own, dict):  # an object may answer anything when it is asked for that
+        yield own
 
 
 def _asked(name: str) -> Exercise:
