@@ -64,7 +64,9 @@ def _judging() -> str:
 @functools.cache
 def _booking() -> str:
     """A digest of what makes points and pages of verdicts, which themselves do not depend on it."""
-    return _digest(_modules(coursedir.ROOT / "grader"))
+    package = coursedir.ROOT / "grader"
+    templates = sorted((package / "reports" / "templates").rglob("*.*"))  # read for each page
+    return _digest([*_modules(package), *templates])
 
 
 def _modules(package: Path) -> Iterator[Path]:

@@ -64,6 +64,16 @@ def test_a_process_begins_anew_when_the_code_that_books_has_changed_though_no_ve
     assert basis.changed([LAB]) and digest() == before
 
 
+def test_the_templates_of_pages_are_a_part_of_what_books(digest, tmp_path):
+    templates = tmp_path / "grader" / "reports" / "templates"
+    templates.mkdir(parents=True)
+    (templates / "feedback.html.j2").write_text("{{ points }}")
+    basis.begin([LAB])
+    assert not basis.changed([LAB])
+    (templates / "feedback.html.j2").write_text("{{ points }} of {{ most }}")
+    assert basis.changed([LAB])
+
+
 def test_a_file_that_is_called_otherwise_is_another(digest, tmp_path):
     before, cases = digest(), tmp_path / "grader" / "cases" / course.package(LAB)
     (cases / "ring_time.py").rename(cases / "ring_times.py")
