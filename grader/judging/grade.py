@@ -314,7 +314,7 @@ def _need_same(referee: Referee, one: Submission, staged: Path, was: _State) -> 
     same = _state(one) == was
     if not same:  # a file was touched, say
         judged = _own_folder(one, staged).iterdir()
-        with contextlib.suppress(NotGraded):
+        with contextlib.suppress(Exception):  # what cannot be read is told when it is judged
             same = _read(referee, one).files == {f.name: f.read_text("utf-8") for f in judged}
     if not (same and _is_last(one)):
         raise GradingFailed(

@@ -24,7 +24,7 @@ from distlab.cli import main
 from distlab.processes import untrusted
 from grader import collected, commands, coursedir, paths
 from grader.coursedir import GradingFailed
-from grader.judging import demo, referee
+from grader.judging import demo, handed_in, referee
 from grader.judging import grade as grading
 from grader.judging.ledger import Entry, Ledger, Line
 from grader.judging.referee import unreadable_lines
@@ -210,6 +210,29 @@ def test_files_that_were_touched_or_written_again_are_no_other_submission(
     hand_in(tmp_path, "ada", content)
     (done,) = grading.grade(LAB, tmp_path / "submitted", None, NoJudges())
     assert (entered, done.problem) == (["ada"], "that will do")
+
+
+def test_what_came_meanwhile_and_breaks_the_grader_costs_nobody_else_the_points(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(coursedir, "GRADES", tmp_path)
+    monkeypatch.setattr(paths, "GRADES", tmp_path)
+    monkeypatch.setattr(roster, "GRADES", tmp_path)
+    read, judged = handed_in.notebook, []
+
+    def reading(folder):
+        if judged:  # the second time, since another file has come
+            raise RecursionError("a mistake of the grader's own")
+        judged.append(folder)
+        found = read(folder)
+        hand_in(tmp_path, "ada", "[" * 100_000)
+        return found
+
+    monkeypatch.setattr(Gradebook, "enter", lambda self, lab, student, need: need())
+    monkeypatch.setattr(handed_in, "notebook", reading)
+    hand_in(tmp_path, "ada", coursedir.solution(LAB))
+    (ada,) = grading.grade(LAB, tmp_path / "submitted", "ada", NoJudges())
+    assert "was replaced by another submission while it was judged" in ada.problem
 
 
 def test_a_group_keeps_what_another_member_has_handed_in_since_its_folder_was_chosen(
