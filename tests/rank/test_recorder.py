@@ -1,5 +1,6 @@
 """Everything that torch.distributed can be asked for is written down, and it outlives its rank."""
 
+import contextlib
 import sys
 import threading
 
@@ -100,6 +101,18 @@ def test_the_forms_of_a_collective_are_one_operation_and_count_the_bytes_that_a_
             op for op in ("all_gather", "reduce_scatter", "all_to_all", "all_reduce")
             if op.replace("_", "") in method.replace("_", "")
         )  # fmt: skip
+
+
+def test_an_all_to_all_of_unequal_pieces_counts_what_each_of_them_holds(two):
+    """Only gloo refuses them."""
+
+    def program(rank, size):
+        pieces = [torch.ones(1), torch.ones(5)]
+        with contextlib.suppress(RuntimeError):
+            dist.all_to_all([torch.empty(1), torch.empty(5)], pieces)
+
+    for record in two.run(program).records:
+        assert (record.events[0].nbytes, record.events[0].elements) == (24, 6)
 
 
 def test_functional_collectives_are_recorded_and_do_not_take_seconds_the_first_time(two):

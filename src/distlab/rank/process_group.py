@@ -358,6 +358,7 @@ class RecordedGroup(dist.ProcessGroup):
     def alltoall(self, outputs, inputs, *opts):
         return self._collective(
             "all_to_all", "alltoall", inputs[0], (outputs, inputs, *opts), pieces=len(inputs),
+            nbytes=bytes_of(inputs),  # NCCL takes pieces of different lengths
             note=events.exchanged_text(elements(inputs), elements(outputs)),
         )  # fmt: skip
 
