@@ -6,6 +6,7 @@ import sys
 import time
 
 import cloudpickle
+import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
@@ -167,6 +168,16 @@ def test_a_link_tells_when_its_rings_were_under_way():
         assert (transfer.op, transfer.nbytes) == ("all_reduce", 40_000)
         assert begin <= transfer.begin < transfer.end <= end
         assert transfer.end - transfer.begin == pytest.approx(0.08)
+
+
+def test_numbers_in_arrays_make_a_link_too():
+    def program(rank, size):
+        with slow_links(np.array(0.001), np.array(BANDWIDTH)) as link:
+            dist.all_reduce(torch.ones(500))
+            return link.transfers
+
+    for (transfer,) in Ranks(2).run(program):
+        assert transfer.end - transfer.begin == pytest.approx(0.004)
 
 
 def test_links_are_quick_again_afterwards_and_a_second_use_counts_anew():

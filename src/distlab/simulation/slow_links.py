@@ -241,6 +241,7 @@ def slow_links(latency: float, bandwidth: float) -> Iterator[Link]:
         raise WrongArgument(
             f"no link has a latency of {latency!r} s and {bandwidth!r} bytes a second"
         )
+    latency, bandwidth = float(latency), float(bandwidth)  # arrays of one number have no hash
     group = _default_group()
     link = Link(latency, bandwidth)
     cluster = Cluster(group.size(), 1, between=cost_model.Link(latency, bandwidth))
