@@ -99,6 +99,10 @@ def test_what_is_no_command_is_refused_in_words(given):
         command.terminal(given)
 
 
+def test_there_may_be_no_limit():
+    assert command.output_of("echo done", limit=float("inf")) == ("done\n", 0)
+
+
 def test_a_limit_that_is_no_number_is_refused_in_words():
     with pytest.raises(WrongArgument, match="limit is a number of seconds"):
         command.output_of("ls", limit="10 s")

@@ -43,7 +43,7 @@ def output_of(command: str, limit: float = 60) -> tuple[str, int]:
 def _run(command: str, limit: float) -> tuple[str, int, bool]:
     """What a command printed, its exit status, and whether the limit ended it."""
     words = wrong_argument.text(command, "a terminal").split()
-    limit = wrong_argument.seconds(limit, "limit")
+    limit = min(wrong_argument.seconds(limit, "limit"), threading.TIMEOUT_MAX)
     if words[0] == "torchrun":
         words[:1] = [sys.executable, "-m", "torch.distributed.run"]
     elif words[0] == "python":
