@@ -344,11 +344,15 @@ def test_an_interrupted_run_leaves_its_trace(tmp_path):
     path.write_text(SCRIPT + "print('there', flush=True)\nwhile True:\n    pass\n")
     words = [sys.executable, "-m", "distlab", "run", path, "--ranks", "1", "--trace", trace]
     with subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as running:
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # under nohup, too
+    ) as running:  # fmt: skip
         assert any("there" in line for line in running.stdout)
         running.send_signal(signal.SIGINT)
-        said = running.communicate(timeout=60)[1]
+        try:
+            said = running.communicate(timeout=60)[1]
+        finally:
+            running.kill()
     assert running.returncode == 1 and said == "distlab: interrupted\n"
     names = {e["name"] for e in json.loads(trace.read_text())["traceEvents"]}
     assert any("all_reduce" in name for name in names)
