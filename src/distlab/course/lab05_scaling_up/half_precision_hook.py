@@ -197,7 +197,7 @@ def _one_all_reduce(look: Look) -> str | None:
             elements = sum(g.size for g in gradients)
             if event.dtype != "float16":
                 return f"rank {rank} sent {event.dtype} at {event.place}, not float16."
-            if int(np.prod(event.shape)) != elements:
+            if event.elements != elements:
                 return f"rank {rank} did not reduce the whole bucket at {event.place}."
             if tuple(sorted(event.group)) != members:
                 return f"rank {rank} reduced in another group than the given one at {event.place}."
@@ -213,12 +213,12 @@ def _beyond_float16(look: Look) -> bool:
 
 
 def _sent(look: Look) -> set[str]:
-    return {e.dtype for e in look.events("all_reduce") if int(np.prod(e.shape)) > 1}
+    return {e.dtype for e in look.events("all_reduce") if e.elements > 1}
 
 
 def _single_numbers(look: Look) -> bool:
     """Was a single number reduced besides the buckets, such as the largest gradient?"""
-    return any(int(np.prod(e.shape)) == 1 for e in look.events("all_reduce"))
+    return any(e.elements == 1 for e in look.events("all_reduce"))
 
 
 exercise = Exercise(
@@ -313,7 +313,8 @@ exercise = Exercise(
         ),
         Advice(
             "a list", "'list' object",
-            "The value of an all-reduce's future is a list of tensors, here of a single one.",
+            "The value of an all-reduce's future is a list of tensors, here of a single one. "
+            "bucket.gradients() is a list as well, and bucket.buffer() is one tensor.",
         ),
         Advice(
             "no value for DDP", "Unable to cast <",

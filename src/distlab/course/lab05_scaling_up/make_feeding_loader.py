@@ -401,9 +401,9 @@ _HINTS = (
             "missing and" in said for got in look.got for key, said in got.items()
             if key.startswith("samples")
         ),
-        "Some samples came twice and others never. Either ranks or workers took their parts of "
-        "lists in different orders (divide the sorted list, then shuffle what is one's own), or "
-        "samples were drawn with replacement.",
+        "Some samples came twice and others never. Either the parts of ranks or workers overlap "
+        "and leave gaps, or these took them from lists in different orders (divide the sorted "
+        "list, then shuffle what is one's own), or samples were drawn with replacement.",
     ),
     Hint(
         "shards shared", _any("shards", "shared"),

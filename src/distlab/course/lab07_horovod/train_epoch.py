@@ -216,8 +216,8 @@ exercise = Exercise(
             lambda look: any(
                 _times(look, 1 / look.inputs[0]["batch_size"] / n) for n in (1, look.size)
             ),
-            "The steps are right, but the figure is too small by the batch size: the loss of a "
-            "batch is a mean already.",
+            "The steps are right, but the figure is too small, by the batch size at least: the "
+            "loss of a batch is a mean already.",
         ),
         Hint(
             "divided by all workers' samples",

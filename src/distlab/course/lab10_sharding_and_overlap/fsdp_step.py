@@ -395,9 +395,10 @@ _HINTS = (
     Hint(
         "order of traffic",
         lambda look: _right_gradients(look) and _in_order(look) is not None,
-        "Loss and gradients are right, and what travels comes in another order. Forward, each "
-        "layer is gathered, first to last. Backward, last to first, each layer is gathered and "
-        "its gradients are reduce-scattered, so that nobody keeps those of all layers.",
+        "Loss and gradients are right, and what travels is in another order, or of another size. "
+        "Forward, each layer's piece is gathered as it is, first to last. Backward, last to first, "
+        "each layer is gathered and its gradients are reduce-scattered, so that nobody keeps those "
+        "of all layers.",
     ),
     Hint(
         "order of layers",
