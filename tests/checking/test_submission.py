@@ -98,6 +98,22 @@ def test_a_function_that_an_answer_calls_is_there_though_it_is_still_to_be_writt
     assert plan.cells[2].kind == "todo" and plan.cells[2].takes == ()
 
 
+@pytest.mark.parametrize(
+    "reading",
+    [
+        "ALL = [relay]",
+        "@timed(relay)\ndef g(): pass",
+        "def g(via=relay): pass",
+        "g = lambda f=relay: f",
+    ],
+)
+def test_a_function_that_an_answer_s_cell_names_while_it_runs_is_there_before_it(reading):
+    answer = f"{reading}\ndef exchange():\n    return 1"
+    plan, _, _ = graded(lambda cells: cells[4].update(source=answer))
+    assert [c.kind for c in plan.cells[1:]] == ["todo", "solution"]
+    assert plan.answered == {"exchange"}
+
+
 def test_what_is_still_to_be_written_in_its_cell_is_not_put_over_ones_own():
     def change(cells):
         cells[4].update(source="def exchange():\n    return relay()")

@@ -7,6 +7,7 @@ taken from the course, whatever the submission says.
 
 from __future__ import annotations
 
+import ast
 import copy
 import errno
 import functools
@@ -333,14 +334,18 @@ def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
     blank = [c for c in found if c.kind == "solution" and c.source.strip() == released.get(c.name)]
     written = [c for c in found if c.kind in ("solution", "added") and c not in blank]
     own = [(cell.name, cell.defines()) for cell in written]
+    # who calls a function that is still to be written is to be told so, by its TODO
+    called = shown.words(written).difference(*(names_of for _, names_of in own))
+    todo = [cell for cell in blank if cell.name in called & cell.defines()]
+    taken = set().union(*(_read_at_once(c) for c in written if todo and c.kind == "solution"))
     for cell in found:
-        if cell.kind in ("given", "added", "solution") and cell not in blank:
+        if cell in todo and cell.name in taken:
+            cells.append(replace(cell, kind="todo"))
+        elif cell.kind in ("given", "added", "solution") and cell not in blank:
             cells.append(cell)
         elif cell.kind == "test" and cells and (tested := _tested(cell)) in names:
             cells[-1] = replace(cells[-1], takes=(*cells[-1].takes, tested))
-    # who calls a function that is still to be written is to be told so, by its TODO
-    called = shown.words(written).difference(*(names_of for _, names_of in own))
-    cells += [replace(cell, kind="todo") for cell in blank if cell.name in called & cell.defines()]
+    cells += [replace(cell, kind="todo") for cell in todo if cell.name not in taken]
     # a cell that cannot be parsed is an answer too, though one that does not work; and one that
     # imports everything from a module may have its answer from there
     answered = {
@@ -352,6 +357,23 @@ def plan(course: Content, rebuilt: Content, names: Iterable[str]) -> Plan:
         )
     }
     return Plan(cells, answered)
+
+
+def _read_at_once(cell: Cell) -> set[str]:
+    """The names that a cell reads while it runs: those in functions are read when these are
+    called.
+    """
+    names, left = set[str](), list[ast.AST | None]([cell.tree()])
+    while left:
+        node = left.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            left += [*node.decorator_list, node.args, node.returns]
+        elif isinstance(node, ast.Lambda):
+            left.append(node.args)
+        elif node is not None:
+            names |= {node.id} if isinstance(node, ast.Name) else set()
+            left += ast.iter_child_nodes(node)
+    return names
 
 
 def _tested(cell: Cell) -> str:
