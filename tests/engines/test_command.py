@@ -72,12 +72,16 @@ def test_where_no_thread_can_start_nothing_is_left_running(monkeypatch):
     def refused(_):
         raise RuntimeError("can't start new thread")
 
-    began = []
+    began, pairs, pair = [], [], command._terminal_pair
+    monkeypatch.setattr(command, "_terminal_pair", lambda: pairs.append(pair()) or pairs[0])
     monkeypatch.setattr(threading.Thread, "start", refused)
     monkeypatch.setattr(subprocess, "Popen", lambda *words, **how: began.append(words))
     with pytest.raises(RuntimeError):
         command.output_of("python -c pass")
     assert not began
+    for end in pairs[0]:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(end)
 
 
 def test_a_program_that_is_not_there_is_told_as_a_shell_tells_it(capsys):

@@ -102,7 +102,11 @@ class _Shown(threading.Thread):
     def __init__(self, screen: int) -> None:
         super().__init__(daemon=True)
         self._screen, self._parts = screen, list[bytes]()
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            os.close(screen)
+            raise
 
     def run(self) -> None:
         with contextlib.suppress(OSError):  # how Linux says that the other end is closed
