@@ -106,6 +106,8 @@ def _inside(one: Any) -> Iterable[Any]:
     """What an object holds, but for what is global."""
     if isinstance(one, (torch.Tensor, np.ndarray)):
         return list(getattr(one, "__dict__", {}).values())
+    if isinstance(one, io.BytesIO):  # since Python 3.12 its bytes are among its referents
+        return list(vars(one).values())
     if isinstance(one, torch.optim.Optimizer):
         own = {k: v for k, v in vars(one).items() if k not in _OF_OPTIMIZERS and k[:1] != "_"}
         return [dict(one.state), own]
