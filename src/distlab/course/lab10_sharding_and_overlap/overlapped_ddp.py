@@ -1,33 +1,25 @@
-"""`overlapped_ddp`: buckets of gradients that leave while the backward pass goes on.
-
-The model's own hooks, which run before any others, note when each gradient is there; the record
-says when each all-reduce began and was waited for. Both are on one clock, so that "as soon as" can
-be judged.
-"""
+"""`overlapped_ddp`: buckets of gradients that leave while the backward pass goes on."""
 
 from __future__ import annotations
-
-import os
-import time
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from distlab.course.lab10_sharding_and_overlap.flat import shortened
 from distlab.course.lab10_sharding_and_overlap.rules import over_all, traffic_of
+from distlab.course.lab10_sharding_and_overlap.watched_buckets import (
+    COUNTS,
+    EARLY,
+    IN_FINISH,
+    LATE,
+    WAITED,
+    Watched,
+    buckets_of,
+    told_by_record,
+)
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
 from distlab.exercises.traffic import called
-from distlab.records import reading
-
-_LATE = "number of buckets that began later than they could"
-_EARLY = "number of buckets that began before their gradients were there"
-_WAITED = "number of all-reduces that were waited for before finish"
-_IN_FINISH = "number of operations that finish began"
-_COUNTS = (_EARLY, _LATE, _WAITED, _IN_FINISH)
-
 
 # inputs
 
@@ -80,92 +72,9 @@ def _models(case: Case) -> list[dict]:
 # on a rank
 
 
-@dataclass
-class _Marks:
-    """When things happened in one step of one model, on the machine's monotonic clock."""
-
-    ready: list[tuple[int, float]] = field(default_factory=list)  # (number of the parameter, when)
-    backward: tuple[float, float] = (0.0, 0.0)
-    finish: tuple[float, float] = (0.0, 0.0)
-
-
-class _Watched:
-    """A model of a case, and the marks of each step that it went through."""
-
-    def __init__(self, described: dict, weights: list) -> None:
-        self.module = _network(described, weights)
-        self.trained = [p for p in self.module.parameters() if p.requires_grad]
-        self.buckets = buckets_of(
-            [p.numel() * p.element_size() for p in self.trained], described["bytes"]
-        )
-        self.steps: list[_Marks] = []
-        for number, parameter in enumerate(self.trained):
-            parameter.register_hook(self._noting(number))
-
-    def _noting(self, number: int):
-        def note(_gradient) -> None:
-            if self.steps:
-                self.steps[-1].ready.append((number, time.monotonic()))
-
-        return note
-
-    def forward(self, batch, scale: float):
-        return self.module(batch).square().sum() * scale
-
-    def backward(self, loss) -> None:
-        begin = time.monotonic()
-        loss.backward()
-        self.steps[-1].backward = begin, time.monotonic()
-
-    def finish(self, finish) -> None:
-        begin = time.monotonic()
-        finish()
-        self.steps[-1].finish = begin, time.monotonic()
-
-
-def _network(described: dict, weights: list):
-    import torch
-    from torch import nn
-
-    class Network(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            count = len(weights)
-            order, like = described.get("order", list(range(count))), weights[0][0]
-            for place, number in enumerate(order):
-                if described.get("empty") and place == count - 1:
-                    self.nothing = nn.Parameter(like.new_empty(0))
-                weight, bias = weights[number]
-                linear = nn.Linear(*reversed(weight.shape), dtype=weight.dtype)
-                linear.weight = nn.Parameter(weight.clone())
-                linear.bias = nn.Parameter(bias.clone())
-                linear.weight.requires_grad_(number not in described.get("frozen", []))
-                self.add_module(f"layer{number}", linear)
-
-        def forward(self, x):
-            for number in range(len(weights)):
-                for _ in range(2 if number in described.get("twice", []) else 1):
-                    x = torch.tanh(getattr(self, f"layer{number}")(x))
-            return torch.cat([x.flatten(), self.nothing]) if described.get("empty") else x
-
-    return Network()
-
-
-def buckets_of(nbytes: list[int], limit: int) -> list[list[int]]:
-    """The numbers of the parameters in each bucket, from the last parameter to the first."""
-    buckets, held = [[]], 0
-    for number in reversed(range(len(nbytes))):
-        if held >= limit:
-            buckets.append([])
-            held = 0
-        buckets[-1].append(number)
-        held += nbytes[number]
-    return buckets
-
-
 def _call(function, rank, size, inputs):
     models = [
-        _Watched(described, weights)
+        Watched(described, weights)
         for described, weights in zip(inputs["models"], inputs["weights"], strict=True)
     ]
     finishes = [
@@ -174,12 +83,11 @@ def _call(function, rank, size, inputs):
     ]
     if not all(map(callable, finishes)):
         kind = "None" if finishes[0] is None else f"a {type(finishes[0]).__name__}"
-        return {"returned": kind, "gradients": None, **dict.fromkeys(_COUNTS, 0)}
+        return {"returned": kind, "gradients": None, **dict.fromkeys(COUNTS, 0)}
     gradients = []
     for step, batches in enumerate(inputs["batches"]):
         for model in models:
-            model.module.zero_grad(set_to_none=step % 2 == 0)
-            model.steps.append(_Marks())
+            model.begin(set_to_none=step % 2 == 0)
         losses = [
             model.forward(batch, inputs["scale"])
             for model, batch in zip(models, batches, strict=True)
@@ -194,49 +102,8 @@ def _call(function, rank, size, inputs):
                 for model in models
             ]
         )
-    told = _told_by_record(models, rank, size)
+    told = told_by_record(models, rank, size)
     return {"returned": "a function", "gradients": shortened(gradients), **told}
-
-
-def _told_by_record(models: list[_Watched], rank: int, size: int) -> dict[str, int]:
-    """The `_COUNTS`, from marks and record together. With one rank there need be no all-reduce."""
-    counts = dict.fromkeys(_COUNTS, 0)
-    if size == 1:
-        return counts
-    record = reading.read(Path(os.environ["DISTLAB_RUN"], f"{rank}.rec"))
-    events = [
-        (event.begin - record.offset, event.wait_begin and event.wait_begin - record.offset)
-        for event in record.events
-        if event.op != "new_group"
-    ]
-    for model in models:
-        for marks in model.steps:
-            for name, count in _of_step(model.buckets, marks, events).items():
-                counts[name] += count
-    return counts
-
-
-def _of_step(buckets, marks: _Marks, events) -> dict[str, int]:
-    begin, end = marks.backward
-    begun = [event for event in events if begin <= event[0] < end]
-    place = {number: at for at, (number, _) in enumerate(marks.ready)}
-    moments = [moment for _, moment in marks.ready] + [end]
-    early = late = complete = 0
-    for number, bucket in enumerate(buckets):
-        # the gradient that completes this bucket and all before it: they begin in their order
-        complete = max(complete, *(place.get(parameter, 0) for parameter in bucket))
-        if number >= len(begun):
-            late += 1
-        elif begun[number][0] < moments[complete]:
-            early += 1
-        elif begun[number][0] >= moments[complete + 1]:
-            late += 1
-    return {
-        _EARLY: early,
-        _LATE: late,
-        _WAITED: sum(0 < wait < marks.finish[0] for _, wait in begun),
-        _IN_FINISH: sum(marks.finish[0] <= event[0] < marks.finish[1] for event in events),
-    }
 
 
 # traffic
@@ -247,14 +114,14 @@ def _expected(look: Look) -> list[int]:
     given = look.inputs[0]
     a_step = []
     for described, weights in zip(given["models"], given["weights"], strict=True):
-        nbytes = parameter_bytes(described, weights)
+        nbytes = _parameter_bytes(described, weights)
         a_step += [
             sum(nbytes[n] for n in bucket) for bucket in buckets_of(nbytes, described["bytes"])
         ]
     return a_step * len(given["batches"])
 
 
-def parameter_bytes(described: dict, weights: list) -> list[int]:
+def _parameter_bytes(described: dict, weights: list) -> list[int]:
     """Of the parameters that require a gradient, in the order in which they are registered."""
     found, count = [], len(weights)
     for place, number in enumerate(described.get("order", range(count))):
@@ -378,7 +245,7 @@ def _each_parameter(look: Look) -> set[int]:
     return {
         nbytes
         for described, weights in zip(given["models"], given["weights"], strict=True)
-        for nbytes in parameter_bytes(described, weights)
+        for nbytes in _parameter_bytes(described, weights)
     }
 
 
@@ -407,20 +274,20 @@ _HINTS = (
     ),
     Hint(
         "waited in the hook",
-        _left(_WAITED),
+        _left(WAITED),
         "An all-reduce was waited for while the backward pass went on, so that nothing overlaps: "
         "begin it with async_op=True, keep the request, and wait in `finish`.",
     ),
     Hint(
         "after the backward pass",
-        lambda look: _left(_IN_FINISH)(look)
-        and all(got[_LATE] == len(_expected(look)) for got in look.got),
+        lambda look: _left(IN_FINISH)(look)
+        and all(got[LATE] == len(_expected(look)) for got in look.got),
         "All buckets left after the backward pass was over. They are to begin while it goes on: a "
         "hook is called for each parameter as soon as its gradient is there.",
     ),
     Hint(
         "last bucket in finish",
-        _left(_IN_FINISH),
+        _left(IN_FINISH),
         "`finish` began an all-reduce itself. The last bucket may be smaller than bucket_bytes: it "
         "is complete when the gradients of *its* parameters are there, so find out beforehand "
         "which bucket each parameter is in.",
@@ -464,7 +331,7 @@ _HINTS = (
     ),
     Hint(
         "began too early",
-        _left(_EARLY),
+        _left(EARLY),
         "A bucket left before all its gradients were there. What counts is which gradients have "
         "come in this step: a gradient that is None or zero says nothing, and neither does a count "
         "of another step.",
@@ -478,7 +345,7 @@ _HINTS = (
     ),
     Hint(
         "began too late",
-        _left(_LATE),
+        _left(LATE),
         "A bucket began later than it could: as soon as its last gradient is there, and those "
         "before it have begun. Several buckets may become ready with one gradient, when the first "
         "of them was what the others waited for. (A hook that is made in a loop and uses the "
