@@ -19,8 +19,8 @@ help: ## list what can be made
 setup: $(READY) ## install everything into .venv (the other targets do it when it is needed)
 
 $(READY): pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' \
-	  || { echo "grading needs Python 3.11 or 3.12: say PYTHON=/path/to/python3.11 make …"; exit 1; }
+	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+	  || { echo "grading needs Python 3.11 to 3.13: say PYTHON=/path/to/python3.11 make …"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(call install,$(BIN)/python) torch
 	$(call install,$(BIN)/python) -e '.[grader,lti,deploy,dev]'
@@ -73,7 +73,7 @@ horovod: $(READY) ## build Horovod for lab 07, keep its wheel and install it
 
 # other users run it: so it lies where they can read it, and its Python is one that they can run
 HUB_ENV ?= /opt/distlab
-HUB_PYTHON ?= $(firstword $(wildcard /usr/bin/python3.12 /usr/bin/python3.11) $(PYTHON))
+HUB_PYTHON ?= $(firstword $(wildcard /usr/bin/python3.13 /usr/bin/python3.12 /usr/bin/python3.11) $(PYTHON))
 HUB_READY := $(HUB_ENV)/ready
 HUB_PROXY := deploy/hub/node_modules/.package-lock.json
 

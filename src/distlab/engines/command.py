@@ -50,8 +50,11 @@ def _run(command: str, limit: float) -> tuple[str, int, bool]:
         words[0] = sys.executable
     kept = {name: value for name, value in os.environ.items() if name not in _LAUNCHERS}
     kept.pop("PYTHONUNBUFFERED", None)  # as images of containers have it: see `_terminal_pair`
-    # a thread for each rank, and an interface that reaches this machine wherever it is
-    environment = {"OMP_NUM_THREADS": "1", **kept, "GLOO_SOCKET_IFNAME": interface(kept)}
+    # a thread for each rank, an interface that reaches this machine wherever it is, and tracebacks
+    # in one colour, which Python 3.13 has several of on a terminal: `_ended_with` reads them
+    environment = {
+        "OMP_NUM_THREADS": "1", **kept, "GLOO_SOCKET_IFNAME": interface(kept), "PYTHON_COLORS": "0",
+    }  # fmt: skip
     screen, end = _terminal_pair()
     try:
         shown = _Shown(screen)  # before the process: it may be that no thread can start
