@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 
 import pytest
 from test_session import EXCHANGE, inputs, values
@@ -85,6 +86,20 @@ def test_links_out_of_the_folder_are_not_put_anywhere(here, tmp_path):
     there.mkdir()
     unpack(packed(here), there)
     assert os.listdir(there) == []
+
+
+@pytest.mark.parametrize("steps", [1, 50])
+def test_links_that_lead_over_hundreds_of_others_take_no_time(here, tmp_path, steps):
+    (here / "end").mkdir()
+    for number in range(1500):
+        over = "end" if number == 0 else f"l{number - 1}"
+        (here / f"l{number}").symlink_to("/".join([f"{over}/.."] * (steps - 1) + [over]))
+    there = tmp_path / "there"
+    there.mkdir()
+    begin = time.process_time()
+    unpack(packed(here), there)
+    assert time.process_time() - begin < 20
+    assert (there / "end").is_dir() and not (there / "l1499").exists()
 
 
 LONG = "d" * 247  # sixteen of them are more than a path may have

@@ -19,6 +19,7 @@ from typing import Any
 MOST_BYTES = 32 << 20  # of all files together
 MOST_FILES = 2_000  # files and folders
 MOST_DEPTH = 30  # folders nested in each other
+MOST_LINK = 500  # characters of where a link leads
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -98,7 +99,7 @@ def unpack(block: bytes, folder: Path) -> None:
     """
     head, _, contents = block.partition(b"\n")
     begin = 0
-    folders, links = {folder: 0}, []
+    folders, files, links = {folder: 0}, [], []
     for one in _listed(head):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, OverflowError):
             place = _place(folders, folder, str(one["path"]))
@@ -111,8 +112,9 @@ def unpack(block: bytes, folder: Path) -> None:
                 end = begin + max(0, int(one["size"]))
                 content, begin = contents[begin:end], end
                 _write(place, content, 0o755 if one["runs"] else 0o644)
+                files.append(place)
                 _date(place, one["when"])
-    _link(folder, links)
+    _link(links, [*folders, *files])
     for place in folders.keys() - {folder}:  # after all was put into them
         with contextlib.suppress(OSError, OverflowError):
             _date(place, folders[place])
@@ -150,22 +152,29 @@ def _date(place: Path, when: int) -> None:
     os.utime(place, ns=(when, when))
 
 
-def _link(folder: Path, links: list[tuple[Path, str]]) -> None:
-    """Make links, and remove again those that lead out of the folder or nowhere.
+def _link(links: list[tuple[Path, str]], there: Collection[Path]) -> None:
+    """Make links, and remove again those that do not lead to what is `there`.
 
-    `strict` has each step of a link looked at: without it, where a path leads that is longer than
-    the system accepts would be guessed.
+    Where each leads is asked of the kernel, which soon gives up: `realpath` takes hours over links
+    that lead over hundreds of others.
     """
     made = []
     for place, to in links:
+        if len(to) > MOST_LINK:
+            continue
         with contextlib.suppress(OSError, ValueError):
             os.symlink(to, place)
             made.append(place)
-    home = os.path.realpath(folder)
+    inside = {_which(place) for place in there}
     for place in made:
-        try:
-            ends = os.path.realpath(place, strict=True)
-        except OSError:
-            ends = ""
-        if os.path.commonpath([home, ends or "/"]) != home:
+        if _which(place) not in inside:
             place.unlink()
+
+
+def _which(place: Path) -> tuple[int, int] | None:
+    """What tells a file or folder from all others; `None` where a link leads nowhere."""
+    try:
+        about = place.stat()
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino
