@@ -4,7 +4,8 @@ What is forbidden, and why:
 
 - memory that belongs to no process (`memfd_create`, System V, shared mappings without a file): it
   escapes every limit that can be set without privileges;
-- what the kernel keeps (semaphores) or counts for the whole host (asynchronous input and output),
+- what the kernel keeps (semaphores, its log: a process that ends by a signal is entered there with
+  an address of its own choice) or counts for the whole host (asynchronous input and output),
   which is shared with other submissions;
 - what could slow process 1 down, which has the same user;
 - sockets of unusual families, which reach other parts of the kernel, or the host (AF_VSOCK);
@@ -25,16 +26,16 @@ from collections.abc import Sequence
 #: machine → (AUDIT_ARCH of linux/audit.h, {name: number})
 _TABLES = {
     "x86_64": (0xC000003E, {
-        "shmget": 29, "semget": 64, "msgget": 68, "ptrace": 101, "mount": 165, "io_setup": 206,
-        "add_key": 248, "fanotify_init": 300,
+        "shmget": 29, "semget": 64, "msgget": 68, "ptrace": 101, "syslog": 103, "mount": 165,
+        "io_setup": 206, "add_key": 248, "fanotify_init": 300,
         "request_key": 249, "keyctl": 250, "ioprio_set": 251, "unshare": 272,
         "perf_event_open": 298, "setns": 308,
         "process_vm_readv": 310, "process_vm_writev": 311, "memfd_create": 319, "bpf": 321,
         "userfaultfd": 323, "io_uring_setup": 425, "memfd_secret": 447,
     }),
     "aarch64": (0xC00000B7, {
-        "shmget": 194, "semget": 190, "msgget": 186, "ptrace": 117, "mount": 40, "io_setup": 0,
-        "add_key": 217, "fanotify_init": 262,
+        "shmget": 194, "semget": 190, "msgget": 186, "ptrace": 117, "syslog": 116, "mount": 40,
+        "io_setup": 0, "add_key": 217, "fanotify_init": 262,
         "request_key": 218, "keyctl": 219, "ioprio_set": 30, "unshare": 97,
         "perf_event_open": 241, "setns": 268,
         "process_vm_readv": 270, "process_vm_writev": 271, "memfd_create": 279, "bpf": 280,

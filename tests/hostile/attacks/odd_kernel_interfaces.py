@@ -1,10 +1,11 @@
-# tries: asynchronous input and output, fanotify, sockets of odd families
+# tries: asynchronous input and output, fanotify, the kernel's log, sockets of odd families
 # status: passed
 
 import ctypes
 
 IO_SETUP = {"x86_64": 206, "aarch64": 0}
 FANOTIFY_INIT = {"x86_64": 300, "aarch64": 262}
+SYSLOG, READ_ALL = {"x86_64": 103, "aarch64": 116}, 3
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
 
 
@@ -15,6 +16,8 @@ def relay(rank, size, tensor):
         found.append("io_setup")
     if libc.syscall(FANOTIFY_INIT[machine], 0x200, 0) >= 0:
         found.append("fanotify_init")
+    if libc.syscall(SYSLOG[machine], READ_ALL, ctypes.create_string_buffer(99), 99) >= 0:
+        found.append("syslog")
     for family in range(46):
         for kind in (1, 2, 3, 5):
             try:
