@@ -73,7 +73,7 @@ def _words(source: str, own: set[str]) -> Iterator[str]:
                     yield alias.name
         elif isinstance(node, ast.Call) and _finds_module(node):
             yield "import_module"
-        elif isinstance(node, ast.Attribute) and (node.attr in _NAMES or _is_builtin(node)):
+        elif isinstance(node, ast.Attribute) and (_is_named(node) or _is_builtin(node)):
             yield node.attr
         elif isinstance(node, ast.Attribute) and _is_distlab(node):
             yield f"distlab.{node.attr}"
@@ -148,6 +148,11 @@ def _of_comprehension(node: ast.expr, names: frozenset[str]) -> Iterator[_Read]:
         for child in ast.iter_child_nodes(one) if isinstance(one, ast.comprehension) else [one]:
             if child is not loops[0].iter:
                 yield child, own
+
+
+def _is_named(node: ast.Attribute) -> bool:
+    own = isinstance(node.value, ast.Name) and node.value.id == "self"  # a class of one's own
+    return node.attr in _NAMES and not own
 
 
 def _is_builtin(node: ast.Attribute) -> bool:

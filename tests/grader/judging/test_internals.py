@@ -73,6 +73,7 @@ def test_what_leads_to_the_records_is_named(source, word):
         "def relay(rank):\n    compile = rank == 0\n    def inner():\n        return compile",
         "class Net(nn.Module):\n    def eval(self):\n        return self.train(False)",
         "async def f(exec):\n    await exec\nawait f(g)", "%time import torch\nmodel.eval()",
+        "class Ring:\n    def __init__(self, group):\n        self._group, self.paused = group, 0",
         "%%writefile a.sh\nexec distlab info\ncompile",
     ],
 )  # fmt: skip
