@@ -3,6 +3,8 @@
 import json
 import os
 import random
+import time
+import tracemalloc
 
 import pytest
 from recorded import record, record_of, row
@@ -34,6 +36,27 @@ def test_an_event_that_cannot_be_is_left_out(changes):
 @pytest.mark.parametrize("where", [{"rank": 1}, {"size": 30_000}])
 def test_a_record_of_another_rank_is_none(where):
     assert reading.checked(record(**where), 0, 2) == events.RankRecord(0, 2)
+
+
+@pytest.mark.parametrize(("size", "note"), [(2, b"0-32767"), (30_000, b"0-29999")])
+def test_thousands_of_groups_of_thousands_of_ranks_take_no_memory(size, note):
+    data = record_of([row(op=12, group=1, note=note)] * 500, 0, size)
+    tracemalloc.start()
+    try:
+        assert reading.checked(data, 0, 2).events == []
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_groups_that_were_given_are_numbered_in_no_time():
+    made = [
+        row(op=12, group=group, note=b"0,1", more=events.GIVEN >> 8) for group in range(1, 30_000)
+    ]
+    begin = time.process_time()
+    given = reading.checked(record_of(made, 0, 2), 0, 2).given
+    assert time.process_time() - begin < 10
+    assert given[29_999] == ((0, 1), events.GIVEN_GROUPS + 29_998)
 
 
 def test_no_bytes_make_a_record_that_cannot_be_drawn_or_remarked_on():

@@ -13,6 +13,7 @@ import functools
 import math
 import re
 import struct
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -323,6 +324,7 @@ class RankRecord:
     offset: float = 0.0  # seconds by which all its times were moved to get the watcher's
     #: members and number, by index, of groups that were made while nothing was recorded
     given: dict[int, tuple[tuple[int, ...], int]] = field(default_factory=dict)
+    alike: Counter[tuple[int, ...]] = field(default_factory=Counter)  # of these, by their members
 
     @property
     def over(self) -> bool:

@@ -45,11 +45,13 @@ _RANGE = re.compile(r"(\d+)-(\d+)(?:/([1-9]\d*))?")
 _IDENTIFIER = re.compile(r"[\w.<>]*")
 
 
-def _members(text: str) -> tuple[int, ...]:
-    """The ranks that `events.members_text` wrote down."""
+def _members(text: str, size: int) -> tuple[int, ...]:
+    """The ranks that `events.members_text` wrote down. Of a group with a rank that is not there,
+    that rank is enough: thousands of such groups of thousands of ranks would take all memory.
+    """
     if found := _RANGE.fullmatch(text):
         first, last, step = (int(number or 1) for number in found.groups())
-        return tuple(range(first, min(last, MOST_RANKS) + 1, step))
+        return tuple(range(first, last + 1, step)) if last < size else (last,)
     return tuple(int(part) for part in text.split(",") if part.isdecimal())
 
 
@@ -133,10 +135,9 @@ def _forget_after(record: RankRecord, moment: float) -> None:
 def checked(data: bytes, rank: int, size: int) -> RankRecord:
     """The record of a rank as it came from an untrusted process, without impossible events."""
     try:
-        record = read(data)
-    except ValueError:
-        return RankRecord(rank, size)
-    if (record.rank, record.size) != (rank, size):
+        told = HEADER.unpack_from(data)[:2]
+        record = read(data) if told == (rank, size) else RankRecord(rank, size)
+    except (ValueError, struct.error):
         return RankRecord(rank, size)
     if not (_is_time(record.begin) and _is_time(record.end)):
         record.begin = record.end = 0.0
@@ -248,8 +249,9 @@ def _append(
         if row[0] and row[1] < len(OPS):
             event = _event(record, index, row, groups)
             if event.op == "new_group" and event.flags & GIVEN:
-                same = [members for members, _ in record.given.values() if members == event.group]
-                record.given[event.group_index] = event.group, GIVEN_GROUPS + len(same)
+                number = GIVEN_GROUPS + record.alike[event.group]
+                record.alike[event.group] += 1
+                record.given[event.group_index] = event.group, number
             else:
                 record.events.append(event)
 
@@ -281,7 +283,7 @@ def _event(
     )
     group = groups.get(group_index, ())
     if op == "new_group":
-        group = _members(note)
+        group = _members(note, record.size)
         if group_index > WORLD:
             groups[group_index] = group
     return Event(
