@@ -192,12 +192,6 @@ _STALENESS = (
         "push counts from the last answer of its own worker.",
     ),
     Hint(
-        "no plain int",
-        _no_count,
-        "`updates` and `max_staleness` are counts: return them as plain ints. int() makes one of "
-        "a float, a NumPy number or a tensor that holds a single value.",
-    ),
-    Hint(
         "itself counted",
         lambda look: (
             _told(look, "max_staleness") == look.expected[0]["returned"]["max_staleness"] + 1
@@ -333,6 +327,12 @@ exercise = Exercise(
             lambda look: _first_answer_lost(look, as_before=False),
             "A worker passed something else to gradient_fn than what rank 0 had answered: take no "
             "step of your own on a worker, and change nothing that has arrived.",
+        ),
+        Hint(
+            "no plain int",
+            _no_count,
+            "`updates` and `max_staleness` are counts: return them as plain ints. int() makes one "
+            "of a float, a NumPy number or a tensor that holds a single value.",
         ),
         Hint(
             "other updates",
