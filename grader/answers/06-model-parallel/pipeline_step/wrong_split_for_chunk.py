@@ -1,4 +1,5 @@
 # status: error
+# hint: split for chunk
 # says: batch.split(microbatches)
 def pipeline_step(rank, size, stage, batch, targets, microbatches):
     inputs, outputs, losses = [], [], []

@@ -16,8 +16,8 @@ from typing import Any
 
 from distlab.course.lab06_model_parallel.pipeline import (
     GRADIENTS,
-    NOT_TOLD,
     OF_A_STEP,
+    RAISED_IN_A_STEP,
     as_many_as_asked,
     both_ways,
     gradients_of,
@@ -357,7 +357,7 @@ exercise = Exercise(
         *OF_A_STEP,
     ),
     advice=(
-        NOT_TOLD,
+        *RAISED_IN_A_STEP,
         Advice(
             "fewer micro-batches than ranks",
             "IndexError|StopIteration|KeyError",

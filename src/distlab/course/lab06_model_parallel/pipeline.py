@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 
+from distlab.exercises import sources
 from distlab.exercises.exercise import Case, Hint, Look
 from distlab.exercises.hints import returned, wanted
-from distlab.exercises.raised import Advice
+from distlab.exercises.raised import Advice, Raised
 
 GRADIENTS = "gradients of its stage's parameters"
 OF_INPUTS = "gradient of its inputs"
@@ -143,12 +145,23 @@ def factor_of(of):
     return shows
 
 
-def right_at_the_end_alone(look: Look) -> bool:
-    """Are the gradients of the last stage right and those before it wrong?"""
-    right = {rank: True for rank in look.ranks}
+def _right(look: Look) -> list[bool]:
+    """Whether all gradients of each rank's stage are right."""
+    right = [True] * look.size
     for rank, want, got in _pairs_of_gradients(look):
         right[rank] = right[rank] and got is not None and look.same(want, got)
-    return look.size > 1 and right[look.size - 1] and not all(right.values())
+    return right
+
+
+def right_at_the_end_alone(look: Look) -> bool:
+    """Are the gradients of the last stage right and those before it wrong?"""
+    *before, last = _right(look)
+    return last and not all(before)
+
+
+def wrong_at_the_end(look: Look) -> bool:
+    """Are the gradients of the last stage wrong already?"""
+    return not _right(look)[-1]
 
 
 def microbatches(look: Look) -> int:
@@ -203,6 +216,12 @@ OF_A_STEP = (
         "is rank 0 where there is only one.)",
     ),
     Hint(
+        "loss of another batch",
+        lambda look: all(_right(look)) and not look.same(*_losses(look)),
+        "All gradients are right, the returned loss is not: it is the mean over the whole batch, "
+        "so each micro-batch's loss counts.",
+    ),
+    Hint(
         "no gradients",
         lost(GRADIENTS),
         "Some parameters have no gradient: do they take part in a graph that backward() goes "
@@ -218,8 +237,27 @@ OF_A_STEP = (
     ),
 )
 
-NOT_TOLD = Advice(
-    "no shape told", r"rank \d+ has not told rank \d+ any shape",
-    "told_buffer waits for a shape that the other rank tells it: that rank calls tell_shape, with "
-    "the same src and dst, before it sends. In each direction, if told_buffer is used in both.",
+
+def _split(raised: Raised) -> bool:
+    """Does the answer cut something into parts of `microbatches` rows?"""
+    calls = (node for node in ast.walk(raised.answer or ast.Module()) if isinstance(node, ast.Call))
+    return any(
+        sources.called(call) == "split" and "microbatches" in map(ast.unparse, call.args)
+        for call in calls
+    )
+
+
+#: what helps after exceptions in a step of a pipeline
+RAISED_IN_A_STEP = (
+    Advice(
+        "no shape told", r"rank \d+ has not told rank \d+ any shape",
+        "told_buffer waits for a shape that the other rank tells it: that rank calls tell_shape, "
+        "with the same src and dst, before it sends. In each direction, if told_buffer is used in "
+        "both.",
+    ),
+    Advice(
+        "split for chunk", "IndexError|StopIteration|must match|broadcast",
+        "tensor.split(k) cuts into parts of k rows, tensor.chunk(k) into k parts.",
+        _split,
+    ),
 )  # fmt: skip

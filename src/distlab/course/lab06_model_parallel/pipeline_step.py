@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from distlab.course.lab06_model_parallel.pipeline import (
     GRADIENTS,
-    NOT_TOLD,
     OF_A_STEP,
+    RAISED_IN_A_STEP,
     as_many_as_asked,
     both_ways,
     gradients_of,
@@ -159,5 +159,5 @@ exercise = Exercise(
         ),
         *OF_A_STEP,
     ),
-    advice=(NOT_TOLD,),
+    advice=RAISED_IN_A_STEP,
 )  # fmt: skip

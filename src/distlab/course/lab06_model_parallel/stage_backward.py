@@ -14,6 +14,7 @@ from distlab.course.lab06_model_parallel.pipeline import (
     model_inputs,
     right_at_the_end_alone,
     stage_of,
+    wrong_at_the_end,
 )
 from distlab.exercises import hints, traffic
 from distlab.exercises.compare import KEEPS_FLOAT64
@@ -89,6 +90,12 @@ exercise = Exercise(
             factor_of(lambda look: 2),
             "All gradients are twice what they should be: backward() adds to .grad, so call it "
             "once.",
+        ),
+        Hint(
+            "not from the loss",
+            wrong_at_the_end,
+            "The last rank's gradients are wrong already. Its backward pass begins at `loss`, as "
+            "it is given, and not at `output`.",
         ),
     ),
 )
