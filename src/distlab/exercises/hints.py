@@ -233,10 +233,11 @@ NOT_BEGUN = Hint(
     "`async def` computes nothing either: leave `async` out.",
 )
 COMMON = (NOTHING, NOTHING_HERE, NUMBER, REQUEST, ARRAY, NOT_FLOAT32, DTYPE)
-#: what `distlab.exercises.defaults` puts before and behind the hints of every exercise, and behind
-#: those of exercises that have rules on traffic
-FIRST, LAST = (IN_PLACE, SINGLE, NOT_BEGUN), COMMON
-MESSAGES = (EARLY, CHANGED, *COMMON, FUNCTIONAL, UNWAITED)
+#: what `distlab.exercises.defaults` puts before and behind the hints of every exercise, and between
+#: these and the last of exercises that have rules on traffic
+FIRST = (IN_PLACE, SINGLE, NOT_BEGUN)
+MESSAGES = (EARLY, CHANGED)
+LAST = (*COMMON, FUNCTIONAL, UNWAITED)
 
 
 MEAN_FOR_SUM = Hint(

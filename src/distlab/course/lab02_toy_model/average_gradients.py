@@ -18,13 +18,18 @@ def _gradient_inputs(case: Case) -> list[dict]:
     dtype, layers = case.get("dtype", "float32"), _layers(case)
     rows = case.get("rows", 4)
     shared = case.generator(stream=3)
-    weights = []
-    for inside, outside in [*layers, (layers[0][0], 3)]:  # the last is the unused layer
-        weights.append(shared.standard_normal((outside, inside)).astype(dtype))
-        weights.append(shared.standard_normal(outside).astype(dtype))
+
+    def weights() -> list:
+        return [
+            shared.standard_normal(shape).astype(dtype)
+            for inside, outside in [*layers, (layers[0][0], 3)]  # the last is the unused layer
+            for shape in ((outside, inside), outside)
+        ]
+
+    equal = weights()
     return [
         {
-            "weights": weights,
+            "weights": weights() if case.get("apart") else equal,
             "unused": case.get("unused", False),
             "frozen": case.get("frozen", False),
             "zero": rank in case.get("zero", []),
