@@ -86,6 +86,7 @@ class _Model:
 
 SUM, OWN, NOTHING = "the sum of the gradients", "the rank's own gradients", "nothing changed"
 LATER, UNCORRECTED = "right after one step", "moments not corrected"
+UNMOVED = "right after one step where anything has moved"
 SMALL = "right after one step where gradients are large"
 UNKNOWN = "none that is known"
 
@@ -107,6 +108,8 @@ def _mistake(look: Look, rank: int) -> str:
     first = _trained(given, means[:1])
     if _near(after_one, first):
         return LATER
+    if _near(after_one, first, given):
+        return UNMOVED
     large = [np.abs(mean) > 1e-2 for mean in means[0]]
     if _near(*([p[at] for p, at in zip(some, large, strict=True)] for some in (after_one, first))):
         return SMALL
@@ -271,7 +274,15 @@ exercise = Exercise(
             _nearly,
             "The parameters are nearly right, but farther off than rounding would leave them. "
             "Plain Adam has no weight decay (torch.optim.AdamW has some, unless it is told not "
-            "to), and nothing here is of a narrower dtype than the parameters.",
+            "to), each moment is decayed by its own beta, and nothing here is of a narrower dtype "
+            "than the parameters.",
+        ),
+        Hint(
+            "elements left out",
+            _looks_like(UNMOVED),
+            "After the first step some elements are as they were, and the others are right. Does "
+            "each element belong to some rank's share, where `size` does not divide their number? "
+            "(Or their gradients were lost in a narrower dtype.)",
         ),
         Hint(
             "wrong where gradients are small",
