@@ -240,10 +240,11 @@ OF_A_STEP = (
 
 def _split(raised: Raised) -> bool:
     """Does the answer cut something into parts of `microbatches` rows?"""
-    calls = (node for node in ast.walk(raised.answer or ast.Module()) if isinstance(node, ast.Call))
+    nodes = ast.walk(raised.answer) if raised.answer is not None else ()
     return any(
-        sources.called(call) == "split" and "microbatches" in map(ast.unparse, call.args)
-        for call in calls
+        sources.called(node) == "split" and "microbatches" in map(ast.unparse, node.args)
+        for node in nodes
+        if isinstance(node, ast.Call)
     )
 
 
