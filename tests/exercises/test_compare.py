@@ -147,6 +147,10 @@ def test_two_unequal_numbers_never_look_alike(expected, got, said):
             {"returned": 1, "sampler": "another"},
             "left 'another' in the sampler where 'one kind' was expected",
         ),
+        ("a list of ints", "a Tensor", "returned a Tensor where a list of ints was expected"),
+        ({"returned": ["[2]"]}, {"returned": ["[]"]}, "returned [] at [0] where [2] was expected"),
+        ("[2]", "", "returned '' where [2] was expected"),
+        ("[2]", None, "returned None where [2] was expected"),
     ],
 )
 def test_what_is_different_is_said_in_words(expected, got, said):

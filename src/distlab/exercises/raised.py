@@ -314,7 +314,8 @@ COMMON = (
     Advice(
         "name unknown", "NameError",
         "Is this name spelled as where it was made? What is not made in the function itself has to "
-        "be defined or imported in a cell above, not in a cell that only you have run.",
+        "be defined or imported in a cell above, not in a cell that only you have run. (After the "
+        "kernel was restarted, run the cells above again.)",
     ),
     Advice(
         "no value yet", "UnboundLocalError",

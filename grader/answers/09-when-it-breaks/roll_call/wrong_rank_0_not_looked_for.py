@@ -1,5 +1,5 @@
 # hint: an earlier roll call counts
-# says: returned '[2]' in call 2 of 2 where '[0, 2]' was expected
+# says: returned [2] in call 2 of 2 where [0, 2] was expected
 def roll_call(store, name, rank, size, seconds):
     store.set(f"{name}/{rank}", "here")
     end = time.time() + seconds

@@ -1,5 +1,5 @@
 # hint: not all
-# says: rank 1 returned '[]' in call 1 of 2 where '[2]' was expected
+# says: rank 1 returned [] in call 1 of 2 where [2] was expected
 def roll_call(store, name, rank, size, seconds):
     store.set(f"{name}/{rank}", "here")
     end = time.time() + seconds
