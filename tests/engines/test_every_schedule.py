@@ -42,6 +42,16 @@ def test_a_function_without_a_choice_is_run_once_and_that_is_said_to_be_proof(ra
     assert len(found.schedules) == 1 and "One run is proof for all" in repr(found)
 
 
+def test_what_failed_is_told_before_how_many_schedules_there_are(ranks):
+    def program(rank, size):
+        raise NotImplementedError("TODO program")
+
+    with pytest.raises(RunFailed) as failed:
+        ranks.run(program, schedules="all")
+    story = str(failed.value)
+    assert story.index("TODO program") < story.index("One run is proof for all")
+
+
 def test_a_hang_in_one_schedule_is_a_verdict_with_its_schedule(ranks):
     def program(rank, size):
         buffer = torch.zeros(1)

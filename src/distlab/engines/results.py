@@ -253,7 +253,7 @@ class AllSchedules(Result):
         lines = [self.exploration.coverage()]
         if not others:
             if not usual[0].run.ok:
-                lines.append(Result(self.name, usual[0].run).story())
+                lines.insert(0, Result(self.name, usual[0].run).story())
             elif len(usual) > 1:
                 lines.append("All end with the same results.")
             return "\n".join(lines)
