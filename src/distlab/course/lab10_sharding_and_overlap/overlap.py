@@ -126,15 +126,8 @@ def _draw(axis, title: str, one: Step) -> None:
         left, width = transfer.begin - one.begin, transfer.end - transfer.begin
         _box(axis, 1, left, width, _LINK)
         if width > 0.02 * one.seconds:
-            axis.text(
-                1000 * (left + width / 2),
-                1,
-                number,
-                ha="center",
-                va="center",
-                fontsize=8,
-                color="white",
-            )
+            middle = 1000 * (left + width / 2)
+            axis.text(middle, 1, number, ha="center", va="center", fontsize=8)
     axis.axvline(1000 * one.seconds, color="black", lw=1)
     axis.set_yticks((0, 1), ("computes", "link"))
     axis.set_ylim(1.6, -0.6)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00")
+# black digits can be read on all of them
+_COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#D55E00")
 
 
 def draw(groups: Mapping[str, Sequence[int]], size: int, rank: int, told: Mapping[str, str]):
@@ -25,15 +26,9 @@ def draw(groups: Mapping[str, Sequence[int]], size: int, rank: int, told: Mappin
             axis.barh(row, 0.92, 0.8, column - 0.46, color=colour, linewidth=0)
         for member in members:
             weight = "bold" if member == rank else "normal"
+            size_of_text = min(9, 260 / size)
             axis.text(
-                member,
-                row,
-                member,
-                ha="center",
-                va="center",
-                color="white",
-                weight=weight,
-                fontsize=min(9, 260 / size),
+                member, row, member, ha="center", va="center", weight=weight, fontsize=size_of_text
             )
     axis.set_yticks(range(len(groups)), [f"{told.get(name, name)}  {name}" for name in groups])
     axis.invert_yaxis()
