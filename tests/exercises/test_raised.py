@@ -168,6 +168,11 @@ def advised(exercise, kind, message, size=2, answer=None, line=None):
         ("exchange", "AttributeError", "module 'torch.distributed' has no attribute 'iSend'",
          "nothing of that name"),
         ("exchange", "ZeroDivisionError", "division by zero", None),
+        ("ring_all_gather", "TypeError", "'int' object is not callable", "no function"),
+        ("ring_all_reduce", "RuntimeError", "output with shape [1] doesn't match the broadcast "
+         "shape [2]", "one length for all chunks"),
+        ("ring_all_reduce", "RuntimeError", "The size of tensor a (2) must match the size of "
+         "tensor b (1) at non-singleton dimension 0", "one length for all chunks"),
         ("row_parallel_linear", "RuntimeError", "mat2 must be a matrix, got 1-D tensor", "shapes"),
         ("unshard", "RuntimeError", "split_with_sizes expects split_sizes to sum exactly to 10 "
          "(input tensor's size at dimension 0), but got split_sizes=[6, 3]", "lengths of parts"),

@@ -398,6 +398,11 @@ COMMON = (
         _module_replaced,
     ),
     Advice(
+        "no function", "object is not callable",
+        "What stands before the parentheses here is no function. Is its name used for something "
+        "else, in this function or in another cell? (`2 (x + 1)` lacks an operator.)",
+    ),
+    Advice(
         "not called", r"'(method|function|builtin_function_or_method)'",
         "This is a function, not what it returns: to call it takes parentheses, f() and not f.",
     ),

@@ -9,6 +9,7 @@ from distlab.exercises import hints, traffic
 from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import own_tensor, returned, total
+from distlab.exercises.raised import Advice
 
 
 def _tensor_of_each_rank(case: Case) -> list[dict]:
@@ -55,6 +56,14 @@ exercise = Exercise(
         Case(3, 4, {"shape": [2]}),
     ),
     traffic=(traffic.no_collectives, rings.ring_of_chunks),
+    advice=(
+        Advice(
+            "one length for all chunks", "match the (broadcast shape|size of tensor)",
+            "What arrives is a chunk of another length than this one. Where `size` does not divide "
+            "the length, chunks differ by one element: each needs a buffer of its own length. Or "
+            "fill the tensor up with zeros first, and all are equal.",
+        ),
+    ),
     hints=(
         hints.EARLY,
         *rings.TRAFFIC,
