@@ -2,6 +2,7 @@
 nothing leaks.
 """
 
+import ast
 import hashlib
 import json
 import re
@@ -53,6 +54,21 @@ def test_every_exercise_has_its_solution_cell_and_its_locked_test_cell(lab):
         source = "".join(cells[name]["source"])
         assert cells[name]["metadata"]["nbgrader"]["solution"]
         assert f'raise NotImplementedError("TODO {name}")' in source
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_the_cases_of_a_formula_name_its_arguments_as_the_notebook_does(lab):
+    cells = {
+        c["metadata"].get("nbgrader", {}).get("grade_id"): c
+        for c in coursedir.released(lab)["cells"]
+    }
+    for name, exercise in course.exercises(lab).items():
+        if exercise.formula:
+            (function,) = ast.parse("".join(cells[name]["source"])).body
+            arguments = [one.arg for one in function.args.args]
+            assert [list(case.params) for case in exercise.visible] == [arguments] * len(
+                exercise.visible
+            ), name
 
 
 @pytest.mark.parametrize("lab", LABS)

@@ -4,18 +4,18 @@ from distlab.exercises.exercise import Case
 from grader.cases import Drawn, Varied, near
 
 
-def _schedule(seed, stages, microbatches):
+def _schedule(seed, size, microbatches):
     return Drawn(1, seed, lambda chance: {
-        "stages": chance.around(stages), "microbatches": chance.around(microbatches)
+        "size": chance.around(size), "microbatches": chance.around(microbatches)
     })  # fmt: skip
 
 
 HIDDEN = (
-    Varied(Case(1, 101, {"stages": 1, "microbatches": 5}), near("stages")),
+    Varied(Case(1, 101, {"size": 1, "microbatches": 5}), near("size")),
     _schedule(102, 8, 32),
     _schedule(103, 64, 13),
-    Varied(Case(1, 104, {"stages": 3, "microbatches": 7}), near()),
-    Varied(Case(1, 105, {"stages": 2, "microbatches": 100_000}), near("stages")),
+    Varied(Case(1, 104, {"size": 3, "microbatches": 7}), near()),
+    Varied(Case(1, 105, {"size": 2, "microbatches": 100_000}), near("size")),
 )
 
 VISIBLE = (near(), near())

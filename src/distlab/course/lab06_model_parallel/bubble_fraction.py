@@ -8,8 +8,8 @@ from distlab.exercises.hints import returned
 
 
 def _swapped(look: Look) -> bool:
-    stages, microbatches = look.inputs[0].values()
-    return right_but(lambda e: 1 - (1 - e) * stages / microbatches)(look)
+    size, microbatches = look.inputs[0].values()
+    return right_but(lambda e: 1 - (1 - e) * size / microbatches)(look)
 
 
 exercise = formula(
@@ -17,8 +17,8 @@ exercise = formula(
     asks="bubble_fraction returns the share of a step's time in which a rank of the pipeline is "
     "idle, a plain number between 0 and 1.",
     visible=(
-        Case(1, 1, {"stages": 4, "microbatches": 2}),
-        Case(1, 2, {"stages": 4, "microbatches": 8}),
+        Case(1, 1, {"size": 4, "microbatches": 2}),
+        Case(1, 2, {"size": 4, "microbatches": 8}),
     ),
     hints=(
         Hint(
@@ -50,7 +50,7 @@ exercise = formula(
         ),
         Hint(
             "whole division",
-            lambda look: returned(look)[0] == 0 and look.case.params["stages"] > 1,
+            lambda look: returned(look)[0] == 0 and look.case.params["size"] > 1,
             "// divides whole numbers and throws the rest away: / keeps it.",
         ),
         Hint(

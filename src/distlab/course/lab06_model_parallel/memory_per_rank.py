@@ -12,7 +12,7 @@ _UNITS = (1e3, 1e6, 1e9, 2**10, 2**20, 2**30)
 def _without_master(look: Look) -> bool:
     """Four bytes a parameter too few, divided like the optimizer's state?"""
     p = look.case.params
-    share = p["ranks"] if p["stage"] else 1
+    share = p["size"] if p["stage"] else 1
     return look.same(look.expected[0] - 4.0 * p["parameters"] / share, returned(look)[0])
 
 
@@ -21,8 +21,8 @@ exercise = formula(
     asks="memory_per_rank returns the bytes that a rank needs for parameters, gradients and "
     "optimizer state in mixed-precision training with Adam, when ZeRO divides what its stage says.",
     visible=(
-        Case(1, 1, {"parameters": 1000, "ranks": 4, "stage": 0}),
-        Case(1, 2, {"parameters": 1000, "ranks": 4, "stage": 1}),
+        Case(1, 1, {"parameters": 1000, "size": 4, "stage": 0}),
+        Case(1, 2, {"parameters": 1000, "size": 4, "stage": 1}),
     ),
     hints=(
         Hint(
@@ -50,15 +50,16 @@ exercise = formula(
         Hint(
             "all ranks together",
             lambda look: (
-                look.case.params["ranks"] > 1
-                and right_but(lambda e: e * look.case.params["ranks"])(look)
+                look.case.params["size"] > 1
+                and right_but(lambda e: e * look.case.params["size"])(look)
             ),
             "This is the memory of all ranks together: what does one need?",
         ),
         Hint(
             "another unit",
             right_but(*(lambda e, unit=unit: e / unit for unit in _UNITS)),
-            "Bytes are asked for, not kB, MB or GB.",
+            "The bytes of all parameters are asked for: not kB, MB or GB, and not the bytes a "
+            "parameter.",
         ),
         Hint(
             "elements for bytes",
