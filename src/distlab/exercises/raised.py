@@ -416,7 +416,8 @@ COMMON = (
     Advice(
         "sizes in the list", r"invalid tensor size at index|sizes\(\)\.vec\(\) ==",
         "The tensor and those in the list need one shape, down to the number of dimensions: (3,) "
-        "is not (1, 3).",
+        "is not (1, 3). (Where one long tensor takes the place of the list, it has as many "
+        "dimensions as the other: for rows, only one.)",
     ),
     Advice(
         "report of load_state_dict", "_IncompatibleKeys",

@@ -76,6 +76,15 @@ HINTS = (
         "The 1 did arrive on rank 1, but in another tensor than the one returned. A receive writes "
         "into the tensor that it is given.",
     ),
+    Hint(
+        "sent elsewhere",
+        lambda look: (
+            [event.value for event in look.events("send")] == [1.0]
+            and look.same(np.zeros(1, "float32"), returned(look)[0])
+        ),
+        "Rank 0 sent a 1 and returns a 0: `tensor + 1` makes another tensor and leaves the first "
+        "as it was. Both ranks return the tensor with the 1 in it.",
+    ),
 )
 
 
