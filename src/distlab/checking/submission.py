@@ -457,13 +457,15 @@ def _note_missing(
     theirs = {
         _grade_id(c): notebook.source_of(c) for c in student["cells"] if isinstance(c, Mapping)
     }
+    stripped = theirs and not any(theirs)
+    missing = "not found, because no cell has its metadata" if stripped else "missing"
     for number, cell in enumerate(cells):
         name, grading = _grade_id(cell), cell["metadata"].get("nbgrader", {})
         if _is_answer(cell):
             if number not in filled:
-                repaired.append(f"the cell {name} was missing")
+                repaired.append(f"the cell {name} was {missing}")
         elif grading.get("grade") and name in told_by_text:
             repaired.append(f"the metadata of the cell {name} was restored")
         elif grading.get("grade") and theirs.get(name, "").strip() != _bare(cell):
-            what = "changed" if name in theirs else "missing"
+            what = "changed" if name in theirs else missing
             repaired.append(f"the test cell {name} was {what}")
