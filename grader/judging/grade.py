@@ -410,7 +410,7 @@ def _read(referee: Referee, one: Submission) -> _Read:
     if unreadable:
         rebuilt["cells"].insert(0, note(str(unreadable)))
     elif not coursedir.lab(lab).plan(rebuilt).answered:
-        repaired[:0] = handed_in.beside(one.folder)
+        repaired[:0] = handed_in.of_another_lab(content, lab) + handed_in.beside(one.folder)
     files = {
         course.notebook_name(lab): json.dumps(rebuilt),
         "timestamp.txt": handed_in.timestamp(one.folder),

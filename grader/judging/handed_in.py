@@ -23,6 +23,7 @@ from distlab.processes import untrusted
 from distlab.records import redaction
 
 MOST_NOTEBOOKS = 20  # that are looked at where a submission has none of the right name
+MOST_MODULES = 50  # beside a notebook that are looked at
 MOST_NAMES = 1_000  # that are looked at where it has no notebook, folders and what is in them
 MOST_TOLD = 10  # names of what is passed over
 DEEPEST = 3  # folders in each other
@@ -31,12 +32,16 @@ _ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar")
 
 def notebook(folder: Path) -> Content:
     """The notebook of a submission: the one of the right name, else the only one that holds this
-    lab's exercises.
+    lab's exercises. The modules beside it that it imports are cells of it (`with_modules`).
 
     Raises:
         Unreadable: there is no such notebook, or more than one, or it cannot be read.
         NotNow: it may be there, and cannot be read by this account or at this moment.
     """
+    return with_modules(folder, _notebook(folder))
+
+
+def _notebook(folder: Path) -> Content:
     named = course.notebook_name(folder.name)
     with _opened(folder) as handle:
         if handle.holds(named):
@@ -48,6 +53,36 @@ def notebook(folder: Path) -> Content:
     if len(fitting) != 1:
         raise Unreadable(f"{named} is not there{_instead(len(fitting), place)} {named}")
     return next(iter(fitting.values()))
+
+
+def with_modules(folder: Path, content: Content) -> Content:
+    """A submission's notebook with a cell before all others for each module beside it that it
+    imports, or one of these does: the cell writes the module's file. The notebook alone is judged,
+    and where the student has checked it the module was there.
+    """
+    there, made = set[str](), list[Content]()
+    with _opened(folder) as handle:
+        with contextlib.suppress(OSError):  # one that may be entered and not listed
+            there.update([n for n in handle.names() if n.endswith(".py")][:MOST_MODULES])
+        sources = [cell.source for cell in notebooks.cells(content) if there]
+        for source in sources:
+            for name in sorted(there & _imported(source)):
+                there.remove(name)
+                with contextlib.suppress(OSError, ValueError):  # it cannot be a module
+                    read = untrusted.read(name, submission.CELL_LIMIT, handle.handle)
+                    sources.append(text := read.decode("utf-8-sig"))
+                    text = f"%%writefile {name}\n{text}"
+                    made.append({"cell_type": "code", "metadata": {}, "source": text})
+    return {**content, "cells": [*made, *content["cells"]]}
+
+
+_IMPORT = re.compile(r"^[ \t]*(?:from|import|%run(?:[ \t]+-\w+)*)[ \t]+(.+)", re.M)
+
+
+def _imported(source: str) -> set[str]:
+    """The files of modules that a source may import, whether they are there or not."""
+    lines = _IMPORT.findall(source)
+    return {f"{name}.py" for line in lines for name in re.findall(r"(?:^|,)\s*(\w+)", line)}
 
 
 def _instead(fitting: int, place: str) -> str:
@@ -110,6 +145,16 @@ def passed_over(submitted: Path) -> list[str]:
 def _is_nearly_a_lab(name: str) -> bool:
     plain = re.sub(r"[\W_]+", "-", name.casefold())
     return name not in course.LABS and any(plain.startswith(lab) for lab in course.LABS)
+
+
+def of_another_lab(content: Content, lab: str) -> list[str]:
+    """A sentence where a notebook holds the exercises of another lab and none of this one's."""
+    found = {cell.name for cell in notebooks.cells(content) if cell.kind == "solution"}
+    shared = {each: len(found & set(course.exercises(each))) for each in course.LABS}
+    most = max(shared, key=shared.__getitem__)
+    if shared[lab] or not shared[most]:
+        return []
+    return [f"this is the notebook of {most}: hand in {course.notebook_name(lab)} of {lab}"]
 
 
 def beside(folder: Path) -> list[str]:

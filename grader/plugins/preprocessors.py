@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import functools
 import textwrap
+from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_output
@@ -12,7 +13,7 @@ from nbgrader import preprocessors
 from nbgrader.api import Gradebook as Database
 
 from distlab import course
-from grader.judging import basis
+from grader.judging import basis, handed_in
 from grader.judging.ledger import Line
 from grader.judging.referee import Referee
 from grader.looks import answering, code
@@ -51,7 +52,8 @@ class Rebuild(preprocessors.NbGraderPreprocessor):
 
     def preprocess(self, nb, resources):
         lab = resources["nbgrader"]["assignment"]
-        rebuilt, repaired = referee().rebuild(lab, nb)
+        submitted = Path(resources["metadata"]["path"])
+        rebuilt, repaired = referee().rebuild(lab, handed_in.with_modules(submitted, nb))
         for what in repaired:
             self.log.warning("%s: %s", resources["nbgrader"]["student"], what)
         rebuilt = nbformat.from_dict(rebuilt)

@@ -126,6 +126,7 @@ def test_a_submission_has_so_much_time_in_all(monkeypatch):
             "leave it out of them",
         ),
         ("1 / 0", "besides defining the function"),
+        ("import none_of_this_name", "into a cell"),
     ],
 )
 def test_what_is_wrong_in_a_cell_decides_where_to_look(monkeypatch, source, look):

@@ -35,6 +35,11 @@ def cell_verdict(exercise: Exercise, problem: dict[str, Any]) -> Verdict:
 
 
 def _where_to_look(problem: dict[str, Any]) -> str:
+    if problem["type"] == "ModuleNotFoundError":
+        return (
+            "Answers are judged with the course's packages, and with the modules (*.py) that lie "
+            "beside the notebook: put what you need of another one into a cell."
+        )
     if problem["type"] not in _UNREADABLE:
         return "Look at what the cell does besides defining the function."
     if any(f"{word} outside" in problem["message"] for word in _ASYNC):

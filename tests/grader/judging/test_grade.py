@@ -341,7 +341,11 @@ def graded(tmp_path_factory):
     hand_in(grades, "o'brien", collected.filled(
         right, exchange=collected.source_of(right, "exchange") + "\nimport sys\n"
         "print('x' * 100, file=sys.stderr)\nimport warnings\nwarnings.warn('a warning')",
+        relay="from mine import relay",
     ))  # fmt: skip
+    (grades / "submitted" / "o'brien" / LAB / "mine.py").write_text(
+        "import torch\nimport torch.distributed as dist\n" + collected.source_of(right, "relay")
+    )
     hand_in(grades, "untouched", coursedir.released(LAB))
     hand_in(grades, "untouched", right, name="message_passing-Copy1.ipynb")
     hand_in(grades, "unreadable", "{")

@@ -51,6 +51,24 @@ def test_what_a_download_has_added_to_the_name_of_a_notebook_does_not_matter(fol
     assert source(folder) == "downloaded"
 
 
+def test_modules_beside_a_notebook_that_it_imports_are_written_before_its_cells(folder):
+    """The notebook alone is judged; where the student has checked it they were there."""
+    imports = (
+        "import torch, mine as m\n%run -i shown.py\nfrom far import away\nfrom lone.ly import x"
+    )
+    (folder / NAME).write_text(content(imports))
+    modules = {"mine": "\ufefffrom deeper import y\n", "deeper": "import mine", "shown": "z = 1"}
+    for name, text in {**modules, "unused": "", "torch2": "", "far": ""}.items():
+        (folder / f"{name}.py").write_text(text, "utf-8")
+    (folder / "far.py").write_bytes(b"\xff\xfe")
+    (folder / "lone.py").symlink_to("/etc/passwd")
+    *written, own = (cell["source"] for cell in handed_in.notebook(folder)["cells"])
+    texts = {
+        f"%%writefile {name}.py\n{text}".replace("\ufeff", "") for name, text in modules.items()
+    }
+    assert own == imports and set(written) == texts and len(written) == 3
+
+
 @pytest.mark.parametrize("left", ["mine.ipynb.bak", "mine.ipynb~", ".~mine.ipynb", "a.ipynb.orig"])
 def test_what_an_editor_has_left_beside_a_notebook_is_not_in_its_way(folder, left):
     (folder / "mine.ipynb").write_text(content("mine"))
@@ -110,6 +128,14 @@ def test_what_is_no_students_folder_of_a_lab_is_told(folder, monkeypatch):
     for number in range(handed_in.MOST_TOLD):
         (submitted / f"z{number}").mkdir()
     assert handed_in.others(submitted).endswith("z5 and 4 more")
+
+
+def test_the_notebook_of_another_lab_is_named_as_that():
+    other = coursedir.released("05-scaling-up")
+    (said,) = handed_in.of_another_lab(other, LAB)
+    assert "05-scaling-up" in said and f"{NAME} of {LAB}" in said
+    assert handed_in.of_another_lab(coursedir.released(LAB), LAB) == []
+    assert handed_in.of_another_lab({"nbformat": 4, "cells": []}, LAB) == []
 
 
 def test_notebooks_beside_the_one_that_counts_are_named_where_they_hold_the_exercises(folder):
