@@ -81,7 +81,7 @@ def _reasons(one: Graded, usual: dict[str, float]) -> Iterator[Reason]:
         said = "has points by hand for what was handed in before: look again, in the formgrader"
         yield Reason("flagged", said, exercise)
     if entry.lines and all(line.status == "unanswered" for line in entry.lines):
-        yield Reason("unanswered", "nothing was answered: the notebook is as it was released")
+        yield Reason("unanswered", "nothing was answered")
         return
     for line in entry.lines:
         yield from _about(line, usual.get(line.name))
