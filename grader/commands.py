@@ -28,6 +28,9 @@ from grader.judging.ledger import Ledger
 from grader.likeness import section
 from grader.looks.diary import Damaged, Diary, State
 from grader.policy import policy as policies
+from grader.policy.commands import students
+from grader.policy.roster import RosterFile
+from grader.policy.rules import PolicyError
 from grader.reports import progress, rendering, report, table
 from grader.reports.output import output
 from grader.sandbox.ahead import Ahead
@@ -124,7 +127,7 @@ def _graded(
     """Grade one assignment, print its table and write its pages; returns its report."""
     from grader.plugins.gradebook import Gradebook  # nbgrader takes seconds to import
 
-    begin = time.monotonic()
+    begin, missing = time.monotonic(), list[str]()
     found = grading.submissions(assignment, submitted, student)
     with progress.Live(assignment, len(found), console) as live:
         graded = grading.grade(assignment, submitted, student, judges, live)
@@ -134,39 +137,50 @@ def _graded(
         out = coursedir.GRADES / "out" / f"{assignment}.csv"
         alike = section.find(assignment, submitted, [one.entry for one in graded])
         book = Gradebook(grading.SUBMITTED)
-        if said := _gone(book, assignment, submitted):
-            console.print(said, style="yellow", markup=False, soft_wrap=True)
+        gone, missing = _others(book, assignment, submitted)
+        for said in (_gone(gone), missing and f"Nothing handed in: {_listed(missing)}."):
+            if said:
+                console.print(said, style="yellow", markup=False, soft_wrap=True)
         state, unread = _looks(book, console)
         page = report.write(
             out.with_suffix(".html"), assignment, graded, took, alike=alike, state=state,
-            unread=unread,
+            unread=unread, missing=missing,
         )  # fmt: skip
         _say("report", page, console)
         _say("CSV", table.write_csv(out, assignment, graded), console)
     if entered := [one.feedback for one in graded if one.feedback]:
         _say("feedback", entered[0].parent.parent / (student or "*") / assignment, console)
     console.print()
-    return grading.report(assignment, graded)
+    return grading.report(assignment, graded) | ({"not_handed_in": missing} if missing else {})
 
 
-def _gone(book: Gradebook, assignment: str, submitted: Path) -> str:
-    """What is said of those whose submissions are in the gradebook alone; empty if there are none,
-    or if the gradebook cannot be asked now.
+def _others(book: Gradebook, assignment: str, submitted: Path) -> tuple[list[str], list[str]]:
+    """Those whose submissions are in the gradebook alone, and those who are known and have handed
+    in nothing; nobody if the gradebook cannot be asked now.
     """
-    names = set[str]()
-    with contextlib.suppress(grading.NothingSubmitted, grading.GradingFailed):
-        names = book.students(assignment)
+    try:
+        gone, known = book.students(assignment), students(RosterFile().read())
         # looked for once more: some may have come while the others were graded
-        names -= {one.student for one in grading.submissions(assignment, submitted)}
+        there = {one.student for one in grading.submissions(assignment, submitted)}
+    except (grading.NothingSubmitted, grading.GradingFailed, PolicyError):
+        return [], []
+    return sorted(gone - there), sorted(known - gone - there)
+
+
+def _gone(names: list[str]) -> str:
+    """What is said of those whose submissions are in the gradebook alone."""
     if not names:
         return ""
-    more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
-    named = ", ".join(map(redaction.shown, sorted(names)[:MOST_TOLD]))
     return (
-        f"In the gradebook, and not among these submissions: {named}{more}. They keep their points "
-        "and are exported with the others. `nbgrader db student remove NAME --force` takes out "
-        "whoever has left or has another name by now, with what was given by hand in all labs."
+        f"In the gradebook, and not among these submissions: {_listed(names)}. They keep their "
+        "points and are exported with the others. `nbgrader db student remove NAME --force` takes "
+        "out whoever has left or has another name by now, with what was given by hand in all labs."
     )
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
+    return ", ".join(map(redaction.shown, names[:MOST_TOLD])) + more
 
 
 def _looks(book: Gradebook, console: Console) -> tuple[State, str]:

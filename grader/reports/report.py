@@ -55,6 +55,7 @@ def write(
     alike: Likeness | None = None,
     state: State | None = None,
     unread: str = "",
+    missing: Sequence[str] = (),
 ) -> Path:
     """Write the page on an assignment.
 
@@ -65,6 +66,7 @@ def write(
         alike: which submissions are alike; a page on one submission has no such section.
         state: what was asked and answered about second looks.
         unread: why that cannot be told.
+        missing: the students who have handed in nothing.
     """
     state = state or State()
     exercises = list(course.exercises(assignment).values())
@@ -83,6 +85,7 @@ def write(
         with_likeness=len(graded) > 1, alike=alike, pairs=section.told(alike) if alike else [],
         requests=told_looks.waiting(state, assignment, [one.entry for one in graded]),
         earlier=told_looks.of_earlier_code(state, assignment), unread=unread,
+        missing=missing,
     )  # fmt: skip
     writing.whole(path, page.encode("utf-8", "replace"))
     return path

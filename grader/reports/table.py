@@ -26,6 +26,7 @@ from grader.reports.spreadsheet import inert
 
 COLOURS = {"passed": "green", "unanswered": "dim", "unreadable": "red", "not graded": "red"}
 TOLD = 20  # students whose points have changed that are named
+WIDEST = 30  # characters of a student's name: a longer one would take all room
 BESIDE = 8  # students that have a column each; more have a row each
 
 
@@ -77,7 +78,8 @@ def _beside(assignment: str, graded: Sequence[Graded]) -> Table:
     table = Table(title=assignment, title_justify="left", show_lines=False, pad_edge=False)
     table.add_column("exercise", no_wrap=True)
     for one in graded:
-        table.add_column(Text(_plain(one.entry.student)), justify="right", no_wrap=True)
+        head = Text(_plain(one.entry.student))
+        table.add_column(head, justify="right", no_wrap=True, max_width=WIDEST)
     for name, exercise in course.exercises(assignment).items():
         table.add_row(f"{name} ({exercise.points})", *(_cell(one, name) for one in graded))
     table.add_section()
@@ -92,7 +94,7 @@ def _beside(assignment: str, graded: Sequence[Graded]) -> Table:
 def _below(assignment: str, graded: Sequence[Graded]) -> Table:
     """A row for each student: the status as a symbol."""
     table = Table(title=assignment, title_justify="left", pad_edge=False)
-    table.add_column("student", no_wrap=True)
+    table.add_column("student", no_wrap=True, max_width=WIDEST)
     table.add_column(f"of {graded[0].entry.max_score:g}", justify="right", style="bold")
     policy = _has_policy(graded)
     for head in ("taken off,\nlate", "final, with\nfree text") if policy else ():

@@ -29,6 +29,7 @@ from grader.judging import grade as grading
 from grader.judging.ledger import Entry, Ledger, Line
 from grader.judging.referee import unreadable_lines
 from grader.plugins.gradebook import Gradebook
+from grader.policy import commands as policy_commands
 from grader.policy import roster
 from grader.policy.rules import PolicyError
 from grader.reports import table
@@ -326,6 +327,26 @@ def test_whoever_is_in_the_gradebook_alone_is_named(tmp_path, monkeypatch, capsy
     said = capsys.readouterr().out
     assert said.count("it is not among the submissions any more") == 2
     assert "3 submissions compared" in said and "ada ·" not in said
+
+
+def test_whoever_is_known_and_has_handed_in_nothing_is_named(tmp_path, monkeypatch, capsys):
+    for module in (coursedir, paths, policy_commands):
+        monkeypatch.setattr(module, "GRADES", tmp_path)
+    monkeypatch.setattr(grading, "SUBMITTED", tmp_path / "submitted")
+    monkeypatch.setattr(commands, "make_judges", lambda *_: NoJudges())
+    hand_in(tmp_path, "ada", coursedir.solution(LAB))
+    (report,) = commands.grade([LAB], None, None, 1, False)
+    assert "Nothing handed in" not in capsys.readouterr().out and "not_handed_in" not in report
+    with Gradebook(tmp_path).database() as database:
+        database.add_student("zoe")
+    (tmp_path / "submitted" / "ben" / "02-toy-model").mkdir(parents=True)
+    (report,) = commands.grade([LAB], None, None, 1, False)
+    assert "Nothing handed in: ben, zoe." in capsys.readouterr().out
+    assert report["not_handed_in"] == ["ben", "zoe"]
+    page = (tmp_path / "out" / f"{LAB}.html").read_text("utf-8")
+    assert "2 students" in page and "nothing handed in: ben, zoe" in page
+    commands.grade([LAB], None, "ada", 1, False)
+    assert "Nothing handed in" not in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")

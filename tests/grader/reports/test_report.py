@@ -20,9 +20,9 @@ UNTOUCHED = {name: {"status": "unanswered", "seconds": 0.0} for name in NAMES}
 def page(tmp_path):
     """Write a page on these submissions; returns it parsed."""
 
-    def written(*some) -> BeautifulSoup:
+    def written(*some, **about) -> BeautifulSoup:
         path = tmp_path / "out" / f"{LAB}.html"
-        report.write(path, LAB, some, 75.0, NOW)
+        report.write(path, LAB, some, 75.0, NOW, **about)
         text = path.read_text("utf-8")
         assert harmless.harm(text) == []
         return BeautifulSoup(text, "html.parser")
@@ -116,6 +116,7 @@ def test_nothing_that_a_submission_says_becomes_part_of_the_page(page, tmp_path,
         graded(tmp_path, student + "2", unreadable=payload),
         graded(tmp_path, "b", relay=wrong(payload, hint=payload, look=payload),
                exchange=wrong(payload, status=payload)),
+        missing=[student + "3"],
     )  # fmt: skip
     assert not set("\x01\x1b\u202e") & set(soup.get_text())
     assert len(soup.find_all("style")) == 3  # of all pages, of the report, and of its likeness

@@ -56,6 +56,13 @@ def test_a_student_a_line_where_there_are_many(tmp_path):
     assert max(map(len, lines)) < 160
 
 
+@pytest.mark.parametrize("count", [2, 30])
+def test_a_long_name_leaves_room_for_the_verdicts(tmp_path, count):
+    some = [graded(tmp_path, f"{number} " + "x" * 190) for number in range(count)]
+    symbol = "✓" if count > table.BESIDE else "24"
+    assert shown(some).count(symbol) >= count * (len(NAMES) if count > table.BESIDE else 1)
+
+
 def rows(path):
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
