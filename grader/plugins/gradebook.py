@@ -325,6 +325,12 @@ class Gradebook:
                 raise _full(why)
             if _OF_DATABASE.match(why) and (unusable := _unusable(why)) is not None:
                 raise unusable
+            if _OF_DATABASE.match(why) and "is locked" in why:
+                raise GradingFailed(
+                    f"nbgrader could not {what}: somebody else is writing {coursedir.GRADES}/"
+                    "gradebook.db (another grading, the formgrader, a backup?): do the same again "
+                    "when they have ended; what has been judged is kept"
+                )
             if _OF_SYSTEM.match(why):
                 why += (
                     f": see that {where or coursedir.GRADES} is a folder, and that this account "

@@ -6,6 +6,7 @@ import pytest
 from nbgrader.api import Gradebook as Database
 
 from grader import coursedir, gradebook_file
+from grader.coursedir import GradingFailed
 from grader.gradebook_file import GradebookUnusable
 from grader.plugins.gradebook import Gradebook, GradebookBusy
 from grader.writing import NotWritten
@@ -73,6 +74,12 @@ def test_a_new_gradebook_takes_the_place_of_a_damaged_one_that_was_moved_away(bo
 )  # fmt: skip
 def test_damage_that_nbgrader_finds_is_told_as_ours(log):
     with pytest.raises(GradebookUnusable, match=r"is damaged \((file|database) [a-z ]+\)"):
+        Gradebook._checked({"success": False, "log": log, "error": None}, "enter it")
+
+
+def test_who_only_has_to_wait_for_nbgrader_is_told_so():
+    log = "sqlite3.OperationalError: database is locked"
+    with pytest.raises(GradingFailed, match="somebody else is writing .*: do the same again when"):
         Gradebook._checked({"success": False, "log": log, "error": None}, "enter it")
 
 
