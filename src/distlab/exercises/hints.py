@@ -101,6 +101,14 @@ SINGLE = Hint(
     "Numbers are float64 here, and these are right to the seven digits of float32 alone: on their "
     "way they were made float32, by float(), in a buffer of that dtype or by torch.tensor([…]).",
 )
+
+
+def holds_a_number(value: Any) -> bool:
+    """Is it a tensor or a NumPy number, which may hold the right number and is not a plain one?"""
+    kind = getattr(value, "type_name", "")
+    return hasattr(value, "shape") or "ensor" in kind or kind.startswith("numpy.")
+
+
 NOTHING = Hint(
     "nothing returned",
     lambda look: (

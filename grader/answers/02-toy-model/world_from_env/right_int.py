@@ -1,3 +1,5 @@
+import numpy as np
+
 FAMILIES = {
     "RANK": ["RANK", "LOCAL_RANK", "WORLD_SIZE"],
     "OMPI_COMM_WORLD_RANK": [
@@ -16,5 +18,5 @@ def world_from_env(env):
                     result.append(int(env[name]))
                 except (KeyError, ValueError):
                     raise ValueError(f"bad or missing {name}") from None
-            return tuple(result)
+            return tuple(np.array(result))  # of np.int64
     return (0, 0, 1)

@@ -1,3 +1,6 @@
+import numpy as np
+
+
 def latest_whole(folder):
     try:
         names = os.listdir(folder)
@@ -8,7 +11,7 @@ def latest_whole(folder):
         tail = name[len("step-"):]
         if name.startswith("step-") and tail.isascii() and tail.isdigit() and str(int(tail)) == tail:
             steps.append(int(tail))
-    for step in sorted(steps)[::-1]:
+    for step in np.sort(np.array(steps, int))[::-1]:  # an np.int64
         place = os.path.join(folder, "step-%d" % step)
         try:
             index = json.load(open(os.path.join(place, "index.json")))

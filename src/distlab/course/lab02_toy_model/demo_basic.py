@@ -15,6 +15,7 @@ from distlab.course.lab02_toy_model.weights import (
 )
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import holds_a_number
 
 
 def _step_inputs(case: Case) -> list[dict]:
@@ -129,8 +130,9 @@ exercise = Exercise(
         ),
         Hint(
             "loss as a tensor",
-            lambda look: any(isinstance(got["loss"], np.ndarray) for got in look.got),
-            "The loss is a tensor of one element: item() makes a plain number of it.",
+            lambda look: any(holds_a_number(got["loss"]) for got in look.got),
+            "The loss is a tensor of one element, or a number of NumPy's: item() makes a plain "
+            "number of it.",
         ),
         Hint(
             "no step",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.numpy_ints import as_plain
 from distlab.exercises.raised import Advice
 
 _TORCHRUN = {"RANK": "5", "LOCAL_RANK": "1", "WORLD_SIZE": "8", "MASTER_PORT": "29400"}
@@ -63,7 +64,7 @@ def _call_world_from_env(function, rank, size, inputs):
     for name, environment in inputs["environments"].items():
         bad = set(inputs["bad"].get(name, ()))
         try:
-            answer = function(_as_srun_leaves(environment))
+            answer = as_plain(function(_as_srun_leaves(environment)))
             also = inputs.get("or", {}).get(name)
             if also and isinstance(answer, (tuple, list)) and [*answer] == also:
                 returned[name] = _NAMED

@@ -21,6 +21,7 @@ from distlab.course.lab04_ring_allreduce.parameter_server import (
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned
+from distlab.exercises.numpy_ints import as_plain
 
 
 def _equal_parameters(case: Case) -> list[dict]:
@@ -54,7 +55,7 @@ def _call_async(function, rank, size, inputs):
     found = {_QUEUE: "a push unanswered" if turns.given_up else "no push unanswered"}
     if rank:
         found[_GIVEN] = gradient.given
-    return {**found, "returned": result}
+    return {**found, "returned": as_plain(result)}
 
 
 def _no_first_pull(look: Look) -> str | None:
@@ -332,7 +333,7 @@ exercise = Exercise(
             "no plain int",
             _no_count,
             "`updates` and `max_staleness` are counts: return them as plain ints. int() makes one "
-            "of a float, a NumPy number or a tensor that holds a single value.",
+            "of a float or of a tensor that holds a single value.",
         ),
         Hint(
             "other updates",

@@ -10,6 +10,7 @@ import numpy as np
 
 from distlab.exercises.compare import counted
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import holds_a_number
 from distlab.rank import world
 from distlab.rank.ddp import in_ddp
 
@@ -327,7 +328,7 @@ _HINTS = (
     Hint(
         "tensor for float",
         lambda look: any(
-            isinstance(look.got[r]["returned"], np.ndarray) for r in look.ranks
+            holds_a_number(look.got[r]["returned"]) for r in look.ranks
         ) and _right_but(look, "returned"),
         "The gradients are right. The loss is to be a plain float: .item() makes one of a tensor "
         "that holds a single value (and lets go of its graph).",

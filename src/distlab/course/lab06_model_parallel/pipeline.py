@@ -10,7 +10,7 @@ import numpy as np
 
 from distlab.exercises import sources
 from distlab.exercises.exercise import Case, Hint, Look
-from distlab.exercises.hints import returned, wanted
+from distlab.exercises.hints import holds_a_number, returned, wanted
 from distlab.exercises.raised import Advice, Raised
 
 GRADIENTS = "gradients of its stage's parameters"
@@ -201,8 +201,9 @@ OF_A_STEP = (
     ),
     Hint(
         "tensor for float",
-        lambda look: isinstance(_losses(look)[0], np.ndarray),
-        "The loss is to be a plain number: .item() makes one of a tensor with one element.",
+        lambda look: holds_a_number(_losses(look)[0]),
+        "The loss is to be a plain number: .item() makes one of a tensor with one element, and of "
+        "a number of NumPy's.",
     ),
     Hint(
         "loss elsewhere",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from distlab.exercises.exercise import Hint, Look
+from distlab.exercises.hints import holds_a_number
 
 
 def initialised(rank: int, size: int):
@@ -57,12 +58,6 @@ def numbers(look: Look) -> list[float]:
     if not all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in got):
         raise ValueError("no numbers")
     return got
-
-
-def holds_a_number(value: Any) -> bool:
-    """Is it a tensor or a NumPy number, which may hold the right number and is not a plain one?"""
-    kind = getattr(value, "type_name", "")
-    return hasattr(value, "shape") or "ensor" in kind or kind.startswith("numpy.")
 
 
 AS_TENSOR = Hint(

@@ -9,12 +9,12 @@ import numpy as np
 
 from distlab.course.lab07_horovod.looks import (
     AS_TENSOR,
-    holds_a_number,
     initialised,
     nothing_left_open,
 )
 from distlab.exercises import sources
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import holds_a_number
 
 
 def _metric_inputs(case: Case) -> list[dict]:

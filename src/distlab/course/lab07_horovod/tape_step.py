@@ -8,12 +8,12 @@ from distlab.course.lab07_horovod.looks import (
     AS_TENSOR,
     NOTHING,
     differs,
-    holds_a_number,
     on_each_of_two_machines,
     ranks_differ,
 )
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.hints import holds_a_number
 
 _INPUTS, _HIDDEN, _CLASSES = 5, 4, 3
 

@@ -7,8 +7,8 @@ import random
 from collections import Counter
 from typing import Any
 
-from distlab.course.lab09_when_it_breaks.numpy_ints import as_plain
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.numpy_ints import as_plain
 
 _OPS = ("all_reduce", "broadcast", "barrier", "all_gather")
 #: the logs of the visible cases

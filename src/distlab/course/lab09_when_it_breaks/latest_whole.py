@@ -11,6 +11,7 @@ from typing import Any
 from distlab.course.lab09_when_it_breaks import checkpoints
 from distlab.course.lab09_when_it_breaks.checkpoints import index_file, rank_file, step_folder
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.numpy_ints import as_plain
 from distlab.exercises.raised import Advice
 
 LENGTHS = [4, 0, 6]
@@ -134,7 +135,7 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
                 checkpoints.lay_down(folder, step, LENGTHS, seed=step)
                 FLAWS[flaw](folder, step)
         before = checkpoints.content(base)
-        returned = function(str(folder))
+        returned = as_plain(function(str(folder)))
         ran = (folder / _MARK).exists()
         if ran:
             (folder / _MARK).rmdir()

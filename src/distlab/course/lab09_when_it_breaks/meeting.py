@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from distlab.course.lab09_when_it_breaks import shifted_clock
-from distlab.course.lab09_when_it_breaks.numpy_ints import as_plain
+from distlab.exercises.numpy_ints import as_plain
 from distlab.processes import forkserver, payload
 
 HASH, TCP = "HashStore", "TCPStore"

@@ -12,6 +12,7 @@ from typing import Any
 
 from distlab.exercises import hints
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
+from distlab.exercises.numpy_ints import as_plain
 from distlab.rank.sharing import among_ranks
 from distlab.records.events import Event
 
@@ -60,7 +61,7 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
             tensors = _made(name, rank, size, odd, inputs["seed"] + number)
             counts.append(len(tensors))
             gave.append([])
-            returned.append(function(rank, size, tensors))
+            returned.append(as_plain(function(rank, size, tensors)))
     return {"returned": returned, "number of tensors": counts}
 
 

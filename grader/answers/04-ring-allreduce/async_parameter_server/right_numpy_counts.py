@@ -1,5 +1,3 @@
-# hint: no plain int
-# says: returned an object of type numpy.int64
 import numpy as np
 
 

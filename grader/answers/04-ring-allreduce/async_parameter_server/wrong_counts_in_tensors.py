@@ -1,5 +1,4 @@
 # hint: no plain int
-import numpy as np
 
 
 def async_parameter_server(rank, size, parameters, gradient_fn, steps, lr):
@@ -20,15 +19,15 @@ def async_parameter_server(rank, size, parameters, gradient_fn, steps, lr):
             ps = un(b)
         return
     f = flat(parameters)
-    n = 0
-    last = np.zeros(size, int)
-    worst = np.int64(0)
+    n = torch.tensor(0)
+    last = torch.zeros(size, dtype=torch.int64)
+    worst = torch.tensor(0)
     b = torch.empty_like(f)
     for _ in range(steps * (size - 1)):
         w = dist.recv(b)
         worst = max(worst, n - last[w])
         f -= lr * b
-        n += 1
+        n = n + 1
         last[w] = n
         dist.send(f, w)
     return {"parameters": un(f), "updates": n, "max_staleness": worst}

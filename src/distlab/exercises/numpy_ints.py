@@ -1,0 +1,22 @@
+"""NumPy's ints and bools, where a contract asks for a number and not for its type: they compare as
+equal to Python's own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def as_plain(value: Any) -> Any:
+    """What a function returned, with NumPy's ints and bools in its lists, tuples and dicts as
+    Python's own.
+    """
+    if isinstance(value, list):
+        return [as_plain(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(as_plain(item) for item in value)
+    if isinstance(value, dict):
+        return {key: as_plain(held) for key, held in value.items()}
+    return value.item() if isinstance(value, (np.integer, np.bool_)) else value
