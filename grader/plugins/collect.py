@@ -26,6 +26,7 @@ from nbgrader.exchange.default import ExchangeCollect
 
 from distlab.processes import untrusted
 from distlab.processes.disk_room import FULL
+from distlab.records.redaction import shown
 from grader import writing
 from grader.judging import handed_in
 from grader.plugins.exchanges import is_accounts
@@ -51,7 +52,7 @@ class Collect(ExchangeCollect):
             if not self._is_own(record):
                 self.log.error(
                     "%s is left where it is: it does not belong to %s",
-                    record["filename"], record["username"],
+                    shown(record["filename"]), shown(record["username"]),
                 )  # fmt: skip
         self.src_records = [record for record in self.src_records if self._is_own(record)]
 
@@ -106,7 +107,7 @@ class Collect(ExchangeCollect):
                 if not self._stays_as_it_is(record["username"]):
                     self._collect(record)
             except (OSError, ValueError) as error:
-                self.log.error("%s cannot be collected: %s", record["filename"], error)
+                self.log.error("%s cannot be collected: %s", shown(record["filename"]), error)
                 if isinstance(error, OSError) and error.errno in FULL:
                     full = error
         if full is not None:  # which is no student's fault: collecting has to be done again
@@ -193,12 +194,12 @@ class Collect(ExchangeCollect):
                 if size > min(room, 1000 * self.coursedir.max_file_size):
                     self.log.warning(
                         "%s is left out: %s bytes, more than c.CourseDirectory.max_file_size or "
-                        "max_dir_size allows", place, size,
+                        "max_dir_size allows", shown(str(place)), size,
                     )  # fmt: skip
                     continue
                 room -= _copied(file, dest / place, size)
             if found.when != found.said:
-                self.log.warning("%s was handed in at %s UTC", found.name, found.when)
+                self.log.warning("%s was handed in at %s UTC", shown(found.name), found.when)
             (dest / "timestamp.txt").write_text(found.when.strftime(_FORMAT), "ascii")
 
     def _submission(self, name: str) -> Submission:
@@ -250,10 +251,12 @@ class Submission:
             if file is not None:
                 yield place, file
             elif log:
-                log.warning("%s is left out: no plain file of the student's own", place)
+                said = shown(str(place))
+                log.warning("%s is left out: no plain file of the student's own", said)
         self._names = next(names)
         if self._names > MOST_FILES and log:
-            log.warning("%s has more than %s files: the rest is left out", self.name, MOST_FILES)
+            said = shown(self.name)
+            log.warning("%s has more than %s files: the rest is left out", said, MOST_FILES)
 
     def _files(
         self, folder: untrusted.Folder, place: Path, names: Iterator[int]

@@ -119,6 +119,16 @@ def test_a_forgery_does_not_hide_the_students_own_submission(tmp_path, collect, 
     assert own.exists()
 
 
+def test_names_do_nothing_to_the_terminal(tmp_path, collect, caplog):
+    escape = "\x1b[2J\u202e\udcff\n"
+    hand_in(tmp_path, f"nobody{escape}", answer="under no name at all")
+    (hand_in(tmp_path, ME, when="\x1b[2J") / f"pipe{escape}").symlink_to("nowhere")
+    assert (collect() / ME / LAB / "timestamp.txt").exists()
+    said = [one.getMessage() for one in caplog.records if one.levelname in ("WARNING", "ERROR")]
+    assert [one for one in said if "nobody" in one] and [one for one in said if "pipe" in one]
+    assert all("\\x1b[2J" in one and one.isprintable() for one in said)
+
+
 def test_a_file_that_is_too_large_is_left_out_and_the_rest_is_taken(tmp_path, collect, monkeypatch):
     hand_in(tmp_path, ME, small="1", large="1" * 5000)
     monkeypatch.setattr(CourseDirectory, "max_file_size", 2)
