@@ -10,7 +10,7 @@ def _same_batch(chance, params):
 
 
 HIDDEN = (
-    like(101, base_lr=0.1, base_batch=256, batch=8192),
+    like(101, base_lr=0.1, base_batch=64, batch=32_768),
     like(102, base_lr=0.0375, base_batch=96, batch=32),
     Varied(case_of(base_lr=0.4, base_batch=128, batch=128), _same_batch),
     Varied(case_of(base_lr=0.02, base_batch=100, batch=130), near()),

@@ -67,7 +67,8 @@ class _Marks:
 
 
 def _marked_model(weight, samples, rank: int, size: int):
-    """A linear model that notes which of the `samples` (n, 12) it saw, and in which mode.
+    """A linear model that notes which of the `samples` (n, 12) it saw, and whether any part of it
+    was in train mode then.
 
     Anything else that goes through it, such as the zeros with which an answer fills up a batch, is
     no sample.
@@ -86,17 +87,21 @@ def _marked_model(weight, samples, rank: int, size: int):
         def __init__(self):
             super().__init__()
             self.linear = nn.Linear(11, 3, bias=False)
-            self.norm = nn.BatchNorm1d(11, affine=False)
+            self.norm = nn.BatchNorm2d(11, affine=False)
             self.norm.running_mean.zero_()
             # shared, so that nothing is lost where another process evaluates
             self.marks = _Marks(2 * n, rank, size)
 
         def forward(self, x):
             x = x.flatten(1)
+            training = any(part.training for part in self.modules())
             for row, i in zip(x, x[:, 0].round().long().tolist(), strict=True):
                 if is_sample(row, i):
-                    self.marks.count(i + (n if self.training else 0))
-            return self.linear(self.norm(x[:, 1:]) if len(x) > 1 or not self.training else x[:, 1:])
+                    self.marks.count(i + (n if training else 0))
+            x = x[:, 1:]
+            if len(x) > 1 or not self.norm.training:
+                x = self.norm(x[..., None, None]).flatten(1)
+            return self.linear(x)
 
     model = Marked()
     with torch.no_grad():

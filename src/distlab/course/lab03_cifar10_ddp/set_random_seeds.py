@@ -15,6 +15,11 @@ from distlab.rank.pretended_gpus import PretendedGpus, noted_seeds
 _LARGEST = 2**32 - 1
 
 
+def _two_seeds(case: Case) -> list[dict]:
+    seed = case.get("seed", case.number())
+    return same_on_all(case, other=seed + case.get("apart", 1))
+
+
 def _seed_twice(function, rank, size, inputs):
     def seeded(seed: int) -> dict[str, Any]:
         of_gpus = _seeds_of_gpus(function, seed)
@@ -75,7 +80,7 @@ def _does_not_repeat(name: str):
 
 exercise = Exercise(
     points=2,
-    make=lambda case: same_on_all(case, other=case.get("seed", case.number()) + 1),
+    make=_two_seeds,
     call=_seed_twice,
     asks="After set_random_seeds(seed), Python's random, NumPy and torch (CPU and CUDA) draw the "
     "same numbers whenever the seed is the same, and others when it is another.",
@@ -109,7 +114,7 @@ exercise = Exercise(
             lambda look: (
                 not all(look.got[0]["other seed"].values()) or look.got[0]["seed of CUDA"] is None
             ),
-            "Another seed gave the same numbers: is the argument used everywhere?",
+            "Another seed gave the same numbers: is the argument used everywhere, and all of it?",
         ),
     ),
     group=False,
