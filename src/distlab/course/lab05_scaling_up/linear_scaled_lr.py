@@ -30,7 +30,7 @@ exercise = formula(
         Hint(
             "whole numbers only",
             gives(lambda base_lr, base_batch, batch: base_lr * (batch // base_batch)),
-            "// rounds down: half as large a batch gives a rate of zero.",
+            "// rounds down, and the factor need not be a whole number: it may be 1.3, or 0.5.",
         ),
         Hint(
             "never lower",

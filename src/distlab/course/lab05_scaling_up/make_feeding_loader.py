@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from distlab.exercises.exercise import Case, Exercise, Hint
+from distlab.exercises.raised import Advice
 from distlab.rank.sharing import among_ranks
 
 _FIELD, _FIELDS = 8, 4  # a field is 8×8 pixels, an image 4×4 fields
@@ -355,6 +356,11 @@ _HINTS = (
         "Rows and columns are swapped: from (height, width, colour) only the colour moves.",
     ),
     Hint(
+        "other pictures", _any("pictures", "others"),
+        "Pixels are not where they are in the file. permute moves the colour to the front; reshape "
+        "and view keep the order of the numbers, and so mix colours and rows.",
+    ),
+    Hint(
         "wrong labels", _any("labels of the images", "others"),
         "Images came with labels of other images: what belongs together has the same KEY, "
         "whichever of the two files comes first in the tar.",
@@ -449,4 +455,12 @@ exercise = Exercise(
         Case(1, 2, {"shards": 3, "form": "jpg", "batch_size": 5}),
     ),
     hints=_HINTS,
+    advice=(
+        Advice(
+            "no sample at all",
+            "num_samples should be a positive",
+            "A rank found no sample. Shards end in .tar, and the image of a sample is KEY.png in "
+            "one folder and KEY.jpg in another.",
+        ),
+    ),
 )
