@@ -8,6 +8,7 @@ import zlib
 from distlab.course.lab03_cifar10_ddp.looks import was_left
 from distlab.exercises.exercise import Case, Exercise, Hint
 
+_ENTRIES = "state dict's names and shapes"
 _OTHER_OUTPUTS = "Module with other outputs than ResNet-18's for the same weights"
 
 
@@ -95,7 +96,7 @@ def _build_twice(function, rank, size, inputs):
         "number of entries": len(entries),
         "frozen parameters": [n for n, p in model.named_parameters() if not p.requires_grad][:3],
         "output's shape": output,
-        "state dict's names and shapes": zlib.crc32("\n".join(entries).encode()),
+        _ENTRIES: zlib.crc32("\n".join(entries).encode()),
         "second model": "the same one" if other is model else "another one",
     }
 
@@ -151,14 +152,15 @@ exercise = Exercise(
             "wrong head",
             lambda look: (
                 look.got[0]["shapes"]["fc.weight"] != look.expected[0]["shapes"]["fc.weight"]
+                and look.got[0]["shapes"]["conv1.weight"] is not None
             ),
             "The last layer, fc, is not the one for this number of classes (1000 is ImageNet's).",
         ),
         Hint(
             "other names",
-            lambda look: look.got[0]["number of entries"] != look.expected[0]["number of entries"],
-            "Names or number of the state dict's entries are not resnet18's: another depth, a "
-            "wrapper around it, or a head of several layers. A checkpoint would not fit.",
+            lambda look: look.got[0][_ENTRIES] != look.expected[0][_ENTRIES],
+            "Names, shapes or number of the state dict's entries are not resnet18's: another "
+            "depth, a wrapper around it, or a head of several layers. A checkpoint would not fit.",
         ),
     ),
     group=False,
