@@ -5,8 +5,8 @@
     print(seen.most)                 # layers whose parameters were there at the same time
 
 A layer counts while tensors made inside the `with` hold what each other rank owns of it: then it
-has been put together, in whichever buffers and layout. (A buffer that is used again may hold what
-one other rank owns of the layer before, behind the end of a smaller one.)
+has been put together, in whichever buffers, layout and sign. (A buffer that is used again may hold
+what one other rank owns of the layer before, behind the end of a smaller one.)
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class _Shares:
         if not self._layers or count < self._fewest or storage.nbytes() % size:
             return frozenset()
         flat = torch.empty(0, dtype=self._markers.dtype, device=storage.device).set_(storage)
-        flat = flat[:count].to(self._markers.device)
+        flat = flat[:count].to(self._markers.device).abs()
         places = torch.searchsorted(self._markers, flat).clamp_(max=len(self._markers) - 1)
         seen = places[self._markers[places] == flat].unique()
         whole = self._share[seen].bincount(minlength=len(self._layers)) >= self._wanted
@@ -166,8 +166,8 @@ class _Shares:
 
 
 def _distinct(tensor: torch.Tensor) -> torch.Tensor | None:
-    """A tensor's distinct values without zero; `None` if too few to recognise it by."""
-    flat = tensor.detach().reshape(-1)
+    """A tensor's distinct magnitudes without zero; `None` if too few to recognise it by."""
+    flat = tensor.detach().reshape(-1).abs()
     found = flat[flat != 0].unique()
     return found if len(found) > 1 else None
 
