@@ -176,6 +176,11 @@ exercise = Exercise(
             "Every rank got the same groups: they depend on where `rank` stands in the mesh.",
         ),
         Hint(
+            "one dimension",
+            lambda look: len(look.inputs[0]["shape"]) == 1,
+            "A mesh may have a single dimension: all ranks lie along it, and are its group.",
+        ),
+        Hint(
             "other ranks",
             lambda look: all(isinstance(got, dict) for got in returned(look)[0]),
             "Other ranks belong to a group. How far apart are two ranks that differ by one in a "

@@ -89,6 +89,22 @@ def _mixed_up(look: Look) -> bool:
     )
 
 
+def _single_numbers_skipped(look: Look) -> bool:
+    """Was the line handed out as if a shape of () took no element of it?"""
+    shapes, line = look.inputs[0]["shapes"], _line(look)
+    lengths = [math.prod(shape) if shape else 0 for shape in shapes]
+    ends = np.cumsum(lengths)
+    return [] in map(list, shapes) and all(
+        len(got) == len(shapes)
+        and all(
+            np.array_equal(part.reshape(-1), line[end - length : end])
+            for part, shape, length, end in zip(got, shapes, lengths, ends, strict=True)
+            if shape
+        )
+        for got in returned(look)
+    )
+
+
 def _parts(look: Look):
     for got in returned(look):
         yield from got if isinstance(got, (list, tuple)) else [got]
@@ -175,6 +191,12 @@ exercise = Exercise(
             _repeated,
             "The same piece stands in every place: `[buffer] * size` is one buffer, `size` times. "
             "Make one for each rank.",
+        ),
+        Hint(
+            "single numbers skipped",
+            lambda look: _single_numbers_skipped(look) and not _right(look),
+            "The shape () was taken for one without elements. It is that of a single number, which "
+            "takes one place in the line: math.prod(()) is 1.",
         ),
         Hint(
             "order of pieces",
