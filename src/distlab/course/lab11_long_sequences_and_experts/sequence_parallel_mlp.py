@@ -15,6 +15,7 @@ from distlab.course.lab11_long_sequences_and_experts.returning import (
     shortened,
 )
 from distlab.exercises import hints
+from distlab.exercises.compare import KEEPS_FLOAT64
 from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 
@@ -22,10 +23,12 @@ _erf = np.vectorize(math.erf, otypes=["float64"])
 
 
 def _make(case: Case) -> list[dict]:
-    """`hidden`: the units of the hidden layer of all ranks, a multiple of their number."""
+    """`hidden`: the units of the hidden layer of all ranks, a multiple of their number. `scale`: of
+    what goes into gelu.
+    """
     n, d, hidden = case.get("n", 2), case.get("d", 3), case.get("hidden", 2 * case.size)
     dtype, drawn = case.get("dtype", "float32"), case.generator()
-    w1 = drawn.standard_normal((hidden, d)) / d**0.5 * 2
+    w1 = drawn.standard_normal((hidden, d)) / d**0.5 * 2 * case.get("scale", 1)
     w2 = drawn.standard_normal((d, hidden)) / hidden**0.5
     inputs = []
     for rank in range(case.size):
@@ -109,6 +112,7 @@ exercise = Exercise(
     call=_call,
     asks="sequence_parallel_mlp returns this rank's rows of gelu(X·W1ᵀ)·W2ᵀ, by one all-gather and "
     "one reduce-scatter.",
+    tolerance=KEEPS_FLOAT64,
     visible=(
         Case(2, 1, {"n": 2, "d": 3, "hidden": 4}),
         Case(3, 2, {"n": 1, "d": 4, "hidden": 6}),
