@@ -475,6 +475,11 @@ COMMON = (
         lambda raised: any(o.status != "raised" for o in raised.run.outcomes),
     ),
     Advice(
+        "None on every rank", "NoneType",
+        "Something in this line is None: what a function gives that has no `return` on this way "
+        "through it, say, or the .grad of a parameter that the forward pass did not use.",
+    ),
+    Advice(
         "no CUDA device", "cuda.*\\bno|\\bno.*cuda|no NVIDIA driver|accelerator device when none",
         "This machine has no CUDA device for that: use the device that you are given.",
     ),
