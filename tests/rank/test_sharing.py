@@ -1,6 +1,7 @@
 """Ranks that tell each other something wait for those that the machine holds up."""
 
 import contextlib
+import json
 import os
 from types import SimpleNamespace
 
@@ -10,7 +11,9 @@ from torch.utils.data import DataLoader, Subset
 from distlab import course
 from distlab.course.lab02_toy_model import demo_checkpoint
 from distlab.course.lab07_horovod import make_loader, train_epoch
+from distlab.course.lab09_when_it_breaks import save_sharded
 from distlab.engines.watching import MOST_QUEUED
+from distlab.exercises.exercise import Case
 from distlab.processes import stopped
 from distlab.rank import sharing
 
@@ -67,6 +70,15 @@ def test_no_rank_looks_for_a_checkpoint_before_the_others_are_there(clock, monke
     with pytest.raises(InterruptedError):
         demo_checkpoint.exercise.call(demo, 1, 2, {"older": None, "weights": None})
     assert begun == [True]
+
+
+def test_who_comes_to_no_meeting_is_waited_for_once(clock, monkeypatch, tmp_path):
+    """Rank 0 hangs in its first save, and the other has five meetings before it is told so."""
+    clock.told, clock.due[clock.now] = json.dumps(str(tmp_path)), "0.folder"
+    monkeypatch.setattr(save_sharded, "_join", lambda *_: None)
+    begun, inputs = clock.now, save_sharded.exercise.make(Case(2, 0, {"lengths": [5, 3]}))[1]
+    save_sharded.exercise.call(lambda *_: None, 1, 2, inputs)
+    assert clock.now - begun < 2 * 50 * save_sharded.DELAY
 
 
 def test_a_loader_is_judged_by_what_workers_saw_that_the_machine_held_up(clock, monkeypatch):

@@ -82,6 +82,6 @@ def among_ranks(
     return [json.loads(found.get(other, "null")) for other in range(size)]
 
 
-def meet(name: str, rank: int, size: int, patience: float) -> None:
-    """Wait for the other ranks, but no longer than `patience` seconds."""
-    among_ranks(name, rank, size, lambda: None, patience)
+def meet(name: str, rank: int, size: int, patience: float) -> bool:
+    """Wait for the other ranks, but no longer than `patience` seconds. Have all come?"""
+    return all(among_ranks(name, rank, size, lambda: True, patience))

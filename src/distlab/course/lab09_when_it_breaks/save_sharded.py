@@ -16,6 +16,7 @@ import shutil
 import signal
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +66,22 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
     if rank == 0:
         checkpoints.lay_down(folder, OTHER_STEP, [2, 3], seed=99)
         _leave(folder, inputs)
-    meet("laid down", rank, size, DELAY * 50)
+    patience = DELAY * 50
+
+    def together(name: str) -> None:
+        """Wait for the others; not for long once somebody has not come, who hangs perhaps."""
+        nonlocal patience
+        if not meet(name, rank, size, patience):
+            patience = DELAY
+
+    together("laid down")
     try:
         found = {}
         if inputs["fails"] is not None:
             found[FAILED] = _fail(function, rank, size, inputs, folder)
         _join(rank, size)
         for number, name in enumerate((FIRST, SECOND)):
-            found[name] = _save(function, rank, size, inputs, folder, number)
+            found[name] = _save(function, rank, size, inputs, folder, number, together)
         return found
     finally:
         if rank == 0:
@@ -125,7 +134,10 @@ def _join(rank: int, size: int, name: str = "group") -> None:
 # a save that is to succeed
 
 
-def _save(function, rank: int, size: int, inputs: dict, folder: Path, number: int) -> dict:
+def _save(
+    function, rank: int, size: int, inputs: dict, folder: Path, number: int,
+    together: Callable[[str], None],
+) -> dict:  # fmt: skip
     step = inputs["step"] + 5 * number
     piece = _piece(rank, inputs, number)
     before = _others(folder, step)
@@ -150,13 +162,13 @@ def _save(function, rank: int, size: int, inputs: dict, folder: Path, number: in
         "index before this rank's file": "there already" if any(seen) else "none",
         "files of other ranks": _of_others(deeds, rank),
     }
-    meet(f"saved {number}", rank, size, DELAY * 50)
+    together(f"saved {number}")
     found |= _file(rank_file(folder, step, rank), piece)
     if rank == 0:
         found["index"] = _read(index)
         found["writing of the index"] = _manner(deeds, index)
         found["other steps"] = AS_THEY_WERE if _others(folder, step) == before else "changed"
-    meet(f"looked {number}", rank, size, DELAY * 50)
+    together(f"looked {number}")
     return found
 
 
