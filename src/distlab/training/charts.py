@@ -66,9 +66,9 @@ def division(shares: Sequence[Sequence[Sequence[int]]]) -> None:
     for epoch, of_ranks in enumerate(shares):
         for rank, indices in enumerate(of_ranks):
             for place, index in enumerate(indices):
-                colour = (BLUE, ORANGE, GREEN)[rank]
+                colour = ("#56B4E9", ORANGE, GREEN)[rank]  # black digits can be read on these
                 axis.barh(-epoch, 0.94, left=index - 0.47, height=0.8, color=colour)
-                axis.text(index, -epoch, f"{rank}.{place}", ha="center", va="center", color="white")
+                axis.text(index, -epoch, f"{rank}.{place}", ha="center", va="center")
     epochs = range(len(shares))
     axis.set(xlabel="sample", xticks=range(samples), yticks=[-epoch for epoch in epochs])
     axis.set_xlim(-0.6, samples - 0.4)
