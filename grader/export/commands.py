@@ -21,7 +21,8 @@ from grader.policy.roster import RosterFile
 _FROM = {
     "canvas": (canvas.make, canvas.KEYS, "a gradebook that Canvas exported"),
     "moodle": (
-        moodle.make, moodle.KEYS, "a list of participants or a grader report that Moodle exported",
+        moodle.make, moodle.KEYS,
+        "a list of participants or a grader report that Moodle exported in English",
     ),
 }  # fmt: skip
 
@@ -93,7 +94,8 @@ def _made(
         raise Unusable(f"--roster FILE is missing: {what}")
     if roster.absolute() == out or (out.exists() and roster.exists() and roster.samefile(out)):
         raise Unusable(f"{shown(out.name)} would be overwritten: name another file with --out")
-    table = sheet.read(roster, (*known, *keys), what)
+    then = "; if another one has what students are known by, name it by --key"
+    table = sheet.read(roster, (*known, *keys), what, then)
     if absent := [one for one in keys if not table.places(one)]:
         raise Unusable(f"{shown(roster.name)} has no column {listed(absent)}")
     return make(table, results, labs, named, keys, shown(roster.name))

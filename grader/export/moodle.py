@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from grader.export import matching
 from grader.export.made import Made, by_student, unmatched
 from grader.export.points import Result, hundredths
-from grader.export.sheet import Sheet, Unusable, cell, key, listed
+from grader.export.sheet import Sheet, cell, key
 
 KEYS = ("Username", "Email address", "ID number")
 _NAMES = ("First name", "Last name", "Surname", "Full name")
@@ -31,17 +31,8 @@ def make(
     sheet: Sheet, results: Sequence[Result], labs: Sequence[str], named: Mapping[str, str],
     more_keys: Sequence[str], file: str,
 ) -> Made:  # fmt: skip
-    """The file to import; arguments as for `canvas.make`.
-
-    Raises:
-        Unusable: the sheet has no column by which Moodle knows students.
-    """
+    """The file to import; arguments as for `canvas.make`."""
     keys = sheet.places(*KEYS, *more_keys)
-    if not keys:
-        raise Unusable(
-            f"{file} has none of the columns {listed(KEYS)}: export it in English, or name the "
-            "column that students are known by (--key)"
-        )
     places, said = matching.columns(sheet.header, labs, named, lambda at: _titles(sheet, at))
     asked = by_student([one for one in results if one.lab in labs])
     matched = matching.students(asked, [{row[place] for place in keys} for row in sheet.rows])

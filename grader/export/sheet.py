@@ -82,12 +82,13 @@ def key(said: str) -> str:
     return said if _HARMLESS.fullmatch(said) else cell(said)
 
 
-def read(path: Path, known: Sequence[str], what: str) -> Sheet:
+def read(path: Path, known: Sequence[str], what: str, then: str = "") -> Sheet:
     """The table in a file.
 
     Args:
         known: names of columns, some of which it has: they show which delimiter it uses.
         what: what the file should be, for the sentence that says that it is not.
+        then: the end of that sentence.
 
     Raises:
         Unusable: it cannot be read, or is another file.
@@ -100,7 +101,9 @@ def read(path: Path, known: Sequence[str], what: str) -> Sheet:
     }
     delimiter = max(counts, key=lambda one: counts[one])
     if not counts[delimiter]:
-        raise Unusable(f"{shown(path.name)} is not {what}: none of its columns is {listed(known)}")
+        raise Unusable(
+            f"{shown(path.name)} is not {what}: none of its columns is {listed(known)}{then}"
+        )
     rows = _rows(path, text, delimiter)
     header = [head.strip() for head in rows[0]]
     for number, row in enumerate(rows[1:], 2):

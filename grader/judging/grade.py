@@ -85,6 +85,7 @@ class Graded:
         entry: with the points that the policy gives for its verdicts.
         settled: what the policy makes of it; `None` where there is none.
         outdated: exercises with points by hand that were given for an earlier hand-in.
+        by_hand: exercises with points by hand, these included.
         before: the points before it was judged again because the course has changed; else `None`.
     """
 
@@ -95,6 +96,7 @@ class Graded:
     problem: str = ""  # why gradebook or feedback page do not have it
     settled: Settled | None = None
     outdated: list[str] = field(default_factory=list)
+    by_hand: list[str] = field(default_factory=list)
     before: float | None = None
 
 
@@ -472,6 +474,7 @@ def _enter(
         feedback,
         settled=pages.settled(one.assignment, one.student),
         outdated=book.outdated(state),
+        by_hand=book.by_hand(state),
     )
 
 

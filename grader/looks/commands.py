@@ -9,7 +9,7 @@ from distlab import course
 from distlab.checking.second_look import Mistaken, need_exercise
 from distlab.cli import labs
 from distlab.records import redaction
-from grader.coursedir import GRADES, GradingFailed
+from grader.coursedir import GRADES, GradingFailed, released
 from grader.judging import grade, handed_in
 from grader.judging.ledger import Ledger
 from grader.looks import told
@@ -83,6 +83,11 @@ def answer(
         Mistaken: something cannot be done; nothing is changed then.
     """
     lab = labs.named(lab)
+    if exercise in _free_text(lab):
+        raise Mistaken(
+            f"{exercise} is free text: give points and a comment for it in the formgrader, where "
+            "they stay when the submission is graded again"
+        )
     need_exercise(lab, exercise)
     book, diary = Gradebook(grade.SUBMITTED), Diary()
     _say(collect(book))
@@ -114,6 +119,12 @@ def answer(
         )
     _say(problems)
     return 1 if problems else 0
+
+
+def _free_text(lab: str) -> set[str]:
+    """The names of the cells of a lab that a person gives points for."""
+    found = (cell["metadata"].get("nbgrader", {}) for cell in released(lab)["cells"])
+    return {one["grade_id"] for one in found if one.get("grade") and one.get("solution")}
 
 
 def replay(student: str, lab: str, exercise: str) -> int:

@@ -281,6 +281,11 @@ class Gradebook:
         return total(row[1] or 0.0 for row in state if row[0].startswith("test_"))
 
     @staticmethod
+    def by_hand(state: list[list[Any]]) -> list[str]:
+        """The exercises in a `state` for which a person has given points."""
+        return _by_hand(state, waits=False) + _by_hand(state, waits=True)
+
+    @staticmethod
     def outdated(state: list[list[Any]]) -> list[str]:
         """The exercises in a `state` whose points by hand have to be looked at again, because they
         were given for an earlier hand-in.

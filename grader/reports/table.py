@@ -45,6 +45,9 @@ def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
             what = "was not graded" if one.entry.not_graded else "has to be graded again"
             said = f"  {_plain(one.entry.student)} {what}: {_plain(one.problem)}"
             console.print(Text(said, style="red"))
+        if one.by_hand:
+            said = f"  {_plain(one.entry.student)}: has points by hand for {', '.join(one.by_hand)}"
+            console.print(Text(f"{said}, which exports have, and not this table", style="dim"))
         if one.entry.by:
             said = f"  {_plain(one.entry.student)}: handed in by {_plain(one.entry.by)}"
             console.print(Text(said, style="dim"))

@@ -1,6 +1,7 @@
 """Files of Canvas and Moodle come back with our points, and with nothing else changed."""
 
 import csv
+import functools
 import io
 import os
 import stat
@@ -197,6 +198,15 @@ def test_other_files_are_refused_in_one_sentence(tmp_path, content, said):
     with pytest.raises(Unusable, match=said) as error:
         sheet.read(tmp_path / "roster.csv", canvas.KEYS, "a gradebook")
     assert "\n" not in str(error.value)
+
+
+def test_a_file_in_another_language_is_told_of_the_option(tmp_path):
+    text = "Anmeldename,01-message-passing\nada,\n"
+    (tmp_path / "roster.csv").write_text(text)
+    made = functools.partial(commands._made, "moodle", [result("ada")], (LAB,), {})
+    with pytest.raises(Unusable, match="by --key"):
+        made([], tmp_path / "roster.csv", tmp_path / "out.csv")
+    assert made(["Anmeldename"], tmp_path / "roster.csv", tmp_path / "out.csv").complete
 
 
 def test_everything_as_csv_has_its_columns():

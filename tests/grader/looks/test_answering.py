@@ -176,6 +176,8 @@ def test_points_from_the_formgrader_are_outdated_once_the_student_hands_in_again
     book.autograde("ada", SOURCES[1])
     assert Gradebook.outdated(book.state("ada")) == [EXERCISE]
     assert Gradebook.outdated(book.state("ben")) == []
+    assert Gradebook.by_hand(book.state("ada")) == [EXERCISE]
+    assert Gradebook.by_hand(book.state("ben")) == []
 
 
 def test_points_for_this_code_wait_for_nobody_and_for_other_code_they_do(book):
@@ -465,3 +467,8 @@ def test_points_by_hand_are_outdated_once_the_code_is_another_and_not_when_it_is
         assert Gradebook.outdated(book.state("ada")) == outdated
         if not outdated:
             book.change("ada", 2.0, "by hand")
+
+
+def test_who_answers_about_free_text_is_sent_to_the_formgrader():
+    with pytest.raises(Mistaken, match="is free text: .* in the formgrader"):
+        commands.answer("ada", "01-message-passing", "speaking_first", "1", "", "", False)

@@ -56,6 +56,13 @@ def test_a_student_a_line_where_there_are_many(tmp_path):
     assert max(map(len, lines)) < 160
 
 
+def test_points_by_hand_that_are_not_in_the_table_are_told(tmp_path):
+    one = graded(tmp_path, "ada")
+    assert "by hand" not in shown([one])
+    one.by_hand = ["relay", "exchange"]
+    assert "ada: has points by hand for relay, exchange, which exports have" in shown([one])
+
+
 @pytest.mark.parametrize("count", [2, 30])
 def test_a_long_name_leaves_room_for_the_verdicts(tmp_path, count):
     some = [graded(tmp_path, f"{number} " + "x" * 190) for number in range(count)]
