@@ -317,6 +317,48 @@ def test_free_text_is_taken_over():
     assert rebuilt["cells"][6]["source"] == "Because."
 
 
+@pytest.mark.parametrize("cell_type", ["code", "raw"])
+def test_free_text_in_a_cell_of_another_type_is_taken_over(cell_type):
+    """A person reads it, whatever it is."""
+    change = {"source": "Because.", "cell_type": cell_type}
+    _, repaired, rebuilt = graded(lambda cells: cells[6].update(change))
+    assert (rebuilt["cells"][6]["source"], rebuilt["cells"][6]["cell_type"]) == (
+        "Because.",
+        "markdown",
+    )
+    assert repaired == ["the cell why is no markdown cell any more"]
+
+
+def stripped(cells):
+    without("id", "metadata")(cells)
+    cells[6].update(source="Because.")
+
+
+def in_place_of_it(cells):
+    cells[6] = cell("Because.", "markdown")
+
+
+def below_it(cells):
+    cells += [cell("x = 1"), cell("Because.", "markdown"), cell("The end.", "markdown")]
+
+
+@pytest.mark.parametrize("written", [stripped, in_place_of_it, below_it])
+def test_free_text_in_a_cell_of_ones_own_is_no_unchanged_text(written):
+    """nbgrader gives that no points at once, and asks nobody to read it."""
+    _, repaired, rebuilt = graded(written)
+    assert rebuilt["cells"][6]["source"] == "Because." and "why" in rebuilt["cells"][6]["id"]
+    assert "a cell of your own was taken for the text why" in repaired
+    assert [c["source"] for c in rebuilt["cells"]].count("Because.") == 1
+    assert not any("why was" in said for said in repaired)
+    again, _ = submission.rebuild(COURSE, rebuilt)
+    assert [c["source"] for c in again["cells"]] == [c["source"] for c in rebuilt["cells"]]
+
+
+def test_a_note_elsewhere_is_no_free_text():
+    _, repaired, rebuilt = graded(lambda cells: cells.insert(3, cell("Note.", "markdown")))
+    assert rebuilt["cells"][7]["source"] == "Why?" and repaired == []
+
+
 def test_a_changed_demonstration_stands_behind_the_original():
     _, _, rebuilt = graded(lambda cells: cells[1].update(source="HALF = 0.5"))
     assert [c["source"] for c in rebuilt["cells"][1:3]] == ["Ranks(4)", "HALF = 0.5"]

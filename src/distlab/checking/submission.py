@@ -256,6 +256,8 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
             f"{own.left_out} of your own cells were left out: at most {ADDED_CELLS} with "
             f"{ADDED_LIMIT} characters together are taken over"
         )
+    seen = {places[id(mine)] for mine in found if mine is not None}
+    _take_texts(result["cells"], sources, seen, extra, filled, repaired)
     _note_missing(result["cells"], filled, told_by_text, student, repaired)
     if more := repaired[MOST_REPAIRED:]:
         repaired[MOST_REPAIRED:] = [f"and {len(more)} repairs more"]
@@ -402,12 +404,41 @@ def _twice(mine: Content, first_is_blank: bool, copy_is_blank: bool) -> str:
     return f"{said}: the later one was taken for a cell of your own"
 
 
+def _take_texts(
+    cells: list[Content], released: set[str], seen: set[int], extra: dict[int, list[Content]],
+    filled: set[int], repaired: list[str],
+) -> None:  # fmt: skip
+    """Where a free text is as it was released, put a Markdown cell of the student's own into it
+    that stands in its place or just below: nbgrader gives no points for a text that nobody has
+    changed, and no person would read the other one.
+
+    Args:
+        cells: the course's, filled at the places in `filled`.
+        seen: the places of those that the student's notebook holds.
+        extra: the student's own, by the place that they come after.
+    """
+    for place, mine in enumerate(cells):
+        if not _is_answer(mine) or mine["cell_type"] == "code" or _bare(mine) not in released:
+            continue
+        before = place if place in filled else max((p for p in seen if p < place), default=-1)
+        own = extra.get(before, [])
+        text = next((cell for cell in own if cell["cell_type"] != "code"), None)
+        if text is not None:
+            own.remove(text)
+            mine["source"] = text["source"]
+            filled.add(place)
+            repaired.append(f"a cell of your own was taken for the text {_grade_id(mine)}")
+
+
 def _fill(mine: Content, theirs: Mapping[str, Any], repaired: list[str]) -> None:
     """Put a student's cell into the course's."""
     name, source = _grade_id(mine), notebook.source_of(theirs)
-    if theirs.get("cell_type") != mine["cell_type"]:
+    retyped = theirs.get("cell_type") != mine["cell_type"]
+    if retyped:
         repaired.append(f"the cell {name} is no {mine['cell_type']} cell any more")
-    elif len(source) > CELL_LIMIT:
+    if retyped and mine["cell_type"] == "code":
+        return  # it does not run in the notebook either
+    if len(source) > CELL_LIMIT:
         repaired.append(f"the cell {name} has over {CELL_LIMIT} characters and was left out")
     else:
         if _grade_id(theirs) != name:
