@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,7 @@ def _named(assignments: list[str]) -> list[str]:
 def grade(
     assignments: list[str],
     submitted: Path | None,
-    student: str | None,
+    students: Collection[str] | None,
     jobs: int | None,
     demonstration: bool,
     cluster: str | None = None,
@@ -58,6 +58,7 @@ def grade(
     """Grade assignments, print their tables, and say where everything lies; returns the reports.
 
     Args:
+        students: the ones whose submissions are asked for; all where it is `None`.
         ahead: the sandbox, if it is being tried out already.
     """
     _need_nbgrader()
@@ -81,9 +82,9 @@ def grade(
     jobs = jobs or (SLURM_JOBS if cluster == SLURM else JOBS * (os.cpu_count() or 1))
     with contextlib.closing(make_judges(jobs, cluster, ahead)) as judges:
         for assignment in chosen:
-            reports.append(_graded(assignment, submitted, student, judges, console))
+            reports.append(_graded(assignment, submitted, students, judges, console))
     _say("gradebook", coursedir.GRADES / "gradebook.db", console)
-    if student is None and (said := handed_in.others(submitted)):
+    if students is None and (said := handed_in.others(submitted)):
         console.print(f"submitted{said}", style="red", markup=False, soft_wrap=True)
     if basis.changed(chosen):
         said = "The course has changed since this began: run the same command again."
@@ -122,18 +123,24 @@ def _have_folder() -> None:
 
 
 def _graded(
-    assignment: str, submitted: Path, student: str | None, judges: Judges, console: Console
+    assignment: str,
+    submitted: Path,
+    students: Collection[str] | None,
+    judges: Judges,
+    console: Console,
 ) -> dict[str, Any]:
     """Grade one assignment, print its table and write its pages; returns its report."""
     from grader.plugins.gradebook import Gradebook  # nbgrader takes seconds to import
 
     begin, missing = time.monotonic(), list[str]()
-    found = grading.submissions(assignment, submitted, student)
+    found = grading.submissions(assignment, submitted, students)
+    for name in {*(students or ())} - {one.student for one in found}:
+        grading.submissions(assignment, submitted, name)  # says that there is none
     with progress.Live(assignment, len(found), console) as live:
-        graded = grading.grade(assignment, submitted, student, judges, live)
+        graded = grading.grade(assignment, submitted, students, judges, live)
     took = time.monotonic() - begin
     table.show(assignment, graded, console)
-    if student is None:  # the class's pages stay as they are when one student is graded again
+    if students is None:  # the class's pages stay as they are when one student is graded again
         out = coursedir.GRADES / "out" / f"{assignment}.csv"
         alike = section.find(assignment, submitted, [one.entry for one in graded])
         book = Gradebook(grading.SUBMITTED)
@@ -149,7 +156,8 @@ def _graded(
         _say("report", page, console)
         _say("CSV", table.write_csv(out, assignment, graded), console)
     if entered := [one.feedback for one in graded if one.feedback]:
-        _say("feedback", entered[0].parent.parent / (student or "*") / assignment, console)
+        whose = entered[0].parent.name if len(graded) == 1 else "*"
+        _say("feedback", entered[0].parent.parent / whose / assignment, console)
     console.print()
     return grading.report(assignment, graded) | ({"not_handed_in": missing} if missing else {})
 

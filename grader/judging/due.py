@@ -10,20 +10,22 @@ from grader.paths import GRADES
 
 
 def modules(
-    assignments: Collection[str], submitted: Path, student: str | None
+    assignments: Collection[str], submitted: Path, students: Collection[str] | None
 ) -> tuple[str, ...] | None:
     """The modules besides torch that a zygote needs for what was handed in since it was last
     judged; `None` where nothing was.
 
     Args:
         assignments: labs; all where none is named.
-        student: whose submissions are asked for; all where it is `None`.
+        students: whose submissions are asked for; all where it is `None`.
     """
     from distlab import course
     from distlab.processes import frameworks
 
     for lab in assignments or course.LABS:
-        folders = submitted.glob(f"*/{lab}") if student is None else [submitted / student / lab]
+        folders = submitted.glob(f"*/{lab}")
+        if students is not None:
+            folders = (submitted / student / lab for student in students)
         if lab in course.LABS and any(map(_newer, folders)):
             return frameworks.preload(course.needs(lab))
     return None

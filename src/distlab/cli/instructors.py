@@ -40,7 +40,9 @@ def _add_grade(commands: Commands) -> None:
         "assignment", nargs="*", metavar="LAB", help="labs (default: all that were submitted)"
     )
     parser.add_argument("--submitted", type=Path, metavar="DIR", help="where the submissions lie")
-    parser.add_argument("--student", metavar="ID", help="only this student's")
+    parser.add_argument(
+        "--student", action="append", metavar="ID", help="only this student's; may be repeated"
+    )
     parser.add_argument(
         "--jobs", type=count, metavar="N", help="submissions at once (default: twice the cores)"
     )

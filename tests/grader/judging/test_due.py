@@ -32,7 +32,7 @@ def judged(tmp_path, student, when):
 
 
 def modules(tmp_path, *labs, student=None):
-    return due.modules(labs, tmp_path / "submitted", student)
+    return due.modules(labs, tmp_path / "submitted", student and [student])
 
 
 def test_what_was_never_judged_or_has_changed_since_is_due(tmp_path, hand_in):

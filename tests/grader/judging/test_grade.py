@@ -345,8 +345,23 @@ def test_whoever_is_known_and_has_handed_in_nothing_is_named(tmp_path, monkeypat
     assert report["not_handed_in"] == ["ben", "zoe"]
     page = (tmp_path / "out" / f"{LAB}.html").read_text("utf-8")
     assert "2 students" in page and "nothing handed in: ben, zoe" in page
-    commands.grade([LAB], None, "ada", 1, False)
+    commands.grade([LAB], None, ["ada"], 1, False)
     assert "Nothing handed in" not in capsys.readouterr().out
+
+
+def test_of_several_who_are_named_each_is_graded_or_said_to_be_missing(
+    tmp_path, monkeypatch, capsys
+):
+    for module in (coursedir, paths):
+        monkeypatch.setattr(module, "GRADES", tmp_path)
+    monkeypatch.setattr(grading, "SUBMITTED", tmp_path / "submitted")
+    monkeypatch.setattr(commands, "make_judges", lambda *_: NoJudges())
+    for student in ("ada", "ben", "chen"):
+        hand_in(tmp_path, student, coursedir.solution(LAB))
+    (report,) = commands.grade([LAB], None, ["chen", "ada"], 1, False)
+    assert [one["student"] for one in report["submissions"]] == ["ada", "chen"]
+    with pytest.raises(grading.NothingSubmitted, match="no submission of eve below"):
+        commands.grade([LAB], None, ["ada", "eve"], 1, False)
 
 
 @pytest.fixture(scope="module")
