@@ -137,7 +137,7 @@ MODULES = ("dist", "torch", "nn", "np", "math", "time", "os")
 _NO_ATTRIBUTE = r"object has no attribute '(\w+)'"
 #: for exercises that write checkpoints
 STATE_DICT = Advice(
-    "objects saved", "PicklingError|Can't pickle",
+    "objects saved", "PicklingError|Can't pickle|Can't get local object",
     "Save state dicts, not the objects themselves: pickle has to find their classes by name, here "
     "and wherever the file is loaded.",
 )  # fmt: skip

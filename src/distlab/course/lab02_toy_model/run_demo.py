@@ -187,7 +187,7 @@ exercise = Exercise(
     advice=(
         Advice(
             "not by name",
-            "PicklingError|Can't pickle|Can't get attribute|cannot pickle",
+            "PicklingError|Can't pickle|Can't get (attribute|local object)|cannot pickle",
             "A new process is sent a function by its name, and looks for it in a module that it "
             "can import. One that was defined in a notebook, or inside another function, has to be "
             "sent by value: the class ByValue above does that.",

@@ -7,6 +7,7 @@ import contextlib
 import gc
 import io
 import types
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -16,7 +17,8 @@ import torch
 _MOST = 100_000  # objects that are looked into
 _SCALARS = (float, complex, np.inexact)
 _BYTES = (bytes, bytearray, memoryview, array.array)
-_PLAIN = (*_SCALARS, str, bytes, bytearray, int, type(None), type, types.ModuleType)
+_COUNTED = (*_SCALARS, str, int, type(None), type, types.ModuleType)  # by their kind
+_PLAIN = (*_COUNTED, bytes, bytearray)  # what there is nothing to look into
 _SUSPENDED = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 #: what `torch.optim.Optimizer` has besides its state: the parameters are not its own
 _OF_OPTIMIZERS = {"defaults", "param_groups", "state"}
@@ -87,22 +89,32 @@ def _numeric(roots: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
         if isinstance(one, (torch.Tensor, np.ndarray)):
             yield one, suspended
         suspended = suspended or isinstance(one, _SUSPENDED)
-        inside = list(_inside(one))
-        yield sum(map(_outside, inside)), suspended
-        todo += [(inner, suspended) for inner in inside if not isinstance(inner, _PLAIN)]
+        inside = _inside(one)
+        kinds = Counter(map(type, inside))  # by kind: a list may hold a million numbers
+        yield sum(map(_scalars, kinds.items())), suspended
+        if not all(issubclass(kind, _COUNTED) for kind in kinds):
+            rest = [inner for inner in inside if not isinstance(inner, _COUNTED)]
+            yield sum(map(_saved, rest)), suspended
+            todo += [(inner, suspended) for inner in rest if not isinstance(inner, _PLAIN)]
 
 
-def _outside(one: Any) -> int:
-    """How many numbers there may be in what is no tensor: a number itself, or saved ones."""
-    if isinstance(one, _SCALARS):
-        return 1 + np.iscomplexobj(one)
+def _scalars(kind: tuple[type, int]) -> int:
+    """How many numbers so many objects of a kind are."""
+    scalar, count = kind
+    if not issubclass(scalar, _SCALARS):
+        return 0
+    return count * (2 if issubclass(scalar, (complex, np.complexfloating)) else 1)
+
+
+def _saved(one: Any) -> int:
+    """How many numbers there may be in bytes."""
     with contextlib.suppress(ValueError):  # closed
         buffer = one.getbuffer() if isinstance(one, io.BytesIO) else one
         return memoryview(buffer).nbytes // 4 if isinstance(buffer, _BYTES) else 0
     return 0
 
 
-def _inside(one: Any) -> Iterable[Any]:
+def _inside(one: Any) -> list[Any]:
     """What an object holds, but for what is global."""
     if isinstance(one, (torch.Tensor, np.ndarray)):
         return list(getattr(one, "__dict__", {}).values())
