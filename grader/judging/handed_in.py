@@ -21,6 +21,7 @@ from distlab.checking import submission
 from distlab.checking.submission import Content, NotNow, Unreadable
 from distlab.processes import untrusted
 from distlab.records import redaction
+from grader.paths import LABS
 
 MOST_NOTEBOOKS = 20  # that are looked at where a submission has none of the right name
 MOST_MODULES = 50  # beside a notebook that are looked at
@@ -56,14 +57,16 @@ def _notebook(folder: Path) -> Content:
 
 
 def with_modules(folder: Path, content: Content) -> Content:
-    """A submission's notebook with a cell before all others for each module beside it that it
-    imports, or one of these does: the cell writes the module's file. The notebook alone is judged,
-    and where the student has checked it the module was there.
+    """A submission's notebook with a cell before all others for each module of the student's own
+    beside it that it imports, or one of these does: the cell writes the module's file. The notebook
+    alone is judged, and where the student has checked it the module was there.
     """
     there, made = set[str](), list[Content]()
+    scripts = {path.name for path in (LABS / folder.name).glob("*.py")}  # who runs one, trains
     with _opened(folder) as handle:
         with contextlib.suppress(OSError):  # one that may be entered and not listed
-            there.update([n for n in handle.names() if n.endswith(".py")][:MOST_MODULES])
+            own = [n for n in handle.names() if n.endswith(".py") and n not in scripts]
+            there.update(own[:MOST_MODULES])
         sources = [cell.source for cell in notebooks.cells(content) if there]
         for source in sources:
             for name in sorted(there & _imported(source)):

@@ -54,12 +54,14 @@ def test_what_a_download_has_added_to_the_name_of_a_notebook_does_not_matter(fol
 def test_modules_beside_a_notebook_that_it_imports_are_written_before_its_cells(folder):
     """The notebook alone is judged; where the student has checked it they were there."""
     imports = (
-        "import torch, mine as m\n%run -i shown.py\nfrom far import away\nfrom lone.ly import x"
+        "import torch, mine as m\n%run -i shown.py\nfrom far import away\nfrom lone.ly import x\n"
+        "%run send_receive.py"
     )
     (folder / NAME).write_text(content(imports))
     modules = {"mine": "\ufefffrom deeper import y\n", "deeper": "import mine", "shown": "z = 1"}
     for name, text in {**modules, "unused": "", "torch2": "", "far": ""}.items():
         (folder / f"{name}.py").write_text(text, "utf-8")
+    (folder / "send_receive.py").write_text("the lab's own script")
     (folder / "far.py").write_bytes(b"\xff\xfe")
     (folder / "lone.py").symlink_to("/etc/passwd")
     *written, own = (cell["source"] for cell in handed_in.notebook(folder)["cells"])
