@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -172,7 +173,10 @@ def _others(book: Gradebook, assignment: str, submitted: Path) -> tuple[list[str
         there = {one.student for one in grading.submissions(assignment, submitted)}
     except (grading.NothingSubmitted, grading.GradingFailed, PolicyError):
         return [], []
-    return sorted(gone - there), sorted(known - gone - there)
+    # who has handed in something in another shape is told below
+    odd = {re.split(r"/| \(", each)[0] for each in handed_in.passed_over(submitted)}
+    missing = {name for name in known - gone - there if redaction.shown(name) not in odd}
+    return sorted(gone - there), sorted(missing)
 
 
 def _gone(names: list[str]) -> str:

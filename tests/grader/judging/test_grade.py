@@ -339,7 +339,8 @@ def test_whoever_is_known_and_has_handed_in_nothing_is_named(tmp_path, monkeypat
     assert "Nothing handed in" not in capsys.readouterr().out and "not_handed_in" not in report
     with Gradebook(tmp_path).database() as database:
         database.add_student("zoe")
-    (tmp_path / "submitted" / "ben" / "02-toy-model").mkdir(parents=True)
+    for name in ("ben/02-toy-model", "eve/Lab 1", "Fay_1_assignsubmission_file_/x"):
+        (tmp_path / "submitted" / name).mkdir(parents=True)
     (report,) = commands.grade([LAB], None, None, 1, False)
     assert "Nothing handed in: ben, zoe." in capsys.readouterr().out
     assert report["not_handed_in"] == ["ben", "zoe"]
