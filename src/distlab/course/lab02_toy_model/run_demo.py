@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from distlab.exercises.exercise import Case, Exercise, Hint
 from distlab.exercises.raised import Advice
@@ -74,32 +75,37 @@ def _demo_in(folder: str, script: bool, fails: int | None, number: int):
 
 @contextlib.contextmanager
 def _spawns_noted(log: list[str], asked: int | None):
-    """Note each use of torch.multiprocessing.spawn, by whatever name it was imported.
+    """Note each use of torch.multiprocessing.spawn, by whatever name it was imported, and of
+    torch.multiprocessing.start_processes where that is told to spawn: it is all that spawn calls.
 
     Args:
         asked: how many processes it has to be told to start, `None` for any number. With another
             number it raises at once: too few of them would wait for the others until they are
             killed, and nobody could see what for.
     """
-    import torch.multiprocessing  # noqa: F401
+    import torch.multiprocessing
 
-    module = sys.modules["torch.multiprocessing.spawn"]
-    start = module.start_processes
+    # the name torch.multiprocessing.spawn is the function's
+    places: list[Any] = [torch.multiprocessing, sys.modules["torch.multiprocessing.spawn"]]
+    start = torch.multiprocessing.start_processes
     signature = inspect.signature(start)
 
     def start_processes(*args, **kwargs):
-        log.append("torch.multiprocessing.spawn")
         told = signature.bind(*args, **kwargs)
         told.apply_defaults()
+        if told.arguments["start_method"] == "spawn":
+            log.append("torch.multiprocessing.spawn")
         if asked not in (None, told.arguments["nprocs"]):
             raise ValueError(f"spawn was told nprocs={told.arguments['nprocs']}, not {asked}")
         return start(*args, **kwargs)
 
-    module.start_processes = start_processes  # type: ignore[attr-defined]  # a module of any name
+    for place in places:
+        place.start_processes = start_processes
     try:
         yield
     finally:
-        module.start_processes = start  # type: ignore[attr-defined]  # as above
+        for place in places:
+            place.start_processes = start
 
 
 def _call_run_demo(function, rank, size, inputs):
