@@ -102,6 +102,7 @@ def test_an_exception_of_ones_own_has_no_name_in_a_hidden_case():
         ("allreduce(name=seven.11/x) at f:4", "allreduce() at line 4"),
         ("broadcast(root=0, name=сем) waits", "broadcast(root=0) waits"),
         ("shape (3, 711), -1.5e3 at {711}", "shape (#, #), # at #"),
+        ("the buffer 32. Rank 1 waits for rank 2.", "the buffer #. Rank 1 waits for rank 2."),
     ],
 )
 def test_of_operations_calls_ranks_and_lines_are_told(said, quoted):

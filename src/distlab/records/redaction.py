@@ -47,7 +47,7 @@ _NUMBERED = re.compile(r":(\d+)")  # as lines are after the name of a function o
 _LINE = re.compile(r"( at)? line (\d+)\b")
 _CALL = re.compile(r"(?<![^\s()])([^\s()]+)\(")  # from its begin: else a long word takes minutes
 _TENSOR = re.compile(r"(?:, )?\bname=[^\s(),]*")  # a name of Horovod's
-_NUMBER = re.compile(r"(?<![\w#{])-?\d[\d.e+-]*")
+_NUMBER = re.compile(r"(?<![\w#{])-?\d(?:[\d.e+-]*[\de+-])?")  # a full stop is the sentence's
 
 
 def shown(name: str) -> str:
