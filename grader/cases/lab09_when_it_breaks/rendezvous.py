@@ -6,7 +6,12 @@ from typing import Any
 from grader.cases import Chance, Drawn
 from grader.cases.lab09_when_it_breaks.stores import HASH, SLOW, TCP
 
-MANY = 13  # workers of whom some have places of two digits, however they are counted
+#: names that an answer may give to keys of its own, too
+WORDS = (
+    "1", "closed", "count", "counter", "door", "end", "members", "n", "names", "nodes", "size",
+    "tickets", "workers",
+)  # fmt: skip
+MANY = len(WORDS)  # workers of whom some have places of two digits, however they are counted
 
 
 def _names(chance: Chance, count: int) -> list[str]:
@@ -46,7 +51,7 @@ def _three_generations(chance: Chance) -> dict:
     """
     nobody = [None] * (MANY - 2)
     rounds = [1, [0.0] * MANY], [11, [0.0, 1.0, *nobody]], [0, [None, 0.0, *nobody]]
-    return _rendezvous(chance, _names(chance, MANY), *rounds, store=HASH, seconds=0.5)
+    return _rendezvous(chance, sorted(WORDS, reverse=True), *rounds, store=HASH, seconds=0.5)
 
 
 def _own_clocks(chance: Chance) -> dict:

@@ -1,5 +1,7 @@
 """Hidden cases of `roll_call`."""
 
+from typing import Any
+
 from distlab.exercises.exercise import Case
 from grader.cases import Drawn
 from grader.cases.lab09_when_it_breaks.stores import HASH, TCP
@@ -8,11 +10,15 @@ PREFIXED_HASH, PREFIXED_TCP = f"PrefixStore over {HASH}", f"PrefixStore over {TC
 
 
 def _roll_calls(
-    size: int, seed: int, store: str, seconds: float, *calls: list[float | None]
+    size: int, seed: int, store: str, seconds: float, *calls: list, of: int = 0, **params: Any
 ) -> Drawn:
-    """Roll calls at these moments, each of which some rank has."""
+    """Roll calls at these moments, each of which some rank has; ranks from `size` up to `of` never
+    call.
+    """
+    absent = [None] * (of - size)
     return Drawn(size, seed, lambda chance: {
-        "store": store, "seconds": seconds, "calls": [chance.order(moments) for moments in calls],
+        "store": store, "seconds": seconds,
+        "calls": [chance.order(moments) + absent for moments in calls], **params,
     })  # fmt: skip
 
 
@@ -22,7 +28,9 @@ HIDDEN = (
     _roll_calls(4, 102, HASH, 0.5, [0.0, None, None, 1.0]),
     Case(1, 103, {"store": TCP, "seconds": 0.3, "calls": [[0.0]]}),
     _roll_calls(5, 104, PREFIXED_TCP, 2.0, [0.05, 0.0, 0.02, 0.1, 0.08]),
-    _roll_calls(3, 105, HASH, 0.4, [0.0, 0.1, 0.2], [None, 0.0, 0.1], [0.1, None, None]),
+    # ranks 10 and 11 behind the second name read like ranks 0 and 1 behind the first
+    _roll_calls(3, 105, HASH, 0.4, [0.0, 0.1, 0.2], [None, 0.0, 0.1], [0.1, None, None], of=12,
+                names=["step 11", "step 1", "step 111"]),
     # 0 when rounded, and so is the time at which what fails is tried again
     _roll_calls(2, 106, PREFIXED_HASH, 0.19, [0.9, 0.0]),
-)
+)  # fmt: skip

@@ -340,7 +340,8 @@ exercise = Exercise(
             "A store that is asked to add to a key that holds a text breaks off (a TCPStore by "
             "closing the connection). Is one key used for both? Keys of two generations can be the "
             "same text, too: 1, followed by a worker's number 1, reads like 11, which is a "
-            "generation of its own. Put something between them.",
+            "generation of its own. Put something between them. And a worker may have any name, "
+            "also one that you use for a key.",
         ),
     ),
     hints=(
@@ -361,16 +362,16 @@ exercise = Exercise(
             "operation do both: `add` gives no two callers the same number.",
         ),
         Hint(
-            "never returned", lambda look: NEVER in _moments(look),
-            "A worker never came back: it waits for a key that nobody sets any more. Who comes "
-            "while the others close the door has to be counted in, or to see that it is shut.",
-        ),
-        Hint(
             "an earlier generation counts", _kept_from_before,
             "The first rendezvous was right, the next one on the same store was not. Keys stay in "
             "a store: the generation has to be part of every one, and no key may be that "
             "of another generation. (0 is a generation too: `generation or 1` takes it for 1. And "
             "1, followed by a worker's number 1, reads like 11.)",
+        ),
+        Hint(
+            "never returned", lambda look: NEVER in _moments(look),
+            "A worker never came back: it waits for a key that nobody sets any more. Who comes "
+            "while the others close the door has to be counted in, or to see that it is shut.",
         ),
         Hint(
             "None to everybody",
@@ -407,7 +408,8 @@ exercise = Exercise(
             "The sizes that the workers were told do not fit together. Between the moment at which "
             "a worker looks whether it is over and the one at which it enters itself, another can "
             "close the door. One operation of the store has to do both: `add` gives no two callers "
-            "the same number.",
+            "the same number. (And a worker that is counted may not have written its name yet: "
+            "wait for it.)",
         ),
         Hint(
             "by arrival", lambda look: _permuted(look) and _by_arrival(look),

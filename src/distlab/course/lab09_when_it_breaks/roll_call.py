@@ -29,8 +29,7 @@ LONG_AFTER = "after the last call"
 
 
 def _inputs(case: Case) -> list[dict]:
-    given = {name: case.params[name] for name in ("store", "seconds", "calls")}
-    return [given for _ in range(case.size)]
+    return [case.params for _ in range(case.size)]
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> Any:
@@ -54,22 +53,25 @@ def _as_judged(found: list[dict] | None, worker: int) -> Any:
 
 
 def _held(function, size: int, inputs: dict, factor: float) -> tuple[list[dict], bool, float]:
-    """Hold the roll calls of a case in turn, with all times multiplied by `factor`.
+    """Hold the roll calls of a case in turn, with all times multiplied by `factor`. A roll call has
+    as many ranks as moments; those beyond `size` have no worker, and call in none.
 
     Returns what each worker got and when, whether all was as asked, and the lag of this process.
     """
     seconds = inputs["seconds"] * factor
+    names = inputs.get("names", [_name(number) for number in range(len(inputs["calls"]))])
     found: list[dict] = [{"returned": [], "moment of the return": []} for _ in range(size)]
     met, lag = True, 0.0
     with Meeting(function, size, inputs["store"]) as meeting:
         for number, moments in enumerate(inputs["calls"]):
-            name = _name(number)
+            name = names[number]
             calls = [
-                None if at is None else Call(at * factor, (name, rank, size, seconds))
-                for rank, at in enumerate(moments)
+                None if at is None else Call(at * factor, (name, rank, len(moments), seconds))
+                for rank, at in enumerate(moments[:size])
             ]
             latest = max(call.at for call in calls if call) + seconds
             answers = meeting.hold(calls, latest + PATIENCE * factor)
+            answers += [None] * (len(moments) - size)
             lag = max(lag, meeting.lag)
             for rank in range(size):
                 met &= _judge(rank, answers, moments, inputs["seconds"], seconds, lag, found[rank])
@@ -203,10 +205,11 @@ def _some(look: Look, test) -> bool:
 
 
 def _in_earlier(look: Look, rank: int, number: int, listed: set, right: set) -> bool:
-    """Is a rank taken for present that had called only in an earlier roll call?"""
+    """Is a rank taken for present that had called only in an earlier roll call, or in none?"""
     calls = look.case.params["calls"]
-    return any(
-        calls[number][other] is None and any(c[other] is not None for c in calls[:number])
+    return number > 0 and any(
+        calls[number][other] is None
+        and (other >= look.size or any(c[other] is not None for c in calls[:number]))
         for other in right - listed
     )
 
@@ -290,8 +293,10 @@ exercise = Exercise(
         Hint(
             "an earlier roll call counts",
             lambda look: _some(look, lambda *found: _in_earlier(look, *found)),
-            "A rank was taken for present that had called in an earlier roll call only. Keys stay "
-            "in a store: is the name part of every one? And is every rank looked for, rank 0 too?",
+            "A rank was taken for present that had not called in this roll call. Keys stay in a "
+            "store: is the name part of every one, and does something stand between name and rank? "
+            "(\"step 1\" followed by rank 10 reads like \"step 11\" followed by rank 0.) And is "
+            "every rank looked for, rank 0 too?",
         ),
         Hint(
             "time for each rank",
