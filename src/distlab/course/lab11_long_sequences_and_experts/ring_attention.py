@@ -17,7 +17,7 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 from distlab.records.events import Event
 
-_LARGEST = "largest tensor that was made (1: heads·n·n elements)"
+_LARGEST = "size of the largest tensor that was made, in units of heads·n·n elements"
 
 
 def _call(function, rank, size, inputs):
