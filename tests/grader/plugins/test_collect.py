@@ -120,6 +120,7 @@ def test_a_forgery_does_not_hide_the_students_own_submission(tmp_path, collect, 
 
 
 def test_names_do_nothing_to_the_terminal(tmp_path, collect, caplog):
+    caplog.set_level("WARNING", "traitlets")  # which commands of nbgrader's set for their process
     escape = "\x1b[2J\u202e\udcff\n"
     hand_in(tmp_path, f"nobody{escape}", answer="under no name at all")
     (hand_in(tmp_path, ME, when="\x1b[2J") / f"pipe{escape}").symlink_to("nowhere")
