@@ -210,8 +210,8 @@ exercise = Exercise(
         Hint(
             "single expert",
             lambda look: look.case.get("experts") == 1,
-            "There is a single expert here, to which all tokens go: E, f and P are 1, and so is "
-            "the loss.",
+            "There is a single expert here: E and P are 1, and the loss is the share of all tokens "
+            "that go to it.",
         ),
         Hint(
             "factor E missing",
