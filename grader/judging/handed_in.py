@@ -33,7 +33,7 @@ _ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar")
 
 def notebook(folder: Path) -> Content:
     """The notebook of a submission: the one of the right name, else the only one that holds this
-    lab's exercises. The modules beside it that it imports are cells of it (`with_modules`).
+    lab's exercises. The modules beside it that it names are cells of it (`with_modules`).
 
     Raises:
         Unreadable: there is no such notebook, or more than one, or it cannot be read.
@@ -58,34 +58,31 @@ def _notebook(folder: Path) -> Content:
 
 def with_modules(folder: Path, content: Content) -> Content:
     """A submission's notebook with a cell before all others for each module of the student's own
-    beside it that it imports, or one of these does: the cell writes the module's file. The notebook
+    beside it that it names, or one of these does: the cell writes the module's file. The notebook
     alone is judged, and where the student has checked it the module was there.
     """
     there, made = set[str](), list[Content]()
-    scripts = {path.name for path in (LABS / folder.name).glob("*.py")}  # who runs one, trains
+    scripts = {path.stem for path in (LABS / folder.name).glob("*.py")}
     with _opened(folder) as handle:
         with contextlib.suppress(OSError):  # one that may be entered and not listed
-            own = [n for n in handle.names() if n.endswith(".py") and n not in scripts]
+            own = [name[:-3] for name in handle.names() if name.endswith(".py")]
             there.update(own[:MOST_MODULES])
         sources = [cell.source for cell in notebooks.cells(content) if there]
         for source in sources:
-            for name in sorted(there & _imported(source)):
+            imported = set(_IMPORTED.findall(source))
+            # a lab's own script has to be imported: who runs one in a cell, trains
+            named = set(re.findall(r"\w+", source)) - (scripts - imported)
+            for name in sorted(there & named):
                 there.remove(name)
-                with contextlib.suppress(OSError, ValueError):  # it cannot be a module
-                    read = untrusted.read(name, submission.CELL_LIMIT, handle.handle)
-                    sources.append(text := read.decode("utf-8-sig"))
-                    text = f"%%writefile {name}\n{text}"
+                with contextlib.suppress(OSError):  # it cannot be a module
+                    read = untrusted.read(f"{name}.py", submission.CELL_LIMIT, handle.handle)
+                    sources.append(text := read.decode("utf-8-sig", "replace"))
+                    text = f"%%writefile {name}.py\n{text}"
                     made.append({"cell_type": "code", "metadata": {}, "source": text})
     return {**content, "cells": [*made, *content["cells"]]}
 
 
-_IMPORT = re.compile(r"^[ \t]*(?:from|import|%run(?:[ \t]+-\w+)*)[ \t]+(.+)", re.M)
-
-
-def _imported(source: str) -> set[str]:
-    """The files of modules that a source may import, whether they are there or not."""
-    lines = _IMPORT.findall(source)
-    return {f"{name}.py" for line in lines for name in re.findall(r"(?:^|,)\s*(\w+)", line)}
+_IMPORTED = re.compile(r"(?:^|[;:])[ \t]*(?:from|import)[ \t]+(\w+)", re.M)
 
 
 def _instead(fitting: int, place: str) -> str:

@@ -51,24 +51,35 @@ def test_what_a_download_has_added_to_the_name_of_a_notebook_does_not_matter(fol
     assert source(folder) == "downloaded"
 
 
-def test_modules_beside_a_notebook_that_it_imports_are_written_before_its_cells(folder):
+def test_modules_beside_a_notebook_that_it_names_are_written_before_its_cells(folder):
     """The notebook alone is judged; where the student has checked it they were there."""
     imports = (
-        "import torch, mine as m\n%run -i shown.py\nfrom far import away\nfrom lone.ly import x\n"
-        "%run send_receive.py"
+        "import torch, mine as m\n%run -i ./shown.py\nfrom far import away\nfrom lone.ly import x\n"
+        "%run send_receive.py\nimport sys; import late\ntry: import tried\nexcept: ...\n"
+        "import os, \\\n    below\nimport_module('by_name')"
     )
     (folder / NAME).write_text(content(imports))
     modules = {"mine": "\ufefffrom deeper import y\n", "deeper": "import mine", "shown": "z = 1"}
-    for name, text in {**modules, "unused": "", "torch2": "", "far": ""}.items():
+    modules |= dict.fromkeys(("late", "tried", "below", "by_name"), "")
+    for name, text in {**modules, "unused": "", "torch2": ""}.items():
         (folder / f"{name}.py").write_text(text, "utf-8")
     (folder / "send_receive.py").write_text("the lab's own script")
-    (folder / "far.py").write_bytes(b"\xff\xfe")
+    (folder / "far.py").write_bytes(b"# coding: latin-1\n# \xe9")
+    modules["far"] = "# coding: latin-1\n# \ufffd"
     (folder / "lone.py").symlink_to("/etc/passwd")
     *written, own = (cell["source"] for cell in handed_in.notebook(folder)["cells"])
     texts = {
         f"%%writefile {name}.py\n{text}".replace("\ufeff", "") for name, text in modules.items()
     }
-    assert own == imports and set(written) == texts and len(written) == 3
+    assert own == imports and set(written) == texts and len(written) == len(modules)
+
+
+@pytest.mark.parametrize("line", ["import send_receive", "if 1: from send_receive import relay"])
+def test_a_script_of_the_labs_that_a_notebook_imports_is_a_module_as_another_is(folder, line):
+    (folder / NAME).write_text(content(line))
+    (folder / "send_receive.py").write_text("x = 1")
+    (cell, _) = handed_in.notebook(folder)["cells"]
+    assert cell["source"] == "%%writefile send_receive.py\nx = 1"
 
 
 @pytest.mark.parametrize("left", ["mine.ipynb.bak", "mine.ipynb~", ".~mine.ipynb", "a.ipynb.orig"])
