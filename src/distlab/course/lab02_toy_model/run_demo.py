@@ -74,20 +74,23 @@ def _demo_in(folder: str, script: bool, fails: int | None, number: int):
 
 
 @contextlib.contextmanager
-def _spawns_noted(log: list[str], asked: int | None):
+def _spawns_noted(function, log: list[str], asked: int | None):
     """Note each use of torch.multiprocessing.spawn, by whatever name it was imported, and of
     torch.multiprocessing.start_processes where that is told to spawn: it is all that spawn calls.
 
     Args:
+        function: whose global names are looked through, too.
         asked: how many processes it has to be told to start, `None` for any number. With another
             number it raises at once: too few of them would wait for the others until they are
             killed, and nobody could see what for.
     """
     import torch.multiprocessing
 
-    # the name torch.multiprocessing.spawn is the function's
-    places: list[Any] = [torch.multiprocessing, sys.modules["torch.multiprocessing.spawn"]]
     start = torch.multiprocessing.start_processes
+    # the name torch.multiprocessing.spawn is the function's
+    modules = torch.multiprocessing, sys.modules["torch.multiprocessing.spawn"]
+    names: list[dict[str, Any]] = [*map(vars, modules), getattr(function, "__globals__", {})]
+    places = [(held, name) for held in names for name, value in held.items() if value is start]
     signature = inspect.signature(start)
 
     def start_processes(*args, **kwargs):
@@ -99,13 +102,13 @@ def _spawns_noted(log: list[str], asked: int | None):
             raise ValueError(f"spawn was told nprocs={told.arguments['nprocs']}, not {asked}")
         return start(*args, **kwargs)
 
-    for place in places:
-        place.start_processes = start_processes
+    for held, name in places:
+        held[name] = start_processes
     try:
         yield
     finally:
-        for place in places:
-            place.start_processes = start
+        for held, name in places:
+            held[name] = start
 
 
 def _call_run_demo(function, rank, size, inputs):
@@ -117,7 +120,7 @@ def _call_run_demo(function, rank, size, inputs):
     starts: list[str] = []
     returned, raised = None, False
     try:
-        with _spawns_noted(starts, world_size if fails is None else None):
+        with _spawns_noted(function, starts, world_size if fails is None else None):
             returned = function(demo, world_size)
     except NotImplementedError:
         raise
