@@ -74,6 +74,8 @@ def grade(
             "STUDENT/ASSIGNMENT/NOTEBOOK.ipynb, or try `distlab grade --demo`"
             + handed_in.others(submitted)
         )
+    if students is not None:
+        chosen = _handed_in(chosen, submitted, students)
     for assignment in chosen:
         frameworks.need(*course.needs(assignment), what=f"Lab {assignment}")
     _have_folder()
@@ -94,6 +96,18 @@ def grade(
         for name, what in demo.CLASS.items():
             console.print(f"  {name:5} hands in {what}", style="dim", highlight=False)
     return reports
+
+
+def _handed_in(chosen: list[str], submitted: Path, students: Collection[str]) -> list[str]:
+    """Those of some labs of which one of the students has handed in something.
+
+    Raises:
+        NothingSubmitted: a student has handed in nothing of any of them.
+    """
+    of = {lab: {one.student for one in grading.submissions(lab, submitted)} for lab in chosen}
+    for name in {*students}.difference(*of.values()):
+        grading.submissions(chosen[0], submitted, name)  # says that there is none
+    return [lab for lab in chosen if not of[lab].isdisjoint(students)]
 
 
 def _need_nbgrader() -> None:
@@ -133,10 +147,9 @@ def _graded(
     """Grade one assignment, print its table and write its pages; returns its report."""
     from grader.plugins.gradebook import Gradebook  # nbgrader takes seconds to import
 
-    begin, missing = time.monotonic(), list[str]()
+    begin = time.monotonic()
     found = grading.submissions(assignment, submitted, students)
-    for name in {*(students or ())} - {one.student for one in found}:
-        grading.submissions(assignment, submitted, name)  # says that there is none
+    missing = sorted({*(students or ())} - {one.student for one in found})
     with progress.Live(assignment, len(found), console) as live:
         graded = grading.grade(assignment, submitted, students, judges, live)
     took = time.monotonic() - begin
@@ -146,9 +159,8 @@ def _graded(
         alike = section.find(assignment, submitted, [one.entry for one in graded])
         book = Gradebook(grading.SUBMITTED)
         gone, missing = _others(book, assignment, submitted)
-        for said in (_gone(gone), missing and f"Nothing handed in: {_listed(missing)}."):
-            if said:
-                console.print(said, style="yellow", markup=False, soft_wrap=True)
+        if gone:
+            console.print(_gone(gone), style="yellow", markup=False, soft_wrap=True)
         state, unread = _looks(book, console)
         page = report.write(
             out.with_suffix(".html"), assignment, graded, took, alike=alike, state=state,
@@ -159,6 +171,9 @@ def _graded(
     if entered := [one.feedback for one in graded if one.feedback]:
         whose = entered[0].parent.name if len(graded) == 1 else "*"
         _say("feedback", entered[0].parent.parent / whose / assignment, console)
+    if missing:
+        said = f"Nothing handed in: {_listed(missing)}."
+        console.print(said, style="yellow", markup=False, soft_wrap=True)
     console.print()
     return grading.report(assignment, graded) | ({"not_handed_in": missing} if missing else {})
 
@@ -181,8 +196,6 @@ def _others(book: Gradebook, assignment: str, submitted: Path) -> tuple[list[str
 
 def _gone(names: list[str]) -> str:
     """What is said of those whose submissions are in the gradebook alone."""
-    if not names:
-        return ""
     return (
         f"In the gradebook, and not among these submissions: {_listed(names)}. They keep their "
         "points and are exported with the others. `nbgrader db student remove NAME --force` takes "

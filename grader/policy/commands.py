@@ -168,7 +168,7 @@ def _known(named: Iterable[str], roster: Roster, new: bool) -> None:
 
 def students(roster: Roster) -> set[str]:
     """Everybody who has handed something in, is in the gradebook, or was granted something."""
-    known = {folder.parent.name for folder in grade.SUBMITTED.glob("*/*")}
+    known = {folder.parent.name for folder in grade.SUBMITTED.glob("[!.]*/*")}
     known |= {name for some in roster.extensions.values() for name in some}
     known |= {name for some in roster.groups.values() for one in some for name in one}
     if (GRADES / "gradebook.db").exists():

@@ -339,7 +339,7 @@ def test_whoever_is_known_and_has_handed_in_nothing_is_named(tmp_path, monkeypat
     assert "Nothing handed in" not in capsys.readouterr().out and "not_handed_in" not in report
     with Gradebook(tmp_path).database() as database:
         database.add_student("zoe")
-    for name in ("ben/02-toy-model", "eve/Lab 1", "Fay_1_assignsubmission_file_/x"):
+    for name in ("ben/02-toy-model", "eve/Lab 1", "Fay_1_assignsubmission_file_/x", ".trash/x"):
         (tmp_path / "submitted" / name).mkdir(parents=True)
     (report,) = commands.grade([LAB], None, None, 1, False)
     assert "Nothing handed in: ben, zoe." in capsys.readouterr().out
@@ -361,8 +361,16 @@ def test_of_several_who_are_named_each_is_graded_or_said_to_be_missing(
         hand_in(tmp_path, student, coursedir.solution(LAB))
     (report,) = commands.grade([LAB], None, ["chen", "ada"], 1, False)
     assert [one["student"] for one in report["submissions"]] == ["ada", "chen"]
+    capsys.readouterr()
     with pytest.raises(grading.NothingSubmitted, match="no submission of eve below"):
         commands.grade([LAB], None, ["ada", "eve"], 1, False)
+    assert not capsys.readouterr().out  # nobody was graded
+    collected.hand_in(tmp_path, "ada", "02-toy-model", coursedir.solution("02-toy-model"))
+    collected.hand_in(tmp_path, "chen", "04-ring-allreduce", coursedir.solution(LAB))
+    reports = commands.grade([], None, ["ada", "ben"], 1, False)  # the labs that one of them has
+    assert [report["assignment"] for report in reports] == [LAB, "02-toy-model"]
+    assert [report.get("not_handed_in") for report in reports] == [None, ["ben"]]
+    assert "Nothing handed in: ben." in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")
