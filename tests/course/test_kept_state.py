@@ -28,6 +28,19 @@ class Attributes:
         self.held = {"one": [tensor]}
 
 
+class Number(float):
+    """Holds a tensor as an attribute, beside its number."""
+
+    def __new__(cls, tensor):
+        self = super().__new__(cls)
+        self.held = tensor
+        return self
+
+
+class Impostor(Attributes):
+    __class__ = float
+
+
 class OwnOptimizer(torch.optim.Optimizer):
     def __init__(self, parameters):
         super().__init__(parameters, {})
@@ -58,6 +71,7 @@ def named_default(tensor):
     [
         lambda t: t,
         lambda t: [(t,), {1}],
+        Impostor,
         lambda t: deque([t]),
         lambda t: np.array(t),
         Slots,
@@ -119,6 +133,10 @@ def test_a_complex_number_is_two_and_a_list_of_floats_is_told_apart():
     assert elements([{"odd": [1 + 2j, *np.zeros(2, "float32"), *np.zeros(1, "complex64")]}]) == (
         0, 0, 6,
     )  # fmt: skip
+
+
+def test_a_number_that_holds_a_tensor_is_looked_into():
+    assert elements([{"lr": Number(torch.zeros(4))}]) == Kept(4, 0, 1)
 
 
 def test_global_variables_are_not_looked_at():

@@ -17,8 +17,8 @@ import torch
 _MOST = 100_000  # objects that are looked into
 _SCALARS = (float, complex, np.inexact)
 _BYTES = (bytes, bytearray, memoryview, array.array)
-_COUNTED = (*_SCALARS, str, int, type(None), type, types.ModuleType)  # by their kind
-_PLAIN = (*_COUNTED, bytes, bytearray)  # what there is nothing to look into
+_PLAIN = (*_SCALARS, str, int, type(None))
+_OF_PYTHON = 1 << 9  # the flag of classes that are written in Python, whose objects hold attributes
 _SUSPENDED = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 #: what `torch.optim.Optimizer` has besides its state: the parameters are not its own
 _OF_OPTIMIZERS = {"defaults", "param_groups", "state"}
@@ -83,7 +83,7 @@ def _numeric(roots: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
     seen: dict[int, Any] = {}  # with the objects, so that no id comes again
     while todo and len(seen) < _MOST:
         one, suspended = todo.pop()
-        if id(one) in seen or isinstance(one, _PLAIN):
+        if id(one) in seen or _is_empty(type(one)):
             continue
         seen[id(one)] = one
         if isinstance(one, (torch.Tensor, np.ndarray)):
@@ -92,10 +92,18 @@ def _numeric(roots: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
         inside = _inside(one)
         kinds = Counter(map(type, inside))  # by kind: a list may hold a million numbers
         yield sum(map(_scalars, kinds.items())), suspended
-        if not all(issubclass(kind, _COUNTED) for kind in kinds):
-            rest = [inner for inner in inside if not isinstance(inner, _COUNTED)]
+        empty = {kind for kind in kinds if _is_empty(kind)}
+        if len(empty) < len(kinds):
+            rest = [inner for inner in inside if type(inner) not in empty]
             yield sum(map(_saved, rest)), suspended
-            todo += [(inner, suspended) for inner in rest if not isinstance(inner, _PLAIN)]
+            todo += [(inner, suspended) for inner in rest if type(inner) not in (bytes, bytearray)]
+
+
+def _is_empty(kind: type) -> bool:
+    """Is there nothing to look into in objects of this kind, but for what is global?"""
+    if issubclass(kind, (type, types.ModuleType)):
+        return True
+    return issubclass(kind, _PLAIN) and not kind.__flags__ & _OF_PYTHON
 
 
 def _scalars(kind: tuple[type, int]) -> int:
