@@ -150,6 +150,7 @@ def test_two_unequal_numbers_never_look_alike(expected, got, said):
         ("a list of ints", "a Tensor", "returned a Tensor where a list of ints was expected"),
         ({"returned": ["[2]"]}, {"returned": ["[]"]}, "returned [] at [0] where [2] was expected"),
         ("[2]", "", "returned '' where [2] was expected"),
+        ("[2]", "\x1b[2J\n", r"returned '\x1b[2J\n' where [2] was expected"),
         ("[2]", None, "returned None where [2] was expected"),
     ],
 )

@@ -127,7 +127,8 @@ def compare(expected: Any, got: Any, tolerance: Tolerance, where: str = "") -> D
             said = describe(got)
         return Difference("type", where, wanted, said, outline(got))
     if expected != got:
-        return Difference("value", where, wanted, got[:80] if words and got else describe(got))
+        plain = words and got and got.isprintable()  # else a text of the student's own
+        return Difference("value", where, wanted, got[:80] if plain else describe(got))
     return None
 
 
