@@ -98,6 +98,11 @@ def whole_blocks(look: Look) -> np.ndarray:
     return owner[:, None] >= owner[None, :]
 
 
+def one_too_many(look: Look) -> np.ndarray:
+    """Each position sees the one after it, too."""
+    return np.tri(len(_of_rank(look)), k=1, dtype=bool)
+
+
 def without(look: Look, distance: int) -> np.ndarray:
     """Everything but the block of the rank `distance` places before."""
     owner = _of_rank(look)
@@ -203,6 +208,18 @@ def hints_on_values(heads_first: bool) -> tuple[Hint, ...]:
             lambda look: causal(look) and masked(whole_blocks)(look),
             "Which blocks a rank sees is right, and within its own block every position sees all "
             "others, also those after it.",
+        ),
+        Hint(
+            "one position too far",
+            lambda look: (
+                causal(look)
+                and any(
+                    masked(mask)(look)
+                    for mask in (one_too_many, lambda look: one_too_many(look) & whole_blocks(look))
+                )
+            ),
+            "Positions see the one right after them, too: i sees j where j ≤ i. (triu(1) is what "
+            "is hidden, tril() what is seen.)",
         ),
         Hint(
             "own block alone",

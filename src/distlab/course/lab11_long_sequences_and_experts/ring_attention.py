@@ -203,13 +203,17 @@ exercise = Exercise(
             "another block than thought",
             lambda look: bool(look.case.get("causal")) and _values_wrong(look),
             "The result is right without a mask and wrong with it, or nearly so: which rank's "
-            "keys does a rank hold in round t? They have come t places along the ring.",
+            "keys does a rank hold in round t? They have come t places along the ring. (And within "
+            "its own block hidden scores become −inf before the softmax: a score of 0 counts as "
+            "exp(0) = 1, and weights cut off later no longer add up to 1.)",
         ),
         Hint(
             "blocks mixed up",
             _values_wrong,
-            "A rank attended to a block twice, or to keys and values that do not belong together. "
-            "Receive into new tensors, wait, and only then let them take the place of the old.",
+            "Does each rank attend to every block once, do keys meet the values that came with "
+            "them, and is each block merged by the lse of its own scores? Receive into new "
+            "tensors, wait, and only then let them take the place of the old. (If it is wrong with "
+            "one rank too, it is not the ring.)",
         ),
     ),
 )  # fmt: skip

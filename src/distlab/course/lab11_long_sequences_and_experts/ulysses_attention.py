@@ -95,11 +95,7 @@ exercise = Exercise(
             "q, k and v go there, the result comes back: four all-to-alls of one tensor each, or "
             "two, where q, k and v travel together. Nothing is sent twice.",
         ),
-        Hint(
-            hints.EARLY.name,
-            lambda look: any(map(hints.poisoned, returned(look))) and not look.case.get("steep"),
-            hints.EARLY.says,
-        ),
+        hints.EARLY,
         hints.DTYPE,
         Hint(
             "not swapped back",
@@ -131,7 +127,8 @@ exercise = Exercise(
             "NaN",
             any_nan,
             "There are NaNs. Scores can be in the hundreds, and exp of that is infinite: subtract "
-            "each row's maximum first.",
+            "each row's maximum first. And the softmax of a row in which all is hidden is 0 / 0: "
+            "each position sees itself.",
         ),
         Hint(
             "positions and heads mixed up",
@@ -144,6 +141,13 @@ exercise = Exercise(
         ),
         attention.LARGE_SCORES,
         NEARLY,
+        Hint(
+            "mask or swap",
+            lambda look: bool(look.case.get("causal")),
+            "If swap_shards passes, and this is right without a mask, it is the mask: after the "
+            "swap row i is position i of all, and hidden scores become −inf before the softmax (a "
+            "score of 0 counts as exp(0) = 1, and weights cut off later no longer add up to 1).",
+        ),
         Hint(
             "swapped wrongly",
             lambda look: look.size > 1,
