@@ -67,6 +67,11 @@ exercise = formula(
             "as asked here, it is cost/interval + interval/(2·mtbf).",
         ),
         Hint(
+            "cut off at 1", gives(lambda t, c, m: min(1.0, c / t + t / (2 * m))),
+            "The sum is asked for as it is, also where it is above 1: more is lost there than its "
+            "first order can say.",
+        ),
+        Hint(
             "rounded",
             lambda look: abs(returned(look)[0] - look.expected[0]) < 0.01
             or gives(lambda t, c, m: c // t + t // (2 * m))(look),

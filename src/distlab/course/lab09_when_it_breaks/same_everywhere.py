@@ -352,8 +352,8 @@ exercise = Exercise(
         ),
         Hint(
             "values for bits", lambda look: _wrong(look, "minus zero", "another NaN", got=True),
-            "0.0 == -0.0 is True, and still their bits differ: from there on 1/x does. Compare "
-            "bits, not values.",
+            "0.0 == -0.0 is True, and one NaN prints like another, and still their bits differ. "
+            "Compare bits, not values.",
         ),
         Hint(
             "order lost", lambda look: _wrong(
