@@ -31,7 +31,7 @@ from distlab.rank.sharing import among_ranks, meet
 
 OVERHEAD = 8192  # bytes that a file may have beyond those of its piece
 DELAY = 0.25  # seconds by which one rank is later than the others
-OTHER_STEP = 1
+OTHER_STEP, CRASHED_STEP = 1, 2
 GROWTH = 64 << 10  # bytes to which the files of the rank may grow whose save is to fail
 PATIENCE = 2.0  # seconds that the others have when the failing rank is done
 LONGEST = 8.0  # seconds after which a save that was to fail is ended
@@ -65,6 +65,7 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
     folder = Path(among_ranks("folder", rank, size, lambda: made() if rank == 0 else None)[0])
     if rank == 0:
         checkpoints.lay_down(folder, OTHER_STEP, [2, 3], seed=99)
+        _lay_down_without_index(folder, CRASHED_STEP, [2, 3])
         _leave(folder, inputs)
     patience = DELAY * 50
 
@@ -88,6 +89,11 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def _lay_down_without_index(folder: Path, step: int, lengths: list[int]) -> None:
+    checkpoints.lay_down(folder, step, lengths, seed=98)
+    index_file(folder, step).unlink()
+
+
 def _leave(folder: Path, inputs: dict) -> None:
     """What a crashed save has left of the step that is saved first."""
     step, left = inputs["step"], inputs["left"]
@@ -95,8 +101,7 @@ def _leave(folder: Path, inputs: dict) -> None:
         return
     if left != "a folder":
         # complete files of an older run with as many ranks, and of one rank more
-        checkpoints.lay_down(folder, step, [*inputs["lengths"], 3], seed=98)
-        index_file(folder, step).unlink()
+        _lay_down_without_index(folder, step, [*inputs["lengths"], 3])
     if left == "halves":
         for rank in range(len(inputs["lengths"])):
             path = rank_file(folder, step, rank)
@@ -436,7 +441,7 @@ exercise = Exercise(
         Hint(
             "other steps", _isnt("other steps", AS_THEY_WERE),
             "Another step's folder was changed: older checkpoints are what you have if this one "
-            "fails.",
+            "fails, and what a crash has left of another step is not this save's to remove.",
         ),
         Hint(
             "something returned", lambda look: _any(look, "returned", lambda v: v is not None),
