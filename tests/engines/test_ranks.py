@@ -594,14 +594,16 @@ def test_a_run_that_is_interrupted_leaves_nothing_for_the_next_one(ranks, tmp_pa
     os.mkfifo(never)
 
     def slow(rank, size):
-        open(begun, "w").close()
+        with open(begun, "w") as all_wait:
+            all_wait.write("x")
         if rank:
             open(never, "w").close()  # nobody ever reads it
         return "of the run before"
 
     def stop():
-        with open(begun):
-            _thread.interrupt_main()
+        with open(os.open(begun, os.O_RDWR), "rb") as all_wait:  # it ends with no writer
+            all_wait.read(4)
+        _thread.interrupt_main()
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a kernel
     try:
@@ -615,6 +617,24 @@ def test_a_run_that_is_interrupted_leaves_nothing_for_the_next_one(ranks, tmp_pa
             assert list(ranks.run(lambda rank, size: rank)) == [0, 1, 2, 3]
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_who_interrupts_a_run_while_it_is_handed_out_is_told_where_ranks_stood(monkeypatch):
+    found = local(2)
+    send = found.send
+
+    def interrupted(rank, *message):
+        if rank:
+            raise KeyboardInterrupt
+        send(rank, *message)
+
+    monkeypatch.setattr(found, "send", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        Ranks(2).run(lambda rank, size: rank)
+    said, *stood = "\n".join(caught.value._render_traceback_()).splitlines()
+    assert said.endswith(" runs on 2 ranks. Until then:") and stood
+    monkeypatch.undo()
+    assert list(Ranks(2).run(lambda rank, size: rank)) == [0, 1]
 
 
 def test_ranks_that_nobody_uses_are_ended_and_are_back_at_once(monkeypatch):

@@ -104,7 +104,6 @@ def drive(
     )  # fmt: skip
     with _ended_as_a_whole(engines, folder):
         latest = begin + (1 + MOST_QUEUED) * deadline
-        _hand_out(engines, folder, function, inputs, same, schedule, latest)
         run = Run([Outcome(rank) for rank in range(size)], [], 0.0, deadline)
         show = live.of(folder, size) if live else None
         patience = RAISED if harness else math.inf
@@ -112,7 +111,11 @@ def drive(
         watching = Watching(
             engines.receive, queued, run, folder, begin, watch, show, patience, clock
         )
-        busy = watching.until_over()
+        try:
+            _hand_out(engines, folder, function, inputs, same, schedule, latest)
+            busy = watching.until_over()
+        except KeyboardInterrupt as interrupt:  # while some ranks had begun and others had not
+            run.interrupt, busy = interrupt, set(engines.busy())
         clock.seconds()
         run.seconds, run.stopped = time.monotonic() - begin, clock.stopped
         run_files.stop(run, busy, folder, begin)
