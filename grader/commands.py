@@ -29,7 +29,7 @@ from grader.judging.ledger import Ledger
 from grader.likeness import section
 from grader.looks.diary import Damaged, Diary, State
 from grader.policy import policy as policies
-from grader.policy.commands import students
+from grader.policy.commands import students as all_known
 from grader.policy.roster import RosterFile
 from grader.policy.rules import PolicyError
 from grader.reports import progress, rendering, report, table
@@ -183,7 +183,7 @@ def _others(book: Gradebook, assignment: str, submitted: Path) -> tuple[list[str
     in nothing; nobody if the gradebook cannot be asked now.
     """
     try:
-        gone, known = book.students(assignment), students(RosterFile().read())
+        gone, known = book.students(assignment), all_known(RosterFile().read())
         # looked for once more: some may have come while the others were graded
         there = {one.student for one in grading.submissions(assignment, submitted)}
     except (grading.NothingSubmitted, grading.GradingFailed, PolicyError):
