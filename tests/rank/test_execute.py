@@ -4,8 +4,10 @@ import os
 import resource
 import socket
 
+import cloudpickle
 import pytest
 
+from distlab.processes import payload
 from distlab.rank import execute
 
 
@@ -50,3 +52,31 @@ def test_a_rank_with_as_many_as_a_run_needs_goes_on_wherever_they_lie(connection
         opened.remove(one)
     assert execute._can_open(connection)
     assert execute._can_open(connection)  # which has left none open
+
+
+def counting():
+    """A function that counts its calls, as it is sent."""
+    calls = []
+
+    def function():
+        calls.append(None)
+        return len(calls)
+
+    return cloudpickle.dumps(function)
+
+
+def test_what_a_function_keeps_shows_on_as_many_ranks_and_begins_anew_on_others():
+    functions, sent = execute._Functions(), counting()
+    assert [functions.get(sent, size)() for size in (2, 3, 3, 2, 4)] == [1, 1, 2, 2, 1]
+    functions.get(cloudpickle.dumps(len), 2)
+    assert functions.get(sent, 2)() == 1
+
+
+def test_what_a_call_returned_is_compared_with_after_the_next_on_as_many_ranks():
+    kept, returned = execute._Kept(), {2: [0], 3: [0]}
+    changed = []
+    for size, value in [(2, 1), (3, 2), (3, 3), (2, 4), (2, 4)]:
+        returned[size][0] = value
+        tree = {"harness": "swap_halves", "size": size}
+        changed.append(kept.changed_by(tree, returned[size], payload.encode(returned[size])))
+    assert changed == [False, False, True, True, False]

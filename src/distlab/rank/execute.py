@@ -82,7 +82,7 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
     if tree.get("keeps"):
         reports.begin(f"{files}{SUFFIX}")
         if own_modules.forget_changed():
-            _function.cache_clear()
+            _functions.clear()
     status, error, output, overwritten = "returned", None, b"", False
     process = os.getpid()
     with _printed_to(f"{files}.out"), _warned_as_usual(tree):
@@ -100,7 +100,7 @@ def execute(task: tuple[Any, ...]) -> list[payload.Block]:
             _end_child(process)
             record.ended(raised=False)
             output = payload.encode(result, arrays=False) if tree["harness"] else _sent_back(result)
-            overwritten = tree["harness"] and _kept.changed_by(tree["harness"], result, output)
+            overwritten = tree["harness"] and _kept.changed_by(tree, result, output)
         except BaseException as raised:  # `CancelledError` of asyncio is no `Exception`
             _end_child(process, raised)
             traceback.clear_frames(raised.__traceback__)  # what they hold may be all the memory
@@ -151,28 +151,46 @@ def _end_child(process: int, raised: BaseException | None = None) -> None:
 
 
 class _Kept:
-    """What the call before returned, and as what it was sent: did this call change it?"""
+    """What the last call on each number of ranks returned, and as what it was sent: did this call
+    change it?
+    """
 
-    harness, result, output = "", None, b""
+    def __init__(self) -> None:
+        self._harness, self._by_size = "", dict[int, tuple[Any, bytes]]()
 
-    def changed_by(self, harness: str, result, output: bytes) -> bool:
-        known = harness == self.harness
-        changed = known and payload.encode(self.result, arrays=False) != self.output
-        self.harness, self.result, self.output = harness, result, output
-        return changed
+    def changed_by(self, tree: dict[str, Any], result: Any, output: bytes) -> bool:
+        if tree["harness"] != self._harness:
+            self._harness, self._by_size = tree["harness"], {}
+        before = self._by_size.get(tree["size"])
+        self._by_size[tree["size"]] = result, output
+        return before is not None and payload.encode(before[0], arrays=False) != before[1]
 
 
-_kept = _Kept()
+class _Functions:
+    """The last function that was sent here: the same object for the same bytes, because what it
+    keeps between calls must show. For each number of ranks it is another object, whose globals
+    begin anew: that is another job, in which not all ranks have been called as often.
+    """
+
+    def __init__(self) -> None:
+        self._pickled, self._by_size = b"", dict[int, Any]()
+
+    def get(self, pickled: bytes, size: int) -> Any:
+        if pickled != self._pickled:
+            self._pickled, self._by_size = pickled, {}
+        if size not in self._by_size:
+            self._by_size[size] = cloudpickle.loads(pickled)
+        return self._by_size[size]
+
+    def clear(self) -> None:
+        self._pickled = b""
 
 
-@functools.lru_cache(maxsize=1)
-def _function(pickled: bytes):
-    """The same object for the same bytes: what a function keeps between calls must show."""
-    return cloudpickle.loads(pickled)
+_kept, _functions = _Kept(), _Functions()
 
 
 def _unpickled(tree: dict[str, Any], pickled: bytes, inputs: bytes):
-    function = _function(bytes(pickled))
+    function = _functions.get(bytes(pickled), tree["size"])
     if not tree["harness"]:
         args, kwargs = cloudpickle.loads(inputs)
         return functools.partial(function, *args, **kwargs), ()
