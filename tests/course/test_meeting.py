@@ -145,6 +145,20 @@ def test_on_a_slow_store_an_operation_takes_every_second_worker_longer():
     assert slow.value >= meeting.SLOWNESS and quick.value >= meeting.SLOWNESS / 10
 
 
+def seconds_of_reading_and_writing(store):
+    begin = monotonic()
+    store.check(["anything"])
+    read = monotonic()
+    store.add("number", 1)
+    return read - begin, monotonic() - read
+
+
+def test_to_a_store_that_is_slow_for_writers_every_second_worker_writes_late_and_reads_at_once():
+    with Meeting(seconds_of_reading_and_writing, 2, meeting.SLOW_WRITERS, slowness=2.0) as held:
+        quick, slow = held.hold([Call(0.0)] * 2, 2.0 + PATIENCE)
+    assert slow.value[0] < 2.0 <= slow.value[1] and quick.value[1] >= 0.2
+
+
 def through_a_prefix(store):
     import torch.distributed as dist
 

@@ -26,6 +26,8 @@ from distlab.processes import forkserver, payload
 HASH, TCP = "HashStore", "TCPStore"
 #: each operation is slow for every other worker: from the first one on in `SLOW`, else the second
 SLOW, SLOW_OTHERS = "slow HashStore", "HashStore that is slow for the others"
+SLOW_WRITERS = "HashStore to which every second worker writes slowly"
+SLOWED = SLOW, SLOW_OTHERS, SLOW_WRITERS
 PREFIXED_HASH, PREFIXED_TCP = f"PrefixStore over {HASH}", f"PrefixStore over {TCP}"
 SLOWNESS = 0.2  # seconds that an operation takes some workers; the others a tenth of it
 APART = 1000.0  # seconds between the clocks of two workers, where they differ
@@ -69,7 +71,7 @@ class Meeting:
     Args:
         function: called as `function(store, *args)`.
         workers: how many there are.
-        store: one of `HASH`, `TCP`, `SLOW`, `SLOW_OTHERS`, `PREFIXED_HASH`, `PREFIXED_TCP`.
+        store: one of `HASH`, `TCP`, `PREFIXED_HASH`, `PREFIXED_TCP`, or of those that are `SLOWED`.
         slowness: seconds that an operation of a slow store takes.
         clocks_differ: give each process its own clock: in worker i `time` and `datetime` are
             `APART`·i seconds ahead. (Threads share the clock of their process.)
@@ -255,11 +257,12 @@ def _as_slow(kind: str, made, worker: int, slowness: float):
     """The store as a worker sees it. Were it equally slow for all, no worker would overtake another
     between two operations.
     """
-    if kind not in (SLOW, SLOW_OTHERS):
+    if kind not in SLOWED:
         return made
     from distlab.course.lab09_when_it_breaks.slow_store import SlowStore
 
-    return SlowStore(made, slowness if worker % 2 == (kind == SLOW_OTHERS) else slowness / 10)
+    slow = worker % 2 == (kind != SLOW)
+    return SlowStore(made, slowness if slow else slowness / 10, only_writing=kind == SLOW_WRITERS)
 
 
 def _make(call: Call, start: float, function, store, worker: int, tell) -> None:

@@ -15,8 +15,8 @@ from distlab.course.lab09_when_it_breaks.meeting import (
     ADDED_TO_A_TEXT,
     HASH,
     PREFIXED_TCP,
-    SLOW,
     SLOW_OTHERS,
+    SLOWED,
     SLOWNESS,
     TCP,
     Answer,
@@ -96,7 +96,7 @@ def _held(function, inputs: dict, factor: float) -> tuple[list[dict], bool, floa
     Returns what each worker got and when, whether all was as asked, and the lag of this process.
     """
     nodes, seconds = inputs["nodes"], inputs["seconds"] * factor
-    slow = inputs["store"] in (SLOW, SLOW_OTHERS)
+    slow = inputs["store"] in SLOWED
     found: list[dict] = [{"returned": [], "moments": []} for _ in nodes]
     met, lag = True, 0.0
     clocks_differ, slowness = inputs["clocks"] != "one", inputs["slowness"]

@@ -11,16 +11,20 @@ import torch.distributed as dist
 
 
 class SlowStore(dist.Store):
-    """A store each of whose operations takes `seconds` longer: an answer is late, and old by then,
-    and what is written is late.
+    """A store that takes longer: an answer is late, and old by then, and what is written is late.
 
     A worker that asks, and then acts on the answer, is overtaken in between by others. That happens
     on any store, only rarely. Its timeout is its own: the store behind is another worker's as well.
+
+    Args:
+        seconds: by which each operation takes longer.
+        only_writing: those that only read take no longer.
     """
 
-    def __init__(self, store: dist.Store, seconds: float) -> None:
+    def __init__(self, store: dist.Store, seconds: float, only_writing: bool = False) -> None:
         super().__init__()
-        self._store, self._seconds = store, seconds
+        self._store, self._writing = store, seconds
+        self._reading = 0.0 if only_writing else seconds
 
     def clone(self) -> dist.Store:
         return self
@@ -35,13 +39,13 @@ def _slowly(name: str, only_reads: bool):
     act = _WITHIN_A_TIMEOUT.get(name)
 
     def operation(self, *args, **kwargs):
-        time.sleep(0.0 if only_reads else self._seconds)
+        time.sleep(0.0 if only_reads else self._writing)
         try:
             if act is not None:
                 return act(self._store, _timeout(self), *args, **kwargs)
             return getattr(self._store, name)(*args, **kwargs)
         finally:
-            time.sleep(self._seconds if only_reads else 0.0)
+            time.sleep(self._reading if only_reads else 0.0)
 
     return operation
 
