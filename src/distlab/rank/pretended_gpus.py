@@ -18,11 +18,12 @@ class PretendedGpus:
     """A number of GPUs, perhaps none; `current` is the one that was chosen last.
 
     Attributes:
-        seeds: what their generators of random numbers were seeded with, in order.
+        generators: how many generators of random numbers there are, usually one for each.
+        seeds: what these were seeded with, in order.
     """
 
     def __init__(self, count: int) -> None:
-        self.count = count
+        self.count = self.generators = count
         self.current = 0
         self.seeds: list[int] = []
 
@@ -70,7 +71,9 @@ class PretendedGpus:
         def accelerator() -> torch.device | None:
             return torch.device("cuda") if self.count else None
 
-        generators = tuple(NotedGenerator(torch.Generator(), self.seeds) for _ in range(self.count))
+        generators = tuple(
+            NotedGenerator(torch.Generator(), self.seeds) for _ in range(self.generators)
+        )
         return [
             (torch.cuda, "_is_compiled", lambda: self.count > 0),
             (torch.cuda, "_initialized", self.count > 0),

@@ -34,6 +34,7 @@ class _Gpus(PretendedGpus):
 
     def __init__(self, count: int) -> None:
         super().__init__(count)
+        self.generators = max(count, 8)  # whoever chose one that is not there may seed it
         self._visible: list[str] | None = None  # as it was when the first one was chosen
 
     def choose(self, index: int) -> None:
