@@ -7,6 +7,7 @@ import contextlib
 import datetime
 import faulthandler
 import gc
+import json
 import linecache
 import logging
 import os
@@ -35,6 +36,7 @@ from distlab import Job, Ranks, RunFailed, check, each, meet, slow_links, submit
 from distlab.engines.ipyparallel import LocalEngines
 from distlab.engines.ranks import NoFunction, clustered, end_local, local, sources_of
 from distlab.engines.warm import WarmRanks
+from distlab.notebook import load
 from distlab.processes import disk_room
 from distlab.processes.ports import Held
 from distlab.processes.wrong_argument import WrongArgument
@@ -939,6 +941,16 @@ def test_a_function_with_a_cache_has_the_source_of_its_cell(monkeypatch):
     exec(compile(cached, "<a cell>", "exec"), scope)
     monkeypatch.setitem(linecache.cache, "<a cell>", (22, None, ["def f…"], "<a cell>"))
     assert sources_of(scope["f"]) == {"<a cell>": "def f…"}
+
+
+def test_ranks_read_the_source_of_a_notebook_that_was_loaded(ranks, tmp_path):
+    source = "import inspect\n\ndef own(rank, size):\n    return inspect.getsource(own)"
+    solution = {"nbgrader": {"grade_id": "own", "solution": True, "grade": False}}
+    cell = {"cell_type": "code", "metadata": solution, "source": source, "outputs": []}
+    path = tmp_path / "lab.ipynb"
+    path.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4}))
+    own = load(path, "a_loaded_lab").own
+    assert ranks.run(own)[0].rstrip() == source.partition("\n\n")[2]
 
 
 HELD = {

@@ -370,16 +370,18 @@ def attach(cluster: Any, size: int) -> Any:
 
 
 def sources_of(*functions: Any) -> dict[str, str]:
-    """The source of the cells that functions and their companions come from, for tracebacks."""
+    """The source of the cells that functions and their companions come from, for tracebacks and for
+    what reads a function's source, as TensorFlow does to make a graph of its loops.
+    """
     found: dict[str, str] = {}
     own = [one for function in functions for one in _functions(function)]
     scopes = [getattr(plain, "__globals__", {}) for plain in own]
     companions = {id(one): one for scope in scopes for one in scope.copy().values()}
     for companion in [*own, *(one for each in companions.values() for one in _functions(each))]:
         name = file_of(companion)
-        cell = "ipykernel" in name or name.startswith("<")
-        known = linecache.cache.get(name)
-        if cell and known is not None and len(known) == 4:  # else it has not been read yet
+        known = linecache.cache.get(name, ())
+        # a file's was changed at some time, a cell's never; of one not read yet there is one item
+        if len(known) == 4 and known[1] is None:
             found[name] = "".join(known[2])
     return found
 
