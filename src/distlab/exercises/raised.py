@@ -399,8 +399,9 @@ COMMON = (
     ),
     Advice(
         "no function", "object is not callable",
-        "What stands before the parentheses here is no function. Is its name used for something "
-        "else, in this function or in another cell? (`2 (x + 1)` lacks an operator.)",
+        "Something is called here that is no function: what stands before parentheses, or what is "
+        "handed over to be called. Is its name used for something else, in this function or in "
+        "another cell? (`2 (x + 1)` lacks an operator.)",
     ),
     Advice(
         "not called", r"'(method|function|builtin_function_or_method)'",
