@@ -41,7 +41,7 @@ def call(function: Callable[..., Any], rank: int, size: int, inputs: dict[str, A
 def formula(hints: tuple[Hint, ...] = (), **about: Any) -> Exercise:
     """An exercise whose function gets the parameters of its case; there is no process group."""
     given = {"make": arguments, "call": call, "tolerance": EXACT, "group": False, "formula": True}
-    return Exercise(**{**given, **about, "hints": (A_BOOL, IN_SINGLE, MOVED, *hints)})
+    return Exercise(**{**given, **about, "hints": (A_BOOL, IN_SINGLE, MOVED, *hints, NO_NUMBER)})
 
 
 def gives(*formulas: Callable[..., float]) -> Callable[[Look], bool]:
@@ -54,8 +54,17 @@ def right_but(*changes: Callable[[float], float]) -> Callable[[Look], bool]:
     return lambda look: any(_is(change(look.expected[0]), look.got[0]) for change in changes)
 
 
+def off_by(most: float) -> Callable[[Look], bool]:
+    """A hint's `shows`: did it give a number that is less than this from the right one?"""
+    return lambda look: _number(look.got[0]) and abs(look.got[0] - look.expected[0]) < most
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float))
+
+
 def _is(number: float, got: Any, rtol: float = EXACT.rtol) -> bool:
-    return isinstance(got, (int, float)) and math.isclose(number, got, rel_tol=rtol)
+    return _number(got) and math.isclose(number, got, rel_tol=rtol)
 
 
 def _in_single(look: Look) -> bool:
@@ -79,6 +88,13 @@ IN_SINGLE = Hint(
     "single precision", _in_single,
     "Only about seven digits are right: that is float32, which torch makes of Python's numbers. "
     "Work with plain numbers, or with dtype=torch.float64.",
+)  # fmt: skip
+NO_NUMBER = Hint(
+    "no plain number",
+    lambda look: _number(look.expected[0])
+    and not _number(look.got[0])
+    and look.got[0] is not None,
+    "Return a plain Python number, no tensor and no text.",
 )  # fmt: skip
 
 

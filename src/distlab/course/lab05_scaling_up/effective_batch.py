@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from distlab.course.lab05_scaling_up.formulas import NO_NUMBER
 from distlab.exercises import hints
 from distlab.exercises.compare import Tolerance
 from distlab.exercises.exercise import Hint
@@ -49,6 +48,5 @@ exercise = formula(
             gives(lambda per_rank, size, accumulation: per_rank * (size + accumulation)),
             "Ranks and micro-batches multiply: each rank goes through all of its micro-batches.",
         ),
-        NO_NUMBER,
     ),
 )

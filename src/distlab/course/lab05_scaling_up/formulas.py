@@ -12,13 +12,6 @@ from distlab.exercises.formulas import right_but
 EXACT = Tolerance(rtol=1e-9, atol=1e-12)
 
 
-NO_NUMBER = Hint(
-    "no plain number",
-    lambda look: look.got[0] is not None and not isinstance(look.got[0], (int, float)),
-    "Return a plain Python number, no tensor and no text.",
-)
-
-
 def _float32(number: float) -> float:
     return struct.unpack("f", struct.pack("f", number))[0]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from distlab.course.lab05_scaling_up.formulas import EXACT, NO_NUMBER, ROUNDED
+from distlab.course.lab05_scaling_up.formulas import EXACT, ROUNDED
 from distlab.exercises import hints
 from distlab.exercises.exercise import Hint
 from distlab.exercises.formulas import case_of, formula, gives
@@ -49,7 +49,6 @@ exercise = formula(
             "This is the base rate itself: nothing was scaled.",
         ),
         ROUNDED,
-        NO_NUMBER,
     ),
     tolerance=EXACT,
 )

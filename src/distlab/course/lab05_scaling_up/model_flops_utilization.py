@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from distlab.course.lab05_scaling_up.formulas import EXACT, NO_NUMBER, ROUNDED
+from distlab.course.lab05_scaling_up.formulas import EXACT, ROUNDED
 from distlab.exercises import hints
 from distlab.exercises.exercise import Hint
 from distlab.exercises.formulas import case_of, formula, gives
@@ -79,7 +79,6 @@ exercise = formula(
             "A share above 1 is told as it is: it says that a figure is wrong, such as the peak.",
         ),
         ROUNDED,
-        NO_NUMBER,
     ),
     tolerance=EXACT,
 )  # fmt: skip

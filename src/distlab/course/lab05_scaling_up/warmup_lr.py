@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from distlab.course.lab05_scaling_up.formulas import EXACT, NO_NUMBER, ROUNDED
+from distlab.course.lab05_scaling_up.formulas import EXACT, ROUNDED
 from distlab.exercises import hints
 from distlab.exercises.exercise import Hint
 from distlab.exercises.formulas import case_of, formula, gives
@@ -90,7 +90,6 @@ exercise = formula(
             "With warmup_steps 0 there is no warm-up: the rate is target_lr from step 0 on.",
         ),
         ROUNDED,
-        NO_NUMBER,
     ),
     tolerance=EXACT,
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from distlab.exercises.exercise import Case, Hint, Look
-from distlab.exercises.formulas import formula, gives, right_but
+from distlab.exercises.formulas import formula, gives, off_by, right_but
 from distlab.exercises.hints import returned
 
 
@@ -60,7 +60,7 @@ exercise = formula(
         ),
         Hint(
             "rounded",
-            lambda look: abs(returned(look)[0] - look.expected[0]) < 0.006,
+            off_by(0.006),
             "The result is rounded: return it as it is.",
         ),
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from distlab.exercises.exercise import Case, Hint, Look
-from distlab.exercises.formulas import formula, gives, right_but
+from distlab.exercises.formulas import formula, gives, off_by, right_but
 from distlab.exercises.hints import returned
 
 _UNITS = (1e3, 1e6, 1e9, 2**10, 2**20, 2**30)
@@ -68,7 +68,7 @@ exercise = formula(
         ),
         Hint(
             "rounded",
-            lambda look: abs(returned(look)[0] - look.expected[0]) < 1,
+            off_by(16),
             "The result is rounded: return it as it is, also where it is no whole number.",
         ),
     ),
