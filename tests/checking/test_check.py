@@ -1,6 +1,7 @@
 """`check(fn)` shows a verdict to act on, in a terminal as in a notebook."""
 
 import functools
+import json
 import shutil
 import statistics
 import subprocess
@@ -19,6 +20,7 @@ from distlab.engines.ranks import end_local
 from distlab.exercises.reference import NoReference
 from distlab.exercises.verdict import Verdict
 from distlab.processes.wrong_argument import WrongArgument
+from grader import collected
 from grader.coursedir import LABS, SOLUTIONS
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -250,17 +252,33 @@ def test_a_check_on_warm_ranks_costs_at_most_a_tenth_of_a_second_more_than_the_c
     assert statistics.median(more[2:]) < 0.1, more  # the first ones start ranks
 
 
-def test_a_function_of_a_notebook_is_checked_from_plain_python(tmp_path):
-    for name in ("message_passing.ipynb", "reference.json", "reference.safetensors"):
-        shutil.copy(SOLUTIONS / "01-message-passing" / name, tmp_path)
+def from_plain_python(folder, path, asked):
+    """What a check of a notebook's function says, away from Jupyter."""
+    for name in (path.name, "reference.json", "reference.safetensors"):
+        if not (folder / name).exists():
+            shutil.copy(path.parent / name, folder)
     code = (
         "from distlab import check\nfrom distlab.notebook import load\n"
-        "check(load('message_passing.ipynb').exchange)\n"
+        f"check(load({path.name!r}).{asked})\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120
     )
+
+
+def test_a_function_of_a_notebook_is_checked_from_plain_python(tmp_path):
+    lab = SOLUTIONS / "01-message-passing" / "message_passing.ipynb"
+    done = from_plain_python(tmp_path, lab, "exchange")
     assert done.returncode == 0 and "exchange passed" in done.stdout, done.stderr
+
+
+def test_in_plain_python_too_the_function_that_is_still_to_be_written_is_named(tmp_path):
+    lab = LABS / "04-ring-allreduce" / "ring_allreduce.ipynb"
+    answer = "def ring_all_reduce(rank, size, tensor):\n    ring_reduce_scatter(rank, size, [])\n"
+    half = collected.filled(json.loads(lab.read_text("utf-8")), ring_all_reduce=answer)
+    (tmp_path / lab.name).write_text(json.dumps(half), "utf-8")
+    done = from_plain_python(tmp_path, lab, "ring_all_reduce")
+    assert "ring_all_reduce calls ring_reduce_scatter, which is still to be written" in done.stdout
 
 
 def test_a_warning_decides_nothing_whatever_the_environment_asks_for(monkeypatch):
