@@ -155,7 +155,8 @@ exercise = Exercise(
                 for want, got in _arrays(look)
             ),
             "Only what fills the line up is wrong: it is to be zeros. torch.empty and resize_ hold "
-            "whatever lay in memory before.",
+            "whatever lay in memory before, and a buffer that is used again what an earlier call "
+            "left there.",
         ),
         Hint(
             "rest dropped",
