@@ -182,11 +182,12 @@ def _step(module, inputs, log: _Log, evaluated: bool = False) -> dict:
     ran = [forward.count(n) + backward.count(n) for n in range(count)]
     # the outputs of all segments but the last, and the module's own
     segments, output = len(given) * -(-count // every), given[0].numel() * given[0].element_size()
+    may_be_kept = segments * (output + _SLACK) + len(given) * output  # and a copy of each input
     return {
         _OUTPUT: kept,
         _OF_INPUT: [x.grad for x in given],
         _RANDOM: [torch.rand(3, device="cpu")],
-        _BEYOND: max(0, held - segments * (output + _SLACK)),
+        _BEYOND: max(0, held - may_be_kept),
         _FEWER: max(0, round(segments - held / output)),
         _TOO_OFTEN: sum(times > 2 * len(given) for times in ran),
         _ORDER: _out_of_order(backward, every, len(given)),
@@ -346,7 +347,7 @@ def _keeps_one_alone(look: Look) -> bool:
     cuts = range(0, len(names), every)
     inner = [sum(_KEPT[name] for name in names[cut : cut + every]) - 1 for cut in cuts]
     passes, output = len(_of(look, "inputs")), _of(look, "inputs")[0].nbytes
-    excess = look.got[0][_BEYOND] / passes / output + len(cuts) * _SLACK / output
+    excess = look.got[0][_BEYOND] / passes / output + len(cuts) * _SLACK / output + 1
     return any(abs(excess - one) < min(abs(excess - sum(inner)), one / 2) for one in inner)
 
 
