@@ -288,9 +288,10 @@ _HINTS = (
     Hint(
         "last bucket in finish",
         _left(IN_FINISH),
-        "`finish` began an all-reduce itself. The last bucket may be smaller than bucket_bytes: it "
-        "is complete when the gradients of *its* parameters are there, so find out beforehand "
-        "which bucket each parameter is in.",
+        "`finish` began an all-reduce itself. Either of two things leaves one over: the last "
+        "bucket may be smaller than bucket_bytes, so find out beforehand which bucket each "
+        "parameter is in; and one gradient may set several buckets free, if the first of them was "
+        "what the others waited for.",
     ),
     Hint(
         "one for each parameter",
@@ -330,6 +331,12 @@ _HINTS = (
         "The gradients are `size` times too small: they were divided twice.",
     ),
     Hint(
+        "models mixed up",
+        _one_of_two_wrong,
+        "Two models are in use at once, and they are mixed up: whatever belongs to one call of "
+        "overlapped_ddp is kept in variables of that call, not in global ones.",
+    ),
+    Hint(
         "began too early",
         _left(EARLY),
         "A bucket left before all its gradients were there. What counts is which gradients have "
@@ -350,12 +357,6 @@ _HINTS = (
         "before it have begun. Several buckets may become ready with one gradient, when the first "
         "of them was what the others waited for. (A hook that is made in a loop and uses the "
         "loop's variable finds the last value in it.)",
-    ),
-    Hint(
-        "models mixed up",
-        _one_of_two_wrong,
-        "Two models are in use at once, and they are mixed up: whatever belongs to one call of "
-        "overlapped_ddp is kept in variables of that call, not in global ones.",
     ),
     Hint(
         "zeros reduced",
