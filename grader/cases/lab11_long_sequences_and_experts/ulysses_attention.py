@@ -12,5 +12,5 @@ HIDDEN = (
     Case(2, 107, {"heads": 2, "n": 1, "d": 9, "dtype": "float64"}),
     Case(4, 108, {"heads": 8, "n": 2, "d": 1, "dtype": "float64", "causal": True}),
     Case(3, 109, {"heads": 3, "n": 6, "d": 4, "steep": 30, "dtype": "float64"}),
-    Case(2, 110, {"heads": 16, "n": 256, "d": 128}),
+    Case(2, 110, {"heads": 4, "n": 64, "d": 1024}),  # few scores: element by element is right
 )
