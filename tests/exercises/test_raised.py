@@ -145,6 +145,8 @@ def advised(exercise, kind, message, size=2, answer=None, line=None):
          "no such rank"),
         ("swap_shards", "ValueError", "Tensors must be contiguous", "not contiguous"),
         ("exchange", "RuntimeError", "input tensor has to be contiguous", "not contiguous"),
+        ("same_everywhere", "RuntimeError", "self.stride(-1) must be 1 to view Float as Byte "
+         "(different element sizes), but got 2", "bytes apart"),
         ("broadcast_from", "ValueError", "Must specify global_rank or group_rank",
          "rank not named"),
         ("ring_all_gather", "ValueError", "Invalid ``op``. Expected ``op`` to be of type",

@@ -4,7 +4,7 @@ from typing import Any
 
 from distlab.exercises.exercise import Case
 from grader.cases import Drawn
-from grader.cases.lab09_when_it_breaks.stores import HASH, TCP
+from grader.cases.lab09_when_it_breaks.stores import HASH, SLOW, TCP
 
 PREFIXED_HASH, PREFIXED_TCP = f"PrefixStore over {HASH}", f"PrefixStore over {TCP}"
 
@@ -25,9 +25,10 @@ def _roll_calls(
 HIDDEN = (
     # the second comes so late that whoever counts from the last arrival stays too long
     _roll_calls(4, 101, TCP, 0.8, [None, 0.0, None, 0.6]),
-    _roll_calls(4, 102, HASH, 0.5, [0.0, None, None, 1.0]),
+    _roll_calls(4, 102, PREFIXED_TCP, 0.5, [0.0, None, None, 1.0]),
     Case(1, 103, {"store": TCP, "seconds": 0.3, "calls": [[0.0]]}),
-    _roll_calls(5, 104, PREFIXED_TCP, 2.0, [0.05, 0.0, 0.02, 0.1, 0.08]),
+    # four at once, of whom each sees the others' notes late, and one when pauses that grow are long
+    _roll_calls(5, 104, SLOW, 2.0, [0.0, 0.0, 0.0, 0.0, 1.3], slowness=0.02),
     # ranks 10 and 11 behind the second name read like ranks 0 and 1 behind the first
     _roll_calls(3, 105, HASH, 0.4, [0.0, 0.1, 0.2], [None, 0.0, 0.1], [0.1, None, None], of=12,
                 names=["step 11", "step 1", "step 111"]),

@@ -98,13 +98,15 @@ def _chunks(raised: Raised) -> bool:
 
 
 def _barrier_missed(raised: Raised) -> bool:
-    """Does another rank stand in a barrier that this one has not called?"""
+    """Does another rank stand in a barrier that this one has left out?"""
     mine = _barriers(raised, raised.rank)
+    reached = {frame["function"]: frame["line"] for frame in raised.error["frames"]}
     return any(
         outcome.status == "killed"
         and (event := raised.run.records[outcome.rank].waiting()) is not None
         and event.op == "barrier"
         and _barriers(raised, outcome.rank) > mine
+        and event.line <= reached.get(event.function, event.line)  # else it was yet to come
         for outcome in raised.run.outcomes
     )
 
@@ -191,9 +193,9 @@ COMMON = (
     ),
     Advice(
         "read while written", _HALF_A_FILE,
-        "The file was there, but not whole: another rank was still writing it. That a file exists "
-        "does not say that it is finished. Let the ranks wait for each other between writing and "
-        "reading.",
+        "The file was there, but not whole: another rank was still writing it, or a crash has left "
+        "half of one. That a file exists does not say that it is finished. Let the ranks wait for "
+        "each other between writing and reading.",
         _several,
     ),
     Advice(
@@ -287,6 +289,11 @@ COMMON = (
         "not contiguous", "(must|has to) be contiguous",
         "Only contiguous tensors can travel: a transpose, a column or every other row of another "
         "tensor is none. .contiguous() makes a copy that is.",
+    ),
+    Advice(
+        "bytes apart", r"stride\(-1\) must be 1 to view",
+        "view(dtype) takes only a tensor whose elements lie side by side in memory. reshape(-1) of "
+        "a column is the column itself, gaps included; .contiguous() makes a copy without them.",
     ),
     Advice(
         "leaf changed in place", "leaf Variable that requires grad",

@@ -1,4 +1,4 @@
-# hint: later
+# hint: another place
 def first_divergence(logs):
     found = None
     for i in range(max(map(len, logs))):

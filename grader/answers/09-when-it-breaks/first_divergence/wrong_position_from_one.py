@@ -1,4 +1,4 @@
-# hint: later
+# hint: another place
 def first_divergence(logs):
     for i in range(max(map(len, logs))):
         row = [log[i] if i < len(log) else None for log in logs]

@@ -38,7 +38,9 @@ def _call_shard(function, rank, size, inputs):
         for turn, epoch_and_seed in enumerate(calls):
             _draw(turn + rank)  # what others draw in between must not matter
             with _hashing_as_another_python(function, rank):
-                answers.append(function(n, rank, size, *epoch_and_seed))
+                answer = function(n, rank, size, *epoch_and_seed)
+            # a copy: what a later call adds to the same list must not pass for this one's answer
+            answers.append([*answer] if isinstance(answer, list) else answer)
         wrong = [told for answer in answers if (told := _not_ints(answer))]
         return wrong[0] if wrong else answers
 
@@ -200,9 +202,9 @@ exercise = Exercise(
         Hint(
             "generator not seeded",
             lambda look: _left("result of a second call", "another one")(look),
-            "The same call gave another answer the second time: the order was drawn from a "
-            "generator that others draw from too, or that was not seeded. Make one in the "
-            "function, seeded from what all ranks know.",
+            "The same call gave another answer the second time: what an earlier call left is still "
+            "in it, or the order was drawn from a generator that others draw from too, or that "
+            "was not seeded. Make one in the function, seeded from what all ranks know.",
         ),
         Hint(
             "padded",

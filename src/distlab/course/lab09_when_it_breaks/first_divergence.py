@@ -169,16 +169,15 @@ exercise = Exercise(
             "difference, and the most usual one of all. A log that has ended holds None there.",
         ),
         Hint(
-            "later", lambda look: _some(look, lambda logs, got, want: want is not None
-                                        and got is not None and _index(got) > want[0]),
-            "That is not the first place where they differ, counted from 0: what comes after it "
-            "is a consequence.",
+            "another place", lambda look: _some(look, lambda logs, got, want: want is not None
+                                                and got is not None and _index(got) != want[0]),
+            "That is not the first place where they differ, counted from 0: before it they agree, "
+            "and what comes after it is a consequence.",
         ),
         Hint(
             "shape ignored",
-            lambda look: _some(look, lambda logs, got, want: want is not None and (
-                got is None or _index(got) != want[0])
-                and len({entry and entry[0] for entry in _entries(logs, want[0])}) == 1),
+            lambda look: _some(look, lambda logs, got, want: want is not None and got is None
+                               and len({e and e[0] for e in _entries(logs, want[0])}) == 1),
             "Two calls of one name on tensors of other shapes do not fit together either: compare "
             "the whole entry.",
         ),

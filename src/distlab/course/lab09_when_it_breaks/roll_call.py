@@ -26,6 +26,7 @@ PATIENCE = 1.5  # seconds after the latest deadline for which answers are waited
 ABSENT = "did not call"
 IN_TIME, LATE, EARLY, NEVER = "in time", "after its time was up", "before its time was up", "never"
 LONG_AFTER = "after the last call"
+LOST = "What several read, add to and write back loses what another has written meanwhile."
 
 
 def _inputs(case: Case) -> list[dict]:
@@ -62,7 +63,8 @@ def _held(function, size: int, inputs: dict, factor: float) -> tuple[list[dict],
     names = inputs.get("names", [_name(number) for number in range(len(inputs["calls"]))])
     found: list[dict] = [{"returned": [], "moment of the return": []} for _ in range(size)]
     met, lag = True, 0.0
-    with Meeting(function, size, inputs["store"]) as meeting:
+    slowness = inputs.get("slowness", stores.SLOWNESS)
+    with Meeting(function, size, inputs["store"], slowness=slowness) as meeting:
         for number, moments in enumerate(inputs["calls"]):
             name = names[number]
             calls = [
@@ -326,7 +328,7 @@ exercise = Exercise(
             "itself", lambda look: _some(look, lambda rank, number, listed, right: rank in listed),
             "A rank stands on its own list. Whoever calls is there: enter yourself first, then "
             "look for the others. (If these are the ranks that had called: asked for are those "
-            "that had not.)",
+            f"that had not.) {LOST}",
         ),
         Hint(
             "had called before",
@@ -343,7 +345,7 @@ exercise = Exercise(
         Hint(
             "no note left", lambda look: _some(look, lambda *found: _had_called(look, *found)),
             "A rank is on the list that had called in time. Each has to leave its own note, before "
-            "it looks for those of the others, and the note has to stay when it returns.",
+            f"it looks for those of the others, and the note has to stay when it returns. {LOST}",
         ),
         Hint(
             "not sorted",
