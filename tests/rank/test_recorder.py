@@ -1,6 +1,7 @@
 """Everything that torch.distributed can be asked for is written down, and it outlives its rank."""
 
 import contextlib
+import os
 import sys
 import threading
 
@@ -588,3 +589,31 @@ def test_more_groups_than_a_record_has_room_for_are_refused_in_a_sentence(two):
     said = "this is group number 32,769 of a run, whose record has room for 32,768: "
     said += "make a group once, and use it again"
     assert list(two.run(program)) == [(2.0, said)] * 2
+
+
+def test_the_connections_of_a_group_that_a_rank_has_destroyed_stay_for_a_while(two):
+    """A rank that is still connecting to that one, in the same group, would raise."""
+
+    def sockets():
+        found = set()
+        for name in os.listdir("/proc/self/fd"):
+            with contextlib.suppress(FileNotFoundError):  # the listing's own
+                found.add(os.readlink(f"/proc/self/fd/{name}"))
+        return {one for one in found if one.startswith("socket:")}
+
+    def made_and_destroyed():
+        before = sockets()
+        group = dist.new_group([0, 1])
+        dist.all_reduce(torch.ones(1), group=group)
+        own = sockets() - before
+        dist.destroy_process_group(group)
+        return own
+
+    def program(rank, size):
+        own = made_and_destroyed()
+        stay = own <= sockets()
+        for _ in range(3):
+            made_and_destroyed()
+        return len(own) > 0, stay, own.isdisjoint(sockets())
+
+    assert list(two.run(program)) == [(True, True, True)] * 2

@@ -68,6 +68,10 @@ class RecordedGroup(dist.ProcessGroup):
 
     def shutdown(self):
         self.handed_out = True
+        left = self._recorder.left
+        left.append(self._group)  # another rank may still be connecting to it: gloo would raise
+        if self._index == events.WORLD:
+            left.clear()  # the program may begin anew, at the same port
         return self._group.shutdown()
 
     def abort(self):

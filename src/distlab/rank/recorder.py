@@ -10,6 +10,7 @@ The cost is a few microseconds an operation (`bench/recorder.py`). The entries g
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import itertools
 import json
@@ -46,6 +47,7 @@ _short = struct.Struct("<H").pack_into
 _ident = threading.get_ident
 _BESIDE_BYTES = 240
 _LONGEST = 2**31 - 1  # of a tensor's dimensions, as an entry can hold it
+_MOST_LEFT = 2  # groups, each of which has threads
 _MOST_GROUPS = 2**15 - 1  # besides the default group, as an entry can hold their numbers
 
 
@@ -93,6 +95,7 @@ class Recorder:
         self._watched: list[Races] = []  # of every thread that has begun a request
         self.end_watching: Callable[[], None] | None = None
         self.buffered: list[object] = []  # sends that go on although the rank's own has ended
+        self.left = collections.deque[object](maxlen=_MOST_LEFT)  # groups that were destroyed
         self._causes = os.path.splitext(path)[0] + ".causes"
         self._known: set[str] = set()
         self._threads = Threads(self._goes_on, self._place, self._raised)
