@@ -20,10 +20,10 @@ from distlab.exercises.inputs import tensor_per_rank
 
 
 def _whole_group_used(look: Look) -> str | None:
-    """A group of all ranks is made by `new_group` on every rank, and something travels in it: a
-    barrier there carries nothing of a sum that is taken elsewhere.
+    """A group of all ranks is made by `new_group` on every rank, and what there is to sum travels
+    in it: a barrier there carries nothing of a sum that is taken elsewhere.
     """
-    everybody = set(look.ranks)
+    everybody, travels = set(look.ranks), look.size > 1 and brought(look)[0].size > 0
     for record in look.records:
         calls = [e for e in record.events if e.op == "new_group"]
         if not calls:
@@ -38,7 +38,7 @@ def _whole_group_used(look: Look) -> str | None:
                 f"{calls[0].place}, and the group should hold all ranks of the world."
             )
         used = {e.op for e in record.events if e.group_index in whole} - {"new_group"}
-        if not used - {"barrier"} and look.size > 1:
+        if travels and not used - {"barrier"}:
             did = "only waited in a barrier of it" if used else "did nothing in it"
             return (
                 f"rank {record.rank} made its group at {calls[0].place} and then {did}: "
