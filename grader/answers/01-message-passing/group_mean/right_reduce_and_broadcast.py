@@ -6,6 +6,7 @@ class Members:
         root = self.members[0]
         dist.reduce(tensor, root, group=self.group)
         dist.broadcast(tensor, root, group=self.group)
+        dist.destroy_process_group(self.group)  # with nothing to carry others may still make it
         return tensor / len(self.members)
 
 
