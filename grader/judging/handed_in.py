@@ -24,8 +24,8 @@ from distlab.records import redaction
 from grader.paths import LABS
 
 MOST_NOTEBOOKS = 20  # that are looked at where a submission has none of the right name
-MOST_MODULES = 50  # beside a notebook that are looked at
-MOST_NAMES = 1_000  # that are looked at where it has no notebook, folders and what is in them
+MOST_MODULES = 50  # beside a notebook that are taken over, with the files of packages
+MOST_NAMES = 1_000  # that are looked at in folders: of packages, and where there is no notebook
 MOST_TOLD = 10  # names of what is passed over
 DEEPEST = 3  # folders in each other
 _ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar")
@@ -58,15 +58,14 @@ def _notebook(folder: Path) -> Content:
 
 def with_modules(folder: Path, content: Content) -> Content:
     """A submission's notebook with a cell before all others for each module of the student's own
-    beside it that it names, or one of these does: the cell writes the module's file. The notebook
-    alone is judged, and where the student has checked it the module was there.
+    beside it that it names, or one of these does, and for each file of a package: the cell writes
+    that file. The notebook alone is judged, and where the student has checked it they were there.
     """
     there, made = set[str](), list[Content]()
     scripts = {path.stem for path in (LABS / folder.name).glob("*.py")}
     with _opened(folder) as handle:
         with contextlib.suppress(OSError):  # one that may be entered and not listed
-            own = [name[:-3] for name in handle.names() if name.endswith(".py")]
-            there.update(own[:MOST_MODULES])
+            there.update(name.removesuffix(".py") for name in handle.names())
         sources = [cell.source for cell in notebooks.cells(content) if there]
         for source in sources:
             imported = set(_IMPORTED.findall(source))
@@ -74,12 +73,36 @@ def with_modules(folder: Path, content: Content) -> Content:
             named = set(re.findall(r"\w+", source)) - (scripts - imported)
             for name in sorted(there & named):
                 there.remove(name)
-                with contextlib.suppress(OSError):  # it cannot be a module
-                    read = untrusted.read(f"{name}.py", submission.CELL_LIMIT, handle.handle)
-                    sources.append(text := read.decode("utf-8-sig", "replace"))
-                    text = f"%%writefile {name}.py\n{text}"
-                    made.append({"cell_type": "code", "metadata": {}, "source": text})
+                for path in _files(handle, name)[: MOST_MODULES - len(made)]:
+                    with contextlib.suppress(OSError):  # it cannot be a module
+                        sources.append(text := _text(handle, path))
+                        made.append(_writes(path, text))
     return {**content, "cells": [*made, *content["cells"]]}
+
+
+def _files(folder: untrusted.Folder, name: str) -> list[Path]:
+    """The file of a module, and those of a package: Python's, in folders that it can enter."""
+    alone = Path(f"{name}.py")
+    found = [alone] if folder.holds(alone.name) else []
+    with contextlib.suppress(OSError), folder.folder(name) as inner:
+        found += itertools.islice(_paths(inner, Path(name)), MOST_NAMES)
+    return [
+        path for path in found
+        if path.suffix == ".py" and all(map(str.isidentifier, path.with_suffix("").parts))
+    ]  # fmt: skip
+
+
+def _text(folder: untrusted.Folder, path: Path) -> str:
+    if len(path.parts) > 1:
+        with folder.folder(path.parts[0]) as inner:
+            return _text(inner, path.relative_to(path.parts[0]))
+    return untrusted.read(path, submission.CELL_LIMIT, folder.handle).decode("utf-8-sig", "replace")
+
+
+def _writes(path: Path, text: str) -> Content:
+    """A cell that writes this file."""
+    tags = {"tags": [notebooks.MODULE]}
+    return {"cell_type": "code", "metadata": tags, "source": f"%%writefile {path}\n{text}"}
 
 
 _IMPORTED = re.compile(r"(?:^|[;:])[ \t]*(?:from|import)[ \t]+(\w+)", re.M)
@@ -109,7 +132,7 @@ def _below(folder: untrusted.Folder) -> str:
 def _paths(folder: untrusted.Folder, above: Path) -> Iterator[Path]:
     """What is in a folder and in those in it, leaving out what programs hide."""
     for name in folder.names():
-        if name.startswith((".", "__")):
+        if name.startswith(".") or (name.startswith("__") and not name.endswith(".py")):
             continue
         yield above / name
         if len(above.parts) < DEEPEST:

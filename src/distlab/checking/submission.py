@@ -463,8 +463,9 @@ class _Added:
         self._cells += 1
         self._characters += len(source)
         kind = "code" if cell.get("cell_type") == "code" else "markdown"
+        tags = ["added", *({notebook.MODULE} & {*map(str, notebook.tags(cell))})]
         made: Content = {
-            "cell_type": kind, "id": f"student-{number}", "metadata": {"tags": ["added"]},
+            "cell_type": kind, "id": f"student-{number}", "metadata": {"tags": tags},
             "source": source,
         }  # fmt: skip
         if kind != "code":

@@ -32,6 +32,8 @@ MAGIC = re.compile(
 )
 #: the tag of the course's cells that define something; its other cells only show something
 GIVEN = "given"
+#: the tag of a cell that writes a file of a module which lay beside the notebook
+MODULE = "module"
 
 
 _parsing = threading.Lock()
@@ -151,21 +153,23 @@ def bound(node: ast.stmt) -> set[str]:
 
 
 def cells(content: Mapping[str, Any]) -> list[Cell]:
-    """The code cells of a parsed notebook (format 4), in order.
+    """The code cells of a parsed notebook (format 4), in order. Those that write a module's file
+    are named after that, and not counted.
 
     Raises:
         ValueError: it is not a notebook.
     """
     if not isinstance(content, Mapping) or not isinstance(content.get("cells"), list):
         raise ValueError("this is no notebook of format 4: it has no list of cells")
-    found = []
+    found, modules = [], set[str]()
     for number, cell in enumerate(content["cells"], 1):
         if not isinstance(cell, Mapping) or cell.get("cell_type") != "code":
             continue
         source = source_of(cell)
-        metadata = cell.get("metadata")
-        metadata = metadata if isinstance(metadata, Mapping) else {}
-        name, kind = _identity(metadata, number)
+        name, kind = _identity(cell, number - len(modules))
+        written = _WRITTEN.match(source) if kind == "added" and MODULE in tags(cell) else None
+        if written and written[1] not in modules:
+            modules.add(name := written[1])
         found.append(Cell(name, source, kind, str(cell.get("id", ""))))
     return found
 
@@ -177,19 +181,32 @@ def source_of(cell: Mapping[str, Any]) -> str:
     return source.encode("utf-8", "replace").decode("utf-8")
 
 
-def _identity(metadata: Mapping[str, Any], number: int) -> tuple[str, str]:
+_WRITTEN = re.compile(r"%%writefile ([\w/]+\.py)\n")
+
+
+def _identity(cell: Mapping[str, Any], number: int) -> tuple[str, str]:
     """(name, kind) of a cell: its grade_id where it has one, else its place in the notebook."""
-    grading = metadata.get("nbgrader")
+    grading = _metadata(cell).get("nbgrader")
     if isinstance(grading, Mapping) and isinstance(grading.get("grade_id"), str):
         kind = (
             "solution" if grading.get("solution") else "test" if grading.get("grade") else "shown"
         )
         if kind != "shown":
             return grading["grade_id"], kind
-    tags = metadata.get("tags")
-    tags = tags if isinstance(tags, list) else []
-    kind = "given" if GIVEN in tags else "shown" if "shown" in tags else "added"
+    tagged = tags(cell)
+    kind = "given" if GIVEN in tagged else "shown" if "shown" in tagged else "added"
     return f"cell {number}", kind
+
+
+def _metadata(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+    metadata = cell.get("metadata")
+    return metadata if isinstance(metadata, Mapping) else {}
+
+
+def tags(cell: Mapping[str, Any]) -> list[Any]:
+    """What a parsed cell is tagged with."""
+    found = _metadata(cell).get("tags")
+    return found if isinstance(found, list) else []
 
 
 def plain(source: str) -> str:

@@ -386,11 +386,15 @@ def graded(tmp_path_factory):
     hand_in(grades, "o'brien", collected.filled(
         right, exchange=collected.source_of(right, "exchange") + "\nimport sys\n"
         "print('x' * 100, file=sys.stderr)\nimport warnings\nwarnings.warn('a warning')",
-        relay="from mine import relay",
+        relay="from mine import relay", broadcast_from="from package import broadcast_from",
     ))  # fmt: skip
-    (grades / "submitted" / "o'brien" / LAB / "mine.py").write_text(
-        "import torch\nimport torch.distributed as dist\n" + collected.source_of(right, "relay")
-    )
+    imports = "import torch\nimport torch.distributed as dist\n"
+    beside = grades / "submitted" / "o'brien" / LAB
+    (beside / "mine.py").write_text(imports + collected.source_of(right, "relay"))
+    (beside / "package").mkdir()
+    (beside / "package" / "__init__.py").write_text("from .inner import broadcast_from")
+    source = collected.source_of(right, "broadcast_from")
+    (beside / "package" / "inner.py").write_text(imports + source)
     hand_in(grades, "untouched", coursedir.released(LAB))
     hand_in(grades, "untouched", right, name="message_passing-Copy1.ipynb")
     hand_in(grades, "unreadable", "{")

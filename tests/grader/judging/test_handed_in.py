@@ -8,11 +8,12 @@ import pytest
 from exchanging import outcomes, refused_or
 
 from distlab import course
+from distlab import notebook as notebooks
 from distlab.checking import submission
 from distlab.checking.submission import Unreadable
 from distlab.processes import untrusted
 from grader import coursedir
-from grader.judging import grade, handed_in
+from grader.judging import grade, handed_in, internals
 
 LAB = "01-message-passing"
 NAME = course.notebook_name(LAB)
@@ -80,6 +81,48 @@ def test_a_script_of_the_labs_that_a_notebook_imports_is_a_module_as_another_is(
     (folder / "send_receive.py").write_text("x = 1")
     (cell, _) = handed_in.notebook(folder)["cells"]
     assert cell["source"] == "%%writefile send_receive.py\nx = 1"
+
+
+def test_a_package_that_a_notebook_names_is_written_file_by_file(folder):
+    (folder / NAME).write_text(content("from mine.deeper import relay"))
+    texts = {
+        "mine/__init__.py": "", "mine/deeper/__init__.py": "from ..beside import relay",
+        "mine/beside.py": "import late", "late.py": "", "mine.py": "hidden by the package",
+    }  # fmt: skip
+    others = ("mine/a b.py", "mine/notes.txt", "mine/__pycache__/x.py", "other/x.py")
+    for name, text in {**texts, **dict.fromkeys(others, "")}.items():
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
+        (folder / name).write_text(text)
+    (folder / "mine" / "outside.py").symlink_to("/etc/passwd")
+    (folder / "mine" / "away").symlink_to(folder / "other")
+    (folder / "late").symlink_to(folder / "other")
+    *written, _ = (cell["source"] for cell in handed_in.notebook(folder)["cells"])
+    assert sorted(written) == sorted(f"%%writefile {n}\n{text}" for n, text in texts.items())
+
+
+def test_no_more_files_of_modules_are_taken_over_than_may_be(folder, monkeypatch):
+    monkeypatch.setattr(handed_in, "MOST_MODULES", 3)
+    (folder / NAME).write_text(content("import first, mine, other"))
+    (folder / "mine").mkdir()
+    for name in ("first", "mine/a", "mine/b", "mine/c", "other"):
+        (folder / f"{name}.py").touch()
+    *written, _ = (cell["source"].split()[1] for cell in handed_in.notebook(folder)["cells"])
+    assert written == ["first.py", "mine/a.py", "mine/b.py"]
+
+
+def test_what_is_said_of_a_module_names_its_file_and_counts_no_other_cell_anew(folder):
+    notebook = json.loads(content("from mine import relay"))
+    notebook["cells"].append({"cell_type": "code", "metadata": {}, "source": "eval(text)"})
+    (folder / NAME).write_text(json.dumps(notebook))
+    (folder / "mine").mkdir()
+    (folder / "mine" / "__init__.py").write_text("exec(text)")
+    released = {**notebook, "cells": notebook["cells"][:1]}
+    once, _ = submission.rebuild(released, handed_in.notebook(folder))
+    twice, _ = submission.rebuild(released, once)  # nbgrader is given what was rebuilt before
+    for rebuilt in (once, twice):
+        assert internals.reached(notebooks.cells(rebuilt)) == [
+            "mine/__init__.py reaches for exec", "cell 2 reaches for eval",
+        ]  # fmt: skip
 
 
 @pytest.mark.parametrize("left", ["mine.ipynb.bak", "mine.ipynb~", ".~mine.ipynb", "a.ipynb.orig"])
