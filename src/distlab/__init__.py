@@ -87,7 +87,23 @@ def __getattr__(name: str) -> Any:
     if attribute:
         value = getattr(value, attribute)
     globals()[name] = value
+    _tell_figures()
     return value
+
+
+def _tell_figures() -> None:
+    """Have this notebook show figures with what is to be seen in words. (Its kernel may have
+    imported distlab before it had a shell.)
+    """
+    if shell := "IPython" in sys.modules and sys.modules["IPython"].get_ipython():
+        words = shell.display_formatter.mimebundle_formatter
+        words.for_type_by_name("matplotlib.figure", "Figure", _told)
+
+
+def _told(figure: Any, **_: Any) -> Any:
+    from distlab.viz import alt_text
+
+    return alt_text.bundle(figure)
 
 
 def _in_the_way() -> str:
