@@ -147,6 +147,24 @@ def test_two_unequal_numbers_never_look_alike(expected, got, said):
             {"returned": 1, "sampler": "another"},
             "left 'another' in the sampler where 'one kind' was expected",
         ),
+        ({"loss": 1.5}, {"loss": 2}, "left the loss at 2 where 1.5 was expected"),
+        (
+            {"number of steps": 3},
+            {"number of steps": 4},
+            "left the number of steps at 4 where 3 was expected",
+        ),
+        ({"loss": 1.5}, {"loss": None}, "left None in the loss where the number 1.5 was expected"),
+        (
+            {"weights downloaded": False},
+            {"weights downloaded": True},
+            "should not have left weights downloaded, and did",
+        ),
+        (
+            {"all steps done": True},
+            {"all steps done": False},
+            "should have left all steps done, and did not",
+        ),
+        ({"returned": True}, {"returned": False}, "returned False where True was expected"),
         ("a list of ints", "a Tensor", "returned a Tensor where a list of ints was expected"),
         ({"returned": ["[2]"]}, {"returned": ["[]"]}, "returned [] at [0] where [2] was expected"),
         ("[2]", "", "returned '' where [2] was expected"),
@@ -156,6 +174,14 @@ def test_two_unequal_numbers_never_look_alike(expected, got, said):
 )
 def test_what_is_different_is_said_in_words(expected, got, said):
     assert compare(expected, got, Tolerance()).in_full() == said
+
+
+def test_of_a_hidden_case_a_number_and_a_state_are_told_without_what_was_found():
+    found = compare({"loss": 1.5}, {"loss": 2.0}, Tolerance())
+    assert found.kind_only() == "left the loss at a wrong value"
+    for expected in (True, False):
+        found = compare({"weights kept": expected}, {"weights kept": not expected}, Tolerance())
+        assert found.kind_only() == "is wrong in this: weights kept"
 
 
 def test_what_a_harness_leaves_under_a_name_with_an_apostrophe_is_called_by_it():

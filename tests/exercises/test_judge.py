@@ -241,8 +241,25 @@ def test_of_a_buffer_that_is_used_again_nothing_is_said_about_its_values():
     assert not verdict.hint and not verdict.look
 
 
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"n": 5, "lr": 2.0, "rate": 1e9}, "n 5, lr 2, rate 1000000000"),
+        ({"older_file": True, "leaf": False, "killed": None}, "older file, no leaf"),
+        ({"file": "from a GPU", "calls": [[0.0, None]]}, "file from a GPU, calls [[0, None]]"),
+        ({"names": ["a", "b"], "steps": [[8, "whole"], [9, "no index"]]},
+         "names [a, b], steps [8 whole, 9 no index]"),
+        ({"cases": ["equal, large", "shape"]}, "cases [equal, large; shape]"),
+        ({"models": [{"widths": [3, 5], "bytes": 1}, {"bytes": 2}]},
+         "models [widths [3, 5], bytes 1; bytes 2]"),
+    ],
+)  # fmt: skip
+def test_a_message_tells_of_a_visible_case_its_parameters_in_words(params, said):
+    assert Case(4, 0, params).told() == f"on 4 ranks ({said})"
+
+
 def test_a_message_tells_of_a_hidden_case_the_number_of_ranks_alone():
     visible = Case(2, 0, {"dst": 1})
     assert visible.told() == "on 2 ranks (dst 1)" and visible.told(begins=True)[:2] == "On"
-    hidden = Case(1, 0, {"dst": 1}, hidden=True)
+    hidden = Case(1, 0, {"dst": 1, "causal": True}, hidden=True)
     assert hidden.told() == "in a hidden case on 1 rank" and hidden.told(begins=True)[:2] == "In"

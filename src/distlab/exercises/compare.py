@@ -58,6 +58,7 @@ class Difference:
     outline: str = "another value"  # `got` in words that no answer can choose
     several: bool = False  # is `expected` a plural?
     call: str = ""  # " in call 2 of 3", where the harness has made several
+    number: bool = False  # are both sides a single number?
 
     def of_a_call(self, calls: int) -> Difference:
         """The same of an output that is a list of what each of so many calls returned: the place is
@@ -71,6 +72,9 @@ class Difference:
 
     def in_full(self) -> str:
         """The end of a sentence that begins with "rank 1", with both sides."""
+        if state := self._state():
+            wants, does = ("", " not") if self.expected == "True" else (" not", "")
+            return f"should{wants} have left {state}, and did{does}"
         were = "were" if self.several else "was"
         return f"{self._found(self.got)} where {self.expected} {were} expected"
 
@@ -78,8 +82,11 @@ class Difference:
         """The same for hidden cases: without the expected side, without values and without the
         place, because an answer can choose where a wrong number stands, and so pass on a number.
         """
+        if state := self._state():
+            return f"is wrong in this: {state}"
         if self.kind in ("value", "nan"):
-            return self._found("NaN" if self.kind == "nan" else "wrong values", placed=False)
+            wrong = "a wrong value" if self.number else "wrong values"
+            return self._found("NaN" if self.kind == "nan" else wrong, placed=False)
         what = self._found(self.outline, placed=False)
         return f"{what}, which is not the {self.kind} that is asked for"
 
@@ -91,7 +98,15 @@ class Difference:
         place = f" at {place}" if place and placed else ""
         if name in ("", "returned"):
             return f"returned {what}{place}{self.call if placed else ''}"
+        if self.number and not place:
+            return f"left the {name} at {what}"
         return f"left {what} in the {name}{place}"
+
+    def _state(self) -> str:
+        """What was found to be so or not, where a harness has returned whether it is."""
+        name, place = _split(self.where)
+        truths = {self.expected, self.got} == {"True", "False"}
+        return name if truths and not place and name != "returned" else ""
 
 
 def _split(where: str) -> tuple[str, str]:
@@ -128,7 +143,8 @@ def compare(expected: Any, got: Any, tolerance: Tolerance, where: str = "") -> D
         return Difference("type", where, wanted, said, outline(got))
     if expected != got:
         plain = words and got and got.isprintable()  # else a text of the student's own
-        return Difference("value", where, wanted, got[:80] if plain else describe(got))
+        said = got[:80] if plain else describe(got)
+        return Difference("value", where, wanted, said, number=type(expected) is int)
     return None
 
 
@@ -294,7 +310,7 @@ def _floats(expected: float, got: Any, tolerance: Tolerance, where: str) -> Diff
     if np.isclose(got, expected, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True):
         return None
     kind = "nan" if got != got else "value"
-    return Difference(kind, where, *_told_apart(expected, got))
+    return Difference(kind, where, *_told_apart(expected, got), number=True)
 
 
 def _scale(expected: np.ndarray) -> float:

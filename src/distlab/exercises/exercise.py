@@ -174,8 +174,27 @@ class Case:
         ranks = f"{'On' if begins else 'on'} {self.size} rank" + ("s" if self.size != 1 else "")
         if self.hidden:
             return f"{'In' if begins else 'in'} a hidden case {ranks.lower()}"
-        given = ", ".join(f"{name} {value}" for name, value in self.params.items())
+        given = _in_words(self.params)
         return f"{ranks} ({given})" if given else ranks
+
+
+def _in_words(value: Any) -> str:
+    """A parameter of a case as a message tells it; what is `None` in a dict is left out."""
+    if isinstance(value, dict):
+        return ", ".join(_named(name, one) for name, one in value.items() if one is not None)
+    if not isinstance(value, list):
+        return f"{value:.10g}" if isinstance(value, float) else str(value)
+    words = [_in_words(one) for one in value]
+    if len({*map(type, value)}) > 1 and any(isinstance(one, str) for one in value):
+        return " ".join(words)
+    phrases = any("," in word and word[0] != "[" for word in words)
+    return f"[{('; ' if phrases else ', ').join(words)}]"
+
+
+def _named(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return f"{'' if value else 'no '}{name.replace('_', ' ')}"
+    return f"{name} {_in_words(value)}"
 
 
 @dataclass
