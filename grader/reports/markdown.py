@@ -86,6 +86,7 @@ def _rendered(source: str) -> Markup:
         )
     except Exception:  # whatever a parser raises on input that was written to break it
         return _plain(source)
+    cleaned = cleaned.replace("<th></th>", "<td></td>")  # which heads nothing
     return Markup(redaction.visible(renderer.put_formulas(cleaned)))  # entities are read by now
 
 

@@ -120,6 +120,8 @@ class Picture:
         name = self._name()
         body, height = self._draw(name)
         first, label = self.title or type(self).__name__.lower(), self.summary
+        # in a narrower window than that a page scrolls it: smaller letters can't be read
+        least = "" if alone else f"min-width:{number(0.8 * self.width)}px;"
         style = (_STYLE + (_ALONE if alone else "")).format(id=name)
         return tag(
             "svg", tag("style", style.strip()), hover(first), tag("desc", clean(label)), body,
@@ -127,7 +129,7 @@ class Picture:
             aria_label=f"{first}: {label}",
             width=number(self.width), height=number(height),
             viewBox=f"0 0 {number(self.width)} {number(height)}",
-            style="max-width:100%;height:auto",
+            style=f"max-width:100%;{least}height:auto",
         )  # fmt: skip
 
     def save(self, path: str | Path) -> Path:

@@ -51,9 +51,18 @@ def clean(text: str) -> str:
     return escape(printable(text))
 
 
+def ink(color: str) -> str:
+    """A colour for text: nearer to that of the page's own text, so that it can be read on light and
+    on dark. Where a viewer does not know how to mix colours, text has the page's.
+    """
+    return f"color-mix(in srgb,{color} 60%,currentColor)"
+
+
 def text(x: float, y: float, content: str, size: float = 11, **attributes: object) -> str:
     if size != 11:
         attributes["font_size"] = size
+    if isinstance(color := attributes.get("fill"), str):
+        attributes["fill"] = ink(color)
     return tag("text", clean(content), x=float(x), y=float(y), **attributes)
 
 
