@@ -302,6 +302,16 @@ def test_a_table_that_is_not_shown_is_read_all_the_same(driver, view):
     assert {"first moment", "one moment on", "zoom in", "each rank at this moment"} <= names
 
 
+def test_the_legend_names_what_is_drawn(driver, view):
+    def legend(records):
+        view(records)
+        return texts(driver, ".dl-legend span")
+
+    assert "message" in legend(exchange()) and "never matched" not in legend(exchange())
+    found = legend(stuck())
+    assert "never matched" in found and "message" not in found
+
+
 def test_in_a_narrow_window_nothing_is_cut_off(driver, view):
     ask = view(exchange())
     driver.set_window_size(500, 900)

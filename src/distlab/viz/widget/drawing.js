@@ -64,6 +64,7 @@ class Drawing {
   draw() {
     const {brush, run, stage} = this, style = getComputedStyle(stage);
     this.ink = style.color;
+    this.redInk = `color-mix(in srgb, ${COLOUR.red} 60%, ${this.ink})`; // can be read on light and on dark
     this.font = style.fontFamily || "sans-serif";
     this.frames++;
     brush.clearRect(0, 0, this.width, this.height);
@@ -86,7 +87,7 @@ class Drawing {
     for (let r = top; r < below; r++) {
       const lit = run.tree.ranks[r].lit;
       brush.font = `${lit ? "bold " : ""}${this.row < 20 ? 10 : 12}px ${this.font}`;
-      brush.fillStyle = lit ? COLOUR.red : this.ink;
+      brush.fillStyle = lit ? this.redInk : this.ink;
       brush.fillText(this.row < 20 && r % 2 ? "" : `rank ${r}`, 4, this.y(r));
     }
   }
@@ -138,7 +139,7 @@ class Drawing {
     const {brush, run} = this, rank = run.tree.ranks[r], y = this.y(r), stays = run.stays[r];
     const {live} = run.tree;
     if (rank.progress === "never started") {
-      brush.fillStyle = live ? this.ink : COLOUR.red;
+      brush.fillStyle = live ? this.ink : this.redInk;
       brush.font = `11px ${this.font}`;
       brush.textAlign = "left";
       brush.textBaseline = "middle";
@@ -301,7 +302,7 @@ class Drawing {
     const {run, brush} = this, m = run.mate[i], sends = run.word("op", i) === "send";
     const [from, to] = sends ? [run.rank[i], run.peer[i]] : [run.peer[i], run.rank[i]];
     if (to < 0 || to >= run.size || from === to) return;
-    const open = run.tree.live && m < 0, good = (open || m >= 0 && run.done(m)) && !run.note[i], colour = good ? COLOUR.blue : COLOUR.red;
+    const open = run.tree.live && m < 0, good = run.arrives(i), colour = good ? COLOUR.blue : COLOUR.red;
     const source = from < 0 ? (to ? to - 1 : to + 1) : from, down = to > source ? 1 : -1;
     let y0 = this.y(source) + down * this.bar / 2, y1 = this.y(to) - down * this.bar / 2;
     if (m < 0) { // it goes to nowhere, or comes from there

@@ -235,6 +235,12 @@ class Run {
     return k < low ? -1 : k;
   }
 
+  /** Is a message at its end, or may it still get there? */
+  arrives(i) {
+    const m = this.mate[i];
+    return (m < 0 ? this.tree.live : this.done(m)) && !this.note[i];
+  }
+
   /** The ranks that an operation waits for at a time, and why. */
   needs(i, time) {
     if (this.is(i, "message")) {

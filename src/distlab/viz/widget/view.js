@@ -5,7 +5,7 @@ const MOST_ROWS = 256; // ranks in theirs
 const KEYS = "Left and right arrow: one moment back or on. Up and down: the rank before or after. " +
   "Plus and minus: zoom. Shift with an arrow: move the view. 0: all. Home and End: first and last moment. Enter: mark the line.";
 const LEGEND = [["computes", "computing"], ["waits", "waiting"], ["stuck", "never finished"], ["message", "message"],
-                ["collective", "collective"], ["internal", "collective of torch's own"], ["ended", "returned"]];
+                ["unmatched", "never matched"], ["collective", "collective"], ["internal", "collective of torch's own"], ["ended", "returned"]];
 
 class View {
   constructor(frame, run) {
@@ -76,10 +76,10 @@ class View {
     const {run} = this, states = new Set(["computes"]);
     if (run.tree.ranks.some(rank => rank.progress === "returned")) states.add("ended");
     for (let i = 0; i < run.count && states.size < LEGEND.length; i++) {
-      if (run.is(i, "message")) states.add("message");
       if (run.is(i, "collective")) states.add(run.is(i, "internal") ? "internal" : "collective");
       states.add(run.done(i) ? "waits" : "stuck");
     }
+    for (const i of run.messages) states.add(run.arrives(i) ? "message" : "unmatched");
     const marks = LEGEND.filter(([kind]) => states.has(kind)).map(([kind, text]) =>
       h("span", {}, h("i", {class: `dl-key dl-key-${kind}`, "aria-hidden": "true"}), text));
     const notes = run.tree.scale.linear ? [] : [h("em", {}, "time is not to scale: short steps drawn wider")];
