@@ -7,6 +7,7 @@ import html
 import linecache
 import os
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -33,6 +34,7 @@ from distlab.processes import (
     wrong_argument,
 )
 from distlab.records.choices import Schedule
+from distlab.viz.svg import ink
 
 _references: dict[str, References] = {}
 
@@ -45,8 +47,8 @@ class CheckFailed(AssertionError):
         self.verdict = verdict
 
     def _render_traceback_(self) -> list[str]:
-        if "NBGRADER_EXECUTION" in os.environ:  # Validate shows the exception and nothing else
-            return [f"CheckFailed: {self}. {self.verdict.message}"]
+        if "NBGRADER_EXECUTION" in os.environ:  # Validate shows it and nothing else, as it is
+            return [textwrap.fill(f"CheckFailed: {self}. {self.verdict.message}", 100)]
         return [f"CheckFailed: {self}"]
 
 
@@ -281,9 +283,10 @@ class Shown:
             )
             if text and v.status != "passed"
         )
+        mark = f"<span style='color:{ink(colour)}'>{mark}</span>"
         return (
             f"<div style='border-left:4px solid {colour};padding-left:.8em'>"
-            f"<b><span style='color:{colour}'>{mark}</span> {html.escape(self._headline())}</b>"
+            f"<b>{mark} {html.escape(self._headline())}</b>"
             + (f"<table style='border:0'>{rows}</table>" if rows else "")
             + self._picture()
             + "</div>"
