@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from distlab.exercises.compare import Tolerance, compare
+from distlab.exercises.compare import Tolerance, compare, describe
 from distlab.processes.payload import Foreign
 
 T = Tolerance()
@@ -174,6 +174,11 @@ def test_two_unequal_numbers_never_look_alike(expected, got, said):
 )
 def test_what_is_different_is_said_in_words(expected, got, said):
     assert compare(expected, got, Tolerance()).in_full() == said
+
+
+def test_a_tensors_numbers_stand_close_together():
+    told = {describe(np.array(one)) for one in ([-0.5, 0.9895, 2.0], [[1, -200], [3, 4]], [])}
+    assert told == {"tensor([-0.5, 0.9895, 2.])", "tensor([[1, -200], [3, 4]])", "tensor([])"}
 
 
 def test_of_a_hidden_case_a_number_and_a_state_are_told_without_what_was_found():

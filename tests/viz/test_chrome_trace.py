@@ -115,7 +115,7 @@ def test_times_are_microseconds_since_the_run_began():
     send = next(event for event in found if event["name"] == "send(dst=1)")
     assert send["ts"] == pytest.approx(1000)
     assert send["dur"] == pytest.approx(2000)
-    assert send["args"] == {"at": "step:3", "call": "send(dst=1)", "carries": "1 el · 4 B",
+    assert send["args"] == {"at": "step:3", "call": "send(dst=1)", "carries": "1 element · 4 B",
                             "bytes": 4, "dtype": "float32", "first element": 7.0}  # fmt: skip
 
 

@@ -255,7 +255,7 @@ def test_hovering_tells_arguments_bytes_waiting_time_and_line(driver, view):
     ask = view(exchange())
     _over(driver, ask, 0).perform()
     told = texts(driver, ".dl-tip")[0]
-    for fact in ("send(dst=1)", "step:3", "2.00 ms", "float32 1, begins with 7 · 4 B",
+    for fact in ("send(dst=1)", "step:3", "2.00 ms", "float32, shape 1, begins with 7 · 4 B",
                  "recv(src=0) of rank 1", "dist.send(a, 1)"):  # fmt: skip
         assert fact in told, fact
 
@@ -275,8 +275,8 @@ def test_what_tensors_held_is_told_at_each_moment(driver, view):
     records[1].events[0].after = Held(norm=3.25)
     ask = view(records)
     assert ask("return v.run.holds(0, 0.002)") == "[7, 8.5] in send(dst=1)"
-    assert ask("return v.run.holds(1, 0.0020)") == "float32 1, begins with 7 in recv(src=0)"
-    assert ask("return v.run.holds(1, 0.003)") == "float32 1 · norm 3.25 after recv(src=0)"
+    assert ask("return v.run.holds(1, 0.0020)") == "float32, shape 1, begins with 7 in recv(src=0)"
+    assert ask("return v.run.holds(1, 0.003)") == "float32, shape 1 · norm 3.25 after recv(src=0)"
 
 
 def test_every_operation_is_in_the_table_a_page_at_a_time(driver, view):

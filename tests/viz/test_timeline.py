@@ -108,8 +108,8 @@ def arrows(picture):
 def test_a_small_exchange_names_calls_places_sizes_and_values():
     found = words(timeline(exchange(), title="exchange"))
     assert {"exchange", "rank 0", "rank 1", "send(dst=1)", "recv(src=0)", "step:3"} <= set(found)
-    assert "[7] 1 el · 4 B" in found
-    assert "[9] 1 el · 4 B" in found
+    assert "[7] 1 element · 4 B" in found
+    assert "[9] 1 element · 4 B" in found
 
 
 def test_each_message_is_one_arrow_that_tells_both_ends():
@@ -411,7 +411,7 @@ def test_pictures_are_saved_as_svg_or_html_and_nothing_else(tmp_path):
 def test_a_notebook_gets_html_and_a_terminal_text():
     bundle = timeline(exchange())._repr_mimebundle_()
     assert set(bundle) == {"text/html", "text/plain"}
-    assert bundle["text/plain"].splitlines()[-1].startswith("  1 → 0  [9] 1 el · 4 B")
+    assert bundle["text/plain"].splitlines()[-1].startswith("  1 → 0  [9] 1 element · 4 B")
 
 
 def test_the_text_has_a_row_a_rank_within_its_width():
@@ -427,7 +427,7 @@ def test_the_text_lists_what_never_came():
     records = world(2, RUNNING)
     add(records, 1, "recv", 0.002, None, 0)
     text = timeline(records).text()
-    assert "0 → 1  1 el · 4 B  nothing sent; recv(src=0) at step:3" in text
+    assert "0 → 1  1 element · 4 B  nothing sent; recv(src=0) at step:3" in text
     assert "?" * 20 in text
 
 
@@ -582,7 +582,7 @@ def test_a_message_that_travels_long_is_labelled_as_well():
     add(records, 1, "recv", 0.0015, 0.012, 0, value=7.0)
     add(records, 1, "send", 0.0121, 0.022, 0, value=9.0)
     add(records, 0, "recv", 0.0221, 0.0318, 1, value=9.0)
-    assert {"[7] 1 el · 4 B", "[9] 1 el · 4 B"} <= set(words(timeline(records)))
+    assert {"[7] 1 element · 4 B", "[9] 1 element · 4 B"} <= set(words(timeline(records)))
 
 
 def test_a_picture_is_as_narrow_as_can_be_drawn_and_no_narrower():

@@ -8,6 +8,7 @@ import io
 import itertools
 import operator
 import sys
+import textwrap
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -48,7 +49,15 @@ class RunFailed(RuntimeError):
         """What Jupyter shows: the ranks' own story and what they printed, to find out why, say;
         not the machinery's frames.
         """
-        return [f"RunFailed: {self}", *printed(self.result.run).splitlines()]
+        story = "\n".join(map(_wrapped, f"RunFailed: {self}".splitlines()))
+        return [story, *printed(self.result.run).splitlines()]
+
+
+def _wrapped(line: str) -> str:
+    """A sentence in lines that JupyterLab does not break, which it would do within words."""
+    if line.startswith(" "):  # of a program
+        return line
+    return textwrap.fill(line, 80, break_long_words=False, break_on_hyphens=False)
 
 
 class NoSuchRank(ToldAlone, IndexError):

@@ -169,8 +169,9 @@ def describe(value: Any) -> str:
 def _printed(value: Any, digits: int) -> str:
     """A number, or a tensor of a few."""
     if isinstance(value, np.ndarray):
-        numbers = np.array2string(value, precision=digits, separator=", ").replace("\n", "")
-        return f"tensor({numbers})"
+        numbers = np.array2string(value, precision=digits, separator=", ")
+        unpadded = re.sub(r"\s+(?=[\s,\]])|(?<=\[)\s+", "", numbers)
+        return f"tensor({' '.join(unpadded.split())})"
     return str(value) if isinstance(value, int) else f"{value:.{digits}g}"
 
 

@@ -34,10 +34,11 @@ def size_text(nbytes: int) -> str:
 
 
 def payload_text(event: Event) -> str:
-    """What an operation carries: "1 el · 4 B"; empty for a barrier."""
+    """What an operation carries: "1 element · 4 B"; empty for a barrier."""
     if not event.nbytes and not event.shape:
         return ""
-    return f"{event.elements} el · {size_text(event.nbytes)}"
+    elements = "1 element" if event.elements == 1 else f"{event.elements} elements"
+    return f"{elements} · {size_text(event.nbytes)}"
 
 
 def value_text(event: Event) -> str:
@@ -246,7 +247,8 @@ def summary(records: Sequence[RankRecord], pairs: Pairs) -> str:
     some = any(record.events for record in records)
     done = ", ".join(parts) or ("nothing was completed" if some else "no communication")
     ranks = "1 rank" if len(records) == 1 else f"{len(records)} ranks"
-    lines = [f"{ranks} in {duration(seconds)}: {done}."]
+    ended = all(r.end or r.stopped or r.progress == NOT_STARTED for r in records)
+    lines = [f"{ranks}{f' in {duration(seconds)}' if ended else ''}: {done}."]
     lines += problems(records, pairs)
     return " ".join(lines)
 

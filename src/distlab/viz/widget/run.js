@@ -49,6 +49,8 @@ function sizeText(bytes) {
 const numberText = value => Number.isNaN(value) ? "nan"
   : Number.isSafeInteger(value) ? String(value) : String(Number(value.toPrecision(6)));
 
+const shapeText = shape => shape ? `shape ${shape}` : "scalar";
+
 function ranksText(ranks) {
   const some = ranks.slice(0, 8).join(", ") + (ranks.length > 8 ? `, … (${ranks.length})` : "");
   return ranks.length === 1 ? `rank ${some}` : `ranks ${some}`;
@@ -160,7 +162,7 @@ class Run {
     const [i, dtype] = [one.event, this.word("dtype", one.event)];
     if (one.values.length) return `[${Array.from(one.values, numberText).join(", ")}]`;
     const norm = Number.isNaN(one.norm) ? "" : ` · norm ${numberText(one.norm)}`;
-    return `${dtype} ${this.word("shape", i) || "scalar"}${norm}`;
+    return `${dtype}, ${shapeText(this.word("shape", i))}${norm}`;
   }
 
   /** All moments at which something happens, in order: kinds are those of `sentence`. */
@@ -274,7 +276,7 @@ class Run {
   carried(i) {
     const value = Number.isNaN(this.value[i]) ? "" : `, begins with ${numberText(this.value[i])}`;
     const shape = this.word("shape", i);
-    return this.bytes[i] || shape ? `${this.word("dtype", i)} ${shape || "scalar"}${value}` : "";
+    return this.bytes[i] || shape ? `${this.word("dtype", i)}, ${shapeText(shape)}${value}` : "";
   }
 
   meets(i) {
