@@ -170,8 +170,8 @@ def _printed(value: Any, digits: int) -> str:
     """A number, or a tensor of a few."""
     if isinstance(value, np.ndarray):
         numbers = np.array2string(value, precision=digits, separator=", ")
-        unpadded = re.sub(r"\s+(?=[\s,\]])|(?<=\[)\s+", "", numbers)
-        return f"tensor({' '.join(unpadded.split())})"
+        together = re.sub(r"(?<=\[) | (?=[,\]])", "", " ".join(numbers.split()))
+        return f"tensor({together})"
     return str(value) if isinstance(value, int) else f"{value:.{digits}g}"
 
 
