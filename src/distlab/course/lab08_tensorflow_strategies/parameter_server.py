@@ -6,8 +6,6 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from distlab.course.lab08_tensorflow_strategies import servers
 from distlab.course.lab08_tensorflow_strategies.asked import (
     AS_LIST,
@@ -20,10 +18,11 @@ from distlab.course.lab08_tensorflow_strategies.asked import (
 from distlab.exercises.exercise import Case, Hint, Look
 
 DONE, SCHEDULED, WAITED = "steps done", "steps scheduled", "all steps done at its return"
+OWN, RESULT = "steps whose result came back", "a step's result"
 
 
 def _steps(case: Case) -> list[dict]:
-    return [{"seed": case.number(2**31), **case.params}]
+    return [dict(case.params)]
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -32,25 +31,32 @@ def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, A
 
 
 def _coordinated(coordinator, gate, function, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Steps of one result each, counted where they are done: on the server."""
+    """Steps that are counted where they are done, on the server. Each gives a number that nobody
+    knows beforehand.
+    """
     import tensorflow as tf
 
-    result = float(np.random.default_rng(inputs["seed"]).integers(2, 1000)) / 8
     with coordinator.strategy.scope():
         done = tf.Variable(0.0)
 
     @tf.function
     def step_fn():
         done.assign_add(gate.passed())
-        return tf.constant(result)
+        return tf.random.uniform((), maxval=1000.0)
 
     with _counted() as scheduled:
         returned = function(coordinator, step_fn, inputs["steps"])
     # not `coordinator.done()`: a result can be fetched a moment before its step counts as done
     waited = all(promise._status_available_event.is_set() for promise in scheduled)
     coordinator.join()
+    returned, given = plain(returned), plain(coordinator.fetch(scheduled))
+    own = 0
+    if isinstance(returned, list):
+        own = sum(one in returned for one in given)
+        returned = [RESULT if one in given else one for one in returned]
     return {
-        "returned": plain(returned),
+        "returned": returned,
+        OWN: own,
         DONE: int(done.numpy()),
         WAITED: waited,
         SCHEDULED: len(scheduled),
@@ -127,6 +133,12 @@ exercise = with_tensorflow(
             "number of results",
             lambda look: len(_results(look)) != len(look.expected[0]["returned"]),
             "As many results as steps are asked for.",
+        ),
+        Hint(
+            "one step's result for all",
+            is_not(OWN),
+            "Each step has a result of its own, and some of them are not in the list: fetch every "
+            "promise that schedule returned.",
         ),
         Hint(
             "not waited",
