@@ -32,6 +32,12 @@ def verdicts(tmp_path_factory):
         ring_all_gather="",
         ring_all_reduce=f"def ring_all_reduce(rank, size, tensor):\n    x = (\n"
         f"    {TODO.format('ring_all_reduce')}",
+        ring_reduce_scatter="from package.of_mine import ring_reduce_scatter",
+    )
+    (folder / "package").mkdir()
+    (folder / "package" / "of_mine.py").write_text(
+        "import torch\nimport torch.distributed as dist\n"
+        + collected.source_of(solution, "ring_reduce_scatter")
     )
     path = folder / course.notebook_name(LAB)
     path.write_text(json.dumps(content))
@@ -43,6 +49,7 @@ def verdicts(tmp_path_factory):
     [
         ("ring_time", "passed"),  # its cell holds the word TODO
         ("parameter_server_time", "passed"),  # its cell raises after it
+        ("ring_reduce_scatter", "passed"),  # it lies beside the notebook, elsewhere than we are
         ("ring_all_gather", "unanswered"),  # its cell is empty
         ("ring_all_reduce", "error"),  # begun, and no Python
         ("async_parameter_server", "unanswered"),  # as it was released

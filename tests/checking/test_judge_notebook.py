@@ -127,6 +127,8 @@ def test_a_submission_has_so_much_time_in_all(monkeypatch):
         ),
         ("1 / 0", "besides defining the function"),
         ("import none_of_this_name", "into a cell"),
+        ("open('beside.csv')", "another file into a cell"),
+        ("raise EOFError('EOF when reading a line')", "take input() out"),
     ],
 )
 def test_what_is_wrong_in_a_cell_decides_where_to_look(monkeypatch, source, look):

@@ -4,7 +4,10 @@ gradebook.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +52,7 @@ def check_notebook(path: Path) -> list[Verdict]:
         Missing: the lab needs a framework that is not installed.
         NoReference: the references are not there.
     """
+    path = path.absolute()
     content = submission.read(path)
     lab = lab_of(path, content)
     frameworks.need(*course.needs(lab), what=f"Lab {lab}")
@@ -65,10 +69,22 @@ def check_notebook(path: Path) -> list[Verdict]:
     way = starting.way()
     grader, plan = Grader(asked) if way.forks else _Spawning(asked), asked.plan(content)
     sizes = [case.size for name in plan.answered for case in asked.exercises[name].visible]
-    with way.source((*PRELOAD, *frameworks.preload())) as source:
+    with _within(path.parent), way.source((*PRELOAD, *frameworks.preload())) as source:
         if sizes:
             source.prepare(1 + max(sizes))  # one process for the cells
         return grader.grade(plan, source)
+
+
+@contextlib.contextmanager
+def _within(folder: Path) -> Iterator[None]:
+    """Meanwhile this process, and what it starts, is in a folder: modules are found there."""
+    before = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(folder)
+        yield
+    finally:
+        os.fchdir(before)
+        os.close(before)
 
 
 def _instead(path: Path, lab: str) -> str:

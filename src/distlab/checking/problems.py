@@ -34,12 +34,19 @@ def cell_verdict(exercise: Exercise, problem: dict[str, Any]) -> Verdict:
     return Verdict(exercise, problem["status"], exercise.asks, happened, _where_to_look(problem))
 
 
+#: where to look, by the type of what a cell raised
+_BY_TYPE = {
+    "ModuleNotFoundError": "Answers are judged with the course's packages, and with the modules "
+    "(*.py) that lie beside the notebook: put what you need of another one into a cell.",
+    "FileNotFoundError": "Answers are judged in a folder of their own, where of all that lies "
+    "beside the notebook only modules (*.py) are: put what you need of another file into a cell.",
+    "EOFError": "Nobody types anything where answers are judged: take input() out of the cell.",
+}
+
+
 def _where_to_look(problem: dict[str, Any]) -> str:
-    if problem["type"] == "ModuleNotFoundError":
-        return (
-            "Answers are judged with the course's packages, and with the modules (*.py) that lie "
-            "beside the notebook: put what you need of another one into a cell."
-        )
+    if found := _BY_TYPE.get(problem["type"]):
+        return found
     if problem["type"] not in _UNREADABLE:
         return "Look at what the cell does besides defining the function."
     if any(f"{word} outside" in problem["message"] for word in _ASYNC):

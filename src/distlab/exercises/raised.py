@@ -201,7 +201,7 @@ COMMON = (
     Advice(
         "no such file", _FILE,
         "Is this the path that the file is written to, and has the rank that writes it finished "
-        "before this one reads?",
+        "before this one reads? (Where answers are judged, only modules lie beside the notebook.)",
     ),
     Advice(
         "another file system", "cross-device link",
