@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -32,9 +33,16 @@ BESIDE = 8  # students that have a column each; more have a row each
 
 def show(assignment: str, graded: Sequence[Graded], console: Console) -> None:
     """Points and status by student and exercise; what was repaired or could not be read."""
-    table = _beside(assignment, graded) if len(graded) <= BESIDE else _below(assignment, graded)
-    console.print(table)
-    if len(graded) > BESIDE:
+    many = len(graded) > BESIDE
+    drawn = _below if many else _beside
+    table = drawn(assignment, graded)
+    whole = console.options.update(max_width=10_000)
+    short = Measurement.get(console, whole, table).maximum > console.width
+    console.print(drawn(assignment, graded, short=True) if short else table)
+    if many and short:
+        named = (f"{n} {name}" for n, name in enumerate(course.exercises(assignment), 1))
+        console.print(Text(f"  {'   '.join(named)}", style="dim"))
+    if many or short:
         found = {_status(one, name) for one in graded for name in course.exercises(assignment)}
         legend = [f"{each.symbol} {name}" for name, each in html.STATUSES.items() if name in found]
         console.print(Text("  " + "   ".join(legend), style="dim"))
@@ -76,15 +84,15 @@ def _judged_again(graded: Sequence[Graded]) -> str:
     )
 
 
-def _beside(assignment: str, graded: Sequence[Graded]) -> Table:
-    """A column for each student: the status in words."""
+def _beside(assignment: str, graded: Sequence[Graded], short: bool = False) -> Table:
+    """A column for each student: the status in words, or where that is to be short, as a symbol."""
     table = Table(title=assignment, title_justify="left", show_lines=False, pad_edge=False)
     table.add_column("exercise", no_wrap=True)
     for one in graded:
         head = Text(_plain(one.entry.student))
         table.add_column(head, justify="right", no_wrap=True, max_width=WIDEST)
     for name, exercise in course.exercises(assignment).items():
-        table.add_row(f"{name} ({exercise.points})", *(_cell(one, name) for one in graded))
+        table.add_row(f"{name} ({exercise.points})", *(_cell(one, name, short) for one in graded))
     table.add_section()
     table.add_row("score", *(_score(one) for one in graded), style="bold")
     table.add_row("of", *(f"{one.entry.max_score:g}" for one in graded))
@@ -94,8 +102,8 @@ def _beside(assignment: str, graded: Sequence[Graded]) -> Table:
     return table
 
 
-def _below(assignment: str, graded: Sequence[Graded]) -> Table:
-    """A row for each student: the status as a symbol."""
+def _below(assignment: str, graded: Sequence[Graded], short: bool = False) -> Table:
+    """A row for each student: the status as a symbol. In a short one exercises have numbers."""
     table = Table(title=assignment, title_justify="left", pad_edge=False)
     table.add_column("student", no_wrap=True, max_width=WIDEST)
     table.add_column(f"of {graded[0].entry.max_score:g}", justify="right", style="bold")
@@ -103,8 +111,8 @@ def _below(assignment: str, graded: Sequence[Graded]) -> Table:
     for head in ("taken off,\nlate", "final, with\nfree text") if policy else ():
         table.add_column(head, justify="right")
     names = list(course.exercises(assignment))
-    for name in names:
-        table.add_column(name.replace("_", "_\n"), justify="center")
+    for number, name in enumerate(names, 1):
+        table.add_column(str(number) if short else name.replace("_", "_\n"), justify="center")
     for one in graded:
         marks = []
         for name in names:
@@ -142,15 +150,16 @@ def _line(one: Graded, name: str) -> Line:
     return found
 
 
-def _cell(one: Graded, name: str) -> Text:
+def _cell(one: Graded, name: str, short: bool) -> Text:
     status = _status(one, name)
+    shown = html.status(status).symbol if short else status
     colour = COLOURS.get(status, "yellow")
     if status == "passed":
         return Text(f"{_line(one, name).score:g}", colour)
     if one.entry.not_graded:
-        return Text(status, colour)
+        return Text(shown, colour)
     points = 0.0 if one.entry.unreadable else _line(one, name).score
-    return Text(f"{status} {points:g}", colour)
+    return Text(f"{shown} {points:g}", colour)
 
 
 def _plain(said: str) -> str:

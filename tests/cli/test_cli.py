@@ -12,8 +12,9 @@ import textwrap
 import pytest
 from command_line import distlab
 
-from distlab import cli
+from distlab import cli, course
 from distlab.cli.parts import Refused, write_json
+from distlab.exercises.verdict import Verdict
 from grader import coursedir
 
 
@@ -191,6 +192,18 @@ def test_a_report_holds_names_that_are_not_utf_8(tmp_path):
     write_json(path, {"student": "a\udcffé"})
     assert json.loads(path.read_bytes()) == {"student": "a\udcffé"}
     assert "é" in path.read_text("utf-8")
+
+
+def test_check_breaks_lines_between_words_in_a_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    exercise = course.find("exchange")
+    wrong = Verdict(exercise, "wrong", "Each rank returns its partner's.", "Rank 0 returned None.")
+    one = cli._line(wrong, terminal=False)
+    head, *told = cli._line(wrong, terminal=True).splitlines()
+    assert head.split() == ["exchange", "0/3", "wrong"] and one.startswith(head)
+    assert " ".join(line.strip() for line in told) == wrong.message
+    assert max(map(len, told)) <= 40 and {line[:4] for line in told} == {" " * 4}
+    assert cli._line(Verdict(exercise, "passed"), terminal=True).split()[-1] == "passed"
 
 
 def test_check_takes_the_notebook_of_a_folder(tmp_path):

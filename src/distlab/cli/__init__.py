@@ -8,7 +8,9 @@ import errno
 import io
 import json
 import os
+import shutil
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -29,6 +31,7 @@ from distlab.processes import standard_files
 
 if TYPE_CHECKING:
     from distlab.cli.parts import Commands
+    from distlab.exercises.verdict import Verdict
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -150,14 +153,26 @@ def check(arguments: argparse.Namespace) -> int:
     notebook = _notebook(arguments.notebook)
     verdicts = check_notebook(notebook)
     for verdict in verdicts:
-        points = f"{verdict.score:g}/{verdict.exercise.points}"
-        said = f"{verdict.exercise.name:24} {points:>6} {verdict.status:10} {verdict.message}"
-        print(redaction.visible(said.rstrip()))
+        print(redaction.visible(_line(verdict, sys.stdout.isatty())))
     if said := own_said(notebook, verdicts[0].exercise.lab):
         print(redaction.visible(said))
     if arguments.json:
         write_json(arguments.json, report(notebook, verdicts))
     return 0
+
+
+def _line(verdict: Verdict, terminal: bool) -> str:
+    """A verdict in a line; in a terminal, which would break it anywhere, the message below it."""
+    points = f"{verdict.score:g}/{verdict.exercise.points}"
+    line = f"{verdict.exercise.name:24} {points:>6} {verdict.status:10} "
+    if not terminal or not verdict.message:
+        return f"{line}{verdict.message}".rstrip()
+    wide, indent = shutil.get_terminal_size().columns, " " * 4
+    told = textwrap.fill(
+        verdict.message, wide, initial_indent=indent, subsequent_indent=indent,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    return f"{line.rstrip()}\n{told}"
 
 
 def _notebook(path: Path) -> Path:

@@ -10,9 +10,9 @@ from rich.console import Console
 from grader.reports import table
 
 
-def shown(some) -> str:
+def shown(some, width=200) -> str:
     out = io.StringIO()
-    table.show(LAB, some, Console(file=out, force_terminal=True, width=200, color_system=None))
+    table.show(LAB, some, Console(file=out, force_terminal=True, width=width, color_system=None))
     return out.getvalue()
 
 
@@ -94,3 +94,13 @@ def test_the_csv_has_points_and_status_of_each_exercise(tmp_path):
     assert list(ada)[4:6] == [NAMES[0], f"{NAMES[0]} status"]
     assert (ada["relay"], ada["relay status"], ada["manual_score"]) == ("0.0", "deadlock", "3.0")
     assert (gus["score"], gus["relay status"], gus["manual_score"]) == ("0.0", "unreadable", "")
+
+
+@pytest.mark.parametrize("count", [6, 30])
+def test_in_a_terminal_of_80_columns_nothing_is_cut_off(tmp_path, count):
+    wrongs = {NAMES[0]: wrong(), NAMES[1]: wrong(status="unanswered"), NAMES[2]: wrong()}
+    said = shown([graded(tmp_path, f"name{n}", **wrongs) for n in range(count)], 80)
+    assert "…" not in said
+    assert max(map(len, said.splitlines())) <= 80
+    assert "✗ wrong" in said and "– unanswered" in said
+    assert all(name in " ".join(said.split()) for name in NAMES)
