@@ -110,7 +110,7 @@ def _picture(verdict: Verdict) -> str:
     from distlab.viz.timeline import timeline
 
     try:
-        return timeline(verdict.run.records).svg()
+        return timeline(verdict.run.records).svg(alone=False)
     except Exception:  # a mistake of ours in a picture is no reason not to be graded
         logging.getLogger(__name__).exception("no picture of %s", verdict.exercise.id)
         return ""

@@ -85,8 +85,8 @@ def _written(folder: Path, student: str, lab: str, verdict: Verdict) -> Path:
 
 
 def _case(case: Case) -> str:
-    """A case in a few words: 4 ranks, shape=[2, 3] (hidden)."""
-    words = [html.counted(case.size, "rank"), *(f"{k}={v!r}" for k, v in dict(case.params).items())]
+    """A case in a few words: 4 ranks, shape [2, 3] (hidden)."""
+    words = filter(None, (html.counted(case.size, "rank"), case.given))
     return ", ".join(words) + (" (hidden)" if case.hidden else "")
 
 
@@ -94,4 +94,4 @@ def _shown(folder: Path, name: str, title: str, records: Sequence[RankRecord]) -
     drawn = timeline(records)
     chrome_trace.write(records, folder / name)
     # drawn from records, which are data, by code that escapes what it writes
-    return Shown(title, Markup(drawn.svg()), drawn.text(), name)
+    return Shown(title, Markup(drawn.svg(alone=False)), drawn.text(), name)

@@ -23,6 +23,7 @@ from grader.policy import partial
 from grader.policy import policy as policies
 from grader.policy.roster import RosterFile
 from grader.policy.settle import settle
+from grader.reports import picture
 
 
 class ClearSolutions(preprocessors.ClearSolutions):
@@ -180,7 +181,7 @@ def outputs(line: Line) -> list[nbformat.NotebookNode]:
     else:
         shown = [new_output("error", ename=line.status, evalue=said, traceback=[head, *told])]
     if line.picture:
-        shown.append(new_output("display_data", {"image/svg+xml": line.picture}))
+        shown.append(new_output("display_data", {"text/html": picture.image(line.picture)}))
     return shown
 
 

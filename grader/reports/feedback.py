@@ -18,7 +18,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from distlab.records import redaction
-from grader.reports import html, markdown
+from grader.reports import html, markdown, picture
 
 CELL_LIMIT = 50_000  # characters of a cell that are shown
 PAGE_LIMIT = 500_000  # characters of a student's cells on a page
@@ -240,4 +240,4 @@ def _judge(part: Part, cell: dict[str, Any]) -> None:
     for output in outputs:
         # drawn by the ledger from records, which are data; and the page's Content-Security-Policy
         # lets no script run
-        part.picture = Markup(output.get("data", {}).get("image/svg+xml", "")) or part.picture
+        part.picture = Markup(picture.svg_of(output.get("data", {}))) or part.picture

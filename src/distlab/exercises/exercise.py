@@ -174,8 +174,12 @@ class Case:
         ranks = f"{'On' if begins else 'on'} {self.size} rank" + ("s" if self.size != 1 else "")
         if self.hidden:
             return f"{'In' if begins else 'in'} a hidden case {ranks.lower()}"
-        given = _in_words(self.params)
-        return f"{ranks} ({given})" if given else ranks
+        return f"{ranks} ({self.given})" if self.given else ranks
+
+    @property
+    def given(self) -> str:
+        """Its parameters in words; hidden ones too."""
+        return _in_words(dict(self.params))
 
 
 def _in_words(value: Any) -> str:

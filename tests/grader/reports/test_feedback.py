@@ -134,6 +134,23 @@ def test_nothing_of_a_submission_runs_in_the_browser_that_shows_its_page(grades)
 
 def test_nothing_of_it_runs_in_the_formgrader_either(grades):
     """Its page of one submission is nbgrader's own template, with scripts of its own."""
+
+    def scripts(student):
+        return harmless.harm(str(in_formgrader(grades, student)))
+
+    # its own buttons and fields for points are there with every submission
+    own = {harm.split(":")[0] for harm in scripts("dora")}
+    assert own <= {"<button>", "<input>"}
+    assert {harm.split(":")[0] for harm in scripts("mischief")} <= own
+
+
+def test_a_picture_in_the_formgrader_says_what_is_to_be_seen(grades):
+    (image,) = in_formgrader(grades, "dora").select("img[src^='data:image/svg']")
+    assert "2 messages were never received" in image["alt"]
+
+
+def in_formgrader(grades, student):
+    """The formgrader's page of a submission."""
     from nbconvert.exporters import HTMLExporter
     from nbgrader.server_extensions.formgrader import handlers
     from traitlets.config import Config, PyFileConfigLoader
@@ -142,24 +159,16 @@ def test_nothing_of_it_runs_in_the_formgrader_either(grades):
     config.merge(Config(HTMLExporter={
         "template_name": "formgrade", "extra_template_basedirs": [handlers.template_path],
     }))  # fmt: skip
-    exporter = HTMLExporter(config=config)
-
-    def scripts(student):
-        path = grades / "autograded" / student / LAB / NAME
-        asked = dict.fromkeys(
-            ("assignment_id", "notebook_id", "submission_id", "base_url", "student", "last_name",
-             "first_name", "notebook_path"), "x",
-        )  # fmt: skip
-        resources = {**asked, "index": 0, "total": 1}
-        shown, _ = exporter.from_filename(str(path), resources=resources)
-        body = BeautifulSoup(shown, "html.parser").find(id="notebook-container")
-        assert body is not None
-        return harmless.harm(str(body))
-
-    # its own buttons and fields for points are there with every submission
-    own = {harm.split(":")[0] for harm in scripts("dora")}
-    assert own <= {"<button>", "<input>"}
-    assert {harm.split(":")[0] for harm in scripts("mischief")} <= own
+    path = grades / "autograded" / student / LAB / NAME
+    asked = dict.fromkeys(
+        ("assignment_id", "notebook_id", "submission_id", "base_url", "student", "last_name",
+         "first_name", "notebook_path"), "x",
+    )  # fmt: skip
+    resources = {**asked, "index": 0, "total": 1}
+    shown, _ = HTMLExporter(config=config).from_filename(str(path), resources=resources)
+    body = BeautifulSoup(shown, "html.parser").find(id="notebook-container")
+    assert body is not None
+    return body
 
 
 def test_stock_nbgrader_writes_the_same_page(grades):
