@@ -25,6 +25,17 @@ def test_torch_finds_them_by_whatever_name_and_only_meanwhile():
     assert seen() == before
 
 
+def test_nothing_lies_in_their_memory():
+    with PretendedGpus(2).there():
+        torch.cuda.reset_peak_memory_stats(1)
+        torch.cuda.set_per_process_memory_fraction(0.5)
+        assert torch.cuda.memory_allocated() == torch.cuda.max_memory_reserved(1) == 0
+        free, total = torch.cuda.mem_get_info()
+        assert free == total == torch.accelerator.get_memory_info(1)[0]
+        torch.accelerator.reset_peak_memory_stats()
+        assert torch.accelerator.memory_allocated() == 0
+
+
 def test_no_gpu_is_pretended_as_well():
     with PretendedGpus(0).there():
         assert seen() == (False, 0, False)

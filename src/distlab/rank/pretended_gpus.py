@@ -55,6 +55,11 @@ class PretendedGpus:
             multi_processor_count=100,
         )  # fmt: skip
 
+    def _memory(self, index: int) -> tuple[int, int]:
+        """What is free of a GPU's memory, and all of it: nothing ever lies there."""
+        total: int = self._properties(index).total_memory
+        return total, total
+
     def _replaced(self) -> list[tuple[Any, str, Any]]:
         """(owner, name, value) of all that is replaced."""
         import torch
@@ -87,12 +92,20 @@ class PretendedGpus:
             (torch._C, "_cuda_getDevice", current),
             (torch._C, "_cuda_synchronize", nothing),
             (torch._C, "_cuda_emptyCache", nothing),
+            (torch._C, "_cuda_ipc_collect", nothing),
+            (torch._C, "_cuda_memoryStats", lambda index: {}),
+            (torch._C, "_cuda_resetPeakMemoryStats", nothing),
+            (torch._C, "_cuda_resetAccumulatedMemoryStats", nothing),
+            (torch._C, "_cuda_setMemoryFraction", nothing),
+            (torch.cuda, "_cudart", SimpleNamespace(cudaMemGetInfo=self._memory)),
             (torch._C, "_accelerator_getAccelerator", accelerator),
             (torch._C, "_accelerator_setDeviceIndex", self.choose),
             (torch._C, "_accelerator_getDeviceIndex", current),
             (torch._C, "_accelerator_exchangeDevice", self._exchange),
             (torch._C, "_accelerator_maybeExchangeDevice", self._exchange),
             (torch._C, "_accelerator_synchronizeDevice", nothing),
+            (torch._C, "_accelerator_isAllocatorInitialized", lambda: False),
+            (torch._C, "_accelerator_getMemoryInfo", self._memory),
             *pretended_streams.replaced(self.need, self.choose),
         ]
 
