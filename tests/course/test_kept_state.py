@@ -9,6 +9,7 @@ from collections import deque
 import numpy as np
 import pytest
 import torch
+from torch.distributed._functional_collectives import AsyncCollectiveTensor
 
 from distlab.course.lab06_model_parallel.kept import Kept, elements
 
@@ -85,6 +86,7 @@ def named_default(tensor):
         lambda t: itertools.chain([[t]]),
         lambda t: functools.reduce(lambda inner, _: [inner], range(30), t),
         lambda t: OwnOptimizer([torch.zeros(99)]),
+        AsyncCollectiveTensor,  # like a DTensor, it is around another tensor
     ],
 )
 def test_a_tensor_is_found_wherever_it_is_kept(holding):

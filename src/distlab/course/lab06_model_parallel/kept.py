@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 _MOST = 100_000  # objects that are looked into
 _SCALARS = (float, complex, np.inexact)
@@ -86,7 +87,7 @@ def _numeric(roots: Iterable[Any]) -> Iterator[tuple[Any, bool]]:
         if id(one) in seen or _is_empty(type(one)):
             continue
         seen[id(one)] = one
-        if isinstance(one, (torch.Tensor, np.ndarray)):
+        if isinstance(one, (torch.Tensor, np.ndarray)) and not is_traceable_wrapper_subclass(one):
             yield one, suspended
         suspended = suspended or isinstance(one, _SUSPENDED)
         inside = _inside(one)
@@ -125,7 +126,10 @@ def _saved(one: Any) -> int:
 def _inside(one: Any) -> list[Any]:
     """What an object holds, but for what is global."""
     if isinstance(one, (torch.Tensor, np.ndarray)):
-        return list(getattr(one, "__dict__", {}).values())
+        around: list[str] = []  # a DTensor has no memory of its own, but for its local tensor's
+        if is_traceable_wrapper_subclass(one):
+            around, _ = one.__tensor_flatten__()
+        return [*getattr(one, "__dict__", {}).values(), *(getattr(one, name) for name in around)]
     if isinstance(one, io.BytesIO):  # since Python 3.12 its bytes are among its referents
         return list(vars(one).values())
     if isinstance(one, torch.optim.Optimizer):
