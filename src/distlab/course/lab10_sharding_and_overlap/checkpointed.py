@@ -325,7 +325,9 @@ _HINTS = (
         "segments out of order",
         _some(_ORDER),
         "In the backward pass the segments are to run again from the last to the first, each just "
-        "before its own backward pass: otherwise all activations are in memory again.",
+        "before its own backward pass: otherwise all activations are in memory again. If they do, "
+        "are they cut elsewhere? The first holds stages 0 … every − 1, and only the last may be "
+        "shorter.",
     ),
     Hint(
         "wrong gradients",
