@@ -636,6 +636,21 @@ def test_a_message_too_large_for_a_receive_from_anybody_is_told_of_a_process_tha
     assert Watcher().conflict(ranks, {0}) is None  # something else has ended its process
 
 
+def test_in_a_smaller_group_it_is_asked_whether_the_absent_rank_called_another_one():
+    for size in (2, 3):
+        made = [
+            event(rank, 0, "new_group", size, group=(0, 1),
+                  group_index=1 if rank < 2 else events.NO_GROUP)
+            for rank in range(size)
+        ]  # fmt: skip
+        waits = waiting_in(0, "all_reduce", size, index=1, group=(0, 1), group_index=1)
+        waits.events.insert(0, made[0])
+        gone = [RankRecord(rank, size, RETURNED, events=[made[rank]]) for rank in range(1, size)]
+        found = twice([waits, *gone])
+        assert found.kind == "partial" and "rank 1 has already returned" in found.message
+        assert ("in a group of others does nothing but warn" in found.hint) == (size == 3)
+
+
 def test_two_groups_made_by_the_same_call_take_each_others_place():
     pairs = [(0, 1), (0, 1), (2, 3), (2, 3)]  # each rank makes its own group alone
     ranks = [

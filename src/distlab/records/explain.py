@@ -27,6 +27,10 @@ from distlab.records.matching import (
 )
 from distlab.records.phrases import clause, listed, named, of_group, ordinal, ranks_text
 
+PARTIAL = (
+    "A collective has to be called by every rank of its group. Look for an `if rank == …`, an "
+    "early return or a loop that runs more often on one rank."
+)
 HINTS = {
     "cycle": "One of these ranks has to do the other thing first, to receive where its neighbours "
     "send, or to send where they receive. Or post isend/irecv and wait for both afterwards. "
@@ -38,8 +42,9 @@ HINTS = {
     "for these two ranks, first and last rounds and edge ranks included.",
     "died": "Look for what ended its process in the middle of the function: os._exit, a signal, an "
     "error in C++ code, or the system where memory was short. The others wait because of that.",
-    "partial": "A collective has to be called by every rank of its group. Look for an "
-    "`if rank == …`, an early return or a loop that runs more often on one rank.",
+    "partial": PARTIAL,
+    "partial-group": f"{PARTIAL} And see whether each rank calls it in the group that it is in: "
+    "a call in a group of others does nothing but warn.",
     "order": "Every rank of a group has to call the same collectives in the same order. Look for "
     "a call inside an `if rank == …` or for two calls that are swapped.",
     "names": "Under one name every worker has to call the same operation, and no worker may be "
@@ -204,8 +209,10 @@ class Explanation:
         if apart:
             message += f" Apart from that, {self._clauses(apart)}."
         waits = tuple(self.waits[rank] for rank in sorted(self.waits))
+        if kind == "partial" and len(self.waits[ranks[0]].event.group) < self.ledger.size:
+            kind = "partial-group"
         hint = hint or HINTS[kind]
-        kind = "partial" if kind == "batches" else kind
+        kind = "partial" if kind in ("batches", "partial-group") else kind
         return Deadlock(kind, message, hint, waits, tuple(sorted(ranks)))
 
     def _leads_to(self, rank: int, ranks: Sequence[int]) -> bool:
