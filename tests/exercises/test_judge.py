@@ -9,7 +9,7 @@ from recorded import event
 
 from distlab import course
 from distlab.engines.outcomes import Outcome, Run
-from distlab.exercises import judge, unfinished
+from distlab.exercises import judge, traffic, unfinished
 from distlab.exercises.exercise import Case
 from distlab.exercises.sources import Sources
 from distlab.processes import payload
@@ -27,6 +27,16 @@ from distlab.records import events
 def test_a_case_that_is_late_because_of_others_before_is_told_so(left, said):
     exercise, run = types.SimpleNamespace(deadline=60.0), types.SimpleNamespace(deadline=left)
     assert unfinished._late(exercise, run) == said
+
+
+@pytest.mark.parametrize(
+    ("flags", "when"),
+    [(events.BLOCKING, "in another thread"), (0, "before it had waited for the request")],
+)
+def test_a_tensor_that_changed_on_its_way_is_told_by_the_kind_of_its_send(flags, when):
+    sent = event(0, 0, "send", peer=1, flags=flags | events.CHANGED | events.WAITED)
+    look = types.SimpleNamespace(events=lambda *ops: [sent])
+    assert f"{when}: what then arrives" in (traffic.sends_unchanged(look) or "")
 
 
 @pytest.mark.parametrize("hidden", [False, True])

@@ -3,12 +3,13 @@
 import dataclasses
 
 import pytest
+from recorded import event
 
 from distlab import course
 from distlab.engines.outcomes import Outcome, Run
 from distlab.exercises import raised, unfinished
 from distlab.exercises.sources import Sources
-from distlab.records.events import RankRecord
+from distlab.records.events import POSTED, RankRecord
 
 
 def error(kind, message=""):
@@ -194,6 +195,18 @@ def advised(exercise, kind, message, size=2, answer=None, line=None):
 )  # fmt: skip
 def test_common_exceptions_get_advice_that_fits_the_exercise(exercise, kind, message, name):
     assert advised(exercise, kind, message) == name
+
+
+@pytest.mark.parametrize(("line", "name"), [(5, "barrier missed"), (9, "read while written")])
+def test_a_barrier_behind_the_line_that_raised_was_not_missed(line, name):
+    """Another rank waits in the barrier of that line; this one raised at line 7."""
+    waits = event(1, 0, "barrier", function="demo_checkpoint", line=line, state=POSTED)
+    run = Run([Outcome(0, "raised"), Outcome(1)], [RankRecord(0, 2), RankRecord(1, 2)], 0, 1)
+    run.records[1].events.append(waits)
+    what = error("EOFError")
+    what["frames"] = [{"function": "demo_checkpoint", "line": 7, "file": "cell", "text": ""}]
+    found = raised.advice(raised.Raised(0, what, run, course.find("demo_checkpoint")))
+    assert found is not None and found.name == name
 
 
 @pytest.mark.parametrize(

@@ -219,8 +219,8 @@ UNWAITED = Hint(
 CHANGED = Hint(
     "send buffer changed",
     _changed_on_its_way,
-    "A tensor was changed after isend and before the wait() of its request: until then it belongs "
-    "to the message on its way. What arrives needs a tensor of its own.",
+    "A tensor was changed while it was being sent: until send returns, or the wait() of isend's "
+    "request, it belongs to the message on its way. What arrives needs a tensor of its own.",
 )
 
 

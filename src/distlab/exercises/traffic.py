@@ -132,9 +132,11 @@ def sends_unchanged(look: Look) -> str | None:
     """No tensor is changed between its send and the end of the wait for it."""
     for event in look.events("send"):
         if event.flags & events.CHANGED:
+            # a call that returns when all is sent leaves the tensor to other threads alone
+            when = "in another thread" if event.blocking else "before it had waited for the request"
             return (
-                f"rank {event.rank} changed the tensor of {event} at {event.place} before it had "
-                "waited for the request: what then arrives is a matter of luck."
+                f"rank {event.rank} changed the tensor of {event} at {event.place} {when}: what "
+                "then arrives is a matter of luck."
             )
     return None
 
