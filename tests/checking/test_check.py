@@ -2,11 +2,13 @@
 
 import functools
 import json
+import os
 import shutil
 import statistics
 import subprocess
 import sys
 import time
+import types
 import warnings
 
 import cloudpickle
@@ -20,6 +22,7 @@ from distlab.engines.ranks import end_local
 from distlab.exercises.reference import NoReference
 from distlab.exercises.verdict import Verdict
 from distlab.processes.wrong_argument import WrongArgument
+from distlab.viz.widget import kernel
 from grader import collected
 from grader.coursedir import LABS, SOLUTIONS
 
@@ -192,6 +195,13 @@ def test_a_notebook_away_from_its_folder_is_told_so(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(NoReference, match="open the notebook in the folder that it came in"):
         check(exchange)
+
+
+def test_a_cell_that_has_gone_to_another_folder_takes_the_references_along(monkeypatch, tmp_path):
+    shell = types.SimpleNamespace(starting_dir=os.getcwd(), kernel=None)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(kernel, "shell", lambda: shell)
+    check(exchange)
 
 
 def test_the_html_form_says_the_same_and_has_the_picture():

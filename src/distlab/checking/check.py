@@ -35,6 +35,7 @@ from distlab.processes import (
 )
 from distlab.records.choices import Schedule
 from distlab.viz.svg import ink
+from distlab.viz.widget import kernel
 
 _references: dict[str, References] = {}
 
@@ -136,9 +137,12 @@ def _asked(name: str) -> Exercise:
 
 
 def _folder(lab: str = "") -> Path:
-    """Where references lie: beside the notebook, or in the course's folder for this lab."""
+    """Where references lie: beside the notebook, wherever a cell has gone since, or in the course's
+    folder for this lab.
+    """
     folder = Path(os.environ.get("DISTLAB_LAB", "."))
-    for candidate in (folder, folder / "labs" / lab):
+    began = getattr(kernel.shell(), "starting_dir", folder)
+    for candidate in (Path(began), folder, folder / "labs" / lab):
         if (candidate / "reference.json").exists():
             folder = candidate
     return folder

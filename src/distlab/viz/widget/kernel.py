@@ -61,10 +61,11 @@ def in_notebook() -> bool:
     """Is this a kernel, whose outputs can be written over? A process that has not imported IPython
     is none: it is not imported to find out.
     """
-    return getattr(_shell(), "kernel", None) is not None
+    return getattr(shell(), "kernel", None) is not None
 
 
-def _shell() -> Any:
+def shell() -> Any:
+    """IPython's, which its cells get by `get_ipython()`; `None` where there is none."""
     ipython = sys.modules.get("IPython")
     return ipython and ipython.get_ipython()
 
@@ -116,7 +117,7 @@ def _in_vscode() -> bool:
     """
     if os.environ.get(SETTING, "").lower() in _OFF or not in_notebook():
         return False
-    names = getattr(_shell(), "user_ns", {})
+    names = getattr(shell(), "user_ns", {})
     return "VSCODE_PID" in os.environ or "__vsc_ipynb_file__" in names
 
 
@@ -135,9 +136,9 @@ def _cell() -> tuple[str, int]:
     """The cell that runs, and the number of this execution. Where a front end does not name its
     cells, cells of different text are taken for different ones.
     """
-    told = getattr(_shell(), "parent_header", None) or {}
+    told = getattr(shell(), "parent_header", None) or {}
     name = str(told.get("metadata", {}).get("cellId") or _running())
-    return name, getattr(_shell(), "execution_count", 0)
+    return name, getattr(shell(), "execution_count", 0)
 
 
 def _next_name() -> str:
@@ -178,7 +179,7 @@ def pushed() -> Callable[[dict[str, Any]], None] | None:
 
 def _running() -> str:
     """The text of the cell that runs."""
-    history = getattr(_shell(), "history_manager", None)
+    history = getattr(shell(), "history_manager", None)
     return str(history.input_hist_raw[-1]) if history and history.input_hist_raw else ""
 
 
