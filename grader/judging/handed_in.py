@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import itertools
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -58,23 +59,25 @@ def _notebook(folder: Path) -> Content:
 
 def with_modules(folder: Path, content: Content) -> Content:
     """A submission's notebook with a cell before all others for each module of the student's own
-    beside it that it names, or one of these does, and for each file of a package: the cell writes
-    that file. The notebook alone is judged, and where the student has checked it they were there.
+    beside it that it names, or one of these does, for each file of a package and for each other
+    notebook that it runs: the cell writes that file. The notebook alone is judged, and where the
+    student has checked it they were there.
     """
     there, made = set[str](), list[Content]()
     scripts = {path.stem for path in (LABS / folder.name).glob("*.py")}
     with _opened(folder) as handle:
         with contextlib.suppress(OSError):  # one that may be entered and not listed
             there.update(name.removesuffix(".py") for name in handle.names())
+        there.discard(course.notebook_name(folder.name))
         sources = [cell.source for cell in notebooks.cells(content) if there]
         for source in sources:
             imported = set(_IMPORTED.findall(source))
             # a lab's own script has to be imported: who runs one in a cell, trains
             named = set(re.findall(r"\w+", source)) - (scripts - imported)
-            for name in sorted(there & named):
+            for name in sorted(there & (named | {*_RUN.findall(source)})):
                 there.remove(name)
                 for path in _files(handle, name)[: MOST_MODULES - len(made)]:
-                    with contextlib.suppress(OSError):  # it cannot be a module
+                    with contextlib.suppress(OSError, Unreadable):  # it cannot be a module
                         sources.append(text := _text(handle, path))
                         made.append(_writes(path, text))
     return {**content, "cells": [*made, *content["cells"]]}
@@ -82,6 +85,8 @@ def with_modules(folder: Path, content: Content) -> Content:
 
 def _files(folder: untrusted.Folder, name: str) -> list[Path]:
     """The file of a module, and those of a package: Python's, in folders that it can enter."""
+    if name.endswith(".ipynb"):
+        return [Path(name)]
     alone = Path(f"{name}.py")
     found = [alone] if folder.holds(alone.name) else []
     with contextlib.suppress(OSError), folder.folder(name) as inner:
@@ -96,6 +101,8 @@ def _text(folder: untrusted.Folder, path: Path) -> str:
     if len(path.parts) > 1:
         with folder.folder(path.parts[0]) as inner:
             return _text(inner, path.relative_to(path.parts[0]))
+    if path.suffix == ".ipynb":
+        return json.dumps(submission.read(path, folder.handle))
     return untrusted.read(path, submission.CELL_LIMIT, folder.handle).decode("utf-8-sig", "replace")
 
 
@@ -106,6 +113,7 @@ def _writes(path: Path, text: str) -> Content:
 
 
 _IMPORTED = re.compile(r"(?:^|[;:])[ \t]*(?:from|import)[ \t]+(\w+)", re.M)
+_RUN = re.compile(r"%run\b.*?(\w+\.ipynb)\b")
 
 
 def _instead(fitting: int, place: str) -> str:

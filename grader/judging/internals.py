@@ -9,6 +9,7 @@ and costs no points. Those depend on what was measured (`distlab.network.measure
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterable, Iterator
 
@@ -55,7 +56,7 @@ def _words(source: str, own: set[str]) -> Iterator[str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # IPython's magic, or nonsense
         yield from (match.group() for match in _TEXT.finditer(source))
         if written := _WRITTEN.match(source):  # a module, for a later cell to import or run
-            source, own = source[written.end() :], set()
+            source, own = _code(source[written.end() :]), set()
         try:
             tree = notebook.read(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -79,6 +80,14 @@ def _words(source: str, own: set[str]) -> Iterator[str]:
             yield f"distlab.{node.attr}"
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from (match.group() for match in _TEXT.finditer(node.value))
+
+
+def _code(text: str) -> str:
+    """The Python of a file: of a notebook that of its cells."""
+    try:
+        return "\n".join(cell.source for cell in notebook.cells(json.loads(text)))
+    except (ValueError, RecursionError):
+        return text
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)

@@ -100,6 +100,17 @@ def test_a_package_that_a_notebook_names_is_written_file_by_file(folder):
     assert sorted(written) == sorted(f"%%writefile {n}\n{text}" for n, text in texts.items())
 
 
+def test_a_notebook_that_this_one_runs_is_written_without_its_outputs(folder):
+    (folder / NAME).write_text(content("%run -i ./of_mine.ipynb\n# not unused.ipynb"))
+    other = json.loads(content(f"%run {NAME}\nexec(text)"))
+    other["cells"][0]["outputs"] = [{"output_type": "stream", "text": "long"}]
+    for name in ("of_mine.ipynb", "unused.ipynb"):
+        (folder / name).write_text(json.dumps(other))
+    written, _ = notebooks.cells(handed_in.notebook(folder))
+    assert written.name == "of_mine.ipynb" and "long" not in written.source
+    assert internals.reached([written]) == ["of_mine.ipynb reaches for exec"]
+
+
 def test_no_more_files_of_modules_are_taken_over_than_may_be(folder, monkeypatch):
     monkeypatch.setattr(handed_in, "MOST_MODULES", 3)
     (folder / NAME).write_text(content("import first, mine, other"))
