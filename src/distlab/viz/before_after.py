@@ -39,14 +39,14 @@ class BeforeAfter:
         return f"<span style='{style}'>{number:g}</span>"
 
     def _repr_html_(self) -> str:
-        rows = ["<tr><th></th><th>before</th><th>after</th></tr>"]
+        rows = ["<tr><td></td><th scope='col'>before</th><th scope='col'>after</th></tr>"]
         for rank in range(len(self.result)):
             held = self.result[rank]
-            cells = [f"<b>rank {rank}</b>"]
+            cells = [f"<th scope='row'>rank {rank}</th>"]
             for tensor in held:
                 numbers = [] if tensor is None else tensor.flatten().tolist()
-                cells.append("".join(map(self._box, numbers)) or "nothing")
-            cells = [f"<td style='text-align:left'>{cell}</td>" for cell in cells]
+                told = " ".join(map(self._box, numbers)) or "nothing"
+                cells.append(f"<td style='text-align:left'>{told}</td>")
             rows.append("<tr>" + "".join(cells) + "</tr>")
         timeline: str = self.result.timeline()._repr_html_()
         return f"<table>{''.join(rows)}</table>{timeline}"
