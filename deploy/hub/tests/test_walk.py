@@ -129,6 +129,8 @@ def test_the_report_on_the_class_is_linked_from_the_formgrader(hub, lecturer):
     lecturer.click("a", LAB)
     lecturer.see("body", "Who needs a look")
     lecturer.picture("report")
+    lecturer.click(".matrix a", STUDENT)
+    lecturer.see("h1", "Message passing")
 
 
 def test_the_lecturer_sees_the_failed_case_and_grades_free_text(hub, lecturer):
