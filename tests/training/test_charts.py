@@ -56,6 +56,7 @@ def test_bars_of_accuracy_fit_into_the_picture():
     curves, bars = plt.gcf().axes
     assert bars.get_xlim()[1] > 1.0 == bars.get_xticks()[-1]
     assert words(bars) == [" 0.400", " 0.600", " 0.800", " 1.000"]
+    assert [label.get_text() for label in bars.get_yticklabels()] == names  # not by colour alone
 
 
 def test_the_share_of_waiting_leaves_the_first_wait_out():

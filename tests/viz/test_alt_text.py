@@ -40,8 +40,20 @@ def test_bars_are_told_by_their_names_and_lengths():
     lying.barh("rank 0", 1, left=2)
     standing.bar(["ring", "tree"], [0.5, 0.25])
     assert alt_text.of(lying.figure) == (
-        "2 charts. (1) Bars: rank 0: 2; rank 1: 3; rank 0: 2 to 3. (2) Bars: ring: 0.5; tree: 0.25."
+        "2 charts. (1) Bars: rank 0: 2; rank 0: 2 to 3; rank 1: 3. (2) Bars: ring: 0.5; tree: 0.25."
     )
+
+
+def test_what_is_written_in_a_bar_is_told_with_it():
+    _, axis = plt.subplots()
+    for rank in range(2):
+        axis.barh(rank, 4, left=2 * rank)
+        axis.text(2 * rank + 1, rank, f"block\n{rank}")
+    axis.text(9, 0, "idle")
+    axis.set_yticks([0, 1], ["rank 0", "rank 1"])
+    axis.set_title("a step", loc="left")
+    said = "Bars: rank 0 block 0: 4; rank 1 block 1: 2 to 6. Written in it: idle."
+    assert alt_text.of(axis.figure) == f"A chart. a step. {said}"
 
 
 def test_an_authors_words_come_first():
@@ -56,7 +68,7 @@ def test_much_is_counted():
     _, axis = plt.subplots()
     axis.bar(range(30), range(1, 31))
     axis.plot([0, 1], [np.nan, np.nan])
-    assert alt_text.of(axis.figure) == "A chart. Bars: 30."
+    assert alt_text.of(axis.figure) == "A chart. Bars: bars: 30 from 0 to 30."
 
 
 DRAW = """

@@ -108,7 +108,8 @@ def trainings(trained: Mapping[str, tuple[Sequence[float], float]], test_images:
     accuracies = [accuracy for _, accuracy in trained.values()]
     bars.bar_label(bars.barh(list(trained), accuracies, color=colours), fmt=" %.3f")
     bars.axvline(0.1, color="black", lw=0.8, ls=":")
-    bars.set(xlabel=f"accuracy on {test_images} test images (dotted: guessing)", yticks=[])
+    bars.set(xlabel=f"accuracy on {test_images} test images\n(dotted: guessing)")
+    bars.tick_params(axis="y", labelsize=8, length=0)
     bars.set_xlim(0, 1.2 * max(accuracies))
     _no_tick_above_one(bars)
     bars.invert_yaxis()

@@ -8,6 +8,7 @@ else reads the output.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST = 16  # bars, lines or words in a chart that are told one by one
+_NUMBERS = int, float, np.number
 
 
 def bundle(figure: Figure) -> tuple[dict[str, str], dict[str, Any]]:
@@ -62,7 +64,8 @@ def _told(axis: Axes) -> Iterator[str]:
     if not axis.get_visible():
         return
     across, up = _text(axis.get_xlabel()), _text(axis.get_ylabel())
-    title = _text(axis.get_title())
+    titles = axis.get_title("left"), axis.get_title(), axis.get_title("right")
+    title = _text(" ".join(titles))
     scales = f"{up} over {across}" if up and across else up or across
     if title or scales:
         yield f"{': '.join(filter(None, (title, scales)))}."
@@ -70,18 +73,18 @@ def _told(axis: Axes) -> Iterator[str]:
     lines = [line for line in axis.lines if line.get_transform() == axis.transData]
     drawn = [_line(line, names.pop(line, "a line")) for line in lines if line not in caps]
     yield from _listed("Lines", drawn)
-    rows, bars = _ticks(axis.yaxis), list(_bars(axis))
+    bars, inside = _bars(axis)
     yield from _listed("Bars", bars)
     if not bars:
-        yield from _listed("Rows", rows.values())
+        yield from _listed("Rows", _ticks(axis.yaxis).values())
     for image in axis.images:
         high, wide = image.get_size()
         yield f"A grid of {high} by {wide} fields."
     legend = axis.get_legend()
     marks = [_text(text) for text in legend.get_texts()] if legend else list(names.values())
-    told = " ".join(drawn)
+    told = " ".join([*drawn, *bars])
     yield from _listed("Legend", [mark for mark in marks if mark not in told])
-    yield from _listed("Written in it", [_text(text) for text in axis.texts])
+    yield from _listed("Written in it", [_text(one) for one in axis.texts if one not in inside])
 
 
 def _listed(what: str, found: Iterable[str]) -> list[str]:
@@ -121,9 +124,13 @@ def _line(line: Any, name: str) -> str:
     return ", ".join([said, *between, f"{_number(last)} at {_number(end)}"])
 
 
-def _bars(axis: Axes) -> Iterator[str]:
+def _bars(axis: Axes) -> tuple[list[str], list[Any]]:
+    """Each bar's name, what is written in it, and its length, or where there are many, how many of
+    a name; and the texts that are in bars.
+    """
     from matplotlib.container import BarContainer
 
+    told, inside = defaultdict(list), []
     for container in axis.containers:
         if not isinstance(container, BarContainer):
             continue
@@ -132,8 +139,33 @@ def _bars(axis: Axes) -> Iterator[str]:
         for bar in container:
             (x, y), wide, high = bar.get_xy(), bar.get_width(), bar.get_height()
             place, begin, long = (y + high / 2, x, wide) if lying else (x + wide / 2, y, high)
-            length = f"{_number(begin)} to {_number(begin + long)}" if begin else _number(long)
-            yield ": ".join([*filter(None, [names.get(round(place, 3))]), length])
+            texts = [one for one in axis.texts if _is_in(one, x, x + wide, y, y + high)]
+            inside += texts
+            name = names.get(round(place, 3)) or bar.get_label()
+            told["" if name[:1] == "_" else name].append((begin, begin + long, texts))
+    if sum(map(len, told.values())) > MOST:
+        ends = (
+            (name, min(b[0] for b in bars), max(b[1] for b in bars)) for name, bars in told.items()
+        )
+        return [
+            f"{name or 'bars'}: {len(told[name])} from {_number(low)} to {_number(high)}"
+            for name, low, high in ends
+        ], inside
+    return [
+        ": ".join(filter(None, (" ".join([name, *map(_text, texts)]).strip(), _length(*ends))))
+        for name, bars in told.items()
+        for *ends, texts in bars
+    ], inside
+
+
+def _length(begin: float, end: float) -> str:
+    return f"{_number(begin)} to {_number(end)}" if begin else _number(end)
+
+
+def _is_in(text: Any, left: float, right: float, low: float, high: float) -> bool:
+    x, y = getattr(text, "xy", text.get_position())  # an annotation is beside what it is about
+    inside = isinstance(x, _NUMBERS) and isinstance(y, _NUMBERS)
+    return inside and left <= x <= right and low <= y <= high
 
 
 def _ticks(scale: Any) -> Mapping[float, str]:
@@ -148,7 +180,7 @@ def _is_word(text: str) -> bool:
 
 
 def _number(value: Any) -> str:
-    if not isinstance(value, (int, float, np.number)):
+    if not isinstance(value, _NUMBERS):
         return _text(str(value))
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
