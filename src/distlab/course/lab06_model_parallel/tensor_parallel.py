@@ -52,8 +52,9 @@ def call_linear(function, rank, size, inputs):
     output = y
     if hasattr(y, "detach"):
         output = y.detach().clone()
-        if y.requires_grad and y.shape == gradient.shape:  # backward may write into it
-            y.backward(gradient.clone())
+        plain = not hasattr(y, "placements")  # as a DTensor has, whose gradient is one, too
+        if plain and y.requires_grad and y.shape == gradient.shape:
+            y.backward(gradient.clone())  # which may write into it
     share = max(full / size, 1)
     return {
         "returned": output,
