@@ -127,6 +127,12 @@ def _times(factor):
     return shows
 
 
+def _parts(look: Look) -> bool:
+    """Do the losses of all workers add up to the right ones?"""
+    together = np.sum([got["returned"] for got in look.got], axis=0)
+    return look.size > 1 and bool(np.allclose(together, _wanted(look), rtol=1e-4))
+
+
 def _replicas(look: Look) -> int:
     return look.case.params["devices"] * look.size
 
@@ -205,10 +211,27 @@ exercise = with_tensorflow(
             "by the global batch, so that the parts have to be added up, not averaged.",
         ),
         Hint(
+            "each worker its own part",
+            _parts,
+            "Each worker returned the part of its own replicas, and together they are right. What "
+            "runs outside of strategy.run sees this worker's values alone: strategy.reduce adds up "
+            "those of all.",
+        ),
+        Hint(
             "first epoch alone",
             lambda look: bool(np.allclose(_losses(look)[0], _wanted(look)[0], rtol=1e-5)),
             "The first epoch is right, the later ones are not. Model and optimizer are made once, "
             "before the first epoch, and each epoch's mean is over its own batches alone.",
+        ),
+        Hint(
+            "wrong under central storage alone",
+            lambda look: (
+                look.case.params["strategy"] == "central storage"
+                and bool(np.isfinite(_losses(look)).all())
+            ),
+            "The same loop had the right losses under MirroredStrategy. Under central storage the "
+            "running means that Keras keeps go wrong, those of keras.metrics and of what fit "
+            "reports: add up what strategy.run and strategy.reduce return.",
         ),
         Hint(
             "gradients of another size",
