@@ -191,6 +191,7 @@ exercise = Exercise(
     share=_own_gradients,
     call=_call_adam,
     tolerance=Tolerance(rtol=1e-5, atol=1e-6),
+    deadline=60.0,  # the largest case, element by element in Python
     asks="sharded_adam_step takes one step of Adam on the mean of all ranks' gradients: each rank "
     "keeps the moments of its share of the elements alone, updates that share, and in the end all "
     "ranks hold all parameters, changed in place.",
