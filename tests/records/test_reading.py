@@ -28,8 +28,8 @@ def entry(state, begin, end):
 
 def test_what_a_rank_noted_after_its_run_was_ended_is_left_out(tmp_path):
     path = tmp_path / "0.rec"
-    header = HEADER.pack(0, 2, 2, RAISED, 1.0, 5.1, 0, 0.0, 0.0)
-    rows = entry(DONE, 2.0, 3.0) + entry(FAILED, 4.0, 5.05)
+    header = HEADER.pack(0, 2, 3, RAISED, 1.0, 5.1, 0, 0.0, 0.0)
+    rows = entry(DONE, 2.0, 3.0) + entry(FAILED, 4.0, 5.05) + entry(FAILED, 5.06, 5.09)
     path.write_bytes(header.ljust(HEADER_BYTES, b"\0") + rows)
     assert reading.read(path).progress == RAISED
     reading.stop(path, 5.0)

@@ -121,10 +121,11 @@ def _moved(offset: float, *times: float) -> Sequence[float]:
 
 def _forget_after(record: RankRecord, moment: float) -> None:
     """Undo what a rank wrote after its run was ended, because others were killed before it: that
-    operations failed, that its function ended.
+    operations failed, that it went on to others, that its function ended.
     """
     if record.end > moment:
         record.progress, record.end = RUNNING, 0.0
+    record.events = [event for event in record.events if event.begin <= moment]
     for event in record.events:
         if event.end > moment:
             event.state, event.end = POSTED, 0.0
