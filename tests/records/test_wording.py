@@ -33,6 +33,17 @@ def test_two_threads_in_a_collective_of_one_group_are_told_of(changes):
     assert advice(beside(**changes)) == contended(beside(**changes))
 
 
+@pytest.mark.parametrize(("begin", "stands"), [(1.0, True), (9.9, False)])
+def test_ranks_that_all_have_waited_long_when_they_were_ended_are_in_no_loop(begin, stands):
+    ranks = [
+        events.RankRecord(rank, 2, events.RUNNING, stopped=10.0, events=[
+            event(rank, 0, "send", peer=1 - rank, state=events.POSTED, begin=one)
+        ])
+        for rank, one in enumerate((1.0, begin))
+    ]  # fmt: skip
+    assert advice(ranks).startswith("All of these ranks wait") == stands
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -163,6 +163,7 @@ def standing(record: RankRecord) -> str:
 
 
 _POLLS = 5  # so many calls of `is_completed` that answered False are a loop
+_LONG = 2.0  # seconds in one operation in which no loop goes round
 
 
 def contended(records: Sequence[RankRecord]) -> str:
@@ -220,6 +221,13 @@ def advice(records: Sequence[RankRecord]) -> str:
             "A loop asks a request again and again whether it is completed. With gloo, "
             "is_completed() of an isend or irecv stays False until wait() has been called on it: "
             "it is wait() that lets the request end."
+        )
+    waits = [(record.stopped, record.waiting()) for record in records]
+    if waits and all(event and stopped - event.begin > _LONG for stopped, event in waits):
+        return (
+            "All of these ranks wait, for one another perhaps. What one of them waits for another "
+            "one has to call: does that call stand behind a wait of its own, in the same thread, "
+            "or in a pool of threads that has too few of them?"
         )
     unknown = [record for record in records if record.waiting() is None]
     if unknown and all(record.stands for record in unknown):
