@@ -1,8 +1,10 @@
 """What cannot be sent is named as the code names it, in one sentence."""
 
 import types
+import warnings
 
 import pytest
+import torch
 
 from distlab.engines import by_value
 
@@ -86,6 +88,19 @@ def test_it_is_named(cells, tmp_path):
     assert said.startswith(f"{CELLS[cells]} and cannot be sent to another process: ")
     assert said.endswith(".") and "\n" not in said
     assert told.value.__cause__ is None and told.value.__context__ is None
+
+
+def test_what_is_compiled_itself_goes_by_its_own_name():
+    def route(logits):
+        return logits + 1
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch.jit is outdated
+        compiled = torch.jit.script(route)
+    with pytest.raises(by_value.NotSent, match="^route is a function that torch.jit has compiled"):
+        by_value.dumps(compiled)
+    with pytest.raises(by_value.NotSent, match="hand it over as it was before that[.]$"):
+        by_value.dumps(compiled)
 
 
 def test_an_argument_has_no_name():

@@ -54,6 +54,8 @@ def explained(value: Any, error: BaseException, dump: Callable[[Any], object]) -
     refused by itself, named as code would name it.
     """
     name = getattr(value, "__name__", "")
+    if name == type(value).__name__:  # torch.jit.script gives all its functions that name
+        name = _plainly(value, "name")
     owner, said = (name, name) if isinstance(name, str) and name else ("", "an argument")
     seen, until = {id(value)}, time.monotonic() + PATIENCE
     with contextlib.suppress(Exception):  # what objects of the notebook do when they are looked at
@@ -64,6 +66,8 @@ def explained(value: Any, error: BaseException, dump: Callable[[Any], object]) -
             seen.add(id(value))
     kind, what = _words(value)
     whose = f", which {owner} uses," if owner and owner != said else ""
+    if what == _COMPILED and not whose:
+        what = "hand it over as it was before that"
     help = what.format(owner or "the function") if what else _first(error)
     return NotSent(f"{said[:200]}{whose} {kind} and cannot be sent to another process: {help}.")
 
