@@ -110,8 +110,12 @@ def _argmax(probabilities: np.ndarray, expert: np.ndarray) -> float:
     return _loss(probabilities, probabilities.argmax(1))
 
 
+def _first_for_none(probabilities: np.ndarray, expert: np.ndarray) -> float:
+    return _loss(probabilities, expert.clip(min=0))
+
+
 def _last_for_none(probabilities: np.ndarray, expert: np.ndarray) -> float:
-    return _loss(probabilities, np.where(expert < 0, probabilities.shape[1] - 1, expert))
+    return _loss(probabilities, expert % probabilities.shape[1])
 
 
 def _means_of_ranks(look: Look) -> float:
@@ -250,8 +254,9 @@ exercise = Exercise(
         ),
         Hint(
             "dropped tokens counted",
-            _of_all(_last_for_none),
-            "Tokens with expert −1 were counted for the last expert: they count for none.",
+            lambda look: any(_of_all(one)(look) for one in (_first_for_none, _last_for_none)),
+            "Tokens with expert −1 were counted for the last expert (which −1 is as an index) or "
+            "for the first (clamp makes 0 of −1): they count for none.",
         ),
         Hint(
             "best in place of expert",
