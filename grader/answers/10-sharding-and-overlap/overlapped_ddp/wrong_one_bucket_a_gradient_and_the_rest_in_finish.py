@@ -1,3 +1,4 @@
+# hint: last bucket in finish
 # says: one gradient may set several buckets free
 def overlapped_ddp(model, bucket_bytes):
     size = dist.get_world_size()
