@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import functools
 import gc
+import multiprocessing.process
 import os
 import signal
 import socket
@@ -60,6 +61,8 @@ def serve_room(root: socket.socket, home: Path | None, limits: Limits | None, wa
         else:  # one's own code: what lies beside the notebook is there for it
             own_modules.find_beside(os.getcwd())
     os.chdir(home)
+    # where processes that are spawned find modules
+    multiprocessing.process.ORIGINAL_DIR = str(home)  # type: ignore[attr-defined]  # not in the stub
     scheduling.in_turn()
     # gloo and mp.spawn complain there, not in the grader's terminal
     forkserver.log_to(Path(os.devnull) if limits else home / "log")
