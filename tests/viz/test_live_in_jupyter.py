@@ -73,7 +73,11 @@ def served(application: str, folder: Path):
             yield url
         finally:
             os.killpg(server.pid, signal.SIGTERM)
-            server.wait(60)
+            try:
+                server.wait(30)
+            except subprocess.TimeoutExpired:  # what a page asked last can keep Jupyter from ending
+                os.killpg(server.pid, signal.SIGKILL)
+                server.wait(30)
 
 
 def _answers(url: str) -> bool:
