@@ -10,8 +10,8 @@ from distlab.exercises.inputs import portable
 
 _PASSING = 4  # shares beside the moments that the variables of a generator may hold in between
 FEW = 8  # elements beside the moments that a state may hold: counts of steps and the like
-_BEYOND = "state: elements beyond 2⌈n/size⌉ and a few scalars"
-_SHORT = "state: elements of moments that are kept elsewhere"
+_BEYOND = "number of elements in the state beyond 2⌈n/size⌉ and a few scalars"
+_SHORT = "number of elements of moments that are kept elsewhere"
 _FIRST = "parameters after the first step"
 
 

@@ -11,7 +11,7 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.hints import returned, wanted
 from distlab.exercises.traffic import silent
 
-_BEYOND = "returned tensor's storage: elements beyond the piece"
+_BEYOND = "number of elements beyond the piece in the returned tensor's storage"
 _SHARED = "number of arguments that share the returned tensor's storage"
 _CHANGED = "number of arguments that were changed"
 
