@@ -190,7 +190,8 @@ def _indented(source: str) -> str:
 
 def ways(name: str, source: str) -> Iterator[tuple[str, str]]:
     """(how, source) of an answer that does the same."""
-    for how, around in _AROUND.items():
+    is_function = name in _defined(source)  # else it is a value
+    for how, around in _AROUND.items() if is_function else ():
         cell = textwrap.dedent(around).replace("NAME", name).replace("PLAIN", f"plain_{name}")
         if not _defined(cell) - {name} & set(re.findall(r"\w+", source)):
             yield how, f"{source}\n\nplain_{name} = {name}\n{cell}"
@@ -222,7 +223,8 @@ def main() -> int:
             if not answer.right or chosen.exercise and answer.exercise not in chosen.exercise:
                 continue
             possible = list(ways(answer.exercise, answer.source))
-            drawn = random.Random(answer.path.name).sample(possible, chosen.each)
+            most = min(chosen.each, len(possible))
+            drawn = random.Random(answer.path.name).sample(possible, most)
             for how, source in drawn:
                 verdict = judged(answer.exercise, source)
                 total += 1
