@@ -1,7 +1,9 @@
 """Everything that torch.distributed can be asked for is written down, and it outlives its rank."""
 
 import contextlib
+import errno
 import os
+import socket
 import sys
 import threading
 
@@ -617,3 +619,21 @@ def test_the_connections_of_a_group_that_a_rank_has_destroyed_stay_for_a_while(t
         return len(own) > 0, stay, own.isdisjoint(sockets())
 
     assert list(two.run(program)) == [(True, True, True)] * 2
+
+
+def test_a_default_group_in_which_ranks_have_other_numbers_leaves_its_port_too(two):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+    def program(rank, size):
+        dist.destroy_process_group()
+        at = f"tcp://127.0.0.1:{port}"
+        dist.init_process_group("gloo", init_method=at, rank=1 - rank, world_size=size)
+        if rank == 0:
+            dist.send(torch.ones(1), 0)
+            return None
+        dist.recv(torch.ones(1), 1)
+        dist.destroy_process_group()  # with the store, which is this rank's
+        return socket.socket().connect_ex(("127.0.0.1", port)) == errno.ECONNREFUSED
+
+    assert list(two.run(program)) == [None, True]

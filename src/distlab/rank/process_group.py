@@ -70,7 +70,7 @@ class RecordedGroup(dist.ProcessGroup):
         self.handed_out = True
         left = self._recorder.left
         left.append(self._group)  # another rank may still be connecting to it: gloo would raise
-        if self._index == events.WORLD:
+        if self is c10d._world.default_pg:
             left.clear()  # the program may begin anew, at the same port
         return self._group.shutdown()
 
