@@ -1,5 +1,7 @@
 """Records as bytes: what a watcher adds to them, and what was written too late."""
 
+import struct
+
 import pytest
 import recorded
 
@@ -7,6 +9,7 @@ from distlab.records import events, reading
 from distlab.records.deadlock import Watcher
 from distlab.records.events import (
     DONE,
+    ENTRY,
     FAILED,
     HEADER,
     HEADER_BYTES,
@@ -37,6 +40,19 @@ def test_what_a_rank_noted_after_its_run_was_ended_is_left_out(tmp_path):
         assert (record.progress, record.end, record.stopped) == (RUNNING, 0.0, 5.0)
         assert [e.state for e in record.events] == [DONE, POSTED]
         assert record.waiting() is record.events[1]
+
+
+def test_a_wait_that_began_after_the_run_was_ended_is_left_out_of_an_operation_that_began_before(
+    tmp_path,
+):
+    path = tmp_path / "0.rec"
+    header = HEADER.pack(0, 2, 1, RUNNING, 1.0, 0.0, 0, 0.0, 0.0)
+    row = bytearray(entry(FAILED, 4.0, 5.05))
+    struct.pack_into("<d", row, ENTRY.fields["wait_begin"][1], 5.02)
+    path.write_bytes(header.ljust(HEADER_BYTES, b"\0") + row)
+    reading.stop(path, 5.0)
+    record = reading.read(path)
+    assert [(e.state, e.wait_begin) for e in record.events] == [(POSTED, 0.0)]
 
 
 def test_times_of_another_clock_are_moved_at_every_look(tmp_path):

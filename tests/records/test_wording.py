@@ -37,11 +37,22 @@ def test_two_threads_in_a_collective_of_one_group_are_told_of(changes):
 def test_ranks_that_all_have_waited_long_when_they_were_ended_are_in_no_loop(begin, stands):
     ranks = [
         events.RankRecord(rank, 2, events.RUNNING, stopped=10.0, events=[
-            event(rank, 0, "send", peer=1 - rank, state=events.POSTED, begin=one)
+            event(rank, 0, "send", peer=1 - rank, state=events.POSTED, begin=one, wait_begin=one)
         ])
         for rank, one in enumerate((1.0, begin))
     ]  # fmt: skip
     assert advice(ranks).startswith("All of these ranks wait") == stands
+
+
+def test_a_rank_that_has_begun_to_wait_only_now_may_be_in_a_loop():
+    receive = event(0, 0, "recv", state=events.POSTED, begin=1.0, wait_begin=9.9)
+    assert not advice([events.RankRecord(0, 2, events.RUNNING, stopped=10.0, events=[receive])])
+
+
+def test_of_a_single_rank_that_waits_it_is_not_said_that_all_do():
+    receive = event(0, 0, "recv", state=events.POSTED, begin=1.0)
+    said = advice([events.RankRecord(0, 2, events.RUNNING, stopped=10.0, events=[receive])])
+    assert said.startswith("What a rank waits for another one has to call")
 
 
 @pytest.mark.parametrize(

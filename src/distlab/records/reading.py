@@ -131,6 +131,8 @@ def _forget_after(record: RankRecord, moment: float) -> None:
             event.state, event.end = POSTED, 0.0
         if event.wait_end > moment:
             event.wait_end = 0.0
+        if event.wait_begin > moment:
+            event.wait_begin = 0.0
 
 
 def checked(data: bytes, rank: int, size: int) -> RankRecord:

@@ -222,12 +222,12 @@ def advice(records: Sequence[RankRecord]) -> str:
             "is_completed() of an isend or irecv stays False until wait() has been called on it: "
             "it is wait() that lets the request end."
         )
-    waits = [(record.stopped, record.waiting()) for record in records]
-    if waits and all(event and stopped - event.begin > _LONG for stopped, event in waits):
+    if records and all(map(_waits_long, records)):
+        all_of_them = "All of these ranks wait, for one another perhaps. " * (len(records) > 1)
         return (
-            "All of these ranks wait, for one another perhaps. What one of them waits for another "
-            "one has to call: does that call stand behind a wait of its own, in the same thread, "
-            "or in a pool of threads that has too few of them?"
+            f"{all_of_them}What a rank waits for another one has to call: does that call stand "
+            "behind a wait of its own, in the same thread, or in a pool of threads that has too "
+            "few of them?"
         )
     unknown = [record for record in records if record.waiting() is None]
     if unknown and all(record.stands for record in unknown):
@@ -237,6 +237,12 @@ def advice(records: Sequence[RankRecord]) -> str:
             "thread, a lock, a queue or a process."
         )
     return ""
+
+
+def _waits_long(record: RankRecord) -> bool:
+    """Had it waited for one operation for long when it was ended?"""
+    event = record.waiting()
+    return event is not None and record.stopped - (event.wait_begin or event.begin) > _LONG
 
 
 def summary(records: Sequence[RankRecord], pairs: Pairs) -> str:
