@@ -35,6 +35,7 @@ CONNECTING = 30.0  # seconds that workers have for their connections
 LOOK = 0.01  # seconds between two looks at workers that have not answered
 #: what a store says that is asked to add to a key that holds a text; a TCPStore, by hanging up
 ADDED_TO_A_TEXT = r"\bstoll\b|Failed to recv|Connection was likely closed"
+_NOT_THERE = "support is not implemented"  # what torch says of a store over a slow one
 SOON = 0.02  # seconds from telling the workers to begin until the clock starts
 #: the store's server and gloo look up the names of their peers, even on loopback: give up soon
 _RESOLVER = {"RES_OPTIONS": "timeout:1 attempts:1"}
@@ -194,6 +195,13 @@ def _environment(changes: dict[str, str]):
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+def lacking(answers: Sequence[Answer | None]) -> bool:
+    """Did a worker ask a slow store for what it does not have? A `PrefixStore` over one lacks
+    `list_keys` and queues, so it cannot tell whether an answer that uses them is right.
+    """
+    return any(a and a.error and _NOT_THERE in a.error["message"] for a in answers)
 
 
 def raise_what_ended(found: dict[str, Any]) -> None:

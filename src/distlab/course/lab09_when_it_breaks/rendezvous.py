@@ -22,6 +22,7 @@ from distlab.course.lab09_when_it_breaks.meeting import (
     Answer,
     Call,
     Meeting,
+    lacking,
     raise_what_ended,
 )
 from distlab.course.lab09_when_it_breaks.rounds import filled_up, promptly, until_met
@@ -36,7 +37,6 @@ ABSENT, NEVER, IN_TIME = "did not call", "never", "in time"
 EARLY, LATE, LATECOMER = "before the end", "after the end", "after its call"
 EITHER = "as all others see it"
 AT_THE_BEGINNING = "at the beginning"  # a crowd that comes while the first worker begins
-_NOT_THERE = "support is not implemented"  # what torch says of a store over a slow one
 
 
 def _inputs(case: Case) -> list[dict]:
@@ -109,6 +109,8 @@ def _held(function, inputs: dict, factor: float) -> tuple[list[dict], bool, floa
             latest = max(seconds, *(call.at for call in calls if call))
             answers = meeting.hold(calls, latest + (SLOW_PATIENCE if slow else PATIENCE * factor))
             lag = max(lag, meeting.lag)
+            if slow and lacking(answers):
+                break
             planned = _planned(nodes, moments, inputs["seconds"], slow)
             near = ENTERING * slowness if slow else 0.0
             met &= _judge(found, nodes, answers, planned, seconds, lag, near)
@@ -159,10 +161,6 @@ def _judge(
     `near`: seconds before the end from which on a call is close to it on a slow store, else 0.
     """
     slow = near > 0
-    if slow and any(a and a.error and _NOT_THERE in a.error["message"] for a in answers):
-        for worker, told in enumerate(planned):  # the answer needs what this store does not have
-            _note(found[worker], told, ABSENT if told == ABSENT else IN_TIME)
-        return True
     margin = max(0.15, 0.2 * seconds) + 3 * lag
     members = [w for w, a in enumerate(answers) if a and _pair(a.value)]
     places = _places(nodes, members)

@@ -15,6 +15,7 @@ from distlab.course.lab09_when_it_breaks.meeting import (
     Answer,
     Call,
     Meeting,
+    lacking,
     raise_what_ended,
 )
 from distlab.course.lab09_when_it_breaks.rounds import filled_up, promptly, until_met
@@ -75,6 +76,8 @@ def _held(function, size: int, inputs: dict, factor: float) -> tuple[list[dict],
             answers = meeting.hold(calls, latest + PATIENCE * factor)
             answers += [None] * (len(moments) - size)
             lag = max(lag, meeting.lag)
+            if inputs["store"] in stores.SLOWED and lacking(answers):
+                break
             for rank in range(size):
                 met &= _judge(rank, answers, moments, inputs["seconds"], seconds, lag, found[rank])
             if not met:
