@@ -19,6 +19,7 @@ from pathlib import Path
 from distlab import course
 from distlab import notebook as notebooks
 from distlab.checking import submission
+from distlab.checking.notebook_file import Room
 from distlab.checking.submission import Content, NotNow, Unreadable
 from distlab.processes import untrusted
 from distlab.records import redaction
@@ -62,8 +63,11 @@ def with_modules(folder: Path, content: Content) -> Content:
     beside it that it names, or one of these does, for each file of a package and for each other
     notebook that it runs: the cell writes that file. The notebook alone is judged, and where the
     student has checked it they were there.
+
+    Raises:
+        NotNow: a notebook that it runs cannot be read by this account or at this moment.
     """
-    there, made = set[str](), list[Content]()
+    there, made, left = set[str](), list[Content](), submission.room()
     scripts = {path.stem for path in (LABS / folder.name).glob("*.py")}
     with _opened(folder) as handle:
         with contextlib.suppress(OSError):  # one that may be entered and not listed
@@ -77,9 +81,14 @@ def with_modules(folder: Path, content: Content) -> Content:
             for name in sorted(there & (named | {*_RUN.findall(source)})):
                 there.remove(name)
                 for path in _files(handle, name)[: MOST_MODULES - len(made)]:
-                    with contextlib.suppress(OSError, Unreadable):  # it cannot be a module
-                        sources.append(text := _text(handle, path))
-                        made.append(_writes(path, text))
+                    try:
+                        text, code = _read(handle, path, left)
+                    except NotNow:
+                        raise
+                    except (OSError, Unreadable):  # it cannot be a module
+                        continue
+                    sources += code
+                    made.append(_writes(path, text))
     return {**content, "cells": [*made, *content["cells"]]}
 
 
@@ -87,8 +96,9 @@ def _files(folder: untrusted.Folder, name: str) -> list[Path]:
     """The file of a module, and those of a package: Python's, in folders that it can enter."""
     if name.endswith(".ipynb"):
         return [Path(name)]
-    alone = Path(f"{name}.py")
-    found = [alone] if folder.holds(alone.name) else []
+    alone, found = Path(f"{name}.py"), list[Path]()
+    with contextlib.suppress(OSError):  # its name may be too long for a file's
+        found += [alone] * folder.holds(alone.name)
     with contextlib.suppress(OSError), folder.folder(name) as inner:
         found += itertools.islice(_paths(inner, Path(name)), MOST_NAMES)
     return [
@@ -97,13 +107,23 @@ def _files(folder: untrusted.Folder, name: str) -> list[Path]:
     ]  # fmt: skip
 
 
-def _text(folder: untrusted.Folder, path: Path) -> str:
+def _read(folder: untrusted.Folder, path: Path, left: Room) -> tuple[str, list[str]]:
+    """What is in a file, and the Python in it: of a notebook its code cells."""
     if len(path.parts) > 1:
         with folder.folder(path.parts[0]) as inner:
-            return _text(inner, path.relative_to(path.parts[0]))
+            return _read(inner, path.relative_to(path.parts[0]), left)
     if path.suffix == ".ipynb":
-        return json.dumps(submission.read(path, folder.handle))
-    return untrusted.read(path, submission.CELL_LIMIT, folder.handle).decode("utf-8-sig", "replace")
+        content = submission.read(path, folder.handle, left)
+        code = [cell.source for cell in notebooks.cells(content)]
+        # without texts, whose pictures count as characters of cells; the others keep their places
+        kept = [
+            cell if isinstance(cell, dict) and cell.get("cell_type") == "code" else {}
+            for cell in content["cells"]
+        ]
+        return json.dumps({**content, "cells": kept}), code
+    data = untrusted.read(path, submission.CELL_LIMIT, folder.handle)
+    text = data.decode("utf-8-sig", "replace")
+    return text, [text]
 
 
 def _writes(path: Path, text: str) -> Content:
@@ -113,7 +133,8 @@ def _writes(path: Path, text: str) -> Content:
 
 
 _IMPORTED = re.compile(r"(?:^|[;:])[ \t]*(?:from|import)[ \t]+(\w+)", re.M)
-_RUN = re.compile(r"%run\b.*?(\w+\.ipynb)\b")
+# in one pass: a line may have a million characters
+_RUN = re.compile(r"^[ \t]*%run[ \t](?:.*?[^\w.-])??([\w.-]+\.ipynb)(?![\w.-])", re.M)
 
 
 def _instead(fitting: int, place: str) -> str:

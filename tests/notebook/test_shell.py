@@ -70,6 +70,14 @@ def test_a_script_that_fails_defines_what_came_before():
     assert ran("%run not_there.py\n%run\ny = 1")["y"] == 1
 
 
+def test_a_cell_that_writes_a_file_makes_folders_only_where_it_runs(tmp_path):
+    ran("%%writefile mine/deep/a.py\nx = 1")
+    assert (tmp_path / "mine/deep/a.py").is_file()
+    for path in (tmp_path / "away", "~/away", "../away"):
+        with pytest.raises(FileNotFoundError):  # as in IPython
+            ran(f"%%writefile {path}/b.py\nx = 1")
+
+
 def test_a_notebook_that_is_run_defines_what_it_defines(tmp_path):
     cell = {"cell_type": "code", "source": "%time y = x + 1", "metadata": {}}
     (tmp_path / "other.ipynb").write_text(json.dumps({"cells": [cell], "nbformat": 4}))

@@ -181,7 +181,7 @@ def source_of(cell: Mapping[str, Any]) -> str:
     return source.encode("utf-8", "replace").decode("utf-8")
 
 
-_WRITTEN = re.compile(r"%%writefile ([\w/]+\.(?:py|ipynb))\n")
+_WRITTEN = re.compile(r"%%writefile ([\w/.-]+\.(?:py|ipynb))\n")
 
 
 def _identity(cell: Mapping[str, Any], number: int) -> tuple[str, str]:

@@ -9,7 +9,7 @@ in IPython:
 | `%run` | the names of a script, a module or a notebook |
 | `%pylab` | the names of NumPy and Matplotlib |
 | `%time`, `%prun`, `%%time`, `%%prun`, `%%capture` | what stands behind or below them is run |
-| `%%writefile`, `%%file` | the file, and its folder |
+| `%%writefile`, `%%file` | the file, and its folder where that is to be in the process's |
 | `!mkdir`, `!touch`, `!cp`, `!echo`, `!printf`, `!cat`, `!ls`, `!pwd` | the command is run |
 
 All others do nothing: they show something, take long, or are about the page. So do other commands,
@@ -104,7 +104,8 @@ class Shell:
             *options, file = shlex.split(filled(line, self.user_ns))
             how = "a" if {"-a", "--append"} & set(options) else "w"
             path = Path(file).expanduser()
-            path.parent.mkdir(parents=True, exist_ok=True)  # of a package that was handed in
+            if not path.is_absolute() and ".." not in path.parts:
+                path.parent.mkdir(parents=True, exist_ok=True)  # of a package that was handed in
             with path.open(how, encoding="utf-8") as written:
                 written.write(cell)
 

@@ -111,6 +111,71 @@ def test_a_notebook_that_this_one_runs_is_written_without_its_outputs(folder):
     assert internals.reached([written]) == ["of_mine.ipynb reaches for exec"]
 
 
+@pytest.mark.parametrize(
+    "line", ["-i 'a folder/of-mine.2.ipynb'", "of-mine.2.ipynb of.ipynb", " of-mine.2.ipynb"]
+)
+def test_a_notebook_that_is_run_may_have_any_name_that_needs_no_quotes(folder, line):
+    (folder / NAME).write_text(content(f"if True:\n    %run {line}"))
+    (folder / "of-mine.2.ipynb").write_text(content("import late"))
+    (folder / "mine.2.ipynb").write_text(content())
+    (folder / "late.py").touch()
+    *written, _ = notebooks.cells(handed_in.notebook(folder))
+    assert [cell.name for cell in written] == ["of-mine.2.ipynb", "late.py"]
+
+
+@pytest.mark.parametrize("line", ["%run " + "a" * 10**6, "%run " * 10**6, "%run" + " " * 10**6])
+def test_a_line_of_a_million_characters_is_looked_through_once(folder, line):
+    assert not handed_in._RUN.findall(line)
+
+
+def test_pictures_in_the_texts_of_a_notebook_that_is_run_take_no_room(folder):
+    (folder / NAME).write_text(content("%run mine.ipynb"))
+    other = json.loads(content("import send_receive"))
+    text = {"cell_type": "markdown", "attachments": {"image/png": "A" * submission.ADDED_LIMIT}}
+    (folder / "mine.ipynb").write_text(
+        json.dumps({**other, "cells": [text, "odd", *other["cells"]]})
+    )
+    (folder / "send_receive.py").touch()
+    first, second, _ = notebooks.cells(handed_in.notebook(folder))
+    assert second.name == "send_receive.py"  # imported there, and so no script that is run
+    assert len(first.source) < 1000 and notebooks.cells(json.loads(first.source.split("\n")[1]))
+
+
+def test_notebooks_that_are_run_take_no_more_room_together_than_one(folder, monkeypatch):
+    monkeypatch.setattr(submission, "FILE_LIMIT", 1000)
+    (folder / NAME).write_text(content("%run a.ipynb\n%run b.ipynb"))
+    for name in "ab":
+        (folder / f"{name}.ipynb").write_text(content("x" * 600))
+    (written, _) = notebooks.cells(handed_in.notebook(folder))
+    assert written.name == "a.ipynb"
+
+
+def test_a_notebook_that_is_run_and_cannot_be_read_now_is_nobodys_zero(folder, monkeypatch):
+    (folder / NAME).write_text(content("%run mine.ipynb"))
+    (folder / "mine.ipynb").write_text(content())
+    plain = untrusted.plain_file
+
+    def locked(path, *rest, **named):
+        if str(path) == "mine.ipynb":
+            raise PermissionError(13, "Permission denied")
+        return plain(path, *rest, **named)
+
+    monkeypatch.setattr(untrusted, "plain_file", locked)
+    with pytest.raises(submission.NotNow, match="mine.ipynb"):
+        handed_in.notebook(folder)
+
+
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/etc/passwd", path)]
+)
+@pytest.mark.parametrize("name", ["mine.py", "mine.ipynb", "mine/__init__.py", "mine", "m" * 255])
+def test_what_is_no_plain_file_is_no_module(folder, name, make):
+    (folder / NAME).write_text(content(f"import mine, {'m' * 255}\n%run mine.ipynb"))
+    (folder / name).parent.mkdir(exist_ok=True)
+    make(folder / name)
+    (_,) = notebooks.cells(handed_in.notebook(folder))
+
+
 def test_no_more_files_of_modules_are_taken_over_than_may_be(folder, monkeypatch):
     monkeypatch.setattr(handed_in, "MOST_MODULES", 3)
     (folder / NAME).write_text(content("import first, mine, other"))
