@@ -44,6 +44,20 @@ def test_bars_are_told_by_their_names_and_lengths():
     )
 
 
+def test_bars_without_names_are_told_by_their_places():
+    _, axis = plt.subplots()
+    axis.hist([0, 0, 1, 1, 4], bins=4)
+    said = "at 0.5: 2; at 1.5: 2; at 2.5: 0; at 3.5: 1"
+    assert alt_text.of(axis.figure) == f"A chart. Bars: {said}."
+
+
+def test_numbers_that_nobody_counts_have_exponents():
+    _, axis = plt.subplots()
+    axis.plot([1e5, 1e12], [1e-20, 1e20])
+    said = "1e-20 at 100,000, 1e+20 at 1e+12"
+    assert alt_text.of(axis.figure) == f"A chart. Lines: a line: {said}."
+
+
 def test_what_is_written_in_a_bar_is_told_with_it():
     _, axis = plt.subplots()
     for rank in range(2):
@@ -102,5 +116,10 @@ def test_a_notebook_shows_a_figure_with_these_words(tmp_path):
         assert [set(one["data"]) for one in again] == [set(shown["data"])] * 2
         (odd,) = outputs(kernel, "axis.get_title = None\nfigure")
         assert 'alt="A figure."' in odd["data"]["text/html"]
+        # what a figure raises when it is drawn is told once
+        told = outputs(kernel, r"axis.set_xlabel(r'$\frac$')" + "\nfigure")
+        assert [one.get("ename") for one in told] == ["ValueError", None]
+        assert set(told[1]["data"]) == {"text/plain"}
+        outputs(kernel, "axis.set_xlabel('')")
         (drawn,) = outputs(kernel, "%config InlineBackend.figure_formats = ['svg']\nfigure")
         assert set(drawn["data"]) == {"image/svg+xml", "text/plain"}

@@ -28,8 +28,11 @@ def bundle(figure: Figure) -> tuple[dict[str, str], dict[str, Any]]:
     from IPython.core.getipython import get_ipython
 
     shell: Any = get_ipython()
-    drawn = shell and shell.display_formatter.formatters["image/png"](figure)
-    if not drawn:  # a terminal, or a student's choice of another format
+    try:  # not by IPython, which tells what a figure raises when it draws it itself
+        drawn = shell.display_formatter.formatters["image/png"].lookup(figure)(figure)
+    except Exception:  # a terminal, a student's choice of another format, or what cannot be drawn
+        drawn = None
+    if not drawn:
         return {}, {}
     image, size = drawn if isinstance(drawn, tuple) else (drawn, {})
     try:
@@ -125,8 +128,8 @@ def _line(line: Any, name: str) -> str:
 
 
 def _bars(axis: Axes) -> tuple[list[str], list[Any]]:
-    """Each bar's name, what is written in it, and its length, or where there are many, how many of
-    a name; and the texts that are in bars.
+    """Each bar's name or place, what is written in it, and its length, or where there are many, how
+    many of a name; and the texts that are in bars.
     """
     from matplotlib.container import BarContainer
 
@@ -142,19 +145,19 @@ def _bars(axis: Axes) -> tuple[list[str], list[Any]]:
             texts = [one for one in axis.texts if _is_in(one, x, x + wide, y, y + high)]
             inside += texts
             name = names.get(round(place, 3)) or bar.get_label()
-            told["" if name[:1] == "_" else name].append((begin, begin + long, texts))
+            told["" if name[:1] == "_" else name].append((place, begin, begin + long, texts))
     if sum(map(len, told.values())) > MOST:
         ends = (
-            (name, min(b[0] for b in bars), max(b[1] for b in bars)) for name, bars in told.items()
+            (name, min(b[1] for b in bars), max(b[2] for b in bars)) for name, bars in told.items()
         )
         return [
             f"{name or 'bars'}: {len(told[name])} from {_number(low)} to {_number(high)}"
             for name, low, high in ends
         ], inside
     return [
-        ": ".join(filter(None, (" ".join([name, *map(_text, texts)]).strip(), _length(*ends))))
+        f"{' '.join([name or f'at {_number(place)}', *map(_text, texts)])}: {_length(*ends)}"
         for name, bars in told.items()
-        for *ends, texts in bars
+        for place, *ends, texts in bars
     ], inside
 
 
@@ -182,7 +185,7 @@ def _is_word(text: str) -> bool:
 def _number(value: Any) -> str:
     if not isinstance(value, _NUMBERS):
         return _text(str(value))
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
 
 
 def _text(of_figure: Any) -> str:
