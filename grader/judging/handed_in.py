@@ -61,11 +61,11 @@ def _notebook(folder: Path) -> Content:
 def with_modules(folder: Path, content: Content) -> Content:
     """A submission's notebook with a cell before all others for each module of the student's own
     beside it that it names, or one of these does, for each file of a package and for each other
-    notebook that it runs: the cell writes that file. The notebook alone is judged, and where the
-    student has checked it they were there.
+    notebook that it runs or loads: the cell writes that file. The notebook alone is judged, and
+    where the student has checked it they were there.
 
     Raises:
-        NotNow: a notebook that it runs cannot be read by this account or at this moment.
+        NotNow: one of these notebooks cannot be read by this account or at this moment.
     """
     there, made, left = set[str](), list[Content](), submission.room()
     scripts = {path.stem for path in (LABS / folder.name).glob("*.py")}
@@ -78,7 +78,7 @@ def with_modules(folder: Path, content: Content) -> Content:
             imported = set(_IMPORTED.findall(source))
             # a lab's own script has to be imported: who runs one in a cell, trains
             named = set(re.findall(r"\w+", source)) - (scripts - imported)
-            for name in sorted(there & (named | {*_RUN.findall(source)})):
+            for name in sorted(there & (named | {*_NOTEBOOK.findall(source)})):
                 there.remove(name)
                 for path in _files(handle, name)[: MOST_MODULES - len(made)]:
                     try:
@@ -133,8 +133,11 @@ def _writes(path: Path, text: str) -> Content:
 
 
 _IMPORTED = re.compile(r"(?:^|[;:])[ \t]*(?:from|import)[ \t]+(\w+)", re.M)
-# in one pass: a line may have a million characters
-_RUN = re.compile(r"^[ \t]*%run[ \t](?:.*?[^\w.-])??([\w.-]+\.ipynb)(?![\w.-])", re.M)
+# what %run runs, and what a string names for `load`; in one pass, since a line may have a million
+# characters
+_NOTEBOOK = re.compile(
+    r"""(?:^[ \t]*%run[ \t](?:.*?[^\w.-])??|["'](?:[^"'\n]*/)?)([\w.-]+\.ipynb)(?![\w.-])""", re.M
+)
 
 
 def _instead(fitting: int, place: str) -> str:

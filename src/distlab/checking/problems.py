@@ -39,8 +39,8 @@ _BY_TYPE = {
     "ModuleNotFoundError": "Answers are judged with the course's packages, and with the modules "
     "(*.py) that lie beside the notebook: put what you need of another one into a cell.",
     "FileNotFoundError": "Answers are judged in a folder of their own, where of all that lies "
-    "beside the notebook only modules (*.py) are, and notebooks that a cell runs: put what you "
-    "need of another file into a cell.",
+    "beside the notebook only modules (*.py) are, and notebooks that a cell runs or loads: put "
+    "what you need of another file into a cell.",
     "EOFError": "Nobody types anything where answers are judged: take input() out of the cell.",
 }
 

@@ -123,9 +123,19 @@ def test_a_notebook_that_is_run_may_have_any_name_that_needs_no_quotes(folder, l
     assert [cell.name for cell in written] == ["of-mine.2.ipynb", "late.py"]
 
 
-@pytest.mark.parametrize("line", ["%run " + "a" * 10**6, "%run " * 10**6, "%run" + " " * 10**6])
-def test_a_line_of_a_million_characters_is_looked_through_once(folder, line):
-    assert not handed_in._RUN.findall(line)
+@pytest.mark.parametrize("name", ["'mine.ipynb'", 'Path("./mine.ipynb")', "r'/home/a/mine.ipynb'"])
+def test_a_notebook_that_this_one_loads_is_written_too(folder, name):
+    (folder / NAME).write_text(content(f"relay = load({name}).relay\nload('{NAME}')"))
+    (folder / "mine.ipynb").write_text(content())
+    written, _ = notebooks.cells(handed_in.notebook(folder))
+    assert written.name == "mine.ipynb"
+
+
+@pytest.mark.parametrize("part", ["a", "%run ", " ", "'", "'/", "/", '"a.', "a.ipynb", ";import "])
+def test_a_line_of_a_million_characters_is_looked_through_once(folder, part):
+    for begin in ("%run ", "'", "import", ""):
+        line = begin + part * (10**6 // len(part))
+        handed_in._NOTEBOOK.findall(line), handed_in._IMPORTED.findall(line)
 
 
 def test_pictures_in_the_texts_of_a_notebook_that_is_run_take_no_room(folder):
