@@ -52,13 +52,12 @@ def check_notebook(path: Path) -> list[Verdict]:
         Missing: the lab needs a framework that is not installed.
         NoReference: the references are not there.
     """
-    path = path.absolute()
-    content = submission.read(path)
+    content, folder = submission.read(path), path.absolute().parent
     lab = lab_of(path, content)
     frameworks.need(*course.needs(lab), what=f"Lab {lab}")
-    usual = reference.released(path.parent, lab, _instead(path, lab))
+    usual = reference.released(folder, lab, _instead(path, lab))
     found = {
-        name: own_inputs.asked(exercise, path.parent)
+        name: own_inputs.asked(exercise, folder)
         for name, exercise in course.exercises(lab).items()
     }
     asked = Lab(
@@ -69,7 +68,7 @@ def check_notebook(path: Path) -> list[Verdict]:
     way = starting.way()
     grader, plan = Grader(asked) if way.forks else _Spawning(asked), asked.plan(content)
     sizes = [case.size for name in plan.answered for case in asked.exercises[name].visible]
-    with _within(path.parent), way.source((*PRELOAD, *frameworks.preload())) as source:
+    with _within(folder), way.source((*PRELOAD, *frameworks.preload())) as source:
         if sizes:
             source.prepare(1 + max(sizes))  # one process for the cells
         return grader.grade(plan, source)

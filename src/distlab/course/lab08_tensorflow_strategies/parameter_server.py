@@ -22,7 +22,7 @@ OWN, RESULT = "steps whose result came back", "a step's result"
 
 
 def _steps(case: Case) -> list[dict]:
-    return [dict(case.params)]
+    return [{"seed": case.number(2**31), **case.params}]
 
 
 def _call(function, rank: int, size: int, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def _coordinated(coordinator, gate, function, inputs: dict[str, Any]) -> dict[st
     @tf.function
     def step_fn():
         done.assign_add(gate.passed())
-        return tf.random.uniform((), maxval=1000.0)
+        return tf.random.uniform((), maxval=1000.0, seed=inputs["seed"])
 
     with _counted() as scheduled:
         returned = function(coordinator, step_fn, inputs["steps"])
