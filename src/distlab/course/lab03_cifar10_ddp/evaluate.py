@@ -14,6 +14,8 @@ from distlab.exercises.raised import Advice
 from distlab.rank import world
 from distlab.rank.ddp import in_ddp
 
+_IN_TRAIN_MODE = "number of samples seen in train mode"
+
 
 def _labelled(case: Case) -> list[dict]:
     generator = case.generator()
@@ -122,7 +124,7 @@ def _count_evaluated(function, rank, size, inputs):
     marks = torch.from_numpy(bare.marks.of_all_ranks())
     return {
         "returned": result,
-        "samples seen in train mode": int(marks[n:].sum()),
+        _IN_TRAIN_MODE: int(marks[n:].sum()),
         "times each sample was evaluated": marks[:n].clone(),
         "BatchNorm statistics": "as they were" if not bare.norm.running_mean.any() else "moved",
     }
@@ -147,7 +149,7 @@ exercise = Exercise(
     tolerance=Tolerance(1e-5, 1e-6),
     hints=(
         Hint(
-            "train mode", lambda look: any(got["samples seen in train mode"] for got in look.got),
+            "train mode", lambda look: any(got[_IN_TRAIN_MODE] for got in look.got),
             "Samples went through the model in train mode: dropout would drop, and BatchNorm used "
             "and changed the statistics of the batch.",
         ),

@@ -130,8 +130,8 @@ def _accumulate(function, rank, size, inputs):
         "gradients": _gradients(model),
         "returned": returned,
         "forward passes": sorted(passes.forward),
-        "backward passes": passes.backward,
-        "graphs held at once": passes.most_alive,
+        "number of backward passes": passes.backward,
+        "number of graphs held at once": passes.most_alive,
         "parameters": [p.detach().clone() for p in model.parameters()],
         "model": "synchronising" if model.require_backward_grad_sync else "not synchronising",
         # the same whatever the function did, and so never wrong: hints compare with them
@@ -238,7 +238,7 @@ _HINTS = (
     ),
     Hint(
         "one backward for all",
-        lambda look: look.got[0]["graphs held at once"] > 1,
+        lambda look: look.got[0]["number of graphs held at once"] > 1,
         "Several forward passes came before a backward pass, so that all their activations were "
         "held at once: let each micro-batch go forward and backward before the next one.",
     ),

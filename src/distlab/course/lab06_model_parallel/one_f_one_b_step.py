@@ -30,8 +30,8 @@ from distlab.exercises.exercise import Case, Exercise, Hint, Look
 from distlab.exercises.raised import Advice
 from distlab.records.events import Event
 
-_KEPT = "micro-batches whose activations were kept, beyond the size − rank of 1F1B"
-_INPUTS = "received inputs that were kept, beyond those and one more"
+_KEPT = "number of micro-batches whose activations were kept beyond the size − rank of 1F1B"
+_INPUTS = "number of received inputs that were kept beyond those and one more"
 
 
 # on a rank
