@@ -166,6 +166,21 @@ def test_a_notebook_that_a_windows_program_has_written_can_be_loaded(tmp_path, e
     assert notebook.load(path, name="written_on_windows").größe == 1
 
 
+def test_a_notebook_is_loaded_from_here_else_from_where_modules_are(tmp_path, monkeypatch):
+    cell = {"cell_type": "code", "metadata": {"tags": ["given"]}}
+    for place in ("here", "beside"):
+        (tmp_path / place).mkdir()
+        for name in ("both.ipynb", f"{place}.ipynb"):
+            content = {"nbformat": 4, "cells": [{**cell, "source": f"place = '{place}'"}]}
+            (tmp_path / place / name).write_text(json.dumps(content))
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.syspath_prepend(tmp_path / "beside")
+    found = [notebook.load(f"{name}.ipynb", "of_mine").place for name in ("both", "here", "beside")]
+    assert found == ["here", "here", "beside"]
+    with pytest.raises(FileNotFoundError, match="'nowhere.ipynb'"):
+        notebook.load("nowhere.ipynb")
+
+
 BINDS = {
     "else": ("if False:\n    pass\nelse:\n    def f(): pass", {"f"}),
     "except": ("try:\n    import f\nexcept ImportError as error:\n    f = g = None", {"f", "g"}),

@@ -33,12 +33,15 @@ def verdicts(tmp_path_factory):
         ring_all_reduce=f"def ring_all_reduce(rank, size, tensor):\n    x = (\n"
         f"    {TODO.format('ring_all_reduce')}",
         ring_reduce_scatter="from package.of_mine import ring_reduce_scatter",
+        sync_parameter_server="from distlab.notebook import load\n"
+        "sync_parameter_server = load('of_mine.ipynb').sync_parameter_server",
     )
     (folder / "package").mkdir()
     (folder / "package" / "of_mine.py").write_text(
         "import torch\nimport torch.distributed as dist\n"
         + collected.source_of(solution, "ring_reduce_scatter")
     )
+    (folder / "of_mine.ipynb").write_text(json.dumps(solution))
     path = folder / course.notebook_name(LAB)
     path.write_text(json.dumps(content))
     return {one.exercise.name: one for one in check_notebook(path)}
@@ -50,6 +53,7 @@ def verdicts(tmp_path_factory):
         ("ring_time", "passed"),  # its cell holds the word TODO
         ("parameter_server_time", "passed"),  # its cell raises after it
         ("ring_reduce_scatter", "passed"),  # it lies beside the notebook, elsewhere than we are
+        ("sync_parameter_server", "passed"),  # it is loaded from another notebook there
         ("ring_all_gather", "unanswered"),  # its cell is empty
         ("ring_all_reduce", "error"),  # begun, and no Python
         ("async_parameter_server", "unanswered"),  # as it was released

@@ -310,7 +310,8 @@ def loaded(path: Path) -> list[Cell]:
 def load(
     path: str | Path, name: str | None = None, failed: dict[str, Exception] | None = None
 ) -> types.ModuleType:
-    """Import a notebook: its given cells, the student's answers, and what other cells define.
+    """Import a notebook, from here or where modules are: its given cells, a student's answers, and
+    what other cells define.
 
     An answer that is still to be written is left out: a script may not need it. The module is
     entered in `sys.modules` under `name` (the file's stem by default), so that what it defines can
@@ -327,6 +328,9 @@ def load(
     from distlab.notebook import event_loop
 
     path = Path(path)
+    # answers are judged in a folder of their own, and find what is beside them as modules
+    there = (Path(folder, path) for folder in ("", *sys.path))
+    path = next((file for file in there if file.is_file()), path)
     found = loaded(path)
     module = types.ModuleType(name or path.stem)
     module.__file__ = str(path)
