@@ -51,12 +51,26 @@ def reached(cells: Iterable[Cell]) -> list[str]:
 
 
 def _words(source: str, own: set[str]) -> Iterator[str]:
+    written = _WRITTEN.match(source)
+    if written is None:
+        yield from _of_python(source, own)
+        return
+    yield from (match.group() for match in _TEXT.finditer(source))
+    text, own = source[written.end() :], set()  # for a later cell to import or run
+    try:
+        found = notebook.cells(json.loads(text))
+    except (ValueError, RecursionError):
+        yield from _of_python(text, own)
+    else:
+        for cell in found:
+            yield from _words(cell.source, own)
+
+
+def _of_python(source: str, own: set[str]) -> Iterator[str]:
     try:
         tree = notebook.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # IPython's magic, or nonsense
         yield from (match.group() for match in _TEXT.finditer(source))
-        if written := _WRITTEN.match(source):  # a module, for a later cell to import or run
-            source, own = _code(source[written.end() :]), set()
         try:
             tree = notebook.read(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -80,14 +94,6 @@ def _words(source: str, own: set[str]) -> Iterator[str]:
             yield f"distlab.{node.attr}"
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from (match.group() for match in _TEXT.finditer(node.value))
-
-
-def _code(text: str) -> str:
-    """The Python of a file: of a notebook that of its cells."""
-    try:
-        return "\n".join(cell.source for cell in notebook.cells(json.loads(text)))
-    except (ValueError, RecursionError):
-        return text
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)

@@ -1,5 +1,6 @@
 """Source that reaches for the recorder and its records is seen, and other source is not."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,14 @@ def test_no_right_answer_and_no_solution_does(lab):
 def test_an_attack_on_the_records_does(name):
     source = (ATTACKS.parent / "guard.py").read_text() + (ATTACKS / f"{name}.py").read_text()
     assert said(source)
+
+
+@pytest.mark.parametrize("before", ["x = (", "%%time\ny = 1", "def f(:", "%%writefile mine.py"])
+def test_each_cell_of_a_notebook_that_is_run_is_looked_at_for_itself(before):
+    def written(*sources):
+        cells = [{"cell_type": "code", "source": source} for source in sources]
+        return f"%%writefile mine.ipynb\n{json.dumps({'nbformat': 4, 'cells': cells})}"
+
+    assert said(written(before, "exec(text)")) == ["relay reaches for exec"]
+    assert said(written("%%writefile a.py\nexec(text)")) == ["relay reaches for exec"]
+    assert said(written("def compile(): ...", before, "compile(text)")) == []
