@@ -50,20 +50,26 @@ def reached(cells: Iterable[Cell]) -> list[str]:
     return found
 
 
-def _words(source: str, own: set[str]) -> Iterator[str]:
-    written = _WRITTEN.match(source)
-    if written is None:
-        yield from _of_python(source, own)
-        return
-    yield from (match.group() for match in _TEXT.finditer(source))
-    text, own = source[written.end() :], set()  # for a later cell to import or run
+def sources(source: str) -> list[str]:
+    """What a cell runs, or writes for a later one to import or run: itself, or the text of a file,
+    or the cells of a notebook.
+    """
+    if not (written := _WRITTEN.match(source)):
+        return [source]
+    text = source[written.end() :]
     try:
         found = notebook.cells(json.loads(text))
     except (ValueError, RecursionError):
+        return [text]
+    return [each for cell in found for each in sources(cell.source)]
+
+
+def _words(source: str, own: set[str]) -> Iterator[str]:
+    if _WRITTEN.match(source):
+        yield from (match.group() for match in _TEXT.finditer(source))
+        own = set()
+    for text in sources(source):
         yield from _of_python(text, own)
-    else:
-        for cell in found:
-            yield from _words(cell.source, own)
 
 
 def _of_python(source: str, own: set[str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from distlab import course, notebook
 from distlab.checking import submission
 from distlab.checking.submission import Unreadable
 from grader import coursedir
-from grader.judging import handed_in
+from grader.judging import handed_in, internals
 from grader.judging.ledger import Entry, Line
 from grader.likeness import helpers
 from grader.likeness.tokens import MOST_CHARACTERS
@@ -80,7 +80,8 @@ def _one_each(entries: Iterable[Entry]) -> dict[str, Entry]:
 def fill(work: Work, plan: submission.Plan) -> None:
     """The sources of the cells that are the student's, as far as they are compared."""
     answers = {cell.name: cell.source for cell in plan.cells if cell.kind == "solution"}
-    added = [cell.source for cell in plan.cells if cell.kind == "added"]
+    own = [cell.source for cell in plan.cells if cell.kind == "added"]
+    added = [text for source in own for text in internals.sources(source)]
     found = helpers.placed(answers, added, MOST_OF_ALL)
     left = MOST_OF_ALL
     for name, source in found.items():

@@ -430,14 +430,18 @@ def filled(answers, *added):
 
 CALLED = "def relay(rank, size, tensor):\n    return mine(rank, size, tensor)\n"
 MINE = PLAIN.replace("relay", "mine")
+RUN_CELLS = [{"cell_type": "code", "source": source} for source in ("x = (", MINE)]
+WRITTEN = "%%writefile mine.ipynb\n" + json.dumps({"nbformat": 4, "cells": RUN_CELLS})
 
 
 @pytest.mark.parametrize(
     ("answer", "added"),
     [(CALLED, [MINE]), (CALLED, ["!ls\n" + MINE]), (CALLED, ["def x(:", MINE, "x = ("]),
      ("relay = None", ["x = 1", PLAIN]),
-     (CALLED, [MINE.replace("mine", "yours"), "mine = lambda *all: yours(*all)"])],
-    ids=["called", "with a magic", "beside what is no Python", "defined anew", "called by another"],
+     (CALLED, [MINE.replace("mine", "yours"), "mine = lambda *all: yours(*all)"]),
+     (CALLED, ["%%writefile mine.py\n" + MINE]), (CALLED, [WRITTEN])],
+    ids=["called", "with a magic", "beside what is no Python", "defined anew", "called by another",
+         "in a module", "in a notebook that is run"],
 )  # fmt: skip
 def test_a_copy_in_a_cell_of_its_own_is_compared_with_answers(answer, added):
     sources = filled({"relay": answer, "ring": "def ring(rank): return rank"}, *added).sources
