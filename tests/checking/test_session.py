@@ -188,6 +188,18 @@ def test_a_module_that_a_cell_has_written_is_imported_in_cells_and_ranks(session
         assert [(one.status, one.error) for one in outcomes] == [("returned", None)] * 2
 
 
+def test_what_a_script_raised_is_told_where_it_leaves_a_function_undefined(session):
+    def problems(script, answer=""):
+        written = Cell("cell 2", f"%%writefile mine.py\n{script}", "added")
+        cell = Cell("exchange", f"%run mine.py\n{answer}", "solution", takes=("exchange",))
+        return session.cells([GIVEN, written, cell], 5)
+
+    (problem,) = problems("import nowhere").values()
+    assert (problem["status"], problem["type"]) == ("error", "ModuleNotFoundError")
+    assert problems("import nowhere", RIGHT) == {}  # as IPython, which shows it and goes on
+    assert problems("raise SystemExit") == {} == problems("x = 1")
+
+
 def test_a_cell_s_standard_output_is_the_rank_s_own_in_the_function(session):
     kept = Cell("cell 2", "import sys\nout, write = sys.stdout, sys.stderr.write", "added")
     told = (

@@ -468,12 +468,16 @@ class _Answer:
 def _run_cell(
     cell: Cell, namespace: dict[str, Any], answers: dict[str, _Answer]
 ) -> dict[str, Any] | None:
+    from distlab.notebook import shell
     from distlab.rank import exceptions
 
     if cell.kind == "todo" and cell.name in namespace:  # by `exec`, say
         return None
+    shell.raised.clear()
     try:
         notebook.run_cell(cell, namespace, keep_going=cell.kind == "added")
+        if shell.raised and not all(name in namespace for name in cell.takes):
+            raise shell.raised[0]
     except BaseException as error:  # asyncio's CancelledError is no Exception
         return {"status": "error", **exceptions.describe(error)}
     finally:

@@ -175,15 +175,17 @@ class Shell:
         if not words:
             return
         before, sys.argv = sys.argv, words[words[0] == "-m" :]
-        # IPython shows what a script raises, and goes on
-        with contextlib.suppress(Exception, SystemExit):
-            try:
-                if words[0] == "-m":
-                    self._take(runpy.run_module(words[1], run_name="__main__"))
-                else:
-                    self._run_file(words[0], options)
-            finally:
-                sys.argv = before
+        try:
+            if words[0] == "-m":
+                self._take(runpy.run_module(words[1], run_name="__main__"))
+            else:
+                self._run_file(words[0], options)
+        except SystemExit:
+            pass
+        except Exception as error:  # IPython shows it, and goes on
+            raised.append(error)
+        finally:
+            sys.argv = before
 
     def _run_file(self, name: str, options: list[str]) -> None:
         path = _found(os.path.expanduser(name))
@@ -231,6 +233,8 @@ _LINE: dict[str, Callable[[Shell, str], Any]] = {
 }
 
 
+#: what scripts that `%run` ran have raised: it may be why a name is not there
+raised: list[Exception] = []
 #: what `%run` is running. Scripts of the labs load the notebook, whose cell may run the script: it
 #: is not run again within itself
 _under_way: list[Path] = []
