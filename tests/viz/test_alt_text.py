@@ -51,6 +51,14 @@ def test_bars_without_names_are_told_by_their_places():
     assert alt_text.of(axis.figure) == f"A chart. Bars: {said}."
 
 
+def test_a_legend_that_is_not_there_is_not_told():
+    _, axis = plt.subplots()
+    axis.scatter([1], [2], label="ranks")
+    assert alt_text.of(axis.figure) == "A chart. Parts: ranks."
+    axis.legend()
+    assert alt_text.of(axis.figure) == "A chart. Legend: ranks."
+
+
 def test_numbers_that_nobody_counts_have_exponents():
     _, axis = plt.subplots()
     axis.plot([1e5, 1e12], [1e-20, 1e20])

@@ -254,7 +254,7 @@ def rebuild(course: Content, student: Content) -> tuple[Content, list[str]]:
     if own.left_out:
         repaired.append(
             f"{own.left_out} of your own cells were left out: at most {ADDED_CELLS} with "
-            f"{ADDED_LIMIT} characters together are taken over"
+            f"{ADDED_LIMIT} characters together are taken over, files beside the notebook included"
         )
     seen = {places[id(mine)] for mine in found if mine is not None}
     _take_texts(result["cells"], sources, seen, extra, filled, repaired)

@@ -86,7 +86,8 @@ def _told(axis: Axes) -> Iterator[str]:
     legend = axis.get_legend()
     marks = [_text(text) for text in legend.get_texts()] if legend else list(names.values())
     told = " ".join([*drawn, *bars])
-    yield from _listed("Legend", [mark for mark in marks if mark not in told])
+    what = "Legend" if legend else "Parts"  # with labels that no legend shows
+    yield from _listed(what, [mark for mark in marks if mark not in told])
     yield from _listed("Written in it", [_text(one) for one in axis.texts if one not in inside])
 
 
