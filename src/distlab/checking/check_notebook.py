@@ -57,8 +57,7 @@ def check_notebook(path: Path) -> list[Verdict]:
     frameworks.need(*course.needs(lab), what=f"Lab {lab}")
     usual = reference.released(folder, lab, _instead(path, lab))
     found = {
-        name: own_inputs.asked(exercise, folder)
-        for name, exercise in course.exercises(lab).items()
+        name: own_inputs.asked(exercise, folder) for name, exercise in course.exercises(lab).items()
     }
     asked = Lab(
         _blank(content), {name: exercise for name, (exercise, _, _) in found.items()},
