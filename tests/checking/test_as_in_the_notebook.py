@@ -299,3 +299,30 @@ def test_a_cell_of_ones_own_is_parsed_once_however_many_demonstrations_there_are
     shown = [("shown", f"{name} = 1") for name in names]
     found = submission.shown.needed(cells(("added", own), *shown))
     assert len(found) == 21 and len(parsed) == 1
+
+
+RUN_DEMO = """
+import importlib
+from pathlib import Path
+
+Path("starting.py").write_text('''
+import cloudpickle
+import torch.multiprocessing as mp
+
+from distlab import pickling
+
+
+def _call(rank, function, size):
+    cloudpickle.loads(function)(rank, size)
+
+
+def run_demo(demo_fn, world_size):
+    mp.spawn(_call, args=(pickling.dumps(demo_fn), world_size), nprocs=world_size)
+''')
+
+run_demo = importlib.import_module("starting").run_demo
+"""
+
+
+def test_what_an_answer_spawns_finds_the_modules_that_its_cells_have_written(zygote):
+    assert verdicts(zygote, "02-toy-model", run_demo=RUN_DEMO) == {"run_demo": "passed"}
