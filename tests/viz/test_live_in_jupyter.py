@@ -6,15 +6,10 @@ DISTLAB_PICTURES=FOLDER keeps what was to be seen.
 import contextlib
 import json
 import os
-import signal
-import subprocess
-import sys
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
-import free_ports
+import jupyter_served
 import nbformat
 import pytest
 from browsing import browser, missing
@@ -46,44 +41,14 @@ def notebook(path: Path) -> None:
 
 @contextlib.contextmanager
 def served(application: str, folder: Path):
-    """A Jupyter server on loopback; its URL."""
-    (port,) = free_ports.some(1)
-    own = {
-        name: str(folder / "jupyter" / name)
-        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR",
-                     "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR")
-    }  # fmt: skip
-    options = ("--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
-               "--ServerApp.port_retries=0", "--IdentityProvider.token=",
-               f"--ServerApp.root_dir={folder}")  # fmt: skip
-    saves = Path(own["JUPYTERLAB_SETTINGS_DIR"], "@jupyterlab", "docmanager-extension")
+    """A Jupyter server in this folder; its URL."""
+    settings = Path(jupyter_served.own(folder)["JUPYTERLAB_SETTINGS_DIR"])
+    saves = settings / "@jupyterlab" / "docmanager-extension"
     saves.mkdir(parents=True)  # a notebook that saves itself would hide that a key does not
     (saves / "plugin.jupyterlab-settings").write_text('{"autosave": false}')
-    with (folder / "server.log").open("w") as log:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "jupyter", application, *options],
-            env={**os.environ, **own}, stdout=log, stderr=log, start_new_session=True,
-        )  # fmt: skip
-        url = f"http://127.0.0.1:{port}"
-        try:
-            deadline = time.monotonic() + PATIENCE
-            while not _answers(url):
-                assert server.poll() is None and time.monotonic() < deadline, log.name
-                time.sleep(0.2)
-            yield url
-        finally:
-            os.killpg(server.pid, signal.SIGTERM)
-            try:
-                server.wait(30)
-            except subprocess.TimeoutExpired:  # what a page asked last can keep Jupyter from ending
-                os.killpg(server.pid, signal.SIGKILL)
-                server.wait(30)
-
-
-def _answers(url: str) -> bool:
-    with contextlib.suppress(OSError, urllib.error.URLError):
-        return urllib.request.urlopen(f"{url}/api", timeout=2).status == 200
-    return False
+    root = f"--ServerApp.root_dir={folder}"
+    with jupyter_served.served(application, folder, root, patience=PATIENCE) as url:
+        yield url
 
 
 _DRAWN = """

@@ -1,16 +1,10 @@
 """The class reports in the formgrader, asked as a browser asks."""
 
-import contextlib
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from urllib.parse import urljoin
 
-import free_ports
 import httpx
+import jupyter_served
 import pytest
 from bs4 import BeautifulSoup
 from classes import LAB, graded
@@ -20,7 +14,6 @@ from grader.reports import report
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = ROOT / "deploy/hub/jupyter/reports/jupyter_server_config.json"
-PATIENCE = 60.0  # seconds; a deadline for a busy machine, never a pause
 PAGE = Path(course.notebook_name(LAB)).with_suffix(".html").name
 
 
@@ -35,34 +28,12 @@ def formgrader(tmp_path_factory):
         one.feedback.mkdir(parents=True, exist_ok=True)
         (one.feedback / PAGE).write_text(f"<p>feedback of {one.entry.student}</p>", "utf-8")
         (one.feedback / "mine.html").write_text("<script>alert(1)</script>")
-    (port,) = free_ports.some(1)
-    folders = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
-    own = {name: str(grades / "jupyter" / name) for name in folders}
-    options = ("--allow-root", "--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0",
-               "--IdentityProvider.token=", f"--config={CONFIG}")  # fmt: skip
-    with (grades / "server.log").open("w") as log:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "jupyter", "server", *options], cwd=ROOT, stdout=log, stderr=log,
-            env={**os.environ, **own, "DISTLAB_GRADES": str(grades), "PYTHONPATH": str(ROOT)},
-            start_new_session=True,
-        )  # fmt: skip
-        try:
-            url = f"http://127.0.0.1:{port}/formgrader/"
-            with httpx.Client(base_url=url, trust_env=False) as client:
-                deadline = time.monotonic() + PATIENCE
-                while not _answers(client):
-                    assert server.poll() is None and time.monotonic() < deadline, log.name
-                    time.sleep(0.1)
-                yield client
-        finally:
-            os.killpg(server.pid, signal.SIGTERM)
-            server.wait(60)
-
-
-def _answers(client) -> bool:
-    with contextlib.suppress(httpx.TransportError):
-        return client.get(client.base_url.join("/api")).status_code == 200
-    return False
+    env = {"DISTLAB_GRADES": str(grades), "PYTHONPATH": str(ROOT)}
+    with (
+        jupyter_served.served("server", grades, f"--config={CONFIG}", cwd=ROOT, **env) as url,
+        httpx.Client(base_url=f"{url}/formgrader/", trust_env=False) as client,
+    ):
+        yield client
 
 
 def links(client, page):
