@@ -4,6 +4,7 @@ import functools
 import gc
 import importlib.machinery
 import itertools
+import json
 import logging
 import os
 import pickle
@@ -22,6 +23,7 @@ import torch
 from numpy.random import rand
 from numpy.random import seed as seed_numpy
 
+from distlab import notebook
 from distlab.engines import by_value
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # this file stands for a notebook
@@ -232,6 +234,36 @@ def test_what_a_loaded_notebook_holds_goes_by_value(monkeypatch):
     monkeypatch.setattr(by_value, "_seen", 0)
     drawn = pickle.loads(by_value.dumps(module.generator)).random()
     assert drawn == random.Random(5).random()
+
+
+class Doing:
+    """Does something while it is pickled."""
+
+    def __init__(self, act):
+        self.act = act
+
+    def __reduce__(self):
+        self.act()
+        return str, ()
+
+
+def test_a_loaded_notebook_goes_by_value_while_another_thread_has_sent_of_it(tmp_path, monkeypatch):
+    cell = {"cell_type": "code", "metadata": {}, "source": "def f(): return 5", "outputs": []}
+    (tmp_path / "sent_twice.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}}))
+    f = notebook.load(tmp_path / "sent_twice.ipynb").f
+    begun, go_on = threading.Event(), threading.Event()
+
+    def hold():
+        begun.set()
+        assert go_on.wait(60)
+
+    other = threading.Thread(target=by_value.dumps, args=([Doing(hold), f],))
+    other.start()
+    assert begun.wait(60)
+    # the other one has ended when this one comes to the function
+    sent = by_value.dumps([Doing(lambda: (go_on.set(), other.join())), f])
+    monkeypatch.delitem(sys.modules, "sent_twice")
+    assert pickle.loads(sent)[1]() == 5
 
 
 def test_seeding_by_a_name_from_a_module_seeds_a_new_interpreter():

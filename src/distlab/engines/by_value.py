@@ -58,19 +58,14 @@ def taken(value: Any) -> tuple[bytes, frozenset[str]]:
     Raises:
         NotSent: a part of it means something in this process only.
     """
-    loaded = _notebooks()
+    _register_notebooks()
     _look_at_own()
-    for module in loaded:
-        cloudpickle.register_pickle_by_value(module)
     try:
         return _pickled(value)
     except MemoryError:
         raise
     except Exception as error:
         told = unsent.explained(value, error, _pickled)
-    finally:
-        for module in loaded:
-            cloudpickle.unregister_pickle_by_value(module)
     raise told  # without what pickle went through
 
 
@@ -97,10 +92,10 @@ def _pickled(value: Any) -> tuple[bytes, frozenset[str]]:
         return file.getvalue(), frozenset(pickler.lacking)
 
 
-def _notebooks() -> list[types.ModuleType]:
-    """Modules that `notebook.load` has made and nobody has registered to travel by value."""
-    by_value = cloudpickle.list_registry_pickle_by_value()
-    found = []
+def _register_notebooks() -> None:
+    """Have what `notebook.load` made modules of travel by value from now on. (The registry is the
+    process's: to take them out after each function would take them from another thread's.)
+    """
     # there are thousands at each check: those that Python's own loaders made are not asked again
     known = _imported.get
     new = [(name, one) for name, one in _items(sys.modules) if known(name) is not one]
@@ -110,9 +105,8 @@ def _notebooks() -> list[types.ModuleType]:
         contents = _contents(module)
         if contents.get("__spec__") is not None:
             _imported[name] = module
-        elif name not in by_value and str(contents.get("__file__")).endswith(".ipynb"):
-            found.append(module)
-    return found
+        elif contents.get("__name__") == name and str(contents.get("__file__")).endswith(".ipynb"):
+            cloudpickle.register_pickle_by_value(module)
 
 
 class _Reference:
@@ -315,7 +309,7 @@ def _look_at_own() -> None:
     """Look again at modules beside the notebook: one that has been reloaded holds as many objects
     as before, and others.
     """
-    for name in _own:
+    for name in _own.copy():  # another thread may find more
         module = sys.modules.get(name)
         if _importable(_contents(module)):
             _look_at(name, module)
@@ -333,7 +327,7 @@ def _still(place: tuple[str, str] | None, obj: Any) -> bool:
 def prepare() -> None:
     """Look at all modules now, so that processes forked from this one need not."""
     _places()
-    _notebooks()
+    _register_notebooks()
 
 
 def _changed() -> list[tuple[str, Any]]:
